@@ -1,0 +1,127 @@
+"""Chroma as the store of vectors: embedded and persistent, or a server by URL.
+
+A collection is written under a temporary name and renamed when it is complete, so a half-written one is never found:
+its name holds the catalog's content hash and the encoder, and is there only after the rename.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import chromadb
+import numpy as np
+from chromadb.api import ClientAPI
+from chromadb.api.models.Collection import Collection
+from chromadb.config import Settings as ChromaSettings
+from chromadb.errors import ChromaError, NotFoundError
+
+from bot.errors import Unreachable
+from bot.ports import Encoder, Entry, Neighbour, Vectors
+
+BATCH = 1000
+ABANDONED_AFTER_S = 3600  # a build that takes longer is taken for dead
+_QUIET = ChromaSettings(anonymized_telemetry=False)
+
+
+class ChromaStore:
+    """A Chroma database that holds one collection per catalog content and encoder."""
+
+    def __init__(self, client: ClientAPI, place: str) -> None:
+        self._client = client
+        self._place = place
+
+    @classmethod
+    def embedded(cls, folder: Path) -> ChromaStore:
+        """Open (or create) the persistent store in `folder`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        return cls(chromadb.PersistentClient(path=str(folder), settings=_QUIET), str(folder))
+
+    @classmethod
+    def server(cls, url: str) -> ChromaStore:
+        """Connect to a Chroma server; raise Unreachable when it does not answer."""
+        parts = urlsplit(url)
+        secure = parts.scheme == "https"
+        port = parts.port or (443 if secure else 8000)
+        try:
+            client = chromadb.HttpClient(host=parts.hostname or "", port=port, ssl=secure, settings=_QUIET)
+        except (ValueError, OSError, ChromaError) as error:
+            raise Unreachable(
+                f"The Chroma server {url} does not answer. Start it with `chroma run`, or correct KLARTEXT_CHROMA_URL."
+            ) from error
+        return cls(client, url)
+
+    def index(self, name: str, entries: Sequence[Entry], encoder: Encoder) -> ChromaIndex:
+        """Return the index called `name`, building it first if it does not exist."""
+        try:
+            collection = self._client.get_collection(name, embedding_function=None)
+        except NotFoundError:
+            collection = self._build(name, entries, encoder)
+        return ChromaIndex(collection, len(entries))
+
+    def _build(self, name: str, entries: Sequence[Entry], encoder: Encoder) -> Collection:
+        self._remove_abandoned(name)
+        unfinished = self._client.create_collection(
+            f"building-{name}-{uuid.uuid4().hex[:8]}",
+            embedding_function=None,
+            # Chroma's default is squared L2.
+            configuration={"hnsw": {"space": "cosine"}},
+            metadata={"started": int(time.time()), "encoder": encoder.name},
+        )
+        for start in range(0, len(entries), BATCH):
+            batch = entries[start : start + BATCH]
+            unfinished.add(
+                ids=[entry.id for entry in batch],
+                embeddings=encoder.encode([entry.text for entry in batch]),
+                documents=[entry.text for entry in batch],
+                metadatas=[{"pair_id": entry.pair_id} for entry in batch],
+            )
+        try:
+            unfinished.modify(name=name)
+        except ChromaError:
+            # Another process finished the same index first: use that one.
+            self._client.delete_collection(unfinished.name)
+            return self._client.get_collection(name, embedding_function=None)
+        return unfinished
+
+    def _remove_abandoned(self, name: str) -> None:
+        for collection in self._client.list_collections():
+            started = int((collection.metadata or {}).get("started") or 0)
+            ours = collection.name.startswith(f"building-{name}-")
+            if ours and time.time() - started > ABANDONED_AFTER_S:
+                self._client.delete_collection(collection.name)
+
+
+class ChromaIndex:
+    """A complete collection. Small ones are searched exactly in memory by their users, through `vectors`."""
+
+    def __init__(self, collection: Collection, size: int) -> None:
+        self._collection = collection
+        self._size = size
+
+    def nearest(self, query: Vectors, *, k: int) -> list[Neighbour]:
+        found = self._collection.query(
+            query_embeddings=[query.tolist()], n_results=k, include=["documents", "metadatas", "distances"]
+        )
+        documents, metadatas, distances = found["documents"], found["metadatas"], found["distances"]
+        if documents is None or metadatas is None or distances is None:
+            return []
+        rows = zip(documents[0], metadatas[0], distances[0], strict=True)
+        return [Neighbour(str(metadata["pair_id"]), text, 1 - distance) for text, metadata, distance in rows]
+
+    def vectors(self) -> Vectors:
+        found: dict[str, Any] = {}
+        for start in range(0, self._size, BATCH):
+            page = self._collection.get(limit=BATCH, offset=start, include=["embeddings"])
+            found.update(zip(page["ids"], page["embeddings"] if page["embeddings"] is not None else (), strict=True))
+        # Chroma promises no order.
+        return np.array([found[entry_id(number)] for number in range(self._size)], dtype=np.float32)
+
+
+def entry_id(number: int) -> str:
+    """Return the id of the entry at a position in the catalog."""
+    return f"{number:07d}"

@@ -1,0 +1,11 @@
+"""Alembic's entry point: the connection is handed over by `sql_records.migrate`."""
+
+from alembic import context
+
+from bot.adapters.sql_records import Base
+
+context.configure(
+    connection=context.config.attributes["connection"], target_metadata=Base.metadata, render_as_batch=True
+)
+with context.begin_transaction():
+    context.run_migrations()

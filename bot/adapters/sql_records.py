@@ -1,0 +1,137 @@
+"""Conversations in a SQL database: SQLite by default, any other by SQLAlchemy URL. Migrated by Alembic on opening."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import DateTime, ForeignKey, create_engine, event, select
+from sqlalchemy.engine import Engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
+
+from bot.errors import BadData, Unreachable
+from bot.ports import FlagReason, StoredTurn
+
+UNANSWERED = ("declined", "clarify")
+
+
+class Base(DeclarativeBase):
+    """Tables of the assistant."""
+
+
+class TurnRow(Base):
+    """One patient turn."""
+
+    __tablename__ = "turns"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    conversation: Mapped[str] = mapped_column(index=True)
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    language: Mapped[str]
+    question: Mapped[str]
+    decision: Mapped[str] = mapped_column(index=True)
+    pair_id: Mapped[str | None]
+    score: Mapped[float]
+    catalog: Mapped[str]
+    flags: Mapped[list[FlagRow]] = relationship(back_populates="turn", cascade="all, delete-orphan")
+
+
+class FlagRow(Base):
+    """A patient's complaint about an answer."""
+
+    __tablename__ = "flags"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    turn_id: Mapped[int] = mapped_column(ForeignKey("turns.id", ondelete="CASCADE"), index=True)
+    reason: Mapped[str]
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    turn: Mapped[TurnRow] = relationship(back_populates="flags")
+
+
+class SqlRecords:
+    """Records of conversations. Every write is committed before it returns."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @classmethod
+    def open(cls, url: str) -> SqlRecords:
+        """Connect and migrate to the newest schema; raise Unreachable when the database cannot be used."""
+        try:
+            engine = create_engine(url)
+            if engine.dialect.name == "sqlite":
+                event.listen(engine, "connect", _durable_sqlite)
+            migrate(engine)
+        except (SQLAlchemyError, OSError) as error:
+            shown = url.rsplit("@", 1)[-1]  # never show a password
+            raise Unreachable(
+                f"The database {shown} cannot be used ({type(error).__name__}). "
+                "Check KLARTEXT_DATABASE_URL, or choose another folder with `--data`."
+            ) from error
+        return cls(engine)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def add_turn(self, turn: StoredTurn) -> int:
+        row = TurnRow(
+            conversation=turn.conversation,
+            at=turn.at,
+            language=turn.language,
+            question=turn.question,
+            decision=turn.decision,
+            pair_id=turn.pair_id,
+            score=turn.score,
+            catalog=turn.catalog,
+        )
+        with Session(self._engine) as session:
+            session.add(row)
+            session.commit()
+            return row.id
+
+    def flag(self, turn: int, reason: FlagReason, *, at: datetime) -> None:
+        with Session(self._engine) as session:
+            if session.get(TurnRow, turn) is None:
+                raise BadData(f"There is no turn {turn}.")
+            session.add(FlagRow(turn_id=turn, reason=reason, at=at))
+            session.commit()
+
+    def open_questions(self) -> list[StoredTurn]:
+        wanted = select(TurnRow).where(TurnRow.decision.in_(UNANSWERED) | TurnRow.flags.any()).order_by(TurnRow.id)
+        with Session(self._engine) as session:
+            return [_stored(row) for row in session.scalars(wanted)]
+
+
+def migrate(engine: Engine) -> None:
+    """Bring the schema up to date."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _durable_sqlite(connection: object, _: object) -> None:
+    cursor = connection.cursor()  # type: ignore[attr-defined]
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+def _stored(row: TurnRow) -> StoredTurn:
+    # SQLite forgets time zones; everything is stored in UTC.
+    at = row.at if row.at.tzinfo else row.at.replace(tzinfo=UTC)
+    return StoredTurn(
+        conversation=row.conversation,
+        at=at,
+        language=row.language,
+        question=row.question,
+        decision=row.decision,
+        pair_id=row.pair_id,
+        score=row.score,
+        catalog=row.catalog,
+    )

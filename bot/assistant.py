@@ -1,0 +1,227 @@
+"""The one door to the assistant, for command line, web, channels and the harness."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from bot import wiring
+from bot.catalog import Catalog, language_files, locate
+from bot.errors import BadData
+from bot.explain import Explanation
+from bot.matching.decide import (
+    Answered,
+    Candidate,
+    Clarify,
+    Decision,
+    Declined,
+    Thresholds,
+    decide,
+    decide_by_cosine,
+)
+from bot.matching.language import AUTO, LanguageDetector
+from bot.matching.text import Sanitised, sanitise
+from bot.ports import Encoder, Vectors
+from bot.response import DecisionName, Method, Response
+from bot.safety import load_red_flags
+from bot.settings import Settings
+
+LISTED = 5  # candidates reported with every decision
+BATCH = 256  # questions scored at once: more would only cost memory
+
+
+class Assistant:
+    """Answers questions from one catalog, in all its languages."""
+
+    def __init__(self, languages: dict[str, wiring.Opened], encoder: Encoder, *, sample: bool) -> None:
+        self._opened = languages
+        self._encoder = encoder
+        self._sample = sample
+        self._detector = LanguageDetector({language: _texts(opened.catalog) for language, opened in languages.items()})
+        self._red_flags = {language: load_red_flags(language) for language in languages}
+
+    @classmethod
+    def open(  # noqa: PLR0913 - the front door has many bells
+        cls,
+        catalog: str | Path = "mammography",
+        *,
+        data: Path | None = None,
+        settings: Settings | None = None,
+        encoder: str | Encoder = "embedded",
+        sample: bool = False,
+        today: date | None = None,
+        languages: Sequence[str] | None = None,
+    ) -> Assistant:
+        """Open a catalog by name or folder.
+
+        Args:
+            catalog: A shipped exam's name, or a folder.
+            data: Where index and heads are kept; default: the settings' folder.
+            settings: Default: read from the environment.
+            encoder: ``embedded``, ``sentence-transformers:MODEL``, ``openai:MODEL``, or an Encoder.
+            sample: Show drafts too.
+            today: Decides which approvals have expired; default: today.
+            languages: Which of the catalog's languages to open; default: all.
+
+        Raises:
+            UserFixable: Anything that the caller can mend, in one line.
+        """
+        settings = settings or Settings.from_environment(data=data)
+        folder = locate(catalog)
+        adapter = wiring.make_encoder(encoder, settings) if isinstance(encoder, str) else encoder
+        showing = wiring.Showing(sample=sample, today=today or date.today())
+        opened = {
+            language: wiring.open_language(folder, language, adapter, settings, showing)
+            for language in languages or language_files(folder)
+        }
+        return cls(opened, adapter, sample=sample)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return tuple(self._opened)
+
+    @property
+    def sample(self) -> bool:
+        return self._sample
+
+    def catalog(self, language: str) -> Catalog:
+        """Return the catalog of a language; raise BadData when it is not open."""
+        return self._of(language).catalog
+
+    def shown(self, language: str) -> frozenset[str]:
+        """Return the ids of the pairs that may be shown."""
+        return frozenset(self._of(language).shown)
+
+    def thresholds(self, language: str) -> Thresholds:
+        return self._of(language).trained.thresholds
+
+    def detect(self, text: str, *, fallback: str | None = None) -> str:
+        """Return the language of a text among the catalog's languages."""
+        return self._detector.detect(sanitise(text).text, fallback=fallback or self.languages[0])
+
+    def answer(self, text: str, lang: str = AUTO, *, method: Method = "hybrid", ignore_flags: bool = False) -> Response:
+        """Decide on one question; `ignore_flags` only after the patient has said that it is no emergency."""
+        return self.answer_all([text], lang, method=method, ignore_flags=ignore_flags)[0]
+
+    def answer_all(
+        self,
+        texts: Sequence[str],
+        lang: str | Sequence[str] = AUTO,
+        *,
+        method: Method = "hybrid",
+        ignore_flags: bool = False,
+    ) -> list[Response]:
+        """Decide on many questions, in order; `lang` is one language for all, or one for each."""
+        wanted = [lang] * len(texts) if isinstance(lang, str) else list(lang)
+        clean = [sanitise(text) for text in texts]
+        languages = [
+            self.detect(text.text) if choice == AUTO else choice for text, choice in zip(clean, wanted, strict=True)
+        ]
+        result: dict[int, Response] = {}
+        for language in dict.fromkeys(languages):
+            opened = self._of(language)
+            numbers = [number for number, other in enumerate(languages) if other == language]
+            for start in range(0, len(numbers), BATCH):
+                chunk = numbers[start : start + BATCH]
+                asked = [Asked(texts[number], clean[number], ignore_flags) for number in chunk]
+                result.update(zip(chunk, self._decide(opened, asked, method), strict=True))
+        return [result[number] for number in range(len(texts))]
+
+    def explain(self, text: str, lang: str = AUTO) -> Explanation:
+        """Say what decided on a question: nearest texts, scores of the views, thresholds."""
+        clean = sanitise(text).text
+        language = self.detect(clean) if lang == AUTO else lang
+        opened = self._of(language)
+        vector = self._encoder.encode([clean])
+        views = opened.trained.head.evidence.views(vector, [clean])
+        return Explanation.of(
+            nearest=opened.index.nearest(vector[0], k=5),
+            views=views,
+            probabilities=opened.trained.head.fusion.probabilities(views)[0],
+            pair_ids=opened.shown,
+            thresholds=opened.trained.thresholds,
+        )
+
+    def _of(self, language: str) -> wiring.Opened:
+        if language not in self._opened:
+            raise BadData(
+                f"This catalog has no language {language!r} (it has {', '.join(self._opened)}). Choose with `--lang`."
+            )
+        return self._opened[language]
+
+    def _decide(self, opened: wiring.Opened, asked: Sequence[Asked], method: Method) -> list[Response]:
+        started = time.perf_counter()
+        texts = [question.clean.text for question in asked]
+        scores = self._scores(opened, self._encoder.encode(texts), texts, method)
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :LISTED]
+        ranked = [
+            tuple(Candidate(opened.shown[column], float(row[column])) for column in columns)
+            for row, columns in zip(scores, order, strict=True)
+        ]
+        elapsed_ms = (time.perf_counter() - started) * 1000 / len(texts)
+        return [
+            self._response(opened, question, candidates, method, elapsed_ms)
+            for question, candidates in zip(asked, ranked, strict=True)
+        ]
+
+    def _scores(self, opened: wiring.Opened, vectors: Vectors, texts: Sequence[str], method: Method) -> Vectors:
+        if method == "cosine":
+            return np.asarray(vectors @ opened.canonical.T, dtype=np.float32)
+        return opened.trained.head.probabilities(vectors, texts)[:, :-1]
+
+    def _response(
+        self, opened: wiring.Opened, asked: Asked, ranked: tuple[Candidate, ...], method: Method, elapsed_ms: float
+    ) -> Response:
+        catalog = opened.catalog
+        flag = None if asked.ignore_flags else self._red_flags[catalog.language].check(asked.clean.text)
+        decision = _decision(asked.clean, ranked, method, opened.trained.thresholds)
+        answered = decision.best if isinstance(decision, Answered) and not flag else None
+        choices = decision.choices if isinstance(decision, Clarify) and not flag else ()
+        return Response(
+            question=asked.raw,
+            lang=catalog.language,
+            decision="urgent" if flag else _NAMES[type(decision)],
+            pair_id=answered.pair_id if answered else None,
+            score=ranked[0].score,
+            candidates=ranked,
+            choices=tuple(choice.pair_id for choice in choices),
+            answer=catalog.by_id[answered.pair_id].answer if answered else None,
+            flag=flag,
+            method=method,
+            catalog=catalog.ref,
+            sample=self._sample,
+            too_long=asked.clean.too_long,
+            reason=decision.reason if isinstance(decision, Declined) else "",
+            elapsed_ms=elapsed_ms,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question on its way through: as it came, cleaned, and whether red flags were ruled out."""
+
+    raw: str
+    clean: Sanitised
+    ignore_flags: bool
+
+
+def _decision(text: Sanitised, ranked: tuple[Candidate, ...], method: Method, thresholds: Thresholds) -> Decision:
+    if text.too_long:
+        return Declined("the text is too long")
+    if not text.text:
+        return Declined("the text is empty")
+    if method == "cosine":
+        return decide_by_cosine(text.text, ranked, thresholds)
+    return decide(ranked, thresholds)
+
+
+_NAMES: dict[type[Decision], DecisionName] = {Answered: "answered", Clarify: "clarify", Declined: "declined"}
+
+
+def _texts(catalog: Catalog) -> list[str]:
+    return [text for pair in catalog.pairs for text in (pair.question, pair.answer, *(v.text for v in pair.variants))]

@@ -1,0 +1,345 @@
+"""Curated question-answer pairs as data: load, validate, identify by content.
+
+A catalog is a folder with one ``<lang>.yaml`` per language, and beside it ``background/<lang>.yaml`` with questions
+that none of its pairs answers. Pydantic guards the YAML edge; inside, everything is a frozen dataclass.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from bot.errors import BadCatalog, BadData, Finding
+from bot.resources import data_folder
+
+Status = Literal["draft", "reviewed", "approved"]
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML 1.2 booleans: only true and false. In YAML 1.1 the key ``on`` and a patient's "no" would be booleans."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool" or first in "tTfF"]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+class _Edge(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class Author(_Edge):
+    """Who wrote a text. Model-written text is never called human."""
+
+    kind: Literal["person", "model"]
+    name: str | None = None
+    profile: str | None = None
+
+
+class Variant(_Edge):
+    """One way in which a patient may put a pair's question."""
+
+    text: str = Field(min_length=1)
+    facet: str | None = None
+    by: Author | None = None
+
+
+class Source(_Edge):
+    """A public guideline. `checked` is the day a person opened it, or None when nobody has."""
+
+    title: str = Field(min_length=1)
+    publisher: str = Field(min_length=1)
+    year: int = Field(ge=1950, le=2100)
+    url: str | None = None
+    checked: date | None = None
+
+
+class Review(_Edge):
+    """How far clinicians have taken this pair."""
+
+    status: Status = "draft"
+    by: str | None = None
+    on: date | None = None
+    valid_until: date | None = None
+
+    def is_approved(self, today: date) -> bool:
+        return self.status == "approved" and (self.valid_until is None or self.valid_until >= today)
+
+
+class Pair(_Edge):
+    """A curated question with its approved answer and the ways in which patients ask it."""
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")
+    question: str = Field(min_length=1)
+    facets: tuple[str, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    answer: str = Field(min_length=1)
+    easy_answer: str | None = None
+    sources: tuple[Source, ...] = ()
+    review: Review = Review()
+    related: tuple[str, ...] = ()
+    same_as: tuple[str, ...] = ()
+    quizzes: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The pairs of one exam in one language.
+
+    Attributes:
+        name: The exam, for example ``mammography``.
+        language: ``de`` or ``en``.
+        version: As the curators count, for example ``2026.1``.
+        pairs: In the curators' order.
+        background: Questions that none of the pairs answers.
+        content_hash: SHA-256 over the files' bytes: the identity of what patients may be shown.
+        path: The language file.
+    """
+
+    name: str
+    language: str
+    version: str
+    pairs: tuple[Pair, ...]
+    background: tuple[str, ...]
+    content_hash: str
+    path: Path
+
+    def as_json(self) -> bytes:
+        """Return all but the path, for `from_json`."""
+        return _COPY.dump_json(_Copy(**{name: getattr(self, name) for name in _Copy.model_fields}))
+
+    @classmethod
+    def from_json(cls, raw: bytes) -> Catalog:
+        """Read what `as_json` wrote; raise ValueError when it is damaged."""
+        copy = _COPY.validate_json(raw)
+        return cls(path=Path(), **{name: getattr(copy, name) for name in _Copy.model_fields})
+
+    @property
+    def ref(self) -> str:
+        """How answers cite this catalog: ``mammography@2026.1``."""
+        return f"{self.name}@{self.version}"
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Pair]:
+        return {pair.id: pair for pair in self.pairs}
+
+    def pair(self, pair_id: str) -> Pair:
+        """Return a pair by id; raise BadData when it is not in this catalog."""
+        if pair_id not in self.by_id:
+            raise BadData(
+                f"There is no pair {pair_id!r} in {self.ref} ({self.language}). "
+                "Run `klartext qa list` to see the pair ids."
+            )
+        return self.by_id[pair_id]
+
+
+class _Copy(BaseModel):
+    name: str
+    language: str
+    version: str
+    pairs: tuple[Pair, ...]
+    background: tuple[str, ...]
+    content_hash: str
+
+
+_COPY = TypeAdapter(_Copy)
+
+
+class _PairFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    catalog: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
+    language: str = Field(pattern=r"^[a-z]{2}$")
+    version: str
+    pairs: list[dict[str, Any]] = Field(min_length=1)
+
+
+def locate(catalog: str | Path) -> Path:
+    """Find a catalog folder by path, or by the name of a shipped exam."""
+    for folder in (Path(catalog), data_folder("qa_pairs") / str(catalog)):
+        if any(folder.glob("??.yaml")):
+            return folder
+    raise BadData(
+        f"No catalog at {str(catalog)!r}: a folder with de.yaml or en.yaml is needed. "
+        "Run `klartext qa import FILE --out DIR --lang de` to make one."
+    )
+
+
+def language_files(folder: Path) -> dict[str, Path]:
+    """Return the language files of a catalog folder, by language code."""
+    return {path.stem: path for path in sorted(folder.glob("??.yaml"))}
+
+
+def background_file(folder: Path, language: str) -> Path:
+    return folder / "background" / f"{language}.yaml"
+
+
+def content_hash(folder: Path, language: str) -> str:
+    """Hash the files of one language without parsing them, so that an unchanged catalog opens quickly."""
+    digest = hashlib.sha256()
+    for path in (folder / f"{language}.yaml", background_file(folder, language)):
+        data = path.read_bytes() if path.is_file() else b""
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def load_catalog(folder: Path, language: str) -> Catalog:
+    """Load and validate one language of a catalog.
+
+    Raises:
+        BadCatalog: The files break the schema; all findings are attached, each with file and line.
+        BadData: There is no such language.
+    """
+    path = folder / f"{language}.yaml"
+    if not path.is_file():
+        have = ", ".join(language_files(folder)) or "none"
+        raise BadData(f"The catalog {folder} has no language {language!r} (it has {have}). Choose one with `--lang`.")
+    findings: list[Finding] = []
+    document = read_yaml(path, findings)
+    catalog = _validated(path, document, findings) if document is not None else None
+    background = _load_background(background_file(folder, language), findings)
+    if findings or catalog is None:
+        raise BadCatalog(findings, next_command=f"klartext qa lint {folder}")
+    head, pairs = catalog
+    return Catalog(
+        name=head.catalog,
+        language=head.language,
+        version=head.version,
+        pairs=pairs,
+        background=background,
+        content_hash=content_hash(folder, language),
+        path=path,
+    )
+
+
+@dataclass(frozen=True)
+class Document:
+    """A YAML file with the line of every node, so that findings can point at it."""
+
+    data: Any
+    root: yaml.Node
+
+    def line(self, location: tuple[str | int, ...]) -> int:
+        """Return the 1-based line of the deepest node on the way to `location`."""
+        node, line = self.root, int(self.root.start_mark.line) + 1
+        for step in location:
+            child = _child(node, step)
+            if child is None:
+                break
+            node, line = child, int(child.start_mark.line) + 1
+        return line
+
+
+def _child(node: yaml.Node, step: str | int) -> yaml.Node | None:
+    if isinstance(node, yaml.MappingNode):
+        return next((value for key, value in node.value if key.value == str(step)), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        found: yaml.Node = node.value[step]
+        return found
+    return None
+
+
+def read_yaml(path: Path, findings: list[Finding]) -> Document | None:
+    """Read a YAML file; on broken YAML or encoding append a finding and return None."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        root = yaml.compose(text, Loader=_Loader)
+        if root is None:
+            findings.append(Finding(path, 1, "", "The file is empty.", "Write the catalog's pairs into it."))
+            return None
+        return Document(yaml.load(text, Loader=_Loader), root)
+    except UnicodeDecodeError as error:
+        findings.append(Finding(path, 0, "", f"Not UTF-8 (byte {error.start}).", "Save the file as UTF-8."))
+    except (yaml.YAMLError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        line = mark.line + 1 if mark else 0
+        findings.append(Finding(path, line, "", f"Not valid YAML: {problem}.", "Mend the syntax in this line."))
+    except OSError as error:
+        findings.append(Finding(path, 0, "", f"Cannot be read: {error.strerror}.", "Check path and permissions."))
+    return None
+
+
+def _validated(path: Path, document: Document, findings: list[Finding]) -> tuple[_PairFile, tuple[Pair, ...]] | None:
+    try:
+        head = _PairFile.model_validate(document.data)
+    except ValidationError as error:
+        findings.extend(_findings(path, document, "", error))
+        return None
+    if head.language != path.stem:
+        findings.append(
+            Finding(
+                path, document.line(("language",)), "", f"The language is {head.language!r}.", f"Name it {path.stem!r}."
+            )
+        )
+    pairs = []
+    for number, raw in enumerate(head.pairs):
+        name = str(raw.get("id", f"pair {number + 1}"))
+        try:
+            pairs.append(Pair.model_validate({**raw, "variants": _variants(raw.get("variants", ()))}))
+        except ValidationError as error:
+            findings.extend(_findings(path, document, name, error, ("pairs", number)))
+    findings.extend(_reference_findings(path, document, pairs))
+    return head, tuple(pairs)
+
+
+def _variants(raw: Any) -> Any:
+    """A variant may be a plain text or a mapping with provenance."""
+    return [{"text": item} if isinstance(item, str) else item for item in raw] if isinstance(raw, list) else raw
+
+
+def _findings(
+    path: Path, document: Document, pair: str, error: ValidationError, prefix: tuple[str | int, ...] = ()
+) -> Iterator[Finding]:
+    for problem in error.errors():
+        location = prefix + problem["loc"]
+        name = ".".join(str(step) for step in problem["loc"])
+        yield Finding(path, document.line(location), pair, f"{name}: {problem['msg']}.", "Mend this entry.")
+
+
+def _reference_findings(path: Path, document: Document, pairs: list[Pair]) -> Iterator[Finding]:
+    first: dict[str, int] = {}
+    for number, pair in enumerate(pairs):
+        line = document.line(("pairs", number, "id"))
+        if pair.id in first:
+            yield Finding(path, line, pair.id, f"The id is used twice (first in line {first[pair.id]}).", "Rename one.")
+        first.setdefault(pair.id, line)
+    for number, pair in enumerate(pairs):
+        for key, others in (("related", pair.related), ("same_as", pair.same_as)):
+            for other in others:
+                if other not in first:
+                    line = document.line(("pairs", number, key))
+                    yield Finding(path, line, pair.id, f"{key} names {other!r}, which is no pair.", "Correct the id.")
+
+
+class _BackgroundFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    catalog: str
+    language: str
+    by: Author | None = None
+    questions: dict[str, list[str]]
+
+
+def _load_background(path: Path, findings: list[Finding]) -> tuple[str, ...]:
+    if not path.is_file():
+        return ()
+    document = read_yaml(path, findings)
+    if document is None:
+        return ()
+    try:
+        file = _BackgroundFile.model_validate(document.data)
+    except ValidationError as error:
+        findings.extend(_findings(path, document, "", error))
+        return ()
+    return tuple(text for texts in file.questions.values() for text in texts)

@@ -1,0 +1,65 @@
+"""Talk to the assistant in the terminal."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.text import Text
+
+from bot.assistant import Assistant
+from bot.conversation import Conversation
+from bot.interface_texts import INTERFACE_TEXTS
+from bot.reply import Content, Interface, Reply
+from bot.settings import Settings
+from bot.wiring import make_records
+
+FAREWELLS = ("/quit", "/exit", "/q")
+
+
+def run_chat(
+    catalog: str = "mammography", *, encoder: str = "embedded", data: Path | None = None, console: Console | None = None
+) -> None:
+    """Chat until the patient leaves. Unanswered and flagged questions are stored for the curators."""
+    console = console or Console()
+    settings = Settings.from_environment(data=data)
+    assistant = Assistant.open(catalog, settings=settings, encoder=encoder, sample=True)
+    conversation = Conversation.begin(assistant, make_records(settings), id_=uuid.uuid4().hex)
+    show_reply(console, conversation.welcome())
+    while True:
+        texts = INTERFACE_TEXTS[conversation.language]
+        try:
+            text = console.input(f"[bold cyan]{texts['you']}:[/] ")
+        except (EOFError, KeyboardInterrupt):
+            break
+        if text.strip().lower() in FAREWELLS:
+            break
+        show_reply(console, conversation.turn(text, at=datetime.now(UTC)))
+    console.print(INTERFACE_TEXTS[conversation.language]["goodbye"])
+
+
+def show_reply(console: Console, reply: Reply) -> None:
+    """Print a reply: answers in a frame, labels small, choices numbered, emergencies in red."""
+    texts = INTERFACE_TEXTS[reply.language]
+    label = next(
+        (part.text for part in reply.parts if isinstance(part, Interface) and part.key == "sample_label"), None
+    )
+    console.print()
+    for part in reply.parts:
+        if isinstance(part, Content):
+            console.print(Panel(Text(part.text), subtitle=label, subtitle_align="right", width=min(88, console.width)))
+        elif part.key.startswith("urgent"):
+            console.print(Panel(Text(part.text), border_style="bold red", width=min(88, console.width)))
+        elif part.key == "emergency_notice":
+            console.print(Text(part.text, style="red"))
+        elif part.key != "sample_label":
+            console.print(Text(part.text))
+    for number, choice in enumerate(reply.choices, 1):
+        console.print(Padding(Text(f"{number}  {choice.text}"), (0, 0, 0, 2)))
+    if reply.choices:
+        console.print(Text(f"({texts['choose']})", style="dim"))
+    console.print()

@@ -1,0 +1,126 @@
+"""One patient turn in, one reply out: the rules. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from bot.catalog import Catalog
+from bot.interface_texts import INTERFACE_TEXTS
+from bot.matching.text import MAX_CHARACTERS, fold
+from bot.reply import Part, Reply, content, interface
+from bot.response import Response
+
+URGENT_TEXTS = {
+    "overdose": "urgent_overdose",
+    "suicide": "urgent_suicide",
+    "chest-pain": "urgent_chest_pain",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the next turn has to know of the conversation so far.
+
+    Attributes:
+        language: Of the last turn.
+        choices: Pair ids on offer, in the order shown.
+        last_pair: The pair whose answer was shown last.
+        held_back: A possible chest-pain question, to be answered if it turns out to be about the breast.
+    """
+
+    language: str
+    choices: tuple[str, ...] = ()
+    last_pair: str | None = None
+    held_back: Response | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The patient picked one of the offered pairs, or none of them (None)."""
+
+    pair_id: str | None
+
+
+def chosen(state: State, text: str, catalog: Catalog) -> Chosen | None:
+    """Read a turn as a pick from what was offered; None when it is something else."""
+    if not state.choices:
+        return None
+    folded = fold(text)
+    none_text = fold(INTERFACE_TEXTS[state.language]["none_of_these"])
+    number = re.fullmatch(r"(\d)", folded)
+    if number and 1 <= int(number[1]) <= len(state.choices):
+        return Chosen(state.choices[int(number[1]) - 1])
+    if folded == none_text or (number and int(number[1]) in (0, len(state.choices) + 1)):
+        return Chosen(None)
+    for pair_id in state.choices:
+        if folded == fold(catalog.pair(pair_id).question):
+            return Chosen(pair_id)
+    return None
+
+
+def says_no_emergency(state: State, text: str) -> bool:
+    """Whether the patient confirms that a possible emergency is none."""
+    confirmed = {"1", "nein", "no", fold(INTERFACE_TEXTS[state.language]["chest_breast"])}
+    return state.held_back is not None and fold(text) in confirmed
+
+
+def show_pair(state: State, pair_id: str, catalog: Catalog, *, sample: bool) -> tuple[Reply, State]:
+    """Reply with a pair's answer."""
+    parts: list[Part] = [content(catalog.pair(pair_id), "answer")]
+    if sample:
+        parts.append(interface(state.language, "sample_label"))
+    after = State(state.language, last_pair=pair_id)
+    return Reply(state.language, tuple(parts)), after
+
+
+def none_chosen(state: State) -> tuple[Reply, State]:
+    """Reply to "none of these"."""
+    return Reply(state.language, (interface(state.language, "none_chosen"),)), replace(state, choices=())
+
+
+def explain_easier(state: State, catalog: Catalog, *, sample: bool) -> Reply:
+    """Reply with the easy answer to what was answered last."""
+    language = state.language
+    if state.last_pair is None:
+        return Reply(language, (interface(language, "nothing_to_explain"),))
+    pair = catalog.pair(state.last_pair)
+    if pair.easy_answer is None:
+        return Reply(language, (interface(language, "easy_missing"),))
+    label = (interface(language, "sample_label"),) if sample else ()
+    return Reply(language, (interface(language, "easy_intro"), content(pair, "easy_answer"), *label))
+
+
+def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, State]:
+    """Reply to a question that was decided on."""
+    language = response.lang
+    state = State(language, last_pair=state.last_pair)
+    if response.decision == "urgent":
+        return _urgent(state, response)
+    if response.too_long:
+        return Reply(language, (interface(language, "too_long", limit=MAX_CHARACTERS),)), state
+    if response.decision == "answered" and response.pair_id is not None:
+        return show_pair(state, response.pair_id, catalog, sample=response.sample)
+    if response.decision == "clarify":
+        questions = tuple(content(catalog.pair(pair_id), "question") for pair_id in response.choices)
+        reply = Reply(
+            language,
+            (interface(language, "clarify"),),
+            choices=(*questions, interface(language, "none_of_these")),
+        )
+        return reply, replace(state, choices=response.choices)
+    return Reply(language, (interface(language, "declined"),)), state
+
+
+def _urgent(state: State, response: Response) -> tuple[Reply, State]:
+    language = state.language
+    key = URGENT_TEXTS.get(response.flag or "", "urgent")
+    if response.flag != "chest-pain":
+        return Reply(language, (interface(language, key),)), state
+    # "Schmerzen in der Brust" may be the breast or the heart: the number first, then one fixed question.
+    reply = Reply(
+        language,
+        (interface(language, key), interface(language, "chest_question")),
+        choices=(interface(language, "chest_breast"),),
+    )
+    return reply, replace(state, held_back=response)

@@ -1,0 +1,100 @@
+"""Everything Klartext raises on purpose.
+
+    KlartextError
+    ├── UserFixable          somebody can mend it: one line says what, with which values, and the next command; exit 2
+    │   ├── BadCatalog       a catalog that cannot be used
+    │   ├── BadData          any other file that cannot be read as what it should be
+    │   ├── Unreachable      an endpoint, server or folder that does not answer
+    │   └── MissingExtra     an optional dependency that is not installed
+    └── GuardViolation       a reply that is not approved text (a defect: the patient gets a safe sentence instead)
+
+Messages never quote what a patient wrote.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class KlartextError(Exception):
+    """Base of all errors that Klartext raises on purpose."""
+
+
+class UserFixable(KlartextError):
+    """An error that the person at the keyboard can mend. `str()` is one line that names the next command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing wrong with a data file.
+
+    Attributes:
+        path: The file.
+        line: 1-based line in it, or 0 when it concerns the whole file.
+        where: The pair, question or key it is about; may be empty.
+        problem: What is wrong, with the values.
+        remedy: What to do about it.
+        severity: ``error`` (unusable), ``warning`` (should be mended) or ``info``.
+        rule: Short name of the check.
+    """
+
+    path: Path
+    line: int
+    where: str
+    problem: str
+    remedy: str
+    severity: str = "error"
+    rule: str = "schema"
+
+    def as_line(self) -> str:
+        place = f"{self.path}:{self.line}" if self.line else str(self.path)
+        about = f"[{self.where}] " if self.where else ""
+        return f"{place}: {self.severity}: {about}{self.problem} {self.remedy}".rstrip()
+
+
+class BadCatalog(UserFixable):
+    """A catalog that cannot be used; `findings` holds every reason, the message the first."""
+
+    def __init__(self, findings: list[Finding], *, next_command: str) -> None:
+        more = f" ({len(findings) - 1} more)" if len(findings) > 1 else ""
+        super().__init__(f"{findings[0].as_line()}{more} Run `{next_command}` for the whole list.")
+        self.findings = findings
+
+
+class BadData(UserFixable):
+    """A file or value that is not what it should be."""
+
+
+class Unreachable(UserFixable):
+    """Something outside this process does not answer."""
+
+
+class MissingExtra(UserFixable):
+    """An optional dependency is not installed."""
+
+    def __init__(self, *, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs the extra {extra!r}. Run `pip install 'klartext[{extra}]'`.")
+        self.feature = feature
+        self.extra = extra
+
+
+class GuardViolation(KlartextError):
+    """A reply held text that is neither approved content nor fixed interface text."""
+
+
+@contextmanager
+def friendly_errors() -> Iterator[None]:
+    """Turn errors that a person can mend into one line on standard error and exit code 2."""
+    try:
+        yield
+    except UserFixable as error:
+        print(f"klartext: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; standard output must not complain at exit.
+        sys.stdout = None
+        raise SystemExit(0) from None

@@ -1,0 +1,64 @@
+"""What decided on a question, for staff and engineers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bot.matching.decide import Thresholds
+from bot.matching.features import Floats
+from bot.matching.head import VIEWS, Views
+from bot.ports import Neighbour
+
+LISTED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPair:
+    """A pair with its probability and the raw score of each view."""
+
+    pair_id: str
+    probability: float
+    views: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a question was answered, asked back or declined.
+
+    Attributes:
+        nearest: Curated texts nearest in meaning (an empty pair id is a background question).
+        pairs: The likeliest pairs.
+        none_of_these: Probability that no pair fits.
+        thresholds: In force.
+    """
+
+    nearest: tuple[Neighbour, ...]
+    pairs: tuple[ScoredPair, ...]
+    none_of_these: float
+    thresholds: Thresholds
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        nearest: Sequence[Neighbour],
+        views: Views,
+        probabilities: Floats,
+        pair_ids: Sequence[str],
+        thresholds: Thresholds,
+    ) -> Explanation:
+        best = sorted(range(len(pair_ids)), key=lambda number: -probabilities[number])[:LISTED]
+        pairs = tuple(
+            ScoredPair(
+                pair_ids[number],
+                round(float(probabilities[number]), 4),
+                {name: round(float(score), 4) for name, score in zip(VIEWS, views.scores[0, number], strict=True)},
+            )
+            for number in best
+        )
+        return cls(tuple(nearest), pairs, round(float(probabilities[-1]), 4), thresholds)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)

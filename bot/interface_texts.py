@@ -1,0 +1,112 @@
+"""Every fixed sentence that Klartext itself says to patients. Slots hold only typed values, never patient text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
+    "de": {
+        "welcome": (
+            "Guten Tag. Ich bin ein Programm und beantworte Fragen zur Mammographie. "
+            "Schreiben Sie einfach, was Sie wissen möchten."
+        ),
+        "emergency_notice": (
+            "Notfall? Rufen Sie 112 an (Schweiz: 144). Dieser Chat wird nicht laufend von Menschen gelesen."
+        ),
+        "sample_label": "Beispielinhalt, nicht ärztlich freigegeben",
+        "clarify": "Ich bin nicht sicher, was Sie meinen. Meinten Sie eine dieser Fragen?",
+        "none_of_these": "Nichts davon",
+        "none_chosen": "Danke. Ich habe Ihre Frage für das Team notiert. Fragen Sie gern noch einmal mit anderen Worten.",
+        "declined": (
+            "Darauf habe ich leider keine geprüfte Antwort. Ich habe Ihre Frage für das Team notiert. "
+            "Bitte fragen Sie beim Termin oder rufen Sie in der Radiologie an. "
+            "Sie können auch eine andere Frage stellen, zum Beispiel zu Ablauf, Schmerzen, Strahlung oder Kosten."
+        ),
+        "too_long": "Ihre Nachricht ist zu lang für mich. Bitte schreiben Sie Ihre Frage in höchstens {limit} Zeichen.",
+        "empty": "Ich habe nichts gelesen. Schreiben Sie einfach Ihre Frage.",
+        "easy_intro": "Einfacher erklärt:",
+        "easy_missing": "Zu dieser Antwort gibt es keine einfachere Fassung.",
+        "nothing_to_explain": "Stellen Sie zuerst eine Frage. Danach kann ich die Antwort einfacher erklären.",
+        "nothing_to_flag": "Stellen Sie zuerst eine Frage. Danach können Sie die Antwort melden.",
+        "flagged": "Danke für den Hinweis. Das Team sieht sich diese Antwort an.",
+        "help": (
+            "Schreiben Sie Ihre Frage in eigenen Worten. /easy: Antwort einfacher. "
+            "/flag: Antwort melden. /quit: beenden."
+        ),
+        "goodbye": "Auf Wiedersehen und alles Gute für Ihre Untersuchung.",
+        "safe": "Da ist etwas schiefgegangen. Bitte wenden Sie sich an das Team der Radiologie.",
+        "you": "Sie",
+        "choose": "Nummer oder neue Frage",
+        "urgent": (
+            "Das klingt nach einem Notfall. Rufen Sie jetzt 112 an (Schweiz: 144), oder rufen Sie laut um Hilfe. "
+            "Wenn Sie schon bei uns sind, sagen Sie sofort dem Personal Bescheid. Warten Sie nicht auf diesen Chat."
+        ),
+        "urgent_overdose": (
+            "Das klingt nach einer Vergiftung. Rufen Sie jetzt 112 an (Schweiz: 144). "
+            "Der Giftnotruf hilft auch: Schweiz 145, Österreich 01 406 43 43, Deutschland 030 19240. "
+            "Halten Sie die Packung bereit. Warten Sie nicht auf diesen Chat."
+        ),
+        "urgent_suicide": (
+            "Es tut mir leid, dass es Ihnen so schlecht geht. Sie müssen damit nicht allein bleiben. "
+            "Rund um die Uhr hört Ihnen jemand zu: Deutschland 0800 111 0 111 oder 116 123, Österreich 142, Schweiz 143. "
+            "Wenn Sie in Gefahr sind, rufen Sie jetzt 112 an (Schweiz: 144)."
+        ),
+        "urgent_chest_pain": (
+            "Schmerz oder Druck in der Brust kann vom Herzen kommen. Wenn es jetzt stark ist, eng wird, in Arm oder Kiefer "
+            "zieht oder Sie schlecht Luft bekommen: Rufen Sie sofort 112 an (Schweiz: 144)."
+        ),
+        "chest_question": "Geht es um die weibliche oder männliche Brust und nicht um das Herz? Dann wählen Sie 1.",
+        "chest_breast": "Es geht nicht um einen Notfall",
+    },
+    "en": {
+        "welcome": (
+            "Hello. I am a computer program and I answer questions about mammograms. Just write what you would like to know."
+        ),
+        "emergency_notice": "Emergency? Call 112 (Switzerland: 144). Nobody reads this chat all the time.",
+        "sample_label": "Sample content, not approved by a clinician",
+        "clarify": "I am not sure what you mean. Did you mean one of these questions?",
+        "none_of_these": "None of these",
+        "none_chosen": "Thank you. I have noted your question for the team. Please feel free to ask it in other words.",
+        "declined": (
+            "I am sorry, I have no checked answer to that. I have noted your question for the team. "
+            "Please ask at your appointment, or call the radiology department. "
+            "You can also ask me something else, for example about the steps, pain, radiation or costs."
+        ),
+        "too_long": "Your message is too long for me. Please write your question in at most {limit} characters.",
+        "empty": "I did not read anything. Just write your question.",
+        "easy_intro": "In simpler words:",
+        "easy_missing": "There is no simpler version of this answer.",
+        "nothing_to_explain": "Ask a question first. Then I can explain the answer in simpler words.",
+        "nothing_to_flag": "Ask a question first. Then you can report the answer.",
+        "flagged": "Thank you for telling us. The team will look at this answer.",
+        "help": (
+            "Write your question in your own words. /easy: simpler answer. /flag: report the answer. /quit: leave."
+        ),
+        "goodbye": "Goodbye, and all the best for your examination.",
+        "safe": "Something went wrong. Please ask the team of the radiology department.",
+        "you": "You",
+        "choose": "Number or new question",
+        "urgent": (
+            "This sounds like an emergency. Call 112 now (Switzerland: 144), or shout for help. "
+            "If you are already with us, tell the staff at once. Do not wait for this chat."
+        ),
+        "urgent_overdose": (
+            "This sounds like poisoning. Call 112 now (Switzerland: 144). The poison centre helps too: "
+            "Switzerland 145, Austria 01 406 43 43, Germany 030 19240. Keep the packet at hand. Do not wait for this chat."
+        ),
+        "urgent_suicide": (
+            "I am sorry that you feel so bad. You do not have to be alone with this. Somebody listens day and night: "
+            "Germany 0800 111 0 111 or 116 123, Austria 142, Switzerland 143. "
+            "If you are in danger, call 112 now (Switzerland: 144)."
+        ),
+        "urgent_chest_pain": (
+            "Pain or pressure in the chest can come from the heart. If it is strong now, feels tight, spreads to the arm or "
+            "jaw, or you are short of breath: call 112 at once (Switzerland: 144)."
+        ),
+        "chest_question": "Is it about the breast, not the heart? Then choose 1.",
+        "chest_breast": "It is not an emergency",
+    },
+}
+
+# The languages that patients can be talked to in.
+LANGUAGES = tuple(INTERFACE_TEXTS)

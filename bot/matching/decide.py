@@ -1,0 +1,89 @@
+"""Answer, ask back, or decline. Pure: probabilities in, a decision out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.matching.text import words
+
+CHOICES = 3
+MIN_WORDS_COSINE = 3  # seed paper 004: fewer than three words are not answered
+COSINE_THRESHOLD = 0.5  # the paper prints none
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A pair and how well it fits: a calibrated probability, or the raw cosine under that method."""
+
+    pair_id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Show this pair's answer."""
+
+    best: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Clarify:
+    """Ask which of these pairs is meant: two or three, likeliest first."""
+
+    choices: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """Do not answer."""
+
+    reason: str  # for curators and the explanation, never for the patient
+
+
+Decision = Answered | Clarify | Declined
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """When to answer and when to ask back.
+
+    Attributes:
+        answer: Lowest probability of the best pair for a direct answer.
+        clarify: Lowest summed probability of the offered pairs for asking back.
+        cosine: Lowest cosine of the published method for an answer.
+    """
+
+    answer: float = 0.55
+    clarify: float = 0.55
+    cosine: float = COSINE_THRESHOLD
+
+
+def decide(ranked: Sequence[Candidate], thresholds: Thresholds) -> Decision:
+    """Decide from all pairs ranked by calibrated probability, best first ("none of these" holds the rest)."""
+    if not ranked:
+        return Declined("the catalog has no pair that may be shown")
+    best = ranked[0]
+    if best.score >= thresholds.answer:
+        return Answered(best)
+    choices = tuple(ranked[:CHOICES])
+    covered = sum(choice.score for choice in choices)
+    if len(choices) >= 2 and covered >= thresholds.clarify:
+        return Clarify(choices)
+    return Declined(
+        f"best pair {best.score:.3f} < {thresholds.answer:.3f}, "
+        f"{len(choices)} best together {covered:.3f} < {thresholds.clarify:.3f}"
+    )
+
+
+def decide_by_cosine(text: str, ranked: Sequence[Candidate], thresholds: Thresholds) -> Decision:
+    """Decide as the seed paper's assistant did: nearest canonical question, three words or more, one threshold."""
+    if not ranked:
+        return Declined("the catalog has no pair that may be shown")
+    count = len(words(text))
+    if count < MIN_WORDS_COSINE:
+        return Declined(f"{count} words < {MIN_WORDS_COSINE}")
+    best = ranked[0]
+    if best.score < thresholds.cosine:
+        return Declined(f"cosine {best.score:.3f} < {thresholds.cosine:.3f}")
+    return Answered(best)

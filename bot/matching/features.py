@@ -1,0 +1,127 @@
+"""What the head sees of a text besides its vector: weighted character n-grams and words. Pure, numpy only.
+
+Terms are character n-grams of 3 to 5 inside padded words (they survive typing errors, dialect and German compounds),
+whole words, and word pairs. Weights are TF-IDF with sublinear term frequency, scaled to unit length.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bot.matching.text import fold
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
+
+LENGTHS = (3, 4, 5)
+MIN_TEXTS = 2  # a term that one text alone has teaches nothing about others
+
+
+def terms(text: str) -> list[str]:
+    """Return the terms of a text, with repetitions."""
+    found: list[str] = []
+    previous = ""
+    for word in fold(text).split():
+        padded = f" {word} "
+        for length in LENGTHS:
+            found.extend(padded[start : start + length] for start in range(len(padded) - length + 1))
+        # A leading "=" marks whole words and "+" word pairs, so that they never meet a character n-gram.
+        found.append("=" + word)
+        if previous:
+            found.append(f"+{previous} {word}")
+        previous = word
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """One text as a sparse vector over the vocabulary.
+
+    Attributes:
+        index: Column numbers, shape (terms,), increasing.
+        weight: TF-IDF weights, shape (terms,), of unit length.
+    """
+
+    index: Ints
+    weight: Floats
+
+
+class Vocabulary:
+    """The terms of a catalog and their weights."""
+
+    def __init__(self, terms_: Sequence[str], idf: Floats) -> None:
+        self.terms = tuple(terms_)
+        self.idf = idf
+        self._column = {term: number for number, term in enumerate(self.terms)}
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Vocabulary:
+        """Learn the vocabulary of a catalog's texts; idf is ln((1 + n) / (1 + df)) + 1."""
+        frequency: Counter[str] = Counter()
+        for text in texts:
+            frequency.update(set(terms(text)))
+        kept = sorted(term for term, count in frequency.items() if count >= min(MIN_TEXTS, len(texts)))
+        counts = np.array([frequency[term] for term in kept], dtype=np.float64)
+        return cls(kept, (np.log((1 + len(texts)) / (1 + counts)) + 1).astype(np.float32))
+
+    def bag(self, text: str) -> Bag:
+        """Return the TF-IDF vector of a text; terms outside the vocabulary are left out."""
+        column = self._column
+        counts = Counter(column[term] for term in terms(text) if term in column)
+        order = sorted(counts)
+        index = np.array(order, dtype=np.int32)
+        weight = (1 + np.log(np.array([counts[number] for number in order], dtype=np.float32))) * self.idf[index]
+        length = float(np.sqrt(weight @ weight)) or 1.0
+        return Bag(index, weight / np.float32(length))
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Bags of all texts of a catalog, column by column: which texts hold a term, and with what weight.
+
+    Attributes:
+        start: Shape (vocabulary + 1,): column c occupies start[c] to start[c + 1].
+        text: Text numbers, shape (entries,).
+        weight: Shape (entries,).
+        texts: How many texts there are.
+    """
+
+    start: Ints
+    text: Ints
+    weight: Floats
+    texts: int
+
+    @classmethod
+    def of(cls, bags: Sequence[Bag], vocabulary_size: int) -> Postings:
+        """Turn the bags by columns; within a column texts stay in order."""
+        column = np.concatenate([bag.index for bag in bags])
+        text = np.repeat(np.arange(len(bags), dtype=np.int32), [len(bag.index) for bag in bags])
+        weight = np.concatenate([bag.weight for bag in bags])
+        order = np.argsort(column, kind="stable")
+        start = np.zeros(vocabulary_size + 1, dtype=np.int32)
+        np.cumsum(np.bincount(column, minlength=vocabulary_size), out=start[1:])
+        return cls(start, text[order], weight[order], len(bags))
+
+    def cosines(self, bag: Bag) -> Floats:
+        """Return the cosine of `bag` with every text, shape (texts,)."""
+        starts, ends = self.start[bag.index], self.start[bag.index + 1]
+        sizes = ends - starts
+        if not sizes.sum():
+            return np.zeros(self.texts, dtype=np.float32)
+        # All entries of all the bag's columns in one gather: the offset restarts at every column.
+        offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        entries = np.repeat(starts, sizes) + offsets
+        weights = self.weight[entries] * np.repeat(bag.weight, sizes)
+        return np.bincount(self.text[entries], weights=weights, minlength=self.texts).astype(np.float32)
+
+    def cosines_all(self, bags: Sequence[Bag]) -> Floats:
+        """Return the cosine of every bag with every text, shape (bags, texts)."""
+        return np.stack([self.cosines(bag) for bag in bags])

@@ -1,0 +1,87 @@
+"""Write a trained head to a file and read it back. Plain arrays only: nothing in the file can run code."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bot.matching.decide import Thresholds
+from bot.matching.features import Postings, Vocabulary
+from bot.matching.head import Evidence, Fusion, Head, Weights, Whitening
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What training a catalog yields."""
+
+    head: Head
+    thresholds: Thresholds
+
+
+def save(trained: Trained, path: Path) -> None:
+    """Write the file whole or not at all."""
+    evidence, fusion, thresholds = trained.head.evidence, trained.head.fusion, trained.thresholds
+    arrays = {
+        "format": np.array([FORMAT]),
+        "terms": np.frombuffer("\n".join(evidence.vocabulary.terms).encode(), dtype=np.uint8),
+        "idf": evidence.vocabulary.idf,
+        "posting_start": evidence.postings.start,
+        "posting_text": evidence.postings.text,
+        "posting_weight": evidence.postings.weight,
+        "mean": evidence.whitening.mean,
+        "matrix": evidence.whitening.matrix,
+        "vectors": evidence.vectors,
+        "label": evidence.weights.label,
+        "alpha": evidence.weights.alpha,
+        "bias": evidence.weights.bias,
+        "bm25": evidence.weights.bm25,
+        "fusion_shared": fusion.shared,
+        "fusion_none": fusion.none,
+        "thresholds": np.array([thresholds.answer, thresholds.clarify, thresholds.cosine]),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".partial-", suffix=".npz")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        os.replace(partial, path)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
+
+
+def load(path: Path) -> Trained | None:
+    """Read a file that `save` wrote; None when it is absent, of another format, or damaged."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        if int(arrays["format"][0]) != FORMAT:
+            return None
+        return _assemble(arrays)
+    except (OSError, ValueError, KeyError, EOFError):
+        return None
+    except Exception as error:  # zipfile.BadZipFile is not an OSError; importing zipfile early costs start-up time
+        if type(error).__name__ == "BadZipFile":
+            return None
+        raise
+
+
+def _assemble(arrays: dict[str, np.ndarray]) -> Trained:
+    terms = arrays["terms"].tobytes().decode().split("\n")
+    postings = Postings(arrays["posting_start"], arrays["posting_text"], arrays["posting_weight"], len(arrays["label"]))
+    evidence = Evidence(
+        vocabulary=Vocabulary(terms, arrays["idf"]),
+        postings=postings,
+        whitening=Whitening(arrays["mean"], arrays["matrix"]),
+        vectors=arrays["vectors"],
+        weights=Weights(arrays["label"], arrays["alpha"], arrays["bias"], arrays["bm25"]),
+    )
+    answer, clarify, cosine = (float(value) for value in arrays["thresholds"])
+    fusion = Fusion(arrays["fusion_shared"], arrays["fusion_none"])
+    return Trained(Head(evidence, fusion), Thresholds(answer, clarify, cosine))

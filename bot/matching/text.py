@@ -1,0 +1,53 @@
+"""Make any text safe for an encoder, and fold it for comparison. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+MAX_CHARACTERS = 1000
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_WORD = re.compile(r"[^\W_]+")
+_FOLDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sanitised:
+    """Text that any encoder can take.
+
+    Attributes:
+        text: At most `MAX_CHARACTERS` characters: no lone surrogates or control characters, NFKC, single spaces.
+        too_long: Whether text had to be cut off.
+    """
+
+    text: str
+    too_long: bool
+
+
+def sanitise(raw: str) -> Sanitised:
+    """Clean what a patient typed. Work is bounded: one character can become 18 under NFKC (U+FDFA)."""
+    head = raw[: 4 * MAX_CHARACTERS]
+    text = unicodedata.normalize("NFKC", _SURROGATE.sub("", head))
+    text = " ".join(_CONTROL.sub(" ", text).split())
+    # White space alone is not "too long"; anything else beyond the head is.
+    cut = len(text) > MAX_CHARACTERS or bool(raw[4 * MAX_CHARACTERS :].strip())
+    return Sanitised(text[:MAX_CHARACTERS].rstrip(), cut)
+
+
+def fold(text: str) -> str:
+    """Return lower-case words without umlauts and accents, separated by single spaces.
+
+    "Müsst" and "muesst", "weiß" and "weiss" become equal, as Swiss spelling and phone keyboards demand. A question
+    mark survives as a word of its own, since it tells questions from remarks.
+    """
+    lowered = text.lower().translate(_FOLDED)
+    plain = "".join(mark for mark in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(mark))
+    return " ".join(_WORD.findall(plain.replace("?", " qqq ")))
+
+
+def words(text: str) -> list[str]:
+    """Return the folded words of a text, without punctuation."""
+    return [word for word in fold(text).split() if word != "qqq"]

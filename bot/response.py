@@ -1,0 +1,73 @@
+"""What the assistant says of one question: the flat record behind `klartext answer` and the harness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bot.matching.decide import Candidate
+
+DecisionName = Literal["answered", "clarify", "declined", "urgent"]
+Method = Literal["hybrid", "cosine"]
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The decision on one question.
+
+    Attributes:
+        question: As it came in.
+        lang: Language it was answered in.
+        decision: answered, clarify, declined or urgent.
+        pair_id: The answering pair when answered.
+        score: Of the best pair: a calibrated probability, or the cosine under that method.
+        candidates: Pairs ranked, best first, whatever the decision.
+        choices: Pair ids offered when clarify.
+        answer: The approved text when answered.
+        flag: The red flag when urgent.
+        method: hybrid or cosine.
+        catalog: ``name@version``.
+        sample: Whether draft content may be shown.
+        too_long: Whether the text exceeded what a question may hold.
+        reason: Why it was declined; for staff, not for patients.
+        elapsed_ms: Time for this question; in a batch, its share.
+    """
+
+    question: str
+    lang: str
+    decision: DecisionName
+    pair_id: str | None
+    score: float
+    candidates: tuple[Candidate, ...]
+    choices: tuple[str, ...]
+    answer: str | None
+    flag: str | None
+    method: Method
+    catalog: str
+    sample: bool
+    too_long: bool
+    reason: str
+    elapsed_ms: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record of the `klartext answer` contract; `choices` and `flag` only where they say something."""
+        record: dict[str, Any] = {
+            "question": self.question,
+            "lang": self.lang,
+            "decision": self.decision,
+            "pair_id": self.pair_id,
+            "score": round(self.score, 4),
+            "candidates": [
+                {"pair_id": candidate.pair_id, "score": round(candidate.score, 4)} for candidate in self.candidates
+            ],
+            "answer": self.answer,
+            "method": self.method,
+            "catalog": self.catalog,
+            "sample": self.sample,
+            "elapsed_ms": round(self.elapsed_ms, 3),
+        }
+        if self.choices:
+            record["choices"] = list(self.choices)
+        if self.flag:
+            record["flag"] = self.flag
+        return record

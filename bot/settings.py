@@ -1,0 +1,95 @@
+"""Settings, read once from the environment and passed on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import platformdirs
+
+from bot.errors import Unreachable, UserFixable
+
+LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How this installation is set up. Every field has an environment variable; `docs/reference.md` lists them.
+
+    Attributes:
+        data: Folder for database, index and trained heads (``KLARTEXT_DATA``).
+        chroma_url: A Chroma server instead of the embedded store (``KLARTEXT_CHROMA_URL``), or None.
+        database_url: SQLAlchemy URL (``KLARTEXT_DATABASE_URL``); default is SQLite in `data`.
+        embeddings_url: Base URL of an OpenAI-compatible embeddings endpoint (``KLARTEXT_EMBEDDINGS_URL``).
+        embeddings_key: Its key (``KLARTEXT_EMBEDDINGS_KEY``).
+        model_url: Base URL of an OpenAI-compatible chat endpoint, for the harness (``KLARTEXT_MODEL_URL``).
+        model_key: Its key (``KLARTEXT_MODEL_KEY``).
+        allow_patient_text_to: Host names outside loopback that may receive patient text
+            (``KLARTEXT_ALLOW_PATIENT_TEXT_TO``, separated by commas).
+    """
+
+    data: Path
+    chroma_url: str | None = None
+    database_url: str | None = None
+    embeddings_url: str | None = None
+    embeddings_key: str | None = None
+    model_url: str | None = None
+    model_key: str | None = None
+    allow_patient_text_to: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] | None = None, *, data: Path | None = None) -> Settings:
+        """Read the settings; an explicit `data` wins over ``KLARTEXT_DATA``, which wins over the platform's folder."""
+        env = os.environ if environ is None else environ
+        folder = data or (Path(env["KLARTEXT_DATA"]) if env.get("KLARTEXT_DATA") else None)
+        hosts = env.get("KLARTEXT_ALLOW_PATIENT_TEXT_TO", "")
+        return cls(
+            data=(folder or Path(platformdirs.user_data_dir("klartext", appauthor=False))).expanduser(),
+            chroma_url=env.get("KLARTEXT_CHROMA_URL") or None,
+            database_url=env.get("KLARTEXT_DATABASE_URL") or None,
+            embeddings_url=env.get("KLARTEXT_EMBEDDINGS_URL") or None,
+            embeddings_key=env.get("KLARTEXT_EMBEDDINGS_KEY") or None,
+            model_url=env.get("KLARTEXT_MODEL_URL") or None,
+            model_key=env.get("KLARTEXT_MODEL_KEY") or None,
+            allow_patient_text_to=frozenset(host.strip() for host in hosts.split(",") if host.strip()),
+        )
+
+    def writable_data(self) -> Path:
+        """Create the data folder if need be and make sure that it can be written.
+
+        Raises:
+            Unreachable: It cannot be created or written.
+        """
+        try:
+            self.data.mkdir(parents=True, exist_ok=True)
+            probe = self.data / f".probe-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except OSError as error:
+            raise Unreachable(
+                f"The data folder {self.data} cannot be written ({error.strerror}). "
+                "Choose another one with `--data FOLDER` or KLARTEXT_DATA."
+            ) from error
+        return self.data
+
+    def may_send_patient_text_to(self, url: str) -> bool:
+        """Patient text leaves this machine only to hosts that the operator named."""
+        host = urlsplit(url).hostname or ""
+        return host in LOOPBACK_HOSTS or host in self.allow_patient_text_to
+
+    def require_patient_text_allowed(self, url: str) -> None:
+        """Raise UserFixable when patient text must not go to `url`."""
+        if not self.may_send_patient_text_to(url):
+            host = urlsplit(url).hostname
+            raise UserFixable(
+                f"Patient text would leave this machine to {host!r}, which is not allowed. "
+                f"If that is agreed with your data protection officer, set KLARTEXT_ALLOW_PATIENT_TEXT_TO={host}."
+            )
+
+
+def usable_cores() -> int:
+    """Cores this process may use (a container or taskset may give fewer than the machine has)."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)

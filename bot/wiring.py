@@ -1,0 +1,175 @@
+"""Build the adapters that the settings ask for, and open a catalog with them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.adapters.embedded_encoder import EmbeddedEncoder
+from bot.calibration import choose_thresholds
+from bot.catalog import Catalog, Pair, content_hash, load_catalog
+from bot.errors import UserFixable
+from bot.matching import store
+from bot.matching.train import BACKGROUND, Example, train
+from bot.ports import AnswerIndex, Encoder, Entry, Records, Vectors
+from bot.settings import Settings
+
+if TYPE_CHECKING:
+    from bot.adapters.chroma_index import ChromaStore
+
+FORMAT = 1  # raise it when texts, features or training change: everything is then built anew
+
+
+def make_encoder(name: str, settings: Settings) -> Encoder:
+    """Return the encoder called ``embedded``, ``sentence-transformers:MODEL`` or ``openai:MODEL``."""
+    kind, _, model = name.partition(":")
+    if kind == "embedded" and not model:
+        return EmbeddedEncoder()
+    if kind == "sentence-transformers" and model:
+        from bot.adapters.sentence_transformers_encoder import SentenceTransformersEncoder
+
+        return SentenceTransformersEncoder(model)
+    if kind == "openai" and model:
+        from bot.adapters.openai_encoder import OpenAIEncoder
+
+        return OpenAIEncoder(model, settings)
+    raise UserFixable(
+        f"There is no encoder {name!r}. "
+        "Use `--encoder embedded`, `--encoder sentence-transformers:MODEL` or `--encoder openai:MODEL`."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """Which pairs may be shown: outside sample mode only approved, unexpired ones."""
+
+    sample: bool
+    today: date
+
+    def allows(self, pair: Pair) -> bool:
+        return self.sample or pair.review.is_approved(self.today)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One language of a catalog, ready to answer.
+
+    Attributes:
+        catalog: The catalog.
+        shown: Ids of the pairs that may be shown, in catalog order: the classes of the head.
+        trained: The head and its thresholds.
+        build_index: Opens the stored vectors, when they are needed.
+    """
+
+    catalog: Catalog
+    shown: tuple[str, ...]
+    trained: store.Trained
+    build_index: Callable[[], AnswerIndex]
+
+    @cached_property
+    def index(self) -> AnswerIndex:
+        return self.build_index()
+
+    @cached_property
+    def canonical(self) -> Vectors:
+        """Vectors of the canonical questions of the shown pairs, shape (pairs, dimensions)."""
+        numbers = {pair.id: number for number, pair in enumerate(self.catalog.pairs)}
+        return self.index.vectors()[[numbers[pair_id] for pair_id in self.shown]]
+
+
+def open_language(folder: Path, language: str, encoder: Encoder, settings: Settings, showing: Showing) -> Opened:
+    """Open one language of a catalog; embed and train only if its content or the encoder changed.
+
+    Raises:
+        BadCatalog, BadData: The catalog cannot be used.
+        UserFixable: No pair may be shown.
+    """
+    data = settings.writable_data()
+    # The expiry of an approval changes what may be shown without any file changing, so the shown ids are hashed too.
+    catalog = _cached_catalog(folder, language, data)
+    shown = tuple(pair.id for pair in catalog.pairs if showing.allows(pair))
+    if not shown:
+        raise UserFixable(
+            f"No pair of {catalog.ref} ({language}) is approved and unexpired, so nothing may be shown. "
+            "Have clinicians approve pairs, or use sample mode (`--sample`)."
+        )
+    vectors_key = _key(str(FORMAT), catalog.content_hash, encoder.name)
+    head_path = data / "heads" / f"{_key(vectors_key, *shown)}.npz"
+
+    def build_index() -> AnswerIndex:
+        return _open_index(settings, f"klartext-{catalog.name}-{language}-{vectors_key}", catalog, encoder)
+
+    trained = store.load(head_path)
+    if trained is not None:
+        return Opened(catalog, shown, trained, build_index)
+    index = build_index()
+    trained = _train(catalog, shown, index.vectors())
+    store.save(trained, head_path)
+    return Opened(catalog, shown, trained, lambda: index)
+
+
+def _embedded_store(settings: Settings) -> ChromaStore:
+    from bot.adapters.chroma_index import ChromaStore
+
+    return ChromaStore.embedded(settings.data / "chroma")
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+def _cached_catalog(folder: Path, language: str, data: Path) -> Catalog:
+    """Load a catalog through a copy in JSON, keyed by content: reading the YAML takes most of a second."""
+    if not (folder / f"{language}.yaml").is_file():
+        return load_catalog(folder, language)  # raises, and says what is there
+    copy = data / "catalogs" / f"{_key(str(FORMAT), content_hash(folder, language))}.json"
+    if copy.is_file():
+        try:
+            return replace(Catalog.from_json(copy.read_bytes()), path=folder / f"{language}.yaml")
+        except ValueError:
+            copy.unlink()  # damaged: write it again
+    catalog = load_catalog(folder, language)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    partial = copy.with_suffix(f".{os.getpid()}.partial")
+    partial.write_bytes(catalog.as_json())
+    partial.replace(copy)
+    return catalog
+
+
+def _open_index(settings: Settings, name: str, catalog: Catalog, encoder: Encoder) -> AnswerIndex:
+    from bot.adapters.chroma_index import ChromaStore, entry_id
+
+    store_ = ChromaStore.server(settings.chroma_url) if settings.chroma_url else _embedded_store(settings)
+    texts = [(pair.id, pair.question) for pair in catalog.pairs]
+    texts += [(pair.id, variant.text) for pair in catalog.pairs for variant in pair.variants]
+    texts += [("", text) for text in catalog.background]
+    entries = [Entry(entry_id(number), pair_id, text) for number, (pair_id, text) in enumerate(texts)]
+    return store_.index(name, entries, encoder)
+
+
+def _train(catalog: Catalog, shown: tuple[str, ...], vectors: Vectors) -> store.Trained:
+    """Train on the texts in the order of the index; pairs that may not be shown teach "none of these"."""
+    label = {pair_id: number for number, pair_id in enumerate(shown)}
+    none = len(shown)
+    examples = [Example(pair.question, label.get(pair.id, none), "") for pair in catalog.pairs]
+    for pair in catalog.pairs:
+        for variant in pair.variants:
+            author = variant.by.profile or variant.by.name or "" if variant.by else ""
+            examples.append(Example(variant.text, label.get(pair.id, none), author or "unknown"))
+    examples += [Example(text, none, BACKGROUND) for text in catalog.background]
+    head, held_out = train(examples, vectors, none + 1)
+    return store.Trained(head, choose_thresholds(held_out))
+
+
+def make_records(settings: Settings) -> Records:
+    """Open the database of the settings: SQLite in the data folder unless a URL is set."""
+    from bot.adapters.sql_records import SqlRecords
+
+    url = settings.database_url or f"sqlite:///{settings.writable_data() / 'klartext.db'}"
+    return SqlRecords.open(url)

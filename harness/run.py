@@ -1,0 +1,194 @@
+"""Ask a system every question of a suite, and keep each answer: resumable, nothing asked twice, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bot import BadData, Catalog, Response
+from harness.questions import Question
+from harness.suite import Suite
+from harness.systems import System
+
+OUTCOMES, RUN = "outcomes.jsonl", "run.json"
+CHUNK = 128  # questions between two writes: a kill costs at most this many answers
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the system made of one question.
+
+    Attributes:
+        id: Of the question.
+        text: Of the question.
+        lang, vignette, kind, pair_id: Of the question; `pair_id` is the right pair, or None for novel questions.
+        decision: answered, clarify, declined or urgent.
+        answered_with: The pair that was shown, if one was.
+        score: Of the first candidate.
+        candidates: Pair ids ranked, best first.
+        choices: Pair ids offered when clarify.
+        right: Whether the right pair was shown; None for novel questions, which people label.
+        offered: Whether the right pair was among the choices; None for novel questions.
+        top1: Whether the first candidate was right; None for novel questions.
+        elapsed_ms: Time the system took.
+    """
+
+    id: str
+    text: str
+    lang: str
+    vignette: str
+    kind: str
+    pair_id: str | None
+    decision: str
+    answered_with: str | None
+    score: float
+    candidates: tuple[str, ...]
+    choices: tuple[str, ...]
+    right: bool | None
+    offered: bool | None
+    top1: bool | None
+    elapsed_ms: float
+
+    @classmethod
+    def of(cls, question: Question, response: Response, accepted: frozenset[str]) -> Outcome:
+        """Score a response; `accepted` holds the right pair and those that curators declared equivalent."""
+        candidates = tuple(candidate.pair_id for candidate in response.candidates)
+        scored = question.pair_id is not None
+        return cls(
+            id=question.id,
+            text=question.text,
+            lang=question.lang,
+            vignette=question.vignette,
+            kind=question.kind,
+            pair_id=question.pair_id,
+            decision=response.decision,
+            answered_with=response.pair_id,
+            score=round(response.score, 4),
+            candidates=candidates,
+            choices=response.choices,
+            right=response.pair_id in accepted if scored else None,
+            offered=any(choice in accepted for choice in response.choices) if scored else None,
+            top1=bool(candidates) and candidates[0] in accepted if scored else None,
+            elapsed_ms=round(response.elapsed_ms, 3),
+        )
+
+    def as_line(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_line(cls, line: str) -> Outcome:
+        record: dict[str, Any] = json.loads(line)
+        return cls(**{**record, "candidates": tuple(record["candidates"]), "choices": tuple(record["choices"])})
+
+
+def accepted_pairs(catalog: Catalog, pair_id: str | None) -> frozenset[str]:
+    """Return the pair and those that curators declared the same."""
+    if pair_id is None:
+        return frozenset()
+    return frozenset({pair_id, *catalog.pair(pair_id).same_as})
+
+
+def run_suite(
+    suite: Suite, system: System, catalog: Catalog, out: Path, *, progress: Callable[[int], None] = lambda _: None
+) -> list[Outcome]:
+    """Ask what has not been asked yet and return all outcomes, in the order of the suite.
+
+    Args:
+        suite: The questions.
+        system: What answers them.
+        catalog: Knows the pairs and their equivalents.
+        out: Folder of the run; created if need be.
+        progress: Called with the number of questions done since the last call.
+
+    Raises:
+        BadData: The suite is for another catalog, or `out` holds a run of something else.
+    """
+    _check(suite, catalog)
+    _claim(out, {"suite": suite.meta.name, "suite_hash": suite.meta.sha256, **system.identity})
+    done = _resume(out / OUTCOMES)
+    todo = [question for question in suite.questions if question.id not in done]
+    progress(len(suite.questions) - len(todo))
+    with (out / OUTCOMES).open("a", encoding="utf-8") as file:
+        for start in range(0, len(todo), CHUNK):
+            chunk = todo[start : start + CHUNK]
+            for outcome in _ask(chunk, system, suite.meta.language, catalog):
+                done[outcome.id] = outcome
+                file.write(outcome.as_line())
+            file.flush()
+            os.fsync(file.fileno())
+            progress(len(chunk))
+    return [done[question.id] for question in suite.questions]
+
+
+def load_outcomes(out: Path) -> list[Outcome]:
+    """Read the outcomes of a run; raise BadData when there are none."""
+    try:
+        return [Outcome.from_line(line) for line in (out / OUTCOMES).read_text(encoding="utf-8").splitlines()]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadData(f"{out} holds no complete run. Run `klartext harness run --suite NAME --out {out}`.") from error
+
+
+def _ask(chunk: Sequence[Question], system: System, language: str, catalog: Catalog) -> list[Outcome]:
+    responses = system.ask([question.text for question in chunk], language)
+    return [
+        Outcome.of(question, response, accepted_pairs(catalog, question.pair_id))
+        for question, response in zip(chunk, responses, strict=True)
+    ]
+
+
+def _check(suite: Suite, catalog: Catalog) -> None:
+    if suite.meta.catalog != catalog.name:
+        raise BadData(
+            f"The suite {suite.meta.name!r} asks about {suite.meta.catalog!r}, but the catalog is {catalog.name!r}. "
+            f"Run it with `--catalog {suite.meta.catalog}`."
+        )
+    unknown = sorted({question.pair_id for question in suite.questions if question.pair_id} - set(catalog.by_id))
+    if unknown:
+        raise BadData(
+            f"The suite {suite.meta.name!r} asks for {len(unknown)} pairs that {catalog.ref} does not have, "
+            f"for example {unknown[0]!r}. Run it against the catalog it was made for."
+        )
+    if not suite.questions:
+        raise BadData(f"The suite {suite.meta.name!r} has no questions. Import it again.")
+
+
+def _claim(out: Path, identity: dict[str, str]) -> None:
+    """Note what this run is, or make sure that the folder holds the same run."""
+    path = out / RUN
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if path.is_file():
+            before = json.loads(path.read_text(encoding="utf-8"))
+            changed = [key for key in identity if before.get(key) != identity[key]]
+            if changed:
+                key = changed[0]
+                raise BadData(
+                    f"{out} holds a run with {key} {before.get(key)!r}, but this one has {identity[key]!r}. "
+                    "Choose another folder with `--out`."
+                )
+            return
+        partial = path.with_suffix(".partial")
+        partial.write_text(json.dumps(identity, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--out`.") from error
+
+
+def _resume(path: Path) -> dict[str, Outcome]:
+    """Read what is done; cut off a line that a kill left unfinished."""
+    done: dict[str, Outcome] = {}
+    if not path.is_file():
+        return done
+    raw = path.read_bytes()
+    whole = raw[: raw.rfind(b"\n") + 1]
+    for line in whole.decode("utf-8").splitlines():
+        outcome = Outcome.from_line(line)
+        done[outcome.id] = outcome
+    if len(whole) < len(raw):
+        with path.open("r+b") as file:
+            file.truncate(len(whole))
+    return done

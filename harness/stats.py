@@ -1,0 +1,88 @@
+"""Intervals for accuracies. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+Z95 = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A 95 % interval of a share, 0 to 1."""
+
+    low: float
+    high: float
+
+
+def wilson(right: int, n: int) -> Interval | None:
+    """Return the 95 % Wilson score interval of `right` of `n`; None when n is 0.
+
+    It treats questions as independent, which ten phrasings of one pair are not: see `clustered`.
+
+    Raises:
+        ValueError: `right` is not between 0 and n.
+
+    References:
+        Wilson (1927), Probable inference, the law of succession, and statistical inference.
+    """
+    if not 0 <= right <= n:
+        raise ValueError(f"right must lie between 0 and n, but is {right} of {n}")
+    if n == 0:
+        return None
+    share, square = right / n, Z95 * Z95
+    centre = (share + square / (2 * n)) / (1 + square / n)
+    half = Z95 * math.sqrt(share * (1 - share) / n + square / (4 * n * n)) / (1 + square / n)
+    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+
+
+def clustered(
+    right: Sequence[bool], cluster: Sequence[Hashable], *, rng: Generator, draws: int = 10_000
+) -> Interval | None:
+    """Bound a share when questions come in clusters (all phrasings of a pair succeed or fail together).
+
+    Args:
+        right: Whether each question was right, shape (questions,).
+        cluster: What each question belongs to, usually its pair; same shape.
+        rng: Seeded by the caller.
+        draws: Resamples of whole clusters.
+
+    Returns:
+        95 % percentile interval; None with fewer than two clusters, since one cluster shows no spread.
+
+    References:
+        Field & Welsh (2007), Bootstrapping clustered data.
+    """
+    groups: dict[Hashable, list[bool]] = defaultdict(list)
+    for value, name in zip(right, cluster, strict=True):
+        groups[name].append(value)
+    if len(groups) < 2:
+        return None
+    hits = np.array([sum(values) for values in groups.values()], dtype=np.float64)
+    sizes = np.array([len(values) for values in groups.values()], dtype=np.float64)
+    chosen = rng.integers(0, len(groups), size=(draws, len(groups)))
+    shares = hits[chosen].sum(axis=1) / sizes[chosen].sum(axis=1)
+    low, high = np.percentile(shares, [2.5, 97.5])
+    return Interval(float(low), float(high))
+
+
+def kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
+    """Return Cohen's kappa of two raters; None when there is nothing to compare or no chance of disagreement.
+
+    References:
+        Cohen (1960), A coefficient of agreement for nominal scales.
+    """
+    n = len(first)
+    if n != len(second):
+        raise ValueError(f"the raters labelled {n} and {len(second)} items")
+    if not n:
+        return None
+    agreed = sum(a == b for a, b in zip(first, second, strict=True)) / n
+    expected = sum((first.count(label) / n) * (second.count(label) / n) for label in set(first) | set(second))
+    return None if expected == 1 else (agreed - expected) / (1 - expected)

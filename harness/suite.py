@@ -1,0 +1,145 @@
+"""Question suites: recorded test questions, immutable, identified by the hash of their content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bot import BadData, Catalog, NearCopies, data_folder
+from harness.questions import Question, Recording
+
+QUESTIONS, META = "questions.jsonl", "suite.yaml"
+
+
+class _Edge(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SuiteMeta(_Edge):
+    """What `suite.yaml` says."""
+
+    name: str
+    catalog: str
+    language: str
+    created: date
+    note: str
+    counts: dict[str, int]
+    dropped: dict[str, int]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A suite as loaded."""
+
+    meta: SuiteMeta
+    questions: tuple[Question, ...]
+
+    @property
+    def paraphrases(self) -> tuple[Question, ...]:
+        return tuple(question for question in self.questions if question.kind == "paraphrase")
+
+
+def load_suite(name_or_path: str | Path) -> Suite:
+    """Load a suite by folder, or by the name of a shipped one; raise BadData when it is broken or was changed."""
+    for folder in (Path(name_or_path), data_folder("vignettes") / "suites" / str(name_or_path)):
+        if (folder / META).is_file():
+            return _load(folder)
+    shipped = sorted(path.parent.name for path in (data_folder("vignettes") / "suites").glob(f"*/{META}"))
+    raise BadData(
+        f"There is no suite {str(name_or_path)!r}. Shipped suites: {', '.join(shipped) or 'none'}. "
+        "Run `klartext harness prompts import` to make one."
+    )
+
+
+def _load(folder: Path) -> Suite:
+    try:
+        meta = SuiteMeta.model_validate(yaml.safe_load((folder / META).read_text(encoding="utf-8")))
+        raw = (folder / QUESTIONS).read_bytes()
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        reason = str(error).splitlines()[0]
+        raise BadData(f"The suite {folder} cannot be read ({reason}). Import it again.") from error
+    if hashlib.sha256(raw).hexdigest() != meta.sha256:
+        raise BadData(
+            f"The suite {folder} was changed after it was recorded ({QUESTIONS} does not have the hash in {META}). "
+            "Suites are immutable: restore it, or import it under another name."
+        )
+    questions = []
+    for number, line in enumerate(raw.decode("utf-8").splitlines(), 1):
+        try:
+            questions.append(Question.model_validate_json(line))
+        except ValidationError as error:
+            raise BadData(
+                f"{folder / QUESTIONS}:{number}: {error.errors()[0]['msg']}. Import the suite again."
+            ) from error
+    return Suite(meta, tuple(questions))
+
+
+def save_suite(folder: Path, *, catalog: Catalog, note: str, recording: Recording, today: date) -> SuiteMeta:
+    """Write a suite, whole or not at all; raise BadData when the folder exists."""
+    if folder.exists():
+        raise BadData(f"{folder} exists, and suites are immutable. Choose another name with `--name`.")
+    questions = recording.questions
+    lines = [json.dumps(question.model_dump(mode="json", by_alias=True), ensure_ascii=False) for question in questions]
+    raw = "".join(line + "\n" for line in lines).encode()
+    counts = {kind: sum(question.kind == kind for question in questions) for kind in ("paraphrase", "novel")}
+    meta = SuiteMeta(
+        name=folder.name,
+        catalog=catalog.name,
+        language=catalog.language,
+        created=today,
+        note=note,
+        counts=counts,
+        dropped=recording.reasons,
+        sha256=hashlib.sha256(raw).hexdigest(),
+    )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".partial-"))
+    try:
+        (partial / QUESTIONS).write_bytes(raw)
+        document: dict[str, Any] = meta.model_dump(mode="json")
+        (partial / META).write_text(yaml.safe_dump(document, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        partial.chmod(0o755)
+        partial.rename(folder)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return meta
+
+
+@dataclass(frozen=True, slots=True)
+class Contamination:
+    """A test question that is also a training text, or nearly."""
+
+    question: Question
+    text: str
+    pair_id: str
+    similarity: float
+
+
+def contamination(suite: Suite, catalog: Catalog) -> list[Contamination]:
+    """Return the suite's questions that are near copies of the catalog's variants or background questions.
+
+    The canonical question itself does not count: an impersonated patient may well ask it as it stands.
+    """
+    known = NearCopies()
+    for pair in catalog.pairs:
+        for variant in pair.variants:
+            known.add(variant.text, pair.id)
+    for text in catalog.background:
+        known.add(text, "")
+    found = []
+    for question in suite.questions:
+        copy = known.find(question.text)
+        if copy is not None:
+            found.append(Contamination(question, copy.text, copy.label, copy.similarity))
+    return found

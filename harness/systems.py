@@ -1,0 +1,69 @@
+"""What is under test. Today: this assistant, in process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from bot import Assistant, BadData, Method, Response
+
+IN_PROCESS = "klartext"
+
+
+class System(Protocol):
+    """Answers questions; what it is must not change within a run."""
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Name, version and settings: a run is resumed only by the same system."""
+        ...
+
+    def ask(self, texts: Sequence[str], language: str) -> list[Response]:
+        """Answer questions of one language, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Which assistant is opened: catalog name or folder, encoder, method and data folder."""
+
+    catalog: str
+    encoder: str
+    method: Method
+    data: Path | None
+
+
+@dataclass(frozen=True)
+class InProcess:
+    """The assistant of this installation."""
+
+    assistant: Assistant
+    method: Method
+    identity: dict[str, str]
+
+    @classmethod
+    def open(cls, opening: Opening, language: str) -> InProcess:
+        """Open the assistant in sample mode for one language."""
+        assistant = Assistant.open(
+            opening.catalog, data=opening.data, encoder=opening.encoder, sample=True, languages=[language]
+        )
+        content = assistant.catalog(language)
+        identity = {
+            "system": IN_PROCESS,
+            "method": opening.method,
+            "encoder": opening.encoder,
+            "catalog": content.ref,
+            "catalog_hash": content.content_hash,
+        }
+        return cls(assistant, opening.method, identity)
+
+    def ask(self, texts: Sequence[str], language: str) -> list[Response]:
+        return self.assistant.answer_all(texts, language, method=self.method)
+
+
+def require_known(name: str) -> None:
+    """Raise BadData for a system that this version cannot test."""
+    if name != IN_PROCESS:
+        raise BadData(f"There is no system {name!r}. This version tests one: `--system {IN_PROCESS}`.")
