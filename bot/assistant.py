@@ -86,6 +86,10 @@ class Assistant:
         return tuple(self._opened)
 
     @property
+    def encoder(self) -> Encoder:
+        return self._encoder
+
+    @property
     def sample(self) -> bool:
         return self._sample
 

@@ -2,11 +2,69 @@
 
 from __future__ import annotations
 
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Literal
+
 import typer
+
+from bot.adapters.embedded_encoder import EmbeddedEncoder
+from bot.catalog import language_files, load_catalog, locate
+from bot.curation.importing import pair_id, read_csv, write_catalog
+from bot.curation.lint import lint, worst
+from bot.errors import BadData, friendly_errors
 
 qa = typer.Typer(help="Curate question-answer pairs.", no_args_is_help=True)
 
+CatalogArgument = Annotated[str, typer.Argument(help="A shipped exam, or a catalog folder.")]
 
-@qa.callback()
-def _qa() -> None:
-    """Curate question-answer pairs."""
+
+@qa.command("lint")
+def lint_(
+    catalog: CatalogArgument = "mammography",
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show notes too, such as drafts.")] = False,
+) -> None:
+    """Check a catalog; exit 1 if anything is wrong."""
+    with friendly_errors():
+        folder = locate(catalog)
+        findings = lint(folder, today=date.today(), encoder=EmbeddedEncoder())
+        for finding in findings:
+            if verbose or finding.severity != "info" or finding.rule == "confusable":
+                print(finding.as_line())
+        counts = {name: sum(finding.severity == name for finding in findings) for name in ("error", "warning", "info")}
+        print(f"{folder}: {counts['error']} errors, {counts['warning']} warnings, {counts['info']} notes")
+    raise typer.Exit(1 if worst(findings) == "error" else 0)
+
+
+@qa.command("list")
+def list_(catalog: CatalogArgument = "mammography") -> None:
+    """List the pairs with their review status and number of variants."""
+    with friendly_errors():
+        folder = locate(catalog)
+        for language in language_files(folder):
+            loaded = load_catalog(folder, language)
+            print(f"{loaded.ref} ({language}), {len(loaded.pairs)} pairs")
+            for pair in loaded.pairs:
+                print(f"  {pair.id:24} {pair.review.status:9} {len(pair.variants):4} variants  {pair.question}")
+
+
+@qa.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="CSV with the header pair_id,text[,answer].")],
+    out: Annotated[Path, typer.Option(help="Folder of the catalog to write.")],
+    lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")],
+    name: Annotated[str | None, typer.Option("--name", help="Name of the catalog; default: the folder's.")] = None,
+) -> None:
+    """Make a catalog from a question set; rows with an empty pair_id are questions that no pair answers."""
+    with friendly_errors():
+        if not file.is_file():
+            raise BadData(f"There is no file {str(file)!r}. Give a CSV file with the header pair_id,text[,answer].")
+        imported = read_csv(file)
+        write_catalog(imported, out, name=pair_id(name or out.resolve().name) or "catalog", language=lang)
+        variants = sum(len(pair.texts) - 1 for pair in imported.pairs)
+        print(
+            f"{out}: {len(imported.pairs)} pairs, {variants} variants, {len(imported.background)} background questions"
+        )
+        missing = sum(pair.answer is None for pair in imported.pairs)
+        if missing:
+            print(f"{missing} pairs have a placeholder instead of an answer and stay drafts.")

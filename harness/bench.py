@@ -1,5 +1,186 @@
-"""bench placeholder"""
+"""`klartext bench`: how long things take, as medians and as ratios within one run.
+
+Machines are noisy, so only ratios are compared with the limits; every limit is printed beside its figure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from bot import Assistant, Settings, friendly_errors
+from harness.run import run_suite
+from harness.score import summarise
+from harness.suite import Suite, load_suite
+from harness.systems import InProcess, Opening
+
+# What a process needs that does nothing but import what the store, the training and the encoder stand on.
+BARE = """\
+import chromadb, sklearn.linear_model, sklearn.feature_extraction.text
+from bot.adapters.embedded_encoder import EmbeddedEncoder
+EmbeddedEncoder().encode(["bare"])
+"""
+HEAVY = ("torch", "matplotlib", "fastapi", "uvicorn", "sentence_transformers", "openai", "sklearn", "pandas")
+PROBE = r"""\
+import json, re, sys
+from pathlib import Path
+from bot.cli import main
+sys.argv = ["klartext", "answer", "--lang", "de", sys.argv[1]]
+try:
+    main()
+except SystemExit:
+    pass
+heavy = [name for name in {heavy!r} if name in sys.modules]
+# Not getrusage: its peak is inherited from the process that started this one.
+peak = int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024
+print(json.dumps({{"peak_mb": peak, "heavy": heavy}}), file=sys.stderr)
+"""
 
 
-def bench() -> None:
-    """x."""
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured figure and its limit.
+
+    Attributes:
+        name: What was measured.
+        value: Ratio, or megabytes.
+        limit: At most this.
+        unit: ``x`` for ratios, ``MB``.
+        detail: The medians behind it.
+    """
+
+    name: str
+    value: float
+    limit: float
+    unit: str
+    detail: str
+
+    @property
+    def holds(self) -> bool:
+        return self.value <= self.limit
+
+
+def bench(
+    repeats: Annotated[int, typer.Option(min=1, max=100, help="Repeats of each measurement.")] = 7,
+    data: Annotated[Path | None, typer.Option("--data", help="Folder for index and database.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the figures as JSON.")] = None,
+) -> None:
+    """Measure decisions, a whole run, start-up and memory; exit 1 if a limit is exceeded."""
+    with friendly_errors():
+        figures = measure(repeats, data)
+        table = Table("figure", "measured", "limit", "medians", box=box.SIMPLE_HEAD)
+        for figure in figures:
+            style = None if figure.holds else "bold red"
+            table.add_row(
+                figure.name,
+                f"{figure.value:.2f} {figure.unit}",
+                f"{figure.limit:g} {figure.unit}",
+                figure.detail,
+                style=style,
+            )
+        Console(highlight=False).print(table)
+        if out is not None:
+            out.write_text(json.dumps([asdict(figure) for figure in figures], indent=2) + "\n", encoding="utf-8")
+    raise typer.Exit(0 if all(figure.holds for figure in figures) else 1)
+
+
+def measure(repeats: int, data: Path | None) -> list[Figure]:
+    """Return all figures."""
+    suite = load_suite("mammography-de")
+    system = InProcess.open(Opening("mammography", "embedded", "hybrid", data), "de")
+    assistant = system.assistant
+    Assistant.open(data=data, sample=True)  # warms the index of every language
+    texts = [question.text for question in suite.paraphrases]
+    folder = Settings.from_environment(data=data).data
+    return [
+        _single(assistant, texts, repeats),
+        _batch(assistant, texts, repeats),
+        _run(system, suite, repeats),
+        *_startup(texts[0], folder, repeats),
+    ]
+
+
+def _single(assistant: Assistant, texts: Sequence[str], repeats: int) -> Figure:
+    some = texts[:: max(1, len(texts) // 100)]
+
+    def each(act: Callable[[str], object]) -> float:
+        return _median(lambda: [act(text) for text in some], repeats) / len(some)
+
+    encode, decide = (
+        each(lambda text: assistant.encoder.encode([text])),
+        each(lambda text: assistant.answer(text, "de")),
+    )
+    return Figure("one decision / encoding its question", decide / encode, 4, "x", _ms(decide, encode))
+
+
+def _batch(assistant: Assistant, texts: Sequence[str], repeats: int) -> Figure:
+    encode = _median(lambda: assistant.encoder.encode(texts), repeats)
+    decide = _median(lambda: assistant.answer_all(texts, "de"), repeats)
+    return Figure(f"{len(texts)} decisions / encoding them", decide / encode, 3, "x", _ms(decide, encode))
+
+
+def _run(system: InProcess, suite: Suite, repeats: int) -> Figure:
+    only = Suite(suite.meta, suite.paraphrases)
+    texts = [question.text for question in only.questions]
+    decide = _median(lambda: system.assistant.answer_all(texts, "de"), repeats)
+
+    def run() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            summarise(run_suite(only, system, system.assistant.catalog("de"), Path(folder)))
+
+    whole = _median(run, repeats)
+    return Figure(f"run of {len(texts)}, stored and scored / deciding", whole / decide, 2, "x", _ms(whole, decide))
+
+
+def _startup(question: str, data: Path, repeats: int) -> list[Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "question.txt"
+        file.write_text(question + "\n", encoding="utf-8")
+        probe = PROBE.format(heavy=HEAVY)
+        environ = {"KLARTEXT_DATA": str(data)}
+        found = json.loads(_python(["-c", probe, str(file)], environ).stderr.splitlines()[-1])
+        answer = _median(
+            lambda: _python(["-c", "from bot.cli import main; main()", "answer", str(file)], environ), repeats
+        )
+        bare = _median(lambda: _python(["-c", BARE], environ), repeats)
+    heavy = ", ".join(found["heavy"]) or "none"
+    return [
+        Figure("start and first answer / bare imports and encoder", answer / bare, 1.5, "x", _ms(answer, bare)),
+        Figure("peak memory of one answer", found["peak_mb"], 450, "MB", f"heavy imports: {heavy}"),
+        Figure("heavy modules imported for one answer", len(found["heavy"]), 0, "", heavy),
+    ]
+
+
+def _python(arguments: list[str], environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], check=True, capture_output=True, text=True, env={**os.environ, **environ}
+    )
+
+
+def _median(act: Callable[[], object], repeats: int) -> float:
+    """Return the median time in seconds, after one call that does not count."""
+    act()
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        act()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
+def _ms(first: float, second: float) -> str:
+    return f"{first * 1000:.2f} ms / {second * 1000:.2f} ms"

@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bot import BadData, LanguageDetector, Settings, friendly_errors, load_catalog, locate
-from harness.llm import ModelCall, answer_prompts, connect
 from harness.prompts import Plan, Prompt, build_prompts, write_prompts
 from harness.questions import QuestionSource
 from harness.recording import read_answers, record
@@ -166,6 +165,8 @@ def generate(
     suites: SuitesOption = Path("vignettes/suites"),
 ) -> None:
     """Have a live model write a suite; interrupted, it goes on where it was."""
+    from harness.llm import ModelCall, answer_prompts, connect  # openai is slow to import
+
     with friendly_errors():
         prompts = _plan(catalog, lang, variations, novel)
         target = Target(suites, name, catalog, lang, "live", temperature, note)

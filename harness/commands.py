@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from harness.labels import LABELS, Verdicts, load_labels, shipped_labels
-from harness.report import Titles, table_1, table_2
+from harness.report import NOTE_1, Titles, note_2, table_1, table_2
 from harness.run import Outcome, run_suite
 from harness.score import Summary, summarise
 from harness.suite import Suite, load_suite
@@ -56,10 +56,12 @@ def print_tables(
 ) -> None:
     """Print the paper's tables for a run, with another run (the published method) beside it."""
     titles = Titles({vignette.id: vignette.title for vignette in load_vignettes(suite.meta.language)})
-    console = Console()
+    console = Console(highlight=False)
     console.print(table_1(summary, beside[1] if beside else None, titles))
+    console.print(NOTE_1, style="dim")
     if any(outcome.kind == "novel" for outcome in outcomes):
         console.print()
         console.print(table_2(outcomes, beside[0] if beside else None, verdicts, titles))
+        console.print(note_2(verdicts), style="dim")
     if suite.meta.note:
         console.print(f"\n{suite.meta.note}")

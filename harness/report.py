@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rich import box
 from rich.table import Table
 
 from harness.labels import NovelScore, Verdicts, score_novel
@@ -34,55 +35,61 @@ class Titles:
 
 def table_1(ours: Summary, cosine: Summary | None, titles: Titles) -> Table:
     """Return Table 1: accuracy on paraphrases per vignette."""
-    table = Table(title="Table 1. Paraphrases", title_justify="left", caption=_CAPTION_1, caption_justify="left")
-    table.add_column("Patient vignette")
-    for name in ("n", "errors", "accuracy", "Wilson 95 %", "by pair 95 %", "unanswered", "offered", "precision"):
-        table.add_column(name, justify="right")
-    table.add_column("cosine", justify="right", style="dim")
-    table.add_column("paper*", justify="right", style="dim")
+    table = _table("Table 1. Paraphrases")
+    for name in ("n", "err.", "acc.", "95 %\nWilson", "95 %\nby pair", "un-\nansw.", "of-\nfered", "pre-\ncis."):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("co-\nsine", justify="right", style="dim", no_wrap=True)
+    table.add_column("paper", justify="right", style="dim", no_wrap=True)
     for name, score in ours.vignettes.items():
         beside = cosine.vignettes[name].accuracy if cosine and name in cosine.vignettes else None
         table.add_row(titles.of(name), *_cells(score), _share(beside), _share(_paper(name)))
-    paper_total = 1 - sum(PAPER_ERRORS.values()) / (PAPER_N * len(PAPER_ERRORS))
     table.add_section()
     total = cosine.total.accuracy if cosine else None
-    table.add_row("Total", *_cells(ours.total), _share(total), _share(paper_total), style="bold")
+    table.add_row("Total", *_cells(ours.total), _share(total), _share(_paper_total()), style="bold")
     return table
 
 
-_CAPTION_1 = (
-    "accuracy: answered with the right pair; asking back counts as wrong. offered: right pair among the choices.\n"
-    "* the published assistant, on another question set: not a comparison of like with like."
-)
+NOTE_1 = """\
+acc.: answered with the right pair; asking back counts as wrong. offered: right
+pair among the choices when asking back. precis.: right among direct answers.
+cosine: the published method on our questions. paper: the published assistant on
+its own questions, another set: not a comparison of like with like."""
 
 
 def table_2(ours: Sequence[Outcome], cosine: Sequence[Outcome] | None, verdicts: Verdicts, titles: Titles) -> Table:
     """Return Table 2: raters' verdicts on novel questions per vignette."""
-    table = Table(
-        title="Table 2. Novel questions", title_justify="left", caption=_caption_2(verdicts), caption_justify="left"
-    )
-    table.add_column("Patient vignette")
-    for name in ("n", "incorrect", "partial", "correct", "unanswered", "to label"):
-        table.add_column(name, justify="right")
-    table.add_column("cosine inc./part./corr./unans.", justify="right", style="dim")
-    table.add_column("paper* inc./part./corr.", justify="right", style="dim")
-    names = dict.fromkeys(outcome.vignette for outcome in ours if outcome.kind == "novel")
-    for name in names:
-        score = score_novel([o for o in ours if o.vignette == name], verdicts)
+    table = _table("Table 2. Novel questions")
+    for name in ("n", "incor-\nrect", "par-\ntial", "cor-\nrect", "unan-\nswered", "to\nlabel"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("cosine\ni/p/c/u/l", justify="right", style="dim", no_wrap=True)
+    table.add_column("paper\ni/p/c", justify="right", style="dim", no_wrap=True)
+    for name in dict.fromkeys(outcome.vignette for outcome in ours if outcome.kind == "novel"):
+        score = score_novel([outcome for outcome in ours if outcome.vignette == name], verdicts)
         beside = score_novel([o for o in cosine if o.vignette == name], verdicts) if cosine else None
-        paper = "/".join(map(str, PAPER_NOVEL[name])) + " of 10" if name in PAPER_NOVEL else ""
+        paper = "/".join(map(str, PAPER_NOVEL[name])) if name in PAPER_NOVEL else ""
         table.add_row(titles.of(name), *_novel_cells(score), _novel_line(beside), paper)
     table.add_section()
     beside = score_novel(cosine, verdicts) if cosine else None
-    table.add_row(
-        "Total", *_novel_cells(score_novel(ours, verdicts)), _novel_line(beside), "18/5/7 of 30", style="bold"
-    )
+    paper = "/".join(str(sum(column)) for column in zip(*PAPER_NOVEL.values(), strict=True))
+    table.add_row("Total", *_novel_cells(score_novel(ours, verdicts)), _novel_line(beside), paper, style="bold")
     return table
 
 
-def _caption_2(verdicts: Verdicts) -> str:
+def note_2(verdicts: Verdicts) -> str:
+    """Return who labelled, and what the columns mean."""
     raters = ", ".join(f"{name} ({kind})" for kind, name in verdicts.raters) or "none yet"
-    return f"Raters: {raters}. unanswered: declined, asked back or sent to a human; the paper counts them as incorrect."
+    return (
+        f"Raters: {raters}. Where they differ, the question stays to label.\n"
+        "unanswered: declined, asked back or sent to a human; the paper counts these as\n"
+        "incorrect. paper: 10 questions per vignette, another set."
+    )
+
+
+def _table(title: str) -> Table:
+    """Return an empty table that fits 80 columns."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    table.add_column("Patient vignette", no_wrap=True)
+    return table
 
 
 def _cells(score: Score) -> list[str]:
@@ -99,23 +106,28 @@ def _cells(score: Score) -> list[str]:
 
 
 def _novel_cells(score: NovelScore) -> list[str]:
-    return [
-        str(value) for value in (score.n, score.incorrect, score.partial, score.correct, score.unanswered, score.open)
-    ]
+    counts = (score.n, score.incorrect, score.partial, score.correct, score.unanswered, score.open)
+    return [str(count) for count in counts]
 
 
 def _novel_line(score: NovelScore | None) -> str:
-    return f"{score.incorrect}/{score.partial}/{score.correct}/{score.unanswered}" if score else ""
+    if score is None:
+        return ""
+    return f"{score.incorrect}/{score.partial}/{score.correct}/{score.unanswered}/{score.open}"
 
 
 def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
+    return "" if value is None else f"{value:.2f}".removeprefix("0")
 
 
 def _range(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval.low:.3f}-{interval.high:.3f}"
+    return "" if interval is None else f"{_share(interval.low)}-{_share(interval.high)}"
 
 
 def _paper(vignette: str) -> float | None:
     errors = PAPER_ERRORS.get(vignette)
     return None if errors is None else 1 - errors / PAPER_N
+
+
+def _paper_total() -> float:
+    return 1 - sum(PAPER_ERRORS.values()) / (PAPER_N * len(PAPER_ERRORS))

@@ -1,4 +1,4 @@
-"""What the head sees of a text besides its vector: weighted character n-grams and words. Pure, numpy only.
+"""What the head sees of a text besides its vector: weighted character n-grams and words. Pure.
 
 Terms are character n-grams of 3 to 5 inside padded words (they survive typing errors, dialect and German compounds),
 whole words, and word pairs. Weights are TF-IDF with sublinear term frequency, scaled to unit length.
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from bot.matching.text import fold
 
@@ -110,18 +111,15 @@ class Postings:
         np.cumsum(np.bincount(column, minlength=vocabulary_size), out=start[1:])
         return cls(start, text[order], weight[order], len(bags))
 
-    def cosines(self, bag: Bag) -> Floats:
-        """Return the cosine of `bag` with every text, shape (texts,)."""
-        starts, ends = self.start[bag.index], self.start[bag.index + 1]
-        sizes = ends - starts
-        if not sizes.sum():
-            return np.zeros(self.texts, dtype=np.float32)
-        # All entries of all the bag's columns in one gather: the offset restarts at every column.
-        offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        entries = np.repeat(starts, sizes) + offsets
-        weights = self.weight[entries] * np.repeat(bag.weight, sizes)
-        return np.bincount(self.text[entries], weights=weights, minlength=self.texts).astype(np.float32)
-
-    def cosines_all(self, bags: Sequence[Bag]) -> Floats:
+    def cosines(self, bags: Sequence[Bag]) -> Floats:
         """Return the cosine of every bag with every text, shape (bags, texts)."""
-        return np.stack([self.cosines(bag) for bag in bags])
+        columns = csr_array((self.weight, self.text, self.start), shape=(len(self.start) - 1, self.texts))
+        return np.asarray((sparse_rows(bags, columns.shape[0]) @ columns).toarray(), dtype=np.float32)
+
+
+def sparse_rows(bags: Sequence[Bag], columns: int) -> csr_array:
+    """Return the bags as the rows of one sparse matrix, shape (bags, columns)."""
+    start = np.zeros(len(bags) + 1, dtype=np.int32)
+    np.cumsum([len(bag.index) for bag in bags], out=start[1:])
+    index = np.concatenate([bag.index for bag in bags])
+    return csr_array((np.concatenate([bag.weight for bag in bags]), index, start), shape=(len(bags), columns))

@@ -116,7 +116,7 @@ class Evidence:
         """Score texts with their raw vectors, shape (questions, dimensions), against every class."""
         bags = [self.vocabulary.bag(text) for text in texts]
         meaning = self.whitening.apply(vectors) @ self.vectors.T
-        return score_views(meaning, self.postings.cosines_all(bags), bags, self.weights)
+        return score_views(meaning, self.postings.cosines(bags), bags, self.weights)
 
 
 def quadratic(meaning: Floats, wording: Floats) -> Floats:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bot.matching.features import Bag, Floats, Ints, Postings, Vocabulary
+from bot.matching.features import Bag, Floats, Ints, Postings, Vocabulary, sparse_rows
 from bot.matching.head import Evidence, Fusion, Head, Views, Weights, Whitening, fusion_features, quadratic, score_views
 
 RIDGE = 0.3
@@ -104,18 +104,9 @@ def _compare(texts: Sequence[str], vectors: Floats, label: Ints, classes: int) -
     bags = [vocabulary.bag(text) for text in texts]
     whitening = _whitening(vectors)
     white = whitening.apply(vectors)
-    return _Material(
-        vocabulary, bags, whitening, white, white @ white.T, _all_cosines(bags, len(vocabulary)), label, classes
-    )
-
-
-def _all_cosines(bags: Sequence[Bag], columns: int) -> Floats:
-    from scipy.sparse import csr_array
-
-    start = np.cumsum([0, *(len(bag.index) for bag in bags)])
-    index = np.concatenate([bag.index for bag in bags])
-    rows = csr_array((np.concatenate([bag.weight for bag in bags]), index, start), shape=(len(bags), columns))
-    return np.asarray((rows @ rows.T).toarray(), dtype=np.float32)
+    rows = sparse_rows(bags, len(vocabulary))
+    wording = np.asarray((rows @ rows.T).toarray(), dtype=np.float32)
+    return _Material(vocabulary, bags, whitening, white, white @ white.T, wording, label, classes)
 
 
 def _folds(examples: Sequence[Example]) -> Ints:

@@ -1,0 +1,1 @@
+"""What curators do with pairs: check them, import them."""
