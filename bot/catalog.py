@@ -1,7 +1,8 @@
 """Curated question-answer pairs as data: load, validate, identify by content.
 
-A catalog is a folder with one ``<lang>.yaml`` per language, and beside it ``background/<lang>.yaml`` with questions
-that none of its pairs answers. Pydantic guards the YAML edge; inside, everything is a frozen dataclass.
+A catalog is a folder with one ``<lang>.yaml`` per language. Beside it may lie ``background/<lang>.yaml``, questions
+that none of its pairs answers, and ``calibration/<lang>.jsonl``, questions that thresholds are set on. Pydantic guards
+the YAML edge; inside, everything is a frozen dataclass.
 """
 
 from __future__ import annotations
@@ -91,6 +92,22 @@ class Pair(_Edge):
     quizzes: tuple[dict[str, Any], ...] = ()
 
 
+class CalibrationQuestion(_Edge):
+    """A question that thresholds are set on; never trained on.
+
+    Attributes:
+        text: What a patient asked.
+        pair_id: The right pair, or None when no pair answers it.
+        stratum: What the patient is like, usually a vignette.
+        by: Who wrote it.
+    """
+
+    text: str = Field(min_length=1)
+    pair_id: str | None
+    stratum: str
+    by: Author | None = None
+
+
 @dataclass(frozen=True)
 class Catalog:
     """The pairs of one exam in one language.
@@ -101,6 +118,7 @@ class Catalog:
         version: As the curators count, for example ``2026.1``.
         pairs: In the curators' order.
         background: Questions that none of the pairs answers.
+        calibration: Questions that thresholds are set on.
         content_hash: SHA-256 over the files' bytes: the identity of what patients may be shown.
         path: The language file.
     """
@@ -110,6 +128,7 @@ class Catalog:
     version: str
     pairs: tuple[Pair, ...]
     background: tuple[str, ...]
+    calibration: tuple[CalibrationQuestion, ...]
     content_hash: str
     path: Path
 
@@ -148,6 +167,7 @@ class _Copy(BaseModel):
     version: str
     pairs: tuple[Pair, ...]
     background: tuple[str, ...]
+    calibration: tuple[CalibrationQuestion, ...]
     content_hash: str
 
 
@@ -183,10 +203,15 @@ def background_file(folder: Path, language: str) -> Path:
     return folder / "background" / f"{language}.yaml"
 
 
+def calibration_file(folder: Path, language: str) -> Path:
+    return folder / "calibration" / f"{language}.jsonl"
+
+
 def content_hash(folder: Path, language: str) -> str:
     """Hash the files of one language without parsing them, so that an unchanged catalog opens quickly."""
     digest = hashlib.sha256()
-    for path in (folder / f"{language}.yaml", background_file(folder, language)):
+    files = (folder / f"{language}.yaml", background_file(folder, language), calibration_file(folder, language))
+    for path in files:
         data = path.read_bytes() if path.is_file() else b""
         digest.update(len(data).to_bytes(8, "big"))
         digest.update(data)
@@ -208,6 +233,8 @@ def load_catalog(folder: Path, language: str) -> Catalog:
     document = read_yaml(path, findings)
     catalog = _validated(path, document, findings) if document is not None else None
     background = _load_background(background_file(folder, language), findings)
+    known = {pair.id for pair in catalog[1]} if catalog else set()
+    calibration = _load_calibration(calibration_file(folder, language), known, findings)
     if findings or catalog is None:
         raise BadCatalog(findings, next_command=f"klartext qa lint {folder}")
     head, pairs = catalog
@@ -217,6 +244,7 @@ def load_catalog(folder: Path, language: str) -> Catalog:
         version=head.version,
         pairs=pairs,
         background=background,
+        calibration=calibration,
         content_hash=content_hash(folder, language),
         path=path,
     )
@@ -343,3 +371,23 @@ def _load_background(path: Path, findings: list[Finding]) -> tuple[str, ...]:
         findings.extend(_findings(path, document, "", error))
         return ()
     return tuple(text for texts in file.questions.values() for text in texts)
+
+
+def _load_calibration(path: Path, known: set[str], findings: list[Finding]) -> tuple[CalibrationQuestion, ...]:
+    if not path.is_file():
+        return ()
+    questions = []
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            question = CalibrationQuestion.model_validate_json(line)
+        except ValidationError as error:
+            problem = f"{error.errors()[0]['msg']}."
+            findings.append(Finding(path, number, "", problem, "Mend this line.", rule="calibration"))
+            continue
+        if question.pair_id is not None and question.pair_id not in known:
+            problem = f"There is no pair {question.pair_id!r}."
+            findings.append(Finding(path, number, question.pair_id, problem, "Correct the id.", rule="calibration"))
+        questions.append(question)
+    return tuple(questions)

@@ -92,11 +92,18 @@ def chat(
         run_chat(catalog, encoder=encoder, data=data)
 
 
-def main() -> None:
-    """Run the command line, with the parts that installed packages add (the harness is one)."""
+def assemble() -> None:
+    """Add the curators' commands, and the parts that installed packages bring (the harness is one)."""
     from bot.qa_cli import qa
 
+    if any(group.name == "qa" for group in app.registered_groups):
+        return
     app.add_typer(qa, name="qa")
     for part in entry_points(group="klartext.parts"):
         part.load()(app)
+
+
+def main() -> None:
+    """Run the command line."""
+    assemble()
     app()

@@ -13,6 +13,7 @@ from bot.catalog import language_files, load_catalog, locate
 from bot.curation.importing import pair_id, read_csv, write_catalog
 from bot.curation.lint import lint, worst
 from bot.errors import BadData, friendly_errors
+from bot.settings import Settings
 
 qa = typer.Typer(help="Curate question-answer pairs.", no_args_is_help=True)
 
@@ -68,3 +69,18 @@ def import_(
         missing = sum(pair.answer is None for pair in imported.pairs)
         if missing:
             print(f"{missing} pairs have a placeholder instead of an answer and stay drafts.")
+
+
+@qa.command("inbox")
+def inbox(
+    data: Annotated[Path | None, typer.Option("--data", help="Folder of the database.")] = None,
+) -> None:
+    """List what patients asked without getting an answer, and the answers they flagged."""
+    from bot.wiring import make_records
+
+    with friendly_errors():
+        turns = make_records(Settings.from_environment(data=data)).open_questions()
+        for turn in turns:
+            state = turn.decision if turn.pair_id is None else f"flagged: {turn.pair_id}"
+            print(f"{turn.at:%Y-%m-%d %H:%M}  {turn.language}  {state:12}  {turn.question}")
+        print(f"{len(turns)} open")

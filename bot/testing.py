@@ -37,7 +37,7 @@ class HashEncoder:
                     vectors[
                         row, int.from_bytes(hashlib.sha256(part.encode()).digest()[:4], "big") % self.dimensions
                     ] += 1
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 
 @dataclass
@@ -165,3 +165,23 @@ def write_small_catalog(folder: Path, *, languages: Sequence[str] = ("de", "en")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{language}.yaml").write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
     return folder
+
+
+# What patients, keyboards and attackers send, by name. Everything must take them without an error.
+HOSTILE_TEXTS: dict[str, str] = {
+    "empty": "",
+    "spaces": "     ",
+    "many spaces": " " * 5000,
+    "NUL": "tut\x00das\x00weh",
+    "lone surrogates": "\ud800weh\udfff?",
+    "only a lone surrogate": "\udc80",
+    "emoji": "😢🩺👩🏽\u200d⚕️",
+    "grows 18 times under NFKC": "\ufdfa" * 300,
+    "combining marks": "a" + "\u0301" * 500,
+    "right to left": "\u202eهل يؤلم؟",
+    "separators": "weh?\u2028\u2029\x85\x0b\x0c",
+    "hundred thousand characters": "weh " * 25_000,
+    "one long word": "a" * 5000,
+    "markup": "[bold]{limit}%s</b><script>alert(1)</script>",
+    "digits": "²٣½ 12345678901234567890",
+}

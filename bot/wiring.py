@@ -11,11 +11,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bot.adapters.embedded_encoder import EmbeddedEncoder
-from bot.calibration import choose_thresholds
+from bot.calibration import Judged, Limit, choose_with_risk, choose_without_risk
 from bot.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import UserFixable
 from bot.matching import store
+from bot.matching.head import Head
+from bot.matching.near_copies import NearCopies
+from bot.matching.text import sanitise
 from bot.matching.train import BACKGROUND, Example, train
 from bot.ports import AnswerIndex, Encoder, Entry, Records, Vectors
 from bot.settings import Settings
@@ -109,7 +114,7 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
     if trained is not None:
         return Opened(catalog, shown, trained, build_index)
     index = build_index()
-    trained = _train(catalog, shown, index.vectors())
+    trained = _train(catalog, shown, index.vectors(), encoder)
     store.save(trained, head_path)
     return Opened(catalog, shown, trained, lambda: index)
 
@@ -153,7 +158,7 @@ def _open_index(settings: Settings, name: str, catalog: Catalog, encoder: Encode
     return store_.index(name, entries, encoder)
 
 
-def _train(catalog: Catalog, shown: tuple[str, ...], vectors: Vectors) -> store.Trained:
+def _train(catalog: Catalog, shown: tuple[str, ...], vectors: Vectors, encoder: Encoder) -> store.Trained:
     """Train on the texts in the order of the index; pairs that may not be shown teach "none of these"."""
     label = {pair_id: number for number, pair_id in enumerate(shown)}
     none = len(shown)
@@ -164,7 +169,35 @@ def _train(catalog: Catalog, shown: tuple[str, ...], vectors: Vectors) -> store.
             examples.append(Example(variant.text, label.get(pair.id, none), author or "unknown"))
     examples += [Example(text, none, BACKGROUND) for text in catalog.background]
     head, held_out = train(examples, vectors, none + 1)
-    return store.Trained(head, choose_thresholds(held_out))
+    judged = judge_calibration(catalog, shown, head, encoder)
+    thresholds = choose_with_risk(judged, Limit()) if judged is not None else None
+    if thresholds is None:
+        everyone = ["held out"] * len(held_out.label)
+        thresholds = choose_without_risk(Judged(held_out.probabilities, held_out.label, everyone))
+    return store.Trained(head, thresholds)
+
+
+def judge_calibration(catalog: Catalog, shown: tuple[str, ...], head: Head, encoder: Encoder) -> Judged | None:
+    """Return what the head makes of the calibration questions; None when the catalog has none.
+
+    Near copies of training texts are left out: they would make the head look better than it is.
+    """
+    trained_on = NearCopies()
+    for pair in catalog.pairs:
+        for text in (pair.question, *(variant.text for variant in pair.variants)):
+            trained_on.add(text, pair.id)
+    for text in catalog.background:
+        trained_on.add(text, "")
+    questions = [question for question in catalog.calibration if trained_on.find(question.text) is None]
+    if not questions:
+        return None
+    texts = [sanitise(question.text).text for question in questions]
+    label = {pair_id: number for number, pair_id in enumerate(shown)}
+    return Judged(
+        probabilities=head.probabilities(encoder.encode(texts), texts),
+        label=np.array([label.get(question.pair_id or "", len(shown)) for question in questions], dtype=np.int32),
+        stratum=[question.stratum for question in questions],
+    )
 
 
 def make_records(settings: Settings) -> Records:

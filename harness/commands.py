@@ -63,5 +63,8 @@ def print_tables(
         console.print()
         console.print(table_2(outcomes, beside[0] if beside else None, verdicts, titles))
         console.print(note_2(verdicts), style="dim")
+    left_out = len(suite.questions) - len(outcomes)
+    if left_out:
+        console.print(f"\n{left_out} questions were left out: they are near copies of the catalog's texts.")
     if suite.meta.note:
         console.print(f"\n{suite.meta.note}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bot import MAX_CHARACTERS, LanguageDetector, fold, sanitise, words
 
@@ -12,19 +13,31 @@ from bot import MAX_CHARACTERS, LanguageDetector, fold, sanitise, words
 LANGUAGE_MARGIN = 8.0
 MIN_WORDS_LANGUAGE = 4
 
-_NUMBERING = re.compile(r"^\s*(?:[-*•–—▪●]+\s+|\(?\d{1,3}\s*[.):]\s*|\(?[a-jA-J][.)]\s+|#{1,6}\s+)+")
-_INLINE_NUMBER = re.compile(r"\s+(?=\d{1,2}[.)]\s+\S)")
-_LABEL = re.compile(r"^(?:frage|question|variante|variation)\s*\d*\s*:\s*", re.IGNORECASE)
-_QUOTES = (('"', '"'), ("„", "“"), ("„", "”"), ("“", "”"), ("«", "»"), ("»", "«"), ("‚", "‘"), ("‘", "’"), ("'", "'"))
+# A number before another digit is no numbering: "12:30 Uhr, geht das?"
+_NUMBERING = re.compile(r"^\s*(?:[-•–—▪●]+\s*|\*\s+|\(?\d{1,3}\s*[.):](?!\d)\s*|\(?[a-jA-J][.)]\s+|#{1,6}\s+)+")
+_HEADING = re.compile(r"^\s*#{1,6}\s")
+_INLINE_NUMBER = re.compile(r"(?:^|\s+)(\d{1,2})[.)]\s+(?=\S)")
+_LABEL = re.compile(r"^(?:\*\*)?(?:frage|question|variante|variation|q)\s*\d*\s*:(?:\*\*)?\s*", re.IGNORECASE)
+_BOLD = re.compile(r"^\*\*([^*]+)\*\*$")
+_FENCED = re.compile(r"```[a-z]*\s*([\[{].*?)```", re.DOTALL)
+_QUOTES = (
+    *(('"', '"'), ("'", "'"), ("„", "“"), ("„", "”"), ("“", "”"), ("‚", "‘"), ("‘", "’")),
+    *(("«", "»"), ("»", "«"), ("‹", "›"), ("›", "‹")),
+)
 _PREAMBLE = re.compile(
     r"^(?:hier (?:sind|finden|kommen)|natürlich|gerne?[,!:]|klar[,!]|selbstverständlich|here (?:are|is)|sure[,!]|"
     r"of course|certainly|okay[,!:]|ok[,!:]|below are|folgende|ich hoffe|i hope|let me know|lassen sie mich wissen|"
-    r"diese (?:fragen|varianten)|these (?:questions|variations))",
+    r"diese (?:fragen|varianten)|these (?:questions|variations)|hope (?:this|these)|vielen dank|bitte schön)",
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
-    r"(?:^|\b)(?:es tut mir leid, (?:aber )?ich|ich kann (?:das|dabei|ihnen) (?:leider )?nicht|als (?:ki|sprachmodell)|"
-    r"i(?:'|’)?m sorry,? (?:but )?i|i (?:cannot|can(?:'|’)t) (?:help|assist|do)|as an ai)",
+    r"\b(?:es tut mir leid, (?:aber )?ich|als (?:ki|sprachmodell)|i(?:'|’)?m sorry,? (?:but )?i|as an ai)\b",
+    re.IGNORECASE,
+)
+# Patients say this too, in a question: "Ich kann das nicht lesen, was steht da?"
+_UNABLE = re.compile(
+    r"\b(?:ich kann (?:das|dabei|ihnen) (?:leider )?nicht|leider kann ich (?:das|dabei|ihnen) nicht|"
+    r"i (?:cannot|can(?:'|’)t) (?:help|assist|do))\b",
     re.IGNORECASE,
 )
 
@@ -66,7 +79,8 @@ def parse_answer(
     for line in lines:
         text = _bare(line)
         unnumbered = numbered >= max(2, len(lines) // 2) and not _NUMBERING.match(line)
-        reason = _reason(text, language, detector, unnumbered=unnumbered)
+        beside = unnumbered or bool(_HEADING.match(line))
+        reason = _reason(text, language, detector, beside=beside)
         if not reason and fold(text) in seen:
             reason = "duplicate"
         if not reason and len(questions) >= count:
@@ -82,13 +96,22 @@ def parse_answer(
 def _lines(answer: str) -> list[str]:
     """Split an answer into its lines; a JSON list or one line with running numbers is split as meant."""
     text = re.sub(r"^\s*```[a-z]*\s*$", "", answer, flags=re.MULTILINE).strip()
-    listed = _json_list(text)
+    fenced = _FENCED.search(answer)
+    listed = _json_list(fenced[1].strip() if fenced else text)
     if listed is not None:
         return listed
     lines = [line.strip() for line in re.split(r"\r\n|\r|\n|<br\s*/?>", text) if line.strip()]
-    if len(lines) == 1 and len(_INLINE_NUMBER.split(lines[0])) > 2:
-        return [part.strip() for part in _INLINE_NUMBER.split(lines[0])]
-    return lines
+    return _at_numbers(lines[0]) if len(lines) == 1 else lines
+
+
+def _at_numbers(line: str) -> list[str]:
+    """Split before 1., 2., 3. and so on; dates and other numbers do not run like this."""
+    starts = list(_INLINE_NUMBER.finditer(line))
+    if len(starts) < 2 or [int(start[1]) for start in starts] != list(range(1, len(starts) + 1)):
+        return [line]
+    cuts = [0, *(start.start() for start in starts), len(line)]
+    parts = [line[begin:end].strip() for begin, end in pairwise(cuts)]
+    return [part for part in parts if part]
 
 
 def _json_list(text: str) -> list[str] | None:
@@ -99,15 +122,22 @@ def _json_list(text: str) -> list[str] | None:
     except ValueError:
         return None
     if isinstance(data, dict):
-        data = next((value for value in data.values() if isinstance(value, list)), None)
-    if not isinstance(data, list):
-        return None
-    return [item if isinstance(item, str) else str(next(iter(item.values()), "")) for item in data if item]
+        data = next((value for value in data.values() if isinstance(value, list)), list(data.values()))
+    return [text for item in data if (text := _json_text(item))]
+
+
+def _json_text(item: object) -> str:
+    """Return a list item, or the first text inside it: {"id": 1, "question": "Tut das weh?"}."""
+    if isinstance(item, dict):
+        item = next((value for value in item.values() if isinstance(value, str)), "")
+    return item if isinstance(item, str) else ""
 
 
 def _bare(line: str) -> str:
-    text = _LABEL.sub("", _NUMBERING.sub("", line).strip())
-    text = re.sub(r"^\*\*(.+)\*\*$", r"\1", text.strip())
+    text = _BOLD.sub(r"\1", _NUMBERING.sub("", line).strip())
+    text = _LABEL.sub("", _NUMBERING.sub("", text).strip())
+    text = _BOLD.sub(r"\1", text.strip())
+    text = re.sub(r"(?<=[\"'“”»’])\s*,$", "", text)  # a list that was nearly JSON
     for opening, closing in _QUOTES:
         inside = text[1:-1]
         if len(text) > 2 and text.startswith(opening) and text.endswith(closing) and opening not in inside:
@@ -116,11 +146,12 @@ def _bare(line: str) -> str:
     return " ".join(text.split())
 
 
-def _reason(text: str, language: str, detector: LanguageDetector | None, *, unnumbered: bool) -> str:
-    if _REFUSAL.search(text):
+def _reason(text: str, language: str, detector: LanguageDetector | None, *, beside: bool) -> str:
+    """Say why a text is no question; `beside` tells that it stands outside the model's list."""
+    asks = text.endswith("?")
+    if _REFUSAL.search(text) or (_UNABLE.search(text) and not asks):
         return "refusal"
-    talks_about_list = _PREAMBLE.match(text) and not text.endswith("?")
-    if text.endswith(":") or talks_about_list or (unnumbered and not text.endswith("?")):
+    if text.endswith(":") or (_PREAMBLE.match(text) and (beside or not asks)) or (beside and not asks):
         return "preamble"
     if not words(text):
         return "no words"

@@ -11,7 +11,7 @@ from typing import Any
 
 from bot import BadData, Catalog, Response
 from harness.questions import Question
-from harness.suite import Suite
+from harness.suite import Suite, contamination
 from harness.systems import System
 
 OUTCOMES, RUN = "outcomes.jsonl", "run.json"
@@ -97,6 +97,8 @@ def run_suite(
 ) -> list[Outcome]:
     """Ask what has not been asked yet and return all outcomes, in the order of the suite.
 
+    Questions that are near copies of the catalog's training texts would flatter the system: they are left out.
+
     Args:
         suite: The questions.
         system: What answers them.
@@ -110,7 +112,9 @@ def run_suite(
     _check(suite, catalog)
     _claim(out, {"suite": suite.meta.name, "suite_hash": suite.meta.sha256, **system.identity})
     done = _resume(out / OUTCOMES)
-    todo = [question for question in suite.questions if question.id not in done]
+    left_out = {item.question.id for item in contamination(suite, catalog)}
+    asked = [question for question in suite.questions if question.id not in left_out]
+    todo = [question for question in asked if question.id not in done]
     progress(len(suite.questions) - len(todo))
     with (out / OUTCOMES).open("a", encoding="utf-8") as file:
         for start in range(0, len(todo), CHUNK):
@@ -121,7 +125,7 @@ def run_suite(
             file.flush()
             os.fsync(file.fileno())
             progress(len(chunk))
-    return [done[question.id] for question in suite.questions]
+    return [done[question.id] for question in asked]
 
 
 def load_outcomes(out: Path) -> list[Outcome]:

@@ -66,13 +66,14 @@ def decide(ranked: Sequence[Candidate], thresholds: Thresholds) -> Decision:
     best = ranked[0]
     if best.score >= thresholds.answer:
         return Answered(best)
-    choices = tuple(ranked[:CHOICES])
-    covered = sum(choice.score for choice in choices)
-    if len(choices) >= 2 and covered >= thresholds.clarify:
-        return Clarify(choices)
+    covered = best.score
+    for count in range(2, min(CHOICES, len(ranked)) + 1):
+        covered += ranked[count - 1].score
+        if covered >= thresholds.clarify:
+            return Clarify(tuple(ranked[:count]))
     return Declined(
         f"best pair {best.score:.3f} < {thresholds.answer:.3f}, "
-        f"{len(choices)} best together {covered:.3f} < {thresholds.clarify:.3f}"
+        f"the {min(CHOICES, len(ranked))} best together {covered:.3f} < {thresholds.clarify:.3f}"
     )
 
 

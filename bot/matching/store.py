@@ -59,17 +59,12 @@ def save(trained: Trained, path: Path) -> None:
 def load(path: Path) -> Trained | None:
     """Read a file that `save` wrote; None when it is absent, of another format, or damaged."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # The stream is opened here, since numpy leaves a damaged file open.
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        if int(arrays["format"][0]) != FORMAT:
-            return None
-        return _assemble(arrays)
-    except (OSError, ValueError, KeyError, EOFError):
+        return _assemble(arrays) if int(arrays["format"][0]) == FORMAT else None
+    except Exception:  # what a damaged zip file raises is anybody's guess; the head is then trained anew
         return None
-    except Exception as error:  # zipfile.BadZipFile is not an OSError; importing zipfile early costs start-up time
-        if type(error).__name__ == "BadZipFile":
-            return None
-        raise
 
 
 def _assemble(arrays: dict[str, np.ndarray]) -> Trained:

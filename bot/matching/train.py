@@ -24,6 +24,7 @@ BM25_K1, BM25_B = 1.2, 0.5
 FOLDS = 5
 BACKGROUND = "background"  # the group of questions that belong to no pair
 MIN_GROUP = 50  # an author with fewer texts says nothing about unseen authors
+MIN_HELD_OUT = 30  # fewer held-out questions than this fit no fusion: it would call everything "none of these"
 
 # What fitting gives on the shipped German catalog, for catalogs too small to hold anything out.
 DEFAULT_FUSION = Fusion(
@@ -162,7 +163,7 @@ def _cross_fitted(views: Views | None, label: Ints, folds: Ints, classes: int) -
     for fold in sorted(set(folds.tolist())):
         test = folds == fold
         others = Views(views.scores[~test])
-        fusion = _fit_fusion(others, label[~test]) if (~test).any() else DEFAULT_FUSION
+        fusion = _fit_fusion(others, label[~test])
         result[test] = fusion.probabilities(Views(views.scores[test]))
     return result
 
@@ -214,6 +215,8 @@ def _bm25(bags: Sequence[Bag], label: Ints, classes: int, columns: int) -> Float
 
 
 def _fit_fusion(views: Views, label: Ints) -> Fusion:
+    if len(label) < MIN_HELD_OUT:
+        return DEFAULT_FUSION
     from scipy.optimize import minimize
 
     shared, none = fusion_features(views)

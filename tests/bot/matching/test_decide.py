@@ -1,0 +1,73 @@
+"""Answer, ask back, or decline."""
+
+import pytest
+
+from bot.matching.decide import Answered, Candidate, Clarify, Declined, Thresholds, decide, decide_by_cosine
+
+THRESHOLDS = Thresholds(answer=0.6, clarify=0.7, cosine=0.5)
+
+
+def _ranked(*scores: float) -> list[Candidate]:
+    return [Candidate(f"pair-{number}", score) for number, score in enumerate(scores)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ((0.9, 0.05), "answer"),
+        ((0.6, 0.3), "answer"),  # the threshold itself is enough
+        ((0.59, 0.2, 0.1), "clarify 2"),
+        ((0.4, 0.2, 0.1, 0.1), "clarify 3"),
+        ((0.4, 0.2, 0.05, 0.2), "decline"),  # only three are ever offered
+        ((0.3, 0.1), "decline"),
+        ((0.59,), "decline"),  # one pair is no choice
+        ((), "decline"),
+    ],
+)
+def test_decide_follows_the_thresholds(scores: tuple[float, ...], expected: str) -> None:
+    ranked = _ranked(*scores)
+
+    decision = decide(ranked, THRESHOLDS)
+
+    match decision:
+        case Answered(best):
+            assert (expected, best) == ("answer", ranked[0])
+        case Clarify(choices):
+            assert (expected, list(choices)) == (f"clarify {len(choices)}", ranked[: len(choices)])
+        case Declined():
+            assert expected == "decline"
+
+
+def test_decide_offers_the_likeliest_pairs_in_order() -> None:
+    assert decide(_ranked(0.4, 0.2, 0.15), THRESHOLDS) == Clarify(tuple(_ranked(0.4, 0.2, 0.15)))
+
+
+def test_decide_says_why_it_declines() -> None:
+    decision = decide(_ranked(0.3, 0.1), THRESHOLDS)
+
+    assert decision == Declined("best pair 0.300 < 0.600, the 2 best together 0.400 < 0.700")
+
+
+def test_decide_declines_when_nothing_may_be_shown() -> None:
+    assert decide([], THRESHOLDS) == Declined("the catalog has no pair that may be shown")
+    assert decide_by_cosine("tut das weh", [], THRESHOLDS) == Declined("the catalog has no pair that may be shown")
+
+
+@pytest.mark.parametrize(
+    ("text", "cosine", "expected"),
+    [
+        ("tut das weh?", 0.5, Answered(Candidate("pair-0", 0.5))),
+        ("tut das weh?", 0.499, Declined("cosine 0.499 < 0.500")),
+        ("weh?", 0.99, Declined("1 words < 3")),
+        ("tut's", 0.99, Declined("2 words < 3")),
+        ("", 0.99, Declined("0 words < 3")),
+    ],
+)
+def test_the_published_method_wants_three_words_and_the_threshold(
+    text: str, cosine: float, expected: Answered | Declined
+) -> None:
+    assert decide_by_cosine(text, _ranked(cosine), THRESHOLDS) == expected
+
+
+def test_the_published_method_has_a_threshold_of_one_half_by_default() -> None:
+    assert Thresholds().cosine == 0.5

@@ -1,0 +1,60 @@
+"""The sparse features equal a dense computation by another library."""
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from bot.matching.features import Postings, Vocabulary, sparse_rows, terms
+from bot.testing import HOSTILE_TEXTS, SMALL_PAIRS
+
+TEXTS = [text for texts in SMALL_PAIRS["de"].values() for text in texts]
+ASKED = ["Wie lange dauert's?", "tut weh weh weh", "Völlig fremd", ""]
+
+
+@pytest.fixture(scope="module")
+def oracle() -> TfidfVectorizer:
+    return TfidfVectorizer(analyzer=terms, min_df=2, sublinear_tf=True).fit(TEXTS)
+
+
+def test_terms_are_character_grams_words_and_word_pairs() -> None:
+    assert terms("Ja du") == [" ja", "ja ", " ja ", "=ja", " du", "du ", " du ", "=du", "+ja du"]
+
+
+def test_the_vocabulary_is_that_of_scikit_learn(oracle: TfidfVectorizer) -> None:
+    vocabulary = Vocabulary.of(TEXTS)
+
+    assert list(vocabulary.terms) == list(oracle.get_feature_names_out())
+    np.testing.assert_allclose(vocabulary.idf, oracle.idf_, rtol=1e-6)
+
+
+def test_bags_are_the_rows_of_scikit_learn(oracle: TfidfVectorizer) -> None:
+    vocabulary = Vocabulary.of(TEXTS)
+
+    rows = sparse_rows([vocabulary.bag(text) for text in ASKED], len(vocabulary)).toarray()
+
+    np.testing.assert_allclose(rows, oracle.transform(ASKED).toarray(), atol=1e-6)
+
+
+def test_postings_give_the_cosines_of_a_dense_product(oracle: TfidfVectorizer) -> None:
+    vocabulary = Vocabulary.of(TEXTS)
+    postings = Postings.of([vocabulary.bag(text) for text in TEXTS], len(vocabulary))
+
+    cosines = postings.cosines([vocabulary.bag(text) for text in ASKED])
+
+    dense = oracle.transform(ASKED).toarray() @ oracle.transform(TEXTS).toarray().T
+    np.testing.assert_allclose(cosines, dense, atol=1e-6)
+
+
+def test_a_catalog_of_one_text_has_a_vocabulary() -> None:
+    vocabulary = Vocabulary.of(["Tut das weh?"])
+
+    assert len(vocabulary.bag("tut das weh").index) > 5
+
+
+@pytest.mark.parametrize("hostile", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
+def test_bags_of_hostile_texts_have_unit_length_or_none(hostile: str) -> None:
+    bag = Vocabulary.of(TEXTS).bag(hostile)
+
+    length = float(np.linalg.norm(bag.weight))
+
+    assert length == pytest.approx(1.0, abs=1e-5) or len(bag.index) == 0

@@ -1,0 +1,97 @@
+"""A trained head survives in a file, and a damaged file is only absent."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.matching import store
+from bot.matching.decide import Thresholds
+from bot.matching.train import Example, train
+from bot.testing import SMALL_PAIRS, HashEncoder
+
+
+@pytest.fixture(scope="module")
+def trained() -> store.Trained:
+    examples = [
+        Example(text, label, "unknown") for label, texts in enumerate(SMALL_PAIRS["en"].values()) for text in texts
+    ]
+    head, _ = train(examples, HashEncoder().encode([example.text for example in examples]), 4)
+    return store.Trained(head, Thresholds(answer=0.61, clarify=0.72, cosine=0.5))
+
+
+@pytest.fixture(scope="module")
+def saved(trained: store.Trained, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("heads") / "deep" / "head.npz"
+    store.save(trained, path)
+    return path
+
+
+def test_a_loaded_head_says_exactly_what_the_saved_one_said(trained: store.Trained, saved: Path) -> None:
+    texts = ["does it hurt?", "who pays", "völlig fremd", ""]
+    vectors = HashEncoder().encode(texts)
+
+    loaded = store.load(saved)
+
+    assert loaded is not None
+    assert loaded.thresholds == trained.thresholds
+    assert loaded.head.probabilities(vectors, texts).tobytes() == trained.head.probabilities(vectors, texts).tobytes()
+
+
+def test_saving_leaves_one_file_and_no_partial_one(saved: Path) -> None:
+    assert [path.name for path in saved.parent.iterdir()] == ["head.npz"]
+
+
+def test_an_absent_head_is_none(tmp_path: Path) -> None:
+    assert store.load(tmp_path / "absent.npz") is None
+
+
+def test_a_head_of_another_format_is_none(saved: Path, tmp_path: Path) -> None:
+    with np.load(saved) as file:
+        arrays = dict(file)
+    arrays["format"] = np.array([store.FORMAT + 1])
+    np.savez(tmp_path / "other.npz", **arrays)
+
+    assert store.load(tmp_path / "other.npz") is None
+
+
+def test_a_head_without_one_of_its_arrays_is_none(saved: Path, tmp_path: Path) -> None:
+    with np.load(saved) as file:
+        arrays = {name: file[name] for name in file.files if name != "alpha"}
+    np.savez(tmp_path / "incomplete.npz", **arrays)
+
+    assert store.load(tmp_path / "incomplete.npz") is None
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
+def test_a_truncated_head_is_none(saved: Path, tmp_path: Path, share: float) -> None:
+    whole = saved.read_bytes()
+    path = tmp_path / "truncated.npz"
+    path.write_bytes(whole[: int(len(whole) * share)])
+
+    assert store.load(path) is None
+
+
+@given(place=st.floats(0, 1, exclude_max=True), bits=st.integers(1, 255), last=st.booleans())
+def test_a_damaged_byte_never_raises(saved: Path, place: float, bits: int, last: bool) -> None:
+    whole = bytearray(saved.read_bytes())
+    # The directory at the end of the file is small but holds most of what can go wrong.
+    number = len(whole) - 1 - int(place * 2000) if last else int(place * len(whole))
+    whole[number] ^= bits
+    path = saved.parent.parent / "damaged.npz"
+    path.write_bytes(whole)
+
+    loaded = store.load(path)
+
+    assert loaded is None or loaded.thresholds.answer == pytest.approx(0.61)
+
+
+def test_pickles_are_never_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "pickle.npz"
+    np.savez(path, format=np.array([store.FORMAT]), alpha=np.array([{"a": 1}], dtype=object))
+
+    assert store.load(path) is None
+    with np.load(path, allow_pickle=True) as file:
+        assert file["alpha"].dtype == object  # it really was a pickle

@@ -1,0 +1,107 @@
+"""The tutorials and the README are executed, and the reference names every option and setting."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+ROOT = Path(__file__).parent.parent
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+
+
+def console_blocks(page: Path) -> list[list[tuple[str, list[str]]]]:
+    """Return the console blocks of a page: commands with their expected output lines."""
+    blocks = []
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        steps: list[tuple[str, list[str]]] = []
+        heredoc = None
+        for line in block.splitlines():
+            if heredoc is not None:
+                steps[-1] = (steps[-1][0] + "\n" + line, [])
+                heredoc = None if line == heredoc else heredoc
+            elif line.startswith("$ "):
+                steps.append((line[2:], []))
+                found = re.search(r"<<'(\w+)'", line)
+                heredoc = found[1] if found else None
+            else:
+                steps[-1][1].append(line)
+        blocks.append(steps)
+    return blocks
+
+
+def as_pattern(line: str) -> str:
+    """An ellipsis in a shown line stands for anything."""
+    return ".*".join(re.escape(part) for part in line.split("…"))
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_tutorial_commands_print_what_the_tutorial_shows(page: Path, tmp_path: Path, shared_data: Path) -> None:
+    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "200"}
+    # The trained heads are shared with the other tests; the database is not.
+    environ |= {"KLARTEXT_DATA": str(shared_data), "KLARTEXT_DATABASE_URL": f"sqlite:///{tmp_path / 'records.db'}"}
+    steps = [step for block in console_blocks(page) for step in block]
+    assert len(steps) >= 4
+
+    for command, expected in steps:
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        pattern = ".*".join(as_pattern(line) for line in expected if line.strip("…"))
+        assert re.search(pattern, done.stdout, flags=re.DOTALL), f"{command}\n{done.stdout}"
+
+
+def options_of(command: object, path: str = "klartext") -> list[tuple[str, str]]:
+    """Return (command path, option) of every command below `command`."""
+    found = []
+    for name, child in getattr(command, "commands", {}).items():
+        found += options_of(child, f"{path} {name}")
+    if not getattr(command, "commands", {}):
+        for parameter in command.params:  # type: ignore[attr-defined]
+            long = [option for option in parameter.opts if option.startswith("--") and option != "--help"]
+            found += [(path, option) for option in long]
+    return found
+
+
+def test_reference_names_every_option() -> None:
+    from bot.cli import app, assemble
+
+    assemble()
+    reference = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    rows = {line for line in reference.splitlines() if line.startswith("| `klartext")}
+
+    options = options_of(get_command(app))
+
+    assert len(options) > 30
+    missing = [
+        (path, option)
+        for path, option in options
+        if not any(row.startswith((f"| `{path} ", f"| `{path}`")) and option in row for row in rows)
+    ]
+    assert missing == []
+
+
+def test_reference_names_every_setting() -> None:
+    settings = (ROOT / "bot" / "settings.py").read_text(encoding="utf-8")
+    reference = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+
+    names = set(re.findall(r"KLARTEXT_[A-Z_]+", settings))
+
+    assert len(names) >= 8
+    assert {name for name in names if f"`{name}`" not in reference} == set()
+
+
+def test_readme_shows_the_two_commands_and_says_what_the_content_is() -> None:
+    first_screen = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:60])
+
+    assert "make demo" in first_screen
+    assert "make test" in first_screen
+    assert "no clinician has approved" in first_screen
+
