@@ -81,6 +81,11 @@ class Assistant:
         }
         return cls(opened, adapter, sample=sample)
 
+    def prepare(self) -> None:
+        """Embed and train every language now; otherwise each is prepared by its first question."""
+        for opened in self._opened.values():
+            _ = opened.trained
+
     @property
     def languages(self) -> tuple[str, ...]:
         return tuple(self._opened)
@@ -161,7 +166,9 @@ class Assistant:
     def _decide(self, opened: wiring.Opened, asked: Sequence[Asked], method: Method) -> list[Response]:
         started = time.perf_counter()
         texts = [question.clean.text for question in asked]
-        scores = self._scores(opened, self._encoder.encode(texts), texts, method)
+        vectors = self._encoder.encode(texts)
+        flags = self._flags(opened, vectors, asked)
+        scores = self._scores(opened, vectors, texts, method)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :LISTED]
         ranked = [
             tuple(Candidate(opened.shown[column], float(row[column])) for column in columns)
@@ -169,8 +176,17 @@ class Assistant:
         ]
         elapsed_ms = (time.perf_counter() - started) * 1000 / len(texts)
         return [
-            self._response(opened, question, candidates, method, elapsed_ms)
-            for question, candidates in zip(asked, ranked, strict=True)
+            self._response(opened, question, flag, candidates, method, elapsed_ms)
+            for question, flag, candidates in zip(asked, flags, ranked, strict=True)
+        ]
+
+    def _flags(self, opened: wiring.Opened, vectors: Vectors, asked: Sequence[Asked]) -> list[str | None]:
+        """Return the red flag of each question: by rule, else by the learned alarm."""
+        rules = self._red_flags[opened.catalog.language]
+        heard = opened.trained.alarm.check(vectors, [question.clean.text for question in asked])
+        return [
+            None if question.ignore_flags else rules.check(question.clean.text) or alarm
+            for question, alarm in zip(asked, heard, strict=True)
         ]
 
     def _scores(self, opened: wiring.Opened, vectors: Vectors, texts: Sequence[str], method: Method) -> Vectors:
@@ -178,11 +194,16 @@ class Assistant:
             return np.asarray(vectors @ opened.canonical.T, dtype=np.float32)
         return opened.trained.head.probabilities(vectors, texts)[:, :-1]
 
-    def _response(
-        self, opened: wiring.Opened, asked: Asked, ranked: tuple[Candidate, ...], method: Method, elapsed_ms: float
+    def _response(  # noqa: PLR0913 - gathers what the steps before found
+        self,
+        opened: wiring.Opened,
+        asked: Asked,
+        flag: str | None,
+        ranked: tuple[Candidate, ...],
+        method: Method,
+        elapsed_ms: float,
     ) -> Response:
         catalog = opened.catalog
-        flag = None if asked.ignore_flags else self._red_flags[catalog.language].check(asked.clean.text)
         decision = _decision(asked.clean, ranked, method, opened.trained.thresholds)
         answered = decision.best if isinstance(decision, Answered) and not flag else None
         choices = decision.choices if isinstance(decision, Clarify) and not flag else ()

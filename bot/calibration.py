@@ -92,8 +92,8 @@ def risk_table(judged: Judged, limit: Limit) -> list[Row]:
         rows.append(
             Row(
                 answer=threshold,
-                answered=float(direct[inside].mean()),
-                right=float((direct & (best == judged.label))[inside].mean()),
+                answered=_share(direct[inside]),
+                right=_share((direct & (best == judged.label))[inside]),
                 wrong={name: float(wrong[of].mean()) for name, of in strata.items()},
                 p_value=p_value,
                 holds=holds,
@@ -142,6 +142,10 @@ def binomial_tail(wrong: int, n: int, risk: float) -> float:
     return min(1.0, total)
 
 
+def _share(chosen: npt.NDArray[np.bool_]) -> float:
+    return float(chosen.mean()) if len(chosen) else 0.0
+
+
 def _best(judged: Judged) -> tuple[Floats, npt.NDArray[np.intp]]:
     pairs = judged.probabilities[:, :-1]
     return pairs.max(axis=1), pairs.argmax(axis=1)
@@ -154,10 +158,9 @@ def _clarify(judged: Judged, answer: float) -> float:
     covered = np.take_along_axis(pairs, order, axis=1).sum(axis=1)
     offered = (order == judged.label[:, None]).any(axis=1)
     unsure = pairs.max(axis=1) < answer
-    lowest = GRID[0]
-    for threshold in GRID:
-        chosen = unsure & (covered >= threshold)
-        if chosen.sum() >= MIN_OFFERS and offered[chosen].mean() < WANTED_OFFERED:
-            break
-        lowest = threshold
-    return lowest
+    enough = [
+        threshold
+        for threshold in GRID
+        if (chosen := unsure & (covered >= threshold)).sum() >= MIN_OFFERS and offered[chosen].mean() >= WANTED_OFFERED
+    ]
+    return min(enough, default=GRID[0])

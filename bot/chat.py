@@ -28,6 +28,8 @@ def run_chat(
     console = console or Console()
     settings = Settings.from_environment(data=data)
     assistant = Assistant.open(catalog, settings=settings, encoder=encoder, sample=True)
+    with console.status("Bereite mich vor … / Getting ready …"):
+        assistant.prepare()
     conversation = Conversation.begin(assistant, make_records(settings), id_=uuid.uuid4().hex)
     show_reply(console, conversation.welcome())
     while True:

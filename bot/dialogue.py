@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from bot.catalog import Catalog
 from bot.interface_texts import INTERFACE_TEXTS
-from bot.matching.text import MAX_CHARACTERS, fold
+from bot.matching.text import MAX_CHARACTERS, words
 from bot.reply import Part, Reply, content, interface
 from bot.response import Response
 
@@ -46,23 +46,28 @@ def chosen(state: State, text: str, catalog: Catalog) -> Chosen | None:
     """Read a turn as a pick from what was offered; None when it is something else."""
     if not state.choices:
         return None
-    folded = fold(text)
-    none_text = fold(INTERFACE_TEXTS[state.language]["none_of_these"])
+    folded = _plain(text)
+    none_text = _plain(INTERFACE_TEXTS[state.language]["none_of_these"])
     number = re.fullmatch(r"(\d)", folded)
     if number and 1 <= int(number[1]) <= len(state.choices):
         return Chosen(state.choices[int(number[1]) - 1])
     if folded == none_text or (number and int(number[1]) in (0, len(state.choices) + 1)):
         return Chosen(None)
     for pair_id in state.choices:
-        if folded == fold(catalog.pair(pair_id).question):
+        if folded == _plain(catalog.pair(pair_id).question):
             return Chosen(pair_id)
     return None
 
 
 def says_no_emergency(state: State, text: str) -> bool:
     """Whether the patient confirms that a possible emergency is none."""
-    confirmed = {"1", "nein", "no", fold(INTERFACE_TEXTS[state.language]["chest_breast"])}
-    return state.held_back is not None and fold(text) in confirmed
+    confirmed = {"1", "nein", "no", _plain(INTERFACE_TEXTS[state.language]["chest_breast"])}
+    return state.held_back is not None and _plain(text) in confirmed
+
+
+def _plain(text: str) -> str:
+    """Fold without the question mark: patients leave it out, or add one."""
+    return " ".join(words(text))
 
 
 def show_pair(state: State, pair_id: str, catalog: Catalog, *, sample: bool) -> tuple[Reply, State]:

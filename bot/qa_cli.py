@@ -10,7 +10,7 @@ import typer
 
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.catalog import language_files, load_catalog, locate
-from bot.curation.importing import pair_id, read_csv, write_catalog
+from bot.curation.importing import catalog_name, read_csv, write_catalog
 from bot.curation.lint import lint, worst
 from bot.errors import BadData, friendly_errors
 from bot.settings import Settings
@@ -61,7 +61,7 @@ def import_(
         if not file.is_file():
             raise BadData(f"There is no file {str(file)!r}. Give a CSV file with the header pair_id,text[,answer].")
         imported = read_csv(file)
-        write_catalog(imported, out, name=pair_id(name or out.resolve().name) or "catalog", language=lang)
+        write_catalog(imported, out, name=catalog_name(name or out.resolve().name), language=lang)
         variants = sum(len(pair.texts) - 1 for pair in imported.pairs)
         print(
             f"{out}: {len(imported.pairs)} pairs, {variants} variants, {len(imported.background)} background questions"

@@ -15,7 +15,7 @@ from typing import Any
 
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
-_VOWELS = re.compile(r"[aeiouy]+")
+_VOWELS = re.compile(r"[aeiouyäöü]+")
 _DICTIONARY = {"de": "de_DE"}
 
 
@@ -52,11 +52,13 @@ def measure(text: str, language: str) -> Readability:
 def syllables(word: str, language: str) -> int:
     """Count the syllables of a word.
 
-    German hyphenation follows syllables. English hyphenation follows etymology, so groups of vowels are counted
+    German hyphenation follows syllables; near the ends of a word its patterns also part single consonants (A-rz-t),
+    so parts without a vowel do not count. English hyphenation follows etymology, so groups of vowels are counted
     instead, without a silent final e.
     """
     if language in _DICTIONARY:
-        return len(_hyphenation(language).inserted(word).split("-"))
+        parts = _hyphenation(language).inserted(word.lower()).split("-")
+        return max(1, sum(_VOWELS.search(part) is not None for part in parts))
     lowered = word.lower()
     groups = len(_VOWELS.findall(lowered))
     silent = lowered.endswith("e") and not lowered.endswith("le") and groups > 1

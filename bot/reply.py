@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from string import Formatter
+from typing import Literal, get_args
 
 from bot.catalog import Catalog, Pair
 from bot.errors import GuardViolation
@@ -92,7 +93,7 @@ def safe_reply(language: str) -> Reply:
 
 
 def _catalog_text(part: Content, catalog: Catalog, shown: frozenset[str]) -> str | None:
-    if part.pair_id not in shown or part.pair_id not in catalog.by_id:
+    if part.pair_id not in shown or part.pair_id not in catalog.by_id or part.field not in get_args(ContentField):
         return None
     text = getattr(catalog.by_id[part.pair_id], part.field)
     return str(text) if text is not None else None
@@ -100,5 +101,12 @@ def _catalog_text(part: Content, catalog: Catalog, shown: frozenset[str]) -> str
 
 def _fixed_text(part: Interface, language: str) -> str | None:
     template = INTERFACE_TEXTS.get(language, {}).get(part.key)
-    typed = all(isinstance(value, int) for value in part.slots.values())
-    return template.format(**part.slots) if template is not None and typed else None
+    # Just the slots that the sentence has, and plain numbers only: True is an int too.
+    typed = all(type(value) is int for value in part.slots.values())
+    if template is None or not typed or set(part.slots) != _slots(template):
+        return None
+    return template.format(**part.slots)
+
+
+def _slots(template: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(template) if name is not None}

@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
+from bot.errors import BadData
 from bot.matching.text import words
 
 FLAGS = ("breathing", "chest-pain", "collapse", "bleeding", "allergy", "stroke", "overdose", "suicide")
@@ -68,8 +69,14 @@ class RedFlags:
 
 @lru_cache(maxsize=8)
 def load_red_flags(language: str) -> RedFlags:
-    """Load the rules of a language."""
+    """Load the rules of a language; raise BadData when there are none: no chat without red flags."""
     path = Path(__file__).parent / "red_flags" / f"{language}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(other.stem for other in path.parent.glob("*.yaml")))
+        raise BadData(
+            f"There are no red-flag rules for the language {language!r} (only for {known}). "
+            f"Write bot/red_flags/{path.name}, or remove the catalog's {path.name}."
+        )
     raw: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     file = _RuleFile.model_validate(raw)
     rules = tuple(
@@ -77,6 +84,30 @@ def load_red_flags(language: str) -> RedFlags:
         for rule in file.rules
     )
     return RedFlags(rules, _pattern(file.never, file.words) if file.never else None)
+
+
+class _ExampleFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    urgent: dict[str, list[str]]
+    harmless: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Texts that show what is urgent and what only sounds so."""
+
+    urgent: tuple[tuple[str, str], ...]
+    harmless: tuple[str, ...]
+
+
+def load_examples(language: str) -> Examples:
+    """Load the examples of a language."""
+    path = Path(__file__).parent / "red_flags" / "examples" / f"{language}.yaml"
+    raw: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    file = _ExampleFile.model_validate(raw)
+    urgent = tuple((flag, text) for flag, texts in file.urgent.items() for text in texts)
+    return Examples(urgent, tuple(file.harmless))
 
 
 def _pattern(alternatives: list[str], named: dict[str, str]) -> re.Pattern[str]:

@@ -18,17 +18,19 @@ from bot.calibration import Judged, Limit, choose_with_risk, choose_without_risk
 from bot.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import UserFixable
 from bot.matching import store
+from bot.matching.alarm import Alarm, AlarmTexts, fit_alarm, threshold_for
 from bot.matching.head import Head
 from bot.matching.near_copies import NearCopies
 from bot.matching.text import sanitise
 from bot.matching.train import BACKGROUND, Example, train
 from bot.ports import AnswerIndex, Encoder, Entry, Records, Vectors
+from bot.safety import FLAGS, load_examples
 from bot.settings import Settings
 
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
 
-FORMAT = 1  # raise it when texts, features or training change: everything is then built anew
+FORMAT = 2  # raise it when texts, features or training change: everything is then built anew
 
 
 def make_encoder(name: str, settings: Settings) -> Encoder:
@@ -63,19 +65,23 @@ class Showing:
 
 @dataclass(frozen=True)
 class Opened:
-    """One language of a catalog, ready to answer.
+    """One language of a catalog. Head and vectors come when they are first needed: training takes seconds.
 
     Attributes:
         catalog: The catalog.
         shown: Ids of the pairs that may be shown, in catalog order: the classes of the head.
-        trained: The head and its thresholds.
-        build_index: Opens the stored vectors, when they are needed.
+        build_trained: Loads the head, or trains it.
+        build_index: Opens the stored vectors, or stores them.
     """
 
     catalog: Catalog
     shown: tuple[str, ...]
-    trained: store.Trained
+    build_trained: Callable[[], store.Trained]
     build_index: Callable[[], AnswerIndex]
+
+    @cached_property
+    def trained(self) -> store.Trained:
+        return self.build_trained()
 
     @cached_property
     def index(self) -> AnswerIndex:
@@ -89,14 +95,13 @@ class Opened:
 
 
 def open_language(folder: Path, language: str, encoder: Encoder, settings: Settings, showing: Showing) -> Opened:
-    """Open one language of a catalog; embed and train only if its content or the encoder changed.
+    """Open one language of a catalog; it is embedded and trained only if its content or the encoder changed.
 
     Raises:
         BadCatalog, BadData: The catalog cannot be used.
         UserFixable: No pair may be shown.
     """
     data = settings.writable_data()
-    # The expiry of an approval changes what may be shown without any file changing, so the shown ids are hashed too.
     catalog = _cached_catalog(folder, language, data)
     shown = tuple(pair.id for pair in catalog.pairs if showing.allows(pair))
     if not shown:
@@ -105,18 +110,21 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
             "Have clinicians approve pairs, or use sample mode (`--sample`)."
         )
     vectors_key = _key(str(FORMAT), catalog.content_hash, encoder.name)
+    # The expiry of an approval changes what may be shown without any file changing, so the shown ids count too.
     head_path = data / "heads" / f"{_key(vectors_key, *shown)}.npz"
 
     def build_index() -> AnswerIndex:
         return _open_index(settings, f"klartext-{catalog.name}-{language}-{vectors_key}", catalog, encoder)
 
-    trained = store.load(head_path)
-    if trained is not None:
-        return Opened(catalog, shown, trained, build_index)
-    index = build_index()
-    trained = _train(catalog, shown, index.vectors(), encoder)
-    store.save(trained, head_path)
-    return Opened(catalog, shown, trained, lambda: index)
+    def build_trained() -> store.Trained:
+        trained = store.load(head_path)
+        if trained is None:
+            trained = _train(catalog, shown, opened.index.vectors(), encoder)
+            store.save(trained, head_path)
+        return trained
+
+    opened = Opened(catalog, shown, build_trained, build_index)
+    return opened
 
 
 def _embedded_store(settings: Settings) -> ChromaStore:
@@ -170,11 +178,12 @@ def _train(catalog: Catalog, shown: tuple[str, ...], vectors: Vectors, encoder: 
     examples += [Example(text, none, BACKGROUND) for text in catalog.background]
     head, held_out = train(examples, vectors, none + 1)
     judged = judge_calibration(catalog, shown, head, encoder)
+    alarm = _fit_alarm(catalog, encoder)
     thresholds = choose_with_risk(judged, Limit()) if judged is not None else None
     if thresholds is None:
         everyone = ["held out"] * len(held_out.label)
         thresholds = choose_without_risk(Judged(held_out.probabilities, held_out.label, everyone))
-    return store.Trained(head, thresholds)
+    return store.Trained(head, alarm, thresholds)
 
 
 def judge_calibration(catalog: Catalog, shown: tuple[str, ...], head: Head, encoder: Encoder) -> Judged | None:
@@ -198,6 +207,18 @@ def judge_calibration(catalog: Catalog, shown: tuple[str, ...], head: Head, enco
         label=np.array([label.get(question.pair_id or "", len(shown)) for question in questions], dtype=np.int32),
         stratum=[question.stratum for question in questions],
     )
+
+
+def _fit_alarm(catalog: Catalog, encoder: Encoder) -> Alarm:
+    """Train the alarm beside the red-flag rules; the calibration questions set its threshold."""
+    examples = load_examples(catalog.language)
+    ordinary = [variant.text for pair in catalog.pairs for variant in pair.variants]
+    texts = AlarmTexts(examples.urgent, examples.harmless, (*ordinary, *catalog.background))
+    alarm = fit_alarm(texts, encoder.encode(texts.all), FLAGS)
+    calm = [sanitise(question.text).text for question in catalog.calibration]
+    if not calm:
+        return alarm
+    return replace(alarm, threshold=threshold_for(alarm.scores(encoder.encode(calm), calm)[:, 0]))
 
 
 def make_records(settings: Settings) -> Records:

@@ -103,7 +103,7 @@ def measure(repeats: int, data: Path | None) -> list[Figure]:
     suite = load_suite("mammography-de")
     system = InProcess.open(Opening("mammography", "embedded", "hybrid", data), "de")
     assistant = system.assistant
-    Assistant.open(data=data, sample=True)  # warms the index of every language
+    Assistant.open(data=data, sample=True).prepare()  # warms the index of every language
     texts = [question.text for question in suite.paraphrases]
     folder = Settings.from_environment(data=data).data
     return [

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from bot import BadData
 from harness.labels import LABELS, Verdicts, load_labels, shipped_labels
 from harness.report import NOTE_1, Titles, note_2, table_1, table_2
 from harness.run import Outcome, run_suite
@@ -21,6 +22,11 @@ def run_and_report(suite_name: str, out: Path, opening: Opening) -> Summary:
     suite = load_suite(suite_name)
     under_test = InProcess.open(opening, suite.meta.language)
     outcomes = run_with_bar(suite, under_test, out)
+    if all(outcome.right is None for outcome in outcomes):
+        raise BadData(
+            f"The suite {suite.meta.name!r} left no paraphrase to score, only novel questions to label. "
+            "Import one with `--variations 1` or more."
+        )
     summary = summarise(outcomes)
     print_tables(suite, outcomes, summary, verdicts=verdicts_of(suite, out))
     return summary
@@ -56,7 +62,7 @@ def print_tables(
 ) -> None:
     """Print the paper's tables for a run, with another run (the published method) beside it."""
     titles = Titles({vignette.id: vignette.title for vignette in load_vignettes(suite.meta.language)})
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)  # notes and names are data: brackets in them are brackets
     console.print(table_1(summary, beside[1] if beside else None, titles))
     console.print(NOTE_1, style="dim")
     if any(outcome.kind == "novel" for outcome in outcomes):

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.panel import Panel
 from rich.prompt import Prompt
+from rich.text import Text
 
 from bot import load_catalog, locate
 from harness.labels import LABELS, VERDICTS, Item, Label, Rater, Verdicts, append_label, load_labels, now, queue
@@ -30,8 +31,8 @@ def label_in_terminal(run: Path, *, rater: str, catalog: str, console: Console |
     pairs = load_catalog(locate(catalog), outcomes[0].lang)
     for number, item in enumerate(items, 1):
         answer = pairs.pair(item.pair_id).answer
-        console.print(Panel(item.outcome.text, title=f"{number} of {len(items)} · {item.outcome.vignette}"))
-        console.print(Panel(answer, title="The patient was shown", border_style="dim"))
+        console.print(Panel(Text(item.outcome.text), title=f"{number} of {len(items)} · {item.outcome.vignette}"))
+        console.print(Panel(Text(answer), title="The patient was shown", border_style="dim"))
         choice = Prompt.ask(
             "1 incorrect, 2 partially correct, 3 correct, s skip, q quit", choices=[*KEYS, "s", "q"], console=console
         )

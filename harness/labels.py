@@ -70,7 +70,9 @@ def load_labels(files: Iterable[Path]) -> list[Label]:
     for file in files:
         if not file.is_file():
             continue
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
+            if not line.strip():
+                continue
             try:
                 labels.append(Label.model_validate_json(line))
             except ValidationError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import openai
+from openai.types.chat import ChatCompletion
 
 from bot import BadData, Settings, Unreachable, UserFixable
 from harness.prompts import Prompt, as_batch_line
@@ -65,12 +66,12 @@ def answer_prompts(
     Raises:
         Unreachable: The endpoint does not answer, or refuses; what has been answered is kept.
     """
-    done = {key for key, answer in read_answers([out]).items() if not answer.problem} if out.is_file() else set()
+    done = _answered(out)
     todo = [prompt for prompt in prompts if prompt.id not in done]
     progress(len(prompts) - len(todo))
-    out.parent.mkdir(parents=True, exist_ok=True)
     lock = threading.Lock()
-    with out.open("a", encoding="utf-8") as file, ThreadPoolExecutor(call.parallel) as pool:
+    # Half a surrogate pair, as in an answer that was cut off, becomes a JSON escape.
+    with out.open("a", encoding="utf-8", errors="backslashreplace") as file, ThreadPoolExecutor(call.parallel) as pool:
 
         def work(prompt: Prompt) -> None:
             line = json.dumps(_ask(client, prompt, call), ensure_ascii=False) + "\n"
@@ -89,12 +90,26 @@ def answer_prompts(
             raise
 
 
+def _answered(out: Path) -> set[str]:
+    """Return the prompts that `out` has a good answer to; cut off a line that a kill left unfinished."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with out.open("ab+") as file:
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
+    except OSError as error:
+        raise BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--suites`.") from error
+    return {key for key, answer in read_answers([out]).items() if not answer.problem}
+
+
 def _ask(client: openai.OpenAI, prompt: Prompt, call: ModelCall) -> dict[str, Any]:
     """Return one Batch output line; raise Unreachable when the endpoint fails."""
     body = as_batch_line(prompt, model=call.model, temperature=call.temperature)["body"]
     url = str(client.base_url)
     try:
         completion = client.chat.completions.create(**body)
+        if not isinstance(completion, ChatCompletion) or not completion.choices:
+            raise ValueError("no chat completion")
     except openai.APIConnectionError as error:
         raise Unreachable(
             f"The model endpoint {url} does not answer. Start it, or correct KLARTEXT_MODEL_URL; then run this again."

@@ -69,7 +69,7 @@ def parse_answer(
     answer: str, *, prompt_id: str, count: int, language: str, detector: LanguageDetector | None = None
 ) -> Parsed:
     """Return at most `count` distinct questions of an answer, unedited but for numbering, bullets and quotes."""
-    lines = _lines(answer)
+    lines = _lines(answer.encode("utf-8", "ignore").decode())  # without halves of surrogate pairs
     numbered = sum(bool(_NUMBERING.match(line)) for line in lines)
     questions: list[str] = []
     dropped: list[Dropped] = []
@@ -119,7 +119,7 @@ def _json_list(text: str) -> list[str] | None:
         return None
     try:
         data = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if isinstance(data, dict):
         data = next((value for value in data.values() if isinstance(value, list)), list(data.values()))
@@ -151,10 +151,10 @@ def _reason(text: str, language: str, detector: LanguageDetector | None, *, besi
     asks = text.endswith("?")
     if _REFUSAL.search(text) or (_UNABLE.search(text) and not asks):
         return "refusal"
-    if text.endswith(":") or (_PREAMBLE.match(text) and (beside or not asks)) or (beside and not asks):
-        return "preamble"
     if not words(text):
         return "no words"
+    if text.endswith(":") or (_PREAMBLE.match(text) and (beside or not asks)) or (beside and not asks):
+        return "preamble"
     if len(text) > MAX_CHARACTERS or sanitise(text).too_long:
         return "too long"
     if detector is not None and len(words(text)) >= MIN_WORDS_LANGUAGE:

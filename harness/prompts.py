@@ -101,5 +101,8 @@ def as_batch_line(prompt: Prompt, *, model: str, temperature: float | None) -> d
 def write_prompts(prompts: Sequence[Prompt], out: Path, *, model: str, temperature: float | None) -> None:
     """Write a Batch input file."""
     lines = (as_batch_line(prompt, model=model, temperature=temperature) for prompt in prompts)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise BadData(f"{out} cannot be written ({error.strerror}). Choose another file with `--out`.") from error

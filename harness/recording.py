@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot import BadData, LanguageDetector
+from bot import BadData, LanguageDetector, fold
 from harness.parse import Dropped, parse_answer
 from harness.prompts import Prompt
 from harness.questions import Question, QuestionSource, Recording
@@ -33,7 +33,7 @@ def read_answers(files: Sequence[Path]) -> dict[str, ModelAnswer]:
     answers: dict[str, ModelAnswer] = {}
     for file in files:
         try:
-            lines = file.read_text(encoding="utf-8").splitlines()
+            lines = file.read_text(encoding="utf-8").split("\n")  # not splitlines: JSON may hold U+2028
         except (OSError, UnicodeDecodeError) as error:
             raise BadData(f"{file} cannot be read as UTF-8 text. Give Batch output files (JSONL).") from error
         for number, line in enumerate(lines, 1):
@@ -50,16 +50,20 @@ def _answer(line: str, file: Path, number: int) -> ModelAnswer:
         custom_id = str(record["custom_id"])
     except (ValueError, KeyError, TypeError) as error:
         raise BadData(f"{file}:{number} is no line of a Batch output file. Give the answers to the prompts.") from error
-    response = record.get("response") or {}
-    body = response.get("body") or {}
+    response = _mapping(record.get("response"))
+    body = _mapping(response.get("body"))
     status = response.get("status_code", 0)
     if record.get("error") or status != 200:
-        return ModelAnswer(custom_id, "", str(body.get("model", "")), f"error (status {status})")
+        return ModelAnswer(custom_id, "", str(body.get("model") or ""), f"error (status {status})")
     try:
         content = body["choices"][0]["message"]["content"] or ""
     except (KeyError, IndexError, TypeError):
-        return ModelAnswer(custom_id, "", str(body.get("model", "")), "no message")
-    return ModelAnswer(custom_id, str(content), str(body.get("model", "")), "")
+        return ModelAnswer(custom_id, "", str(body.get("model") or ""), "no message")
+    return ModelAnswer(custom_id, str(content), str(body.get("model") or ""), "")
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def record(
@@ -104,10 +108,10 @@ def _fresh(texts: Iterable[str], earlier: set[str], prompt_id: str) -> tuple[lis
     fresh: list[str] = []
     again: list[Dropped] = []
     for text in texts:
-        if text in earlier:
+        if fold(text) in earlier:
             again.append(Dropped(prompt_id, text, "duplicate"))
         else:
-            earlier.add(text)
+            earlier.add(fold(text))
             fresh.append(text)
     return fresh, again
 

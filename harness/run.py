@@ -131,7 +131,8 @@ def run_suite(
 def load_outcomes(out: Path) -> list[Outcome]:
     """Read the outcomes of a run; raise BadData when there are none."""
     try:
-        return [Outcome.from_line(line) for line in (out / OUTCOMES).read_text(encoding="utf-8").splitlines()]
+        lines = (out / OUTCOMES).read_text(encoding="utf-8").split("\n")
+        return [Outcome.from_line(line) for line in lines if line]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadData(f"{out} holds no complete run. Run `klartext harness run --suite NAME --out {out}`.") from error
 
@@ -166,7 +167,7 @@ def _claim(out: Path, identity: dict[str, str]) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
         if path.is_file():
-            before = json.loads(path.read_text(encoding="utf-8"))
+            before = _identity(path)
             changed = [key for key in identity if before.get(key) != identity[key]]
             if changed:
                 key = changed[0]
@@ -182,6 +183,13 @@ def _claim(out: Path, identity: dict[str, str]) -> None:
         raise BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--out`.") from error
 
 
+def _identity(path: Path) -> dict[str, str]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise BadData(f"{path} does not say which run this is. Choose another folder with `--out`.") from error
+
+
 def _resume(path: Path) -> dict[str, Outcome]:
     """Read what is done; cut off a line that a kill left unfinished."""
     done: dict[str, Outcome] = {}
@@ -189,8 +197,11 @@ def _resume(path: Path) -> dict[str, Outcome]:
         return done
     raw = path.read_bytes()
     whole = raw[: raw.rfind(b"\n") + 1]
-    for line in whole.decode("utf-8").splitlines():
-        outcome = Outcome.from_line(line)
+    for number, line in enumerate(whole.split(b"\n")[:-1], 1):
+        try:
+            outcome = Outcome.from_line(line.decode("utf-8"))
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadData(f"{path}:{number} is no outcome. Remove the line, and it is asked again.") from error
         done[outcome.id] = outcome
     if len(whole) < len(raw):
         with path.open("r+b") as file:

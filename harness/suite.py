@@ -74,7 +74,9 @@ def _load(folder: Path) -> Suite:
             "Suites are immutable: restore it, or import it under another name."
         )
     questions = []
-    for number, line in enumerate(raw.decode("utf-8").splitlines(), 1):
+    for number, line in enumerate(raw.decode("utf-8").split("\n"), 1):
+        if not line:
+            continue
         try:
             questions.append(Question.model_validate_json(line))
         except ValidationError as error:
@@ -102,8 +104,11 @@ def save_suite(folder: Path, *, catalog: Catalog, note: str, recording: Recordin
         dropped=recording.reasons,
         sha256=hashlib.sha256(raw).hexdigest(),
     )
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".partial-"))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".partial-"))
+    except OSError as error:
+        raise BadData(f"{folder} cannot be written ({error.strerror}). Choose another folder.") from error
     try:
         (partial / QUESTIONS).write_bytes(raw)
         document: dict[str, Any] = meta.model_dump(mode="json")

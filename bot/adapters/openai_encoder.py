@@ -53,5 +53,14 @@ class OpenAIEncoder:
                 f"The embeddings endpoint {self._url} answered {error.status_code} for model {self._model!r}. "
                 "Check the model's name and KLARTEXT_EMBEDDINGS_KEY."
             ) from error
+        except ValueError as error:  # no JSON, or JSON of another kind
+            raise self._no_embeddings() from error
+        if len(response.data) != len(batch):
+            raise self._no_embeddings()
         ordered = sorted(response.data, key=lambda item: item.index)
         return np.array([item.embedding for item in ordered], dtype=np.float32)
+
+    def _no_embeddings(self) -> Unreachable:
+        return Unreachable(
+            f"The endpoint {self._url} answered with something other than embeddings. Correct KLARTEXT_EMBEDDINGS_URL."
+        )

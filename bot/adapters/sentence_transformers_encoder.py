@@ -33,6 +33,8 @@ class SentenceTransformersEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         clean = [sanitise(text).text for text in texts]
+        if not clean:
+            return np.zeros((0, 1), dtype=np.float32)
         with self._lock:
             vectors = self._model.encode(clean, normalize_embeddings=True, convert_to_numpy=True, batch_size=64)
-        return np.asarray(vectors, dtype=np.float32).reshape(len(clean), -1)
+        return np.asarray(vectors, dtype=np.float32)

@@ -75,7 +75,7 @@ def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
                     f"{file} has the columns {', '.join(columns) or 'none'}. "
                     "Its first line must be `pair_id,text` or `pair_id,text,answer`."
                 )
-            return [(reader.line_num, row) for row in reader]
+            return [(reader.line_num, _whole(file, reader.line_num, row)) for row in reader]
     except UnicodeDecodeError as error:
         raise BadData(f"{file} is not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
     except csv.Error as error:
@@ -86,9 +86,21 @@ def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
         raise BadData(f"{file} cannot be read ({error.strerror}). Check the path.") from error
 
 
+def _whole(file: Path, line: int, row: dict[str, str]) -> dict[str, str]:
+    # csv keeps surplus fields under None: an unquoted comma would cut a patient's text short without a word.
+    if None in row:
+        raise BadData(f"{file}:{line} has more fields than the first line. Put texts with commas in double quotes.")
+    return row
+
+
 def pair_id(name: str) -> str:
     """Turn any name into a pair id: lower case, letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9_.]+", "-", name.lower()).strip("-_.")
+
+
+def catalog_name(name: str) -> str:
+    """Turn any name into a catalog's: as a pair id, but without dots."""
+    return pair_id(name.replace(".", "-")) or "catalog"
 
 
 def write_catalog(imported: Imported, out: Path, *, name: str, language: str) -> None:
@@ -102,18 +114,22 @@ def write_catalog(imported: Imported, out: Path, *, name: str, language: str) ->
     try:
         out.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(dir=out, prefix=".partial-"))
+        try:
+            _write_files(imported, partial, out, name=name, language=language)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
         raise BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--out`.") from error
-    try:
-        _write(partial / "pairs.yaml", _document(imported.pairs, name, language))
-        if imported.background:
-            questions = {"imported": list(imported.background)}
-            _write(partial / "background.yaml", {"catalog": name, "language": language, "questions": questions})
-            (out / "background").mkdir(exist_ok=True)
-            (partial / "background.yaml").replace(out / "background" / f"{language}.yaml")
-        (partial / "pairs.yaml").replace(out / f"{language}.yaml")
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _write_files(imported: Imported, partial: Path, out: Path, *, name: str, language: str) -> None:
+    _write(partial / "pairs.yaml", _document(imported.pairs, name, language))
+    if imported.background:
+        questions = {"imported": list(imported.background)}
+        _write(partial / "background.yaml", {"catalog": name, "language": language, "questions": questions})
+        (out / "background").mkdir(exist_ok=True)
+        (partial / "background.yaml").replace(out / "background" / f"{language}.yaml")
+    (partial / "pairs.yaml").replace(out / f"{language}.yaml")
 
 
 def _document(pairs: Sequence[ImportedPair], name: str, language: str) -> dict[str, object]:

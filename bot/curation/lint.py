@@ -139,11 +139,16 @@ def _copies(checked: Checked) -> Iterator[Finding]:
 
 def _background_copies(checked: Checked, known: NearCopies) -> Iterator[Finding]:
     path = background_file(checked.catalog.path.parent, checked.catalog.language)
-    for text in checked.catalog.background:
-        copy = known.find(text)
-        if copy is not None:
-            problem = f"The background question {text!r} is (nearly) a text of the pair {copy.label}."
-            yield Finding(path, 0, copy.label.split(" ")[0], problem, "Remove one of them.", rule="near-copy")
+    document = read_yaml(path, []) if checked.catalog.background else None
+    if document is None:
+        return
+    for topic, texts in document.data["questions"].items():
+        for number, text in enumerate(texts):
+            copy = known.find(text)
+            if copy is not None:
+                line = document.line(("questions", topic, number))
+                problem = f"The background question {text!r} is (nearly) a text of the pair {copy.label}."
+                yield Finding(path, line, copy.label.split(" ")[0], problem, "Remove one of them.", rule="near-copy")
 
 
 def _confusable(checked: Checked, encoder: Encoder) -> Iterator[Finding]:

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from bot.matching.features import Bag, Floats, Ints, Postings, Vocabulary
 
 NEAREST = 3
+WHITENED = 64  # directions weaker than the 64th are not blown up
 VIEWS = ("ridge", "dense", "chars", "bm25")
 
 
@@ -43,6 +44,18 @@ class Whitening:
         moved = (vectors - self.mean) @ self.matrix
         length = np.sqrt(np.einsum("ij,ij->i", moved, moved))[:, None]
         return np.asarray(moved / np.maximum(length, 1e-9), dtype=np.float32)
+
+
+def fit_whitening(vectors: Floats) -> Whitening:
+    """Learn a whitening from unit vectors, shape (texts, dimensions)."""
+    mean = vectors.mean(axis=0)
+    centred = vectors - mean
+    strength, directions = np.linalg.eigh(centred.T.astype(np.float64) @ centred)
+    strength, directions = np.sqrt(np.maximum(strength[::-1], 0)), directions[:, ::-1]
+    kept = strength > 1e-3 * strength[0]
+    floor = strength[min(WHITENED, int(kept.sum()) - 1)]
+    scaled = directions[:, kept] / (strength[kept] + floor + 1e-9)
+    return Whitening(mean.astype(np.float32), scaled.astype(np.float32))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
+from bot.matching.alarm import Alarm
 from bot.matching.decide import Thresholds
 from bot.matching.features import Postings, Vocabulary
 from bot.matching.head import Evidence, Fusion, Head, Weights, Whitening
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +23,17 @@ class Trained:
     """What training a catalog yields."""
 
     head: Head
+    alarm: Alarm
     thresholds: Thresholds
 
 
 def save(trained: Trained, path: Path) -> None:
     """Write the file whole or not at all."""
     evidence, fusion, thresholds = trained.head.evidence, trained.head.fusion, trained.thresholds
+    alarm = trained.alarm
     arrays = {
         "format": np.array([FORMAT]),
-        "terms": np.frombuffer("\n".join(evidence.vocabulary.terms).encode(), dtype=np.uint8),
+        "terms": _packed(evidence.vocabulary.terms),
         "idf": evidence.vocabulary.idf,
         "posting_start": evidence.postings.start,
         "posting_text": evidence.postings.text,
@@ -43,6 +47,15 @@ def save(trained: Trained, path: Path) -> None:
         "bm25": evidence.weights.bm25,
         "fusion_shared": fusion.shared,
         "fusion_none": fusion.none,
+        "alarm_terms": _packed(alarm.vocabulary.terms),
+        "alarm_idf": alarm.vocabulary.idf,
+        "alarm_mean": alarm.whitening.mean,
+        "alarm_matrix": alarm.whitening.matrix,
+        "alarm_term_weights": alarm.term_weights,
+        "alarm_meaning_weights": alarm.meaning_weights,
+        "alarm_bias": alarm.bias,
+        "alarm_threshold": np.array([alarm.threshold]),
+        "alarm_flags": _packed(alarm.flags),
         "thresholds": np.array([thresholds.answer, thresholds.clarify, thresholds.cosine]),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,10 +81,9 @@ def load(path: Path) -> Trained | None:
 
 
 def _assemble(arrays: dict[str, np.ndarray]) -> Trained:
-    terms = arrays["terms"].tobytes().decode().split("\n")
     postings = Postings(arrays["posting_start"], arrays["posting_text"], arrays["posting_weight"], len(arrays["label"]))
     evidence = Evidence(
-        vocabulary=Vocabulary(terms, arrays["idf"]),
+        vocabulary=Vocabulary(_unpacked(arrays["terms"]), arrays["idf"]),
         postings=postings,
         whitening=Whitening(arrays["mean"], arrays["matrix"]),
         vectors=arrays["vectors"],
@@ -79,4 +91,21 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Trained:
     )
     answer, clarify, cosine = (float(value) for value in arrays["thresholds"])
     fusion = Fusion(arrays["fusion_shared"], arrays["fusion_none"])
-    return Trained(Head(evidence, fusion), Thresholds(answer, clarify, cosine))
+    alarm = Alarm(
+        vocabulary=Vocabulary(_unpacked(arrays["alarm_terms"]), arrays["alarm_idf"]),
+        whitening=Whitening(arrays["alarm_mean"], arrays["alarm_matrix"]),
+        term_weights=arrays["alarm_term_weights"],
+        meaning_weights=arrays["alarm_meaning_weights"],
+        bias=arrays["alarm_bias"],
+        threshold=float(arrays["alarm_threshold"][0]),
+        flags=_unpacked(arrays["alarm_flags"]),
+    )
+    return Trained(Head(evidence, fusion), alarm, Thresholds(answer, clarify, cosine))
+
+
+def _packed(texts: tuple[str, ...]) -> npt.NDArray[np.uint8]:
+    return np.frombuffer("\n".join(texts).encode(), dtype=np.uint8)
+
+
+def _unpacked(packed: npt.NDArray[np.uint8]) -> tuple[str, ...]:
+    return tuple(packed.tobytes().decode().split("\n"))

@@ -15,10 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 from bot.matching.features import Bag, Floats, Ints, Postings, Vocabulary, sparse_rows
-from bot.matching.head import Evidence, Fusion, Head, Views, Weights, Whitening, fusion_features, quadratic, score_views
+from bot.matching.head import (
+    Evidence,
+    Fusion,
+    Head,
+    Views,
+    Weights,
+    Whitening,
+    fit_whitening,
+    fusion_features,
+    quadratic,
+    score_views,
+)
 
 RIDGE = 0.3
-WHITENED = 64  # directions weaker than the 64th are not blown up
 FUSION_L2 = 0.01
 BM25_K1, BM25_B = 1.2, 0.5
 FOLDS = 5
@@ -103,7 +113,7 @@ def train(examples: Sequence[Example], vectors: Floats, classes: int) -> tuple[H
 def _compare(texts: Sequence[str], vectors: Floats, label: Ints, classes: int) -> _Material:
     vocabulary = Vocabulary.of(texts)
     bags = [vocabulary.bag(text) for text in texts]
-    whitening = _whitening(vectors)
+    whitening = fit_whitening(vectors)
     white = whitening.apply(vectors)
     rows = sparse_rows(bags, len(vocabulary))
     wording = np.asarray((rows @ rows.T).toarray(), dtype=np.float32)
@@ -190,17 +200,6 @@ def _evidence(material: _Material) -> Evidence:
         vectors=material.vectors,
         weights=Weights(material.label, alpha, bias, bm25),
     )
-
-
-def _whitening(vectors: Floats) -> Whitening:
-    mean = vectors.mean(axis=0)
-    centred = vectors - mean
-    strength, directions = np.linalg.eigh(centred.T.astype(np.float64) @ centred)
-    strength, directions = np.sqrt(np.maximum(strength[::-1], 0)), directions[:, ::-1]
-    kept = strength > 1e-3 * strength[0]
-    floor = strength[min(WHITENED, int(kept.sum()) - 1)]
-    scaled = directions[:, kept] / (strength[kept] + floor + 1e-9)
-    return Whitening(mean.astype(np.float32), scaled.astype(np.float32))
 
 
 def _bm25(bags: Sequence[Bag], label: Ints, classes: int, columns: int) -> Floats:

@@ -31,7 +31,7 @@ def small_head() -> Head:
 
 
 def test_the_head_learns_the_texts_of_a_small_catalog(small_head: Head) -> None:
-    examples = _examples()
+    examples = [example for example in _examples() if example.label != NONE]
     texts = [example.text for example in examples]
 
     found = small_head.probabilities(HashEncoder().encode(texts), texts).argmax(axis=1)

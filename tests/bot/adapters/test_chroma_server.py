@@ -1,0 +1,82 @@
+"""A real Chroma server works as the embedded store does."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bot import Assistant, Settings, Unreachable
+from bot.adapters.chroma_index import ChromaStore
+from bot.testing import HashEncoder
+from tests.bot.adapters.test_chroma_index import ENTRIES, TEXTS
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    port = _free_port()
+    command = [Path(sys.executable).parent / "chroma", "run", "--path", tmp_path_factory.mktemp("server")]
+    server = subprocess.Popen(
+        [*map(str, command), "--host", "127.0.0.1", "--port", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and server.poll() is None:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def test_a_server_builds_once_and_searches_by_cosine(url: str) -> None:
+    encoder = HashEncoder()
+    for _ in range(2):
+        index = ChromaStore.server(url).index("server", ENTRIES, encoder)
+    query = HashEncoder().encode(["was kostet es"])[0]
+
+    found = index.nearest(query, k=4)
+
+    assert encoder.encoded == len(ENTRIES)
+    np.testing.assert_allclose(index.vectors(), HashEncoder().encode(TEXTS), atol=1e-6)
+    assert (found[0].pair_id, found[0].similarity) == ("pair-1", pytest.approx(1.0, abs=1e-5))
+    assert [near.similarity for near in found] == sorted((near.similarity for near in found), reverse=True)
+
+
+def test_an_assistant_answers_the_same_with_a_server(url: str, small: Assistant, small_folder: Path, tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path, chroma_url=url)
+
+    served = Assistant.open(small_folder, settings=settings, encoder=HashEncoder(), sample=True)
+
+    for text in ("tut das weh?", "dauer und kosten?", "does insurance pay"):
+        here, there = small.answer(text), served.answer(text)
+        assert there.decision == here.decision
+        assert [candidate.pair_id for candidate in there.candidates] == [c.pair_id for c in here.candidates]
+        assert there.score == pytest.approx(here.score, abs=1e-4)
+    assert not (tmp_path / "chroma").exists()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [f"http://127.0.0.1:{_free_port()}", "http://127.0.0.1:99999", "http://127.0.0.1:port", "nonsense", "http://"],
+)
+def test_an_unreachable_server_is_told_in_one_line(url: str) -> None:
+    with pytest.raises(Unreachable, match=rf"server {url} does not answer.*KLARTEXT_CHROMA_URL") as caught:
+        ChromaStore.server(url)
+
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,238 @@
+"""A patient's turns, with a real catalog and a real database."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import create_engine, text
+
+from bot import Assistant
+from bot.adapters.sql_records import SqlRecords
+from bot.conversation import Conversation
+from bot.interface_texts import INTERFACE_TEXTS
+from bot.ports import FlagReason, StoredTurn
+from bot.reply import Reply, guard
+from bot.testing import HOSTILE_TEXTS
+
+NOW = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
+DE, EN = INTERFACE_TEXTS["de"], INTERFACE_TEXTS["en"]
+Say = Callable[[str], Reply]
+
+
+@pytest.fixture
+def conversation(small: Assistant, records: SqlRecords) -> Conversation:
+    return Conversation.begin(small, records, id_="c1")
+
+
+@pytest.fixture
+def say(conversation: Conversation) -> Say:
+    return lambda text: conversation.turn(text, at=NOW)
+
+
+def _texts(reply: Reply) -> list[str]:
+    return [part.text for part in reply.parts]
+
+
+PAIN = "Tut die Untersuchung weh? (pain, de)"
+COSTS = "Was kostet die Untersuchung? (costs, de)"
+
+
+def test_the_welcome_holds_the_emergency_notice_and_the_sample_label(conversation: Conversation) -> None:
+    assert _texts(conversation.welcome()) == [DE["welcome"], DE["emergency_notice"], DE["sample_label"], DE["help"]]
+
+
+def test_a_question_is_answered_with_the_curated_text(say: Say) -> None:
+    assert _texts(say("tut das weh?")) == [PAIN, DE["sample_label"]]
+
+
+@pytest.mark.parametrize(
+    ("pick", "expected"),
+    [("1", COSTS), ("Wie lange dauert die Untersuchung?", "Wie lange dauert die Untersuchung? (duration, de)")],
+)
+def test_an_unclear_question_is_asked_back_and_the_choice_answered(say: Say, pick: str, expected: str) -> None:
+    asked = say("dauer und kosten?")
+
+    answered = say(pick)
+
+    assert [choice.text for choice in asked.choices] == [
+        "Was kostet die Untersuchung?",
+        "Wie lange dauert die Untersuchung?",
+        DE["none_of_these"],
+    ]
+    assert _texts(answered)[0] == expected
+
+
+@pytest.mark.parametrize("pick", ["3", "Nichts davon"])
+def test_none_of_the_choices_is_a_choice(say: Say, pick: str) -> None:
+    say("dauer und kosten?")
+
+    assert _texts(say(pick)) == [DE["none_chosen"]]
+    assert _texts(say("/easy")) == [DE["nothing_to_explain"]]
+
+
+def test_a_new_question_may_follow_an_offer(say: Say) -> None:
+    say("dauer und kosten?")
+
+    assert _texts(say("tut das weh?"))[0] == PAIN
+
+
+@pytest.mark.parametrize("command", ["/easy", "/einfach", " /EASY "])
+def test_easier_words_on_request(say: Say, command: str) -> None:
+    say("tut das weh?")
+
+    assert _texts(say(command)) == [DE["easy_intro"], "pain, de.", DE["sample_label"]]
+
+
+@pytest.mark.parametrize("command", ["/help", "/hilfe", "/?"])
+def test_help_on_request(say: Say, command: str) -> None:
+    assert _texts(say(command)) == [DE["help"]]
+
+
+@pytest.mark.parametrize("nothing", ["", "   ", "\x00", "\ud800", "\u200b"])
+def test_an_empty_turn_is_answered_and_changes_nothing(say: Say, nothing: str) -> None:
+    say("dauer und kosten?")
+
+    assert _texts(say(nothing)) == [DE["empty"]]
+    assert _texts(say("1"))[0] == COSTS
+
+
+def test_too_long_a_turn_is_answered_with_the_limit(say: Say) -> None:
+    assert "höchstens 1000 Zeichen" in _texts(say("Wie lange dauert die Untersuchung? " * 40))[0]
+
+
+def test_flagging_an_answer_puts_it_before_the_curators(say: Say, records: SqlRecords) -> None:
+    assert _texts(say("/flag")) == [DE["nothing_to_flag"]]
+    say("tut das weh?")
+    assert records.open_questions() == []
+
+    assert _texts(say("/flag ist falsch")) == [DE["flagged"]]
+
+    assert [turn.question for turn in records.open_questions()] == ["tut das weh?"]
+
+
+def test_chest_pain_shows_the_number_and_no_emergency_shows_the_answer(say: Say) -> None:
+    urgent = say("Druck auf der Brust, habe ich dabei Schmerzen?")
+
+    after = say("nein")
+
+    assert _texts(urgent) == [DE["urgent_chest_pain"], DE["chest_question"]]
+    assert [choice.text for choice in urgent.choices] == [DE["chest_breast"]]
+    assert _texts(after) == [PAIN, DE["sample_label"]]
+
+
+def test_another_emergency_after_chest_pain_is_still_an_emergency(say: Say) -> None:
+    say("Druck auf der Brust, habe ich dabei Schmerzen?")
+
+    assert _texts(say("ich kriege keine Luft"))[0] == DE["urgent"]
+    assert _texts(say("nein"))[0] != PAIN  # nothing is held back any more
+
+
+def test_the_language_may_change_mid_conversation(say: Say, conversation: Conversation) -> None:
+    say("tut das weh?")
+
+    answered = say("does insurance pay")
+
+    assert answered.language == "en"
+    assert _texts(answered) == ["What does the examination cost? (costs, en)", EN["sample_label"]]
+    assert _texts(say("/easy"))[0] == EN["easy_intro"]
+    assert _texts(say("Was kostet das?"))[0] == COSTS
+    assert conversation.language == "de"
+
+
+class _Noting:
+    """Records that note what was stored, in front of the real ones."""
+
+    def __init__(self, records: SqlRecords, url: str) -> None:
+        self._records = records
+        self._url = url
+        self.on_disk: list[list[str]] = []
+
+    def add_turn(self, turn: StoredTurn) -> int:
+        number = self._records.add_turn(turn)
+        engine = create_engine(self._url)
+        with engine.connect() as connection:  # another connection: it sees committed rows only
+            self.on_disk.append([row[0] for row in connection.execute(text("select question from turns"))])
+        engine.dispose()
+        return number
+
+    def flag(self, turn: int, reason: FlagReason, *, at: datetime) -> None:
+        self._records.flag(turn, reason, at=at)
+
+    def open_questions(self) -> list[StoredTurn]:
+        return self._records.open_questions()
+
+
+def test_each_turn_is_on_disk_before_its_reply(small: Assistant, tmp_path_factory: pytest.TempPathFactory) -> None:
+    url = f"sqlite:///{tmp_path_factory.mktemp('noting') / 'turns.db'}"
+    real = SqlRecords.open(url)
+    noting = _Noting(real, url)
+    conversation = Conversation.begin(small, noting, id_="c1")
+
+    for turn in ("tut das weh?", "dauer und kosten?", "1", "Ich kriege keine Luft"):
+        conversation.turn(turn, at=NOW)
+
+    real.close()
+    assert noting.on_disk[-1] == ["tut das weh?", "dauer und kosten?", "1", "Ich kriege keine Luft"]
+    assert [len(rows) for rows in noting.on_disk] == [1, 2, 3, 4]
+
+
+def test_what_is_stored_is_sanitised_and_complete(say: Say, records: SqlRecords) -> None:
+    say("dauer\x00und \ud800kosten?")
+
+    stored = records.open_questions()
+
+    assert stored == [
+        StoredTurn("c1", NOW, "de", "dauer und kosten?", "clarify", None, pytest.approx(0.48, abs=0.1), "small@1")
+    ]
+
+
+def test_text_that_is_not_approved_never_reaches_the_patient(
+    small: Assistant, records: SqlRecords, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Tampered(Assistant):
+        """An assistant whose shown pairs were withdrawn after it decided."""
+
+        def __init__(self) -> None:
+            """Take everything from the small assistant."""
+            self.__dict__.update(small.__dict__)
+
+        def shown(self, language: str) -> frozenset[str]:
+            return frozenset()
+
+    conversation = Conversation.begin(Tampered(), records, id_="c1")
+
+    with caplog.at_level(logging.ERROR, logger="klartext"):
+        reply = conversation.turn("tut das weh?", at=NOW)
+
+    assert _texts(reply) == [DE["safe"]]
+    assert "refused by the guard" in caplog.text
+    assert "weh" not in caplog.text
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=()), max_size=30) | st.sampled_from("1 2 nein /easy /flag".split()), max_size=4))
+def test_any_turns_get_a_reply_that_passes_the_guard(small: Assistant, records: SqlRecords, turns: list[str]) -> None:
+    conversation = Conversation.begin(small, records, id_="any")
+
+    replies = [conversation.turn(turn, at=NOW) for turn in turns]
+
+    for reply in replies:
+        assert reply.parts
+        assert reply.parts[0].text not in (DE["safe"], EN["safe"])
+        assert guard(reply, small.catalog(reply.language), shown=small.shown(reply.language)) is reply
+
+
+@pytest.mark.parametrize("hostile", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
+def test_hostile_turns_get_a_reply_and_can_be_stored(say: Say, hostile: str) -> None:
+    reply = say(hostile)
+
+    assert reply.parts[0].text not in (DE["safe"], EN["safe"])
+
+
+def test_nothing_a_patient_wrote_is_repeated(say: Say) -> None:
+    reply = say("Ich heiße Meier-Müller, tut das weh?")
+
+    assert "Meier" not in repr(replace(reply))

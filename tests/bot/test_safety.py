@@ -1,0 +1,135 @@
+"""Red flags are found, and ordinary questions are left alone, on phrasings written for this test only."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.dialogue import State, respond
+from bot.errors import BadData
+from bot.interface_texts import INTERFACE_TEXTS
+from bot.matching.decide import Candidate
+from bot.response import Response
+from bot.safety import FLAGS, load_red_flags
+from bot.testing import HOSTILE_TEXTS
+
+DATA = Path(__file__).parents[1] / "data" / "safety"
+LANGUAGES = ("de", "en")
+
+
+def _rows(name: str) -> list[tuple[str, str]]:
+    """Read two columns after a header; texts may hold quotes, so this is no CSV."""
+    lines = (DATA / name).read_text(encoding="utf-8").splitlines()[1:]
+    return [(kind, text) for kind, _, text in (line.partition("\t") for line in lines)]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_at_least_95_of_120_emergencies_are_found(language: str) -> None:
+    rules, rows = load_red_flags(language), _rows(f"urgent-{language}.tsv")
+
+    missed = [text for _, text in rows if rules.check(text) is None]
+
+    assert len(rows) == 120
+    assert len(missed) <= 25, missed
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_at_least_285_of_300_harmless_texts_are_left_alone(language: str) -> None:
+    rules, rows = load_red_flags(language), _rows(f"harmless-{language}.tsv")
+
+    alarmed = [text for _, text in rows if rules.check(text) is not None]
+
+    assert len(rows) == 300
+    assert len(alarmed) <= 15, alarmed
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_ordinary_question_raises_an_alarm(language: str) -> None:
+    rules = load_red_flags(language)
+    ordinary = [text for kind, text in _rows(f"harmless-{language}.tsv") if kind == "ordinary"]
+
+    assert len(ordinary) == 180
+    assert [text for text in ordinary if rules.check(text) is not None] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("flag", FLAGS)
+def test_most_emergencies_of_every_kind_are_found(language: str, flag: str) -> None:
+    rules = load_red_flags(language)
+    texts = [text for kind, text in _rows(f"urgent-{language}.tsv") if kind == flag]
+
+    found = [text for text in texts if rules.check(text) is not None]
+
+    assert len(texts) == 15
+    assert len(found) >= 8
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "flag"),
+    [
+        ("de", "Ich kriege keine Luft!", "breathing"),
+        ("de", "ICH KRIEGE KEINE LUFT", "breathing"),
+        ("de", "Bekomme ich bei der Kompression noch Luft?", None),
+        ("de", "Ist der Druck auf die Brüste schlimm?", None),
+        ("en", "I can’t breathe", "breathing"),
+        ("en", "i cant breathe", "breathing"),
+        ("en", "Do I have to hold my breath?", None),
+        ("en", "She is unconscious", "collapse"),
+        ("en", "Is the price of a cappuccino included?", None),
+    ],
+)
+def test_spelling_does_not_matter_but_word_bounds_do(language: str, text: str, flag: str | None) -> None:
+    assert load_red_flags(language).check(text) == flag
+
+
+@pytest.mark.parametrize(("language", "word"), [("de", "bewusstlos"), ("en", "unresponsive")])
+def test_a_rule_never_matches_inside_a_word(language: str, word: str) -> None:
+    rules = load_red_flags(language)
+
+    assert rules.check(f"jetzt {word} !") == "collapse"
+    assert rules.check(f"jetzt x{word} !") is None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("hostile", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
+def test_hostile_texts_are_checked_without_an_alarm(language: str, hostile: str) -> None:
+    assert load_red_flags(language).check(hostile[:1000]) is None
+
+
+def test_a_language_without_rules_is_refused() -> None:
+    with pytest.raises(BadData, match="no red-flag rules for the language 'fr'"):
+        load_red_flags("fr")
+
+
+def _urgent(language: str, flag: str) -> Response:
+    return Response(
+        question="?",
+        lang=language,
+        decision="urgent",
+        pair_id=None,
+        score=0.1,
+        candidates=(Candidate("pain", 0.1),),
+        choices=(),
+        answer=None,
+        flag=flag,
+        method="hybrid",
+        catalog="small@1",
+        sample=True,
+        too_long=False,
+        reason="",
+        elapsed_ms=1.0,
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("flag", FLAGS)
+def test_every_flag_has_a_text_with_a_number_to_call(shipped_catalogs: dict, language: str, flag: str) -> None:  # type: ignore[type-arg]
+    reply, _ = respond(State(language), _urgent(language, flag), shipped_catalogs[language])
+
+    assert reply.parts[0].text in INTERFACE_TEXTS[language].values()
+    assert "112" in reply.parts[0].text
+    assert "144" in reply.parts[0].text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rules_name_known_flags_only(language: str) -> None:
+    assert {rule.flag for rule in load_red_flags(language).rules} == set(FLAGS)
