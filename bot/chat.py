@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import uuid
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 
 from rich.console import Console
@@ -25,6 +27,8 @@ def run_chat(
     catalog: str = "mammography", *, encoder: str = "embedded", data: Path | None = None, console: Console | None = None
 ) -> None:
     """Chat until the patient leaves. Unanswered and flagged questions are stored for the curators."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # bytes that are not UTF-8 must not end the chat
     console = console or Console()
     settings = Settings.from_environment(data=data)
     assistant = Assistant.open(catalog, settings=settings, encoder=encoder, sample=True)

@@ -76,7 +76,8 @@ def _answers(
             record = response.as_json()
             if explain:
                 record["explain"] = assistant.explain(response.question, response.lang).as_json()
-            yield json.dumps(record, ensure_ascii=False)
+            # A lone surrogate is no UTF-8; escaped, it is still the same JSON.
+            yield json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
 
 
 @app.command()

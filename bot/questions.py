@@ -41,13 +41,17 @@ def read_questions(file: Path | None, *, default_language: str) -> Iterator[list
 def _read(file: Path | None, default_language: str) -> Iterator[list[Question]]:
     size = BATCH if file is not None else 1
     batch: list[Question] = []
-    with file.open("rb") if file is not None else nullcontext(sys.stdin.buffer) as stream:
-        for number, line in enumerate(_lines(stream), 1):
-            if line.strip():
-                batch.append(_question(line, number, default_language))
-            if len(batch) == size:
-                yield batch
-                batch = []
+    try:
+        with file.open("rb") if file is not None else nullcontext(sys.stdin.buffer) as stream:
+            for number, line in enumerate(_lines(stream), 1):
+                if line.strip():
+                    batch.append(_question(line, number, default_language))
+                if len(batch) == size:
+                    yield batch
+                    batch = []
+    except OSError as error:
+        place = "Standard input" if file is None else f"The file {str(file)!r}"
+        raise BadData(f"{place} cannot be read ({error.strerror}). Check path and permissions.") from error
     if batch:
         yield batch
 
@@ -66,7 +70,7 @@ def _question(line: str, number: int, default_language: str) -> Question:
         return Question(line, default_language)
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Question(line, default_language)  # patients may type braces
     text, language = record.get("question"), record.get("lang") or default_language
     if not isinstance(text, str):

@@ -30,7 +30,7 @@ from bot.settings import Settings
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
 
-FORMAT = 2  # raise it when texts, features or training change: everything is then built anew
+FORMAT = 3  # raise it when texts, features or training change: everything is then built anew
 
 
 def make_encoder(name: str, settings: Settings) -> Encoder:

@@ -33,15 +33,22 @@ def label_in_terminal(run: Path, *, rater: str, catalog: str, console: Console |
         answer = pairs.pair(item.pair_id).answer
         console.print(Panel(Text(item.outcome.text), title=f"{number} of {len(items)} · {item.outcome.vignette}"))
         console.print(Panel(Text(answer), title="The patient was shown", border_style="dim"))
-        choice = Prompt.ask(
-            "1 incorrect, 2 partially correct, 3 correct, s skip, q quit", choices=[*KEYS, "s", "q"], console=console
-        )
+        choice = _ask(console)
         if choice == "q":
             console.print("The rest stays in the queue. Run the same command to go on.")
             return
         if choice in KEYS:
             append_label(run / LABELS, _label(item, rater, choice))
     console.print("All labelled. Thank you.")
+
+
+def _ask(console: Console) -> str:
+    try:
+        return Prompt.ask(
+            "1 incorrect, 2 partially correct, 3 correct, s skip, q quit", choices=[*KEYS, "s", "q"], console=console
+        )
+    except (EOFError, KeyboardInterrupt):
+        return "q"
 
 
 def _label(item: Item, rater: str, key: str) -> Label:

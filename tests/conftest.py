@@ -44,7 +44,9 @@ def shipped_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def shipped(shipped_data: Path, embedded_encoder: EmbeddedEncoder) -> Assistant:
     """The shipped catalog in sample mode, with the real encoder. Opening it for the first time trains it."""
-    return Assistant.open(data=shipped_data, encoder=embedded_encoder, sample=True)
+    assistant = Assistant.open(data=shipped_data, encoder=embedded_encoder, sample=True)
+    assistant.prepare()
+    return assistant
 
 
 @pytest.fixture(scope="session")
@@ -62,9 +64,7 @@ def small_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def small(small_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Assistant:
     """The small catalog in sample mode, with an encoder that needs no model."""
-    return Assistant.open(
-        small_folder, data=tmp_path_factory.mktemp("small-data"), encoder=HashEncoder(), sample=True
-    )
+    return Assistant.open(small_folder, data=tmp_path_factory.mktemp("small-data"), encoder=HashEncoder(), sample=True)
 
 
 @pytest.fixture
@@ -78,7 +78,9 @@ def records(tmp_path: Path) -> Iterator[SqlRecords]:
 def klartext(shipped_data: Path) -> Run:
     """Run the command `klartext` as a process of its own, on the session's data folder."""
 
-    def run(*args: str | Path, stdin: bytes = b"", environ: Mapping[str, str] | None = None, before: str = "") -> object:
+    def run(
+        *args: str | Path, stdin: bytes = b"", environ: Mapping[str, str] | None = None, before: str = "pass"
+    ) -> object:
         code = f"import sys; {before}; from bot.cli import main; main()"
         return subprocess.run(
             [sys.executable, "-c", code, *map(str, args)],

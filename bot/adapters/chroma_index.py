@@ -44,10 +44,10 @@ class ChromaStore:
     @classmethod
     def server(cls, url: str) -> ChromaStore:
         """Connect to a Chroma server; raise Unreachable when it does not answer."""
-        parts = urlsplit(url)
-        secure = parts.scheme == "https"
-        port = parts.port or (443 if secure else 8000)
         try:
+            parts = urlsplit(url)
+            secure = parts.scheme == "https"
+            port = parts.port or (443 if secure else 8000)  # a port that is no number raises ValueError
             client = chromadb.HttpClient(host=parts.hostname or "", port=port, ssl=secure, settings=_QUIET)
         except (ValueError, OSError, ChromaError) as error:
             raise Unreachable(

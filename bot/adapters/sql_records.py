@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import DateTime, ForeignKey, create_engine, event, select
+from sqlalchemy import URL, DateTime, ForeignKey, create_engine, event, select
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
@@ -56,17 +56,23 @@ class SqlRecords:
         self._engine = engine
 
     @classmethod
-    def open(cls, url: str) -> SqlRecords:
+    def in_folder(cls, folder: Path) -> SqlRecords:
+        """Open the SQLite database of a data folder, whatever characters its name has."""
+        return cls.open(URL.create("sqlite", database=str(folder / "klartext.db")))
+
+    @classmethod
+    def open(cls, url: str | URL) -> SqlRecords:
         """Connect and migrate to the newest schema; raise Unreachable when the database cannot be used."""
+        from alembic.util.exc import CommandError
+
         try:
             engine = create_engine(url)
             if engine.dialect.name == "sqlite":
                 event.listen(engine, "connect", _durable_sqlite)
             migrate(engine)
-        except (SQLAlchemyError, OSError) as error:
-            shown = url.rsplit("@", 1)[-1]  # never show a password
+        except (SQLAlchemyError, OSError, ImportError, CommandError) as error:
             raise Unreachable(
-                f"The database {shown} cannot be used ({type(error).__name__}). "
+                f"The database {_shown(url)} cannot be used ({type(error).__name__}). "
                 "Check KLARTEXT_DATABASE_URL, or choose another folder with `--data`."
             ) from error
         return cls(engine)
@@ -77,7 +83,7 @@ class SqlRecords:
     def add_turn(self, turn: StoredTurn) -> int:
         row = TurnRow(
             conversation=turn.conversation,
-            at=turn.at,
+            at=turn.at.astimezone(UTC),
             language=turn.language,
             question=turn.question,
             decision=turn.decision,
@@ -94,7 +100,7 @@ class SqlRecords:
         with Session(self._engine) as session:
             if session.get(TurnRow, turn) is None:
                 raise BadData(f"There is no turn {turn}.")
-            session.add(FlagRow(turn_id=turn, reason=reason, at=at))
+            session.add(FlagRow(turn_id=turn, reason=reason, at=at.astimezone(UTC)))
             session.commit()
 
     def open_questions(self) -> list[StoredTurn]:
@@ -113,6 +119,13 @@ def migrate(engine: Engine) -> None:
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+def _shown(url: str | URL) -> str:
+    """Return the URL without user, password and options: they may hold secrets."""
+    if isinstance(url, URL):
+        return url.database or url.drivername
+    return url.rsplit("@", 1)[-1].split("?", 1)[0]
 
 
 def _durable_sqlite(connection: object, _: object) -> None:

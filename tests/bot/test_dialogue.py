@@ -68,9 +68,7 @@ def _response(**changes: object) -> Response:
         ("", None),
     ],
 )
-def test_a_turn_is_read_as_a_choice_from_what_was_offered(
-    catalog: Catalog, text: str, expected: Chosen | None
-) -> None:
+def test_a_turn_is_read_as_a_choice_from_what_was_offered(catalog: Catalog, text: str, expected: Chosen | None) -> None:
     assert chosen(OFFERED, text, catalog) == expected
 
 

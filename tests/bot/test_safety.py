@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from bot import Assistant, NearCopies
 from bot.dialogue import State, respond
 from bot.errors import BadData
 from bot.interface_texts import INTERFACE_TEXTS
 from bot.matching.decide import Candidate
 from bot.response import Response
-from bot.safety import FLAGS, load_red_flags
+from bot.safety import FLAGS, load_examples, load_red_flags
 from bot.testing import HOSTILE_TEXTS
 
 DATA = Path(__file__).parents[1] / "data" / "safety"
@@ -133,3 +134,32 @@ def test_every_flag_has_a_text_with_a_number_to_call(shipped_catalogs: dict, lan
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_rules_name_known_flags_only(language: str) -> None:
     assert {rule.flag for rule in load_red_flags(language).rules} == set(FLAGS)
+
+
+def _unseen(name: str, language: str) -> list[tuple[str, str]]:
+    """Read a test file without near copies of what the learned alarm was trained on."""
+    seen, examples = NearCopies(), load_examples(language)
+    for text in (*(text for _, text in examples.urgent), *examples.harmless):
+        seen.add(text, "example")
+    return [(kind, text) for kind, text in _rows(name) if seen.find(text) is None]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_hardly_a_test_text_is_a_near_copy_of_the_alarms_training_texts(language: str) -> None:
+    assert len(_unseen(f"urgent-{language}.tsv", language)) >= 118
+    assert len(_unseen(f"harmless-{language}.tsv", language)) >= 298
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rules_and_learned_alarm_together_find_more_and_still_leave_ordinary_questions_alone(
+    shipped: Assistant, language: str
+) -> None:
+    urgent = shipped.answer_all([text for _, text in _unseen(f"urgent-{language}.tsv", language)], language)
+    harmless = _unseen(f"harmless-{language}.tsv", language)
+    calm = shipped.answer_all([text for _, text in harmless], language)
+
+    missed = [response.question for response in urgent if response.decision != "urgent"]
+    alarmed = [(kind, text) for (kind, text), response in zip(harmless, calm, strict=True) if response.flag]
+    assert len(missed) <= 15, missed
+    assert len(alarmed) <= 15, alarmed
+    assert [text for kind, text in alarmed if kind == "ordinary"] == []

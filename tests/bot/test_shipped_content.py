@@ -6,7 +6,41 @@ import pytest
 
 from bot import Catalog
 
-IDS = ["what-is-mammography", "purpose", "procedure", "duration", "pain", "compression", "radiation", "preparation", "deodorant", "undressing", "jewellery", "cycle-timing", "pregnancy", "breastfeeding", "implants", "pacemaker", "age", "frequency", "costs", "referral", "documents", "companion", "staff", "results-when", "results-recipient", "abnormal-finding", "accuracy", "ultrasound", "mri", "tomosynthesis", "dense-tissue", "men", "aftercare"]
+IDS = [
+    "what-is-mammography",
+    "purpose",
+    "procedure",
+    "duration",
+    "pain",
+    "compression",
+    "radiation",
+    "preparation",
+    "deodorant",
+    "undressing",
+    "jewellery",
+    "cycle-timing",
+    "pregnancy",
+    "breastfeeding",
+    "implants",
+    "pacemaker",
+    "age",
+    "frequency",
+    "costs",
+    "referral",
+    "documents",
+    "companion",
+    "staff",
+    "results-when",
+    "results-recipient",
+    "abnormal-finding",
+    "accuracy",
+    "ultrasound",
+    "mri",
+    "tomosynthesis",
+    "dense-tissue",
+    "men",
+    "aftercare",
+]
 
 pytestmark = pytest.mark.parametrize("language", ["de", "en"])
 

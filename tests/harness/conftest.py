@@ -112,6 +112,19 @@ def make_suite(small: Assistant, tmp_path: Path) -> Callable[[Sequence[Question]
     return make
 
 
+@pytest.fixture
+def suite(make_suite: Callable[[Sequence[Question]], Suite], make_question: Callable[..., Question]) -> Suite:
+    """A suite by cosine: answered rightly, answered with another pair, declined for its two words, novel."""
+    return make_suite(
+        [
+            make_question(1, "Tut die Untersuchung weh?", "pain"),
+            make_question(2, "Was kostet die Untersuchung?", "duration"),
+            make_question(3, "wie teuer?", "costs"),
+            make_question(4, "Wie lange dauert die Untersuchung?", None),
+        ]
+    )
+
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 

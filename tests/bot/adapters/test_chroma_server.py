@@ -54,11 +54,14 @@ def test_a_server_builds_once_and_searches_by_cosine(url: str) -> None:
 
     assert encoder.encoded == len(ENTRIES)
     np.testing.assert_allclose(index.vectors(), HashEncoder().encode(TEXTS), atol=1e-6)
-    assert (found[0].pair_id, found[0].similarity) == ("pair-1", pytest.approx(1.0, abs=1e-5))
+    assert found[0].pair_id == "pair-1"
+    assert found[0].similarity == pytest.approx(1.0, abs=1e-5)
     assert [near.similarity for near in found] == sorted((near.similarity for near in found), reverse=True)
 
 
-def test_an_assistant_answers_the_same_with_a_server(url: str, small: Assistant, small_folder: Path, tmp_path: Path) -> None:
+def test_an_assistant_answers_the_same_with_a_server(
+    url: str, small: Assistant, small_folder: Path, tmp_path: Path
+) -> None:
     settings = Settings(data=tmp_path, chroma_url=url)
 
     served = Assistant.open(small_folder, settings=settings, encoder=HashEncoder(), sample=True)

@@ -95,7 +95,9 @@ def test_a_forked_child_encodes_even_if_the_parent_was_encoding() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize("name", ["nonsense", "", "embedded:x", "openai", "openai:", "sentence-transformers", "EMBEDDED"])
+@pytest.mark.parametrize(
+    "name", ["nonsense", "", "embedded:x", "openai", "openai:", "sentence-transformers", "EMBEDDED"]
+)
 def test_an_unknown_encoder_is_refused_with_those_there_are(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserFixable, match=f"no encoder {name!r}.*--encoder embedded"):
         make_encoder(name, Settings(data=tmp_path))

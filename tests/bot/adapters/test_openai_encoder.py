@@ -100,5 +100,5 @@ def test_patient_text_may_go_to_a_host_that_was_allowed(tmp_path: Path) -> None:
 
 
 def test_without_an_endpoint_the_setting_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserFixable, match="'openai:scripted' needs an endpoint.*KLARTEXT_EMBEDDINGS_URL"):
+    with pytest.raises(UserFixable, match=r"'openai:scripted' needs an endpoint.*KLARTEXT_EMBEDDINGS_URL"):
         OpenAIEncoder("scripted", Settings(data=tmp_path))

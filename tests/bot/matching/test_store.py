@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.matching import store
+from bot.matching.alarm import AlarmTexts, fit_alarm
 from bot.matching.decide import Thresholds
 from bot.matching.train import Example, train
 from bot.testing import SMALL_PAIRS, HashEncoder
@@ -18,8 +19,13 @@ def trained() -> store.Trained:
     examples = [
         Example(text, label, "unknown") for label, texts in enumerate(SMALL_PAIRS["en"].values()) for text in texts
     ]
-    head, _ = train(examples, HashEncoder().encode([example.text for example in examples]), 4)
-    return store.Trained(head, Thresholds(answer=0.61, clarify=0.72, cosine=0.5))
+    vectors = HashEncoder().encode([example.text for example in examples])
+    head, _ = train(examples, vectors, 4)
+    texts = AlarmTexts(
+        (("stroke", "my face droops"),), ("is my face seen",), tuple(example.text for example in examples)
+    )
+    alarm = fit_alarm(texts, HashEncoder().encode(texts.all), ["stroke", "allergy"])
+    return store.Trained(head, alarm, Thresholds(answer=0.61, clarify=0.72, cosine=0.5))
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +43,8 @@ def test_a_loaded_head_says_exactly_what_the_saved_one_said(trained: store.Train
 
     assert loaded is not None
     assert loaded.thresholds == trained.thresholds
+    assert loaded.alarm.scores(vectors, texts).tobytes() == trained.alarm.scores(vectors, texts).tobytes()
+    assert (loaded.alarm.threshold, loaded.alarm.flags) == (trained.alarm.threshold, trained.alarm.flags)
     assert loaded.head.probabilities(vectors, texts).tobytes() == trained.head.probabilities(vectors, texts).tobytes()
 
 
