@@ -55,6 +55,7 @@ def show_reply(console: Console, reply: Reply) -> None:
         (part.text for part in reply.parts if isinstance(part, Interface) and part.key == "sample_label"), None
     )
     console.print()
+    answers = any(isinstance(part, Content) for part in reply.parts)
     for part in reply.parts:
         if isinstance(part, Content):
             console.print(Panel(Text(part.text), subtitle=label, subtitle_align="right", width=min(88, console.width)))
@@ -62,7 +63,7 @@ def show_reply(console: Console, reply: Reply) -> None:
             console.print(Panel(Text(part.text), border_style="bold red", width=min(88, console.width)))
         elif part.key == "emergency_notice":
             console.print(Text(part.text, style="red"))
-        elif part.key != "sample_label":
+        elif part.key != "sample_label" or not answers:
             console.print(Text(part.text))
     for number, choice in enumerate(reply.choices, 1):
         console.print(Padding(Text(f"{number}  {choice.text}"), (0, 0, 0, 2)))

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from datetime import datetime
 
 from bot.assistant import Assistant
-from bot.dialogue import State, chosen, explain_easier, none_chosen, respond, says_no_emergency, show_pair
+from bot.dialogue import (
+    State,
+    chosen,
+    explain_easier,
+    none_chosen,
+    respond,
+    says_no_emergency,
+    show_pair,
+    small_talk,
+    with_context,
+)
 from bot.errors import GuardViolation
 from bot.interface_texts import LANGUAGES
 from bot.matching.text import sanitise
@@ -60,11 +71,17 @@ class Conversation:
             return explain_easier(state, catalog, sample=self._assistant.sample), state
         if command.split()[0] in ("/flag", "/melden"):
             return self._flag(at), state
+        talk = small_talk(text)
+        if talk is not None:
+            keys = ("help", "emergency_notice") if talk == "help" else (talk,)
+            return Reply(state.language, tuple(interface(state.language, key) for key in keys)), state
         if says_no_emergency(state, text) and state.held_back is not None:
-            return self._answer(state, state.held_back.question, at, ignore_flags=True)
+            reply, after = self._answer(state, state.held_back.question, at, ignore_flags=True)
+            # "Why?" must not bring the same alarm again.
+            return reply, replace(after, last_question=None)
         pick = chosen(state, text, catalog)
         if pick is None:
-            return self._answer(state, text, at)
+            return self._answer(state, with_context(state, text), at)
         if pick.pair_id is None:
             return none_chosen(state)
         reply, after = show_pair(state, pick.pair_id, catalog, sample=self._assistant.sample)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bot.catalog import Catalog
@@ -26,13 +27,106 @@ class State:
         language: Of the last turn.
         choices: Pair ids on offer, in the order shown.
         last_pair: The pair whose answer was shown last.
+    last_question: What the patient asked then, for "why?" and the like.
         held_back: A possible chest-pain question, to be answered if it turns out to be about the breast.
     """
 
     language: str
     choices: tuple[str, ...] = ()
     last_pair: str | None = None
+    last_question: str | None = None
     held_back: Response | None = None
+
+
+# Single messages that are no questions, folded; each has a fixed reply.
+SMALL_TALK: Mapping[str, frozenset[str]] = {
+    "greeting": frozenset(
+        [
+            "hallo",
+            "hi",
+            "hey",
+            "guten tag",
+            "guten morgen",
+            "guten abend",
+            "gruezi",
+            "gruess gott",
+            "servus",
+            "moin",
+            "hoi",
+            "salue",
+            "hallo zusammen",
+            "hello",
+            "good morning",
+            "good afternoon",
+            "good evening",
+            "hi there",
+            "hello there",
+        ]
+    ),
+    "thanks": frozenset(
+        [
+            "danke",
+            "danke schoen",
+            "vielen dank",
+            "herzlichen dank",
+            "merci",
+            "merci vielmal",
+            "dankeschoen",
+            "danke ihnen",
+            "super danke",
+            "ok danke",
+            "thanks",
+            "thank you",
+            "thank you very much",
+            "many thanks",
+            "ok thanks",
+            "cheers",
+        ]
+    ),
+    "help": frozenset(["hilfe", "help", "was kannst du", "was koennen sie", "what can you do"]),
+    "stop": frozenset(["stop", "stopp", "halt", "abbrechen", "aufhoeren", "quit", "exit", "ende"]),
+}
+# Messages that ask on from the answer before.
+FOLLOW_UPS = frozenset(
+    [
+        "und dann",
+        "und danach",
+        "warum",
+        "wieso",
+        "weshalb",
+        "wieso das",
+        "warum das",
+        "warum denn",
+        "und warum",
+        "wirklich",
+        "echt",
+        "sicher",
+        "wie genau",
+        "und wie",
+        "and then",
+        "why",
+        "why not",
+        "why is that",
+        "really",
+        "are you sure",
+        "how exactly",
+        "and after that",
+        "what then",
+    ]
+)
+
+
+def small_talk(text: str) -> str | None:
+    """Return which kind of small talk a whole message is, a key of the interface texts; None when it is a question."""
+    said = " ".join(words(text))
+    return next((key for key, messages in SMALL_TALK.items() if said in messages), None)
+
+
+def with_context(state: State, text: str) -> str:
+    """Return the question to match: "why?" is asked about what was asked before."""
+    if state.last_question is not None and " ".join(words(text)) in FOLLOW_UPS:
+        return f"{state.last_question} {text}"
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +193,14 @@ def explain_easier(state: State, catalog: Catalog, *, sample: bool) -> Reply:
 def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, State]:
     """Reply to a question that was decided on."""
     language = response.lang
-    state = State(language, last_pair=state.last_pair)
+    state = State(language, last_pair=state.last_pair, last_question=state.last_question)
     if response.decision == "urgent":
         return _urgent(state, response)
     if response.too_long:
         return Reply(language, (interface(language, "too_long", limit=MAX_CHARACTERS),)), state
     if response.decision == "answered" and response.pair_id is not None:
-        return show_pair(state, response.pair_id, catalog, sample=response.sample)
+        reply, after = show_pair(state, response.pair_id, catalog, sample=response.sample)
+        return reply, replace(after, last_question=response.question)
     if response.decision == "clarify":
         questions = tuple(content(catalog.pair(pair_id), "question") for pair_id in response.choices)
         reply = Reply(

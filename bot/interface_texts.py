@@ -23,6 +23,9 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
             "Sie können auch eine andere Frage stellen, zum Beispiel zu Ablauf, Schmerzen, Strahlung oder Kosten."
         ),
         "too_long": "Ihre Nachricht ist zu lang für mich. Bitte schreiben Sie Ihre Frage in höchstens {limit} Zeichen.",
+        "greeting": "Guten Tag! Was möchten Sie über Ihre Untersuchung wissen?",
+        "thanks": "Gern geschehen. Haben Sie noch eine Frage?",
+        "stop": "In Ordnung. Sie können jederzeit weiterfragen. Zum Beenden schreiben Sie /quit.",
         "empty": "Ich habe nichts gelesen. Schreiben Sie einfach Ihre Frage.",
         "easy_intro": "Einfacher erklärt:",
         "easy_missing": "Zu dieser Antwort gibt es keine einfachere Fassung.",
@@ -55,8 +58,8 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
             "Schmerz oder Druck in der Brust kann vom Herzen kommen. Wenn es jetzt stark ist, eng wird, in Arm oder Kiefer "
             "zieht oder Sie schlecht Luft bekommen: Rufen Sie sofort 112 an (Schweiz: 144)."
         ),
-        "chest_question": "Geht es um die weibliche oder männliche Brust und nicht um das Herz? Dann wählen Sie 1.",
-        "chest_breast": "Es geht nicht um einen Notfall",
+        "chest_question": "Meinen Sie die Brust selbst, zum Beispiel Schmerzen bei der Mammographie? Dann wählen Sie 1.",
+        "chest_breast": "Es ist kein Notfall",
     },
     "en": {
         "welcome": (
@@ -73,6 +76,9 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
             "You can also ask me something else, for example about the steps, pain, radiation or costs."
         ),
         "too_long": "Your message is too long for me. Please write your question in at most {limit} characters.",
+        "greeting": "Hello! What would you like to know about your examination?",
+        "thanks": "You are welcome. Do you have another question?",
+        "stop": "All right. You can go on asking at any time. To leave, write /quit.",
         "empty": "I did not read anything. Just write your question.",
         "easy_intro": "In simpler words:",
         "easy_missing": "There is no simpler version of this answer.",
@@ -103,7 +109,7 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
             "Pain or pressure in the chest can come from the heart. If it is strong now, feels tight, spreads to the arm or "
             "jaw, or you are short of breath: call 112 at once (Switzerland: 144)."
         ),
-        "chest_question": "Is it about the breast, not the heart? Then choose 1.",
+        "chest_question": "Do you mean the breast itself, for example pain during the mammogram? Then choose 1.",
         "chest_breast": "It is not an emergency",
     },
 }

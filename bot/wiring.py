@@ -225,5 +225,6 @@ def make_records(settings: Settings) -> Records:
     """Open the database of the settings: SQLite in the data folder unless a URL is set."""
     from bot.adapters.sql_records import SqlRecords
 
-    url = settings.database_url or f"sqlite:///{settings.writable_data() / 'klartext.db'}"
-    return SqlRecords.open(url)
+    if settings.database_url:
+        return SqlRecords.open(settings.database_url)
+    return SqlRecords.in_folder(settings.writable_data())

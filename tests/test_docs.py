@@ -104,4 +104,3 @@ def test_readme_shows_the_two_commands_and_says_what_the_content_is() -> None:
     assert "make demo" in first_screen
     assert "make test" in first_screen
     assert "no clinician has approved" in first_screen
-

@@ -25,7 +25,6 @@ from bot.ports import Encoder, Entry, Neighbour, Vectors
 
 BATCH = 1000
 ABANDONED_AFTER_S = 3600  # a build that takes longer is taken for dead
-_QUIET = ChromaSettings(anonymized_telemetry=False)
 
 
 class ChromaStore:
@@ -39,7 +38,7 @@ class ChromaStore:
     def embedded(cls, folder: Path) -> ChromaStore:
         """Open (or create) the persistent store in `folder`."""
         folder.mkdir(parents=True, exist_ok=True)
-        return cls(chromadb.PersistentClient(path=str(folder), settings=_QUIET), str(folder))
+        return cls(chromadb.PersistentClient(path=str(folder), settings=_quiet()), str(folder))
 
     @classmethod
     def server(cls, url: str) -> ChromaStore:
@@ -48,7 +47,7 @@ class ChromaStore:
             parts = urlsplit(url)
             secure = parts.scheme == "https"
             port = parts.port or (443 if secure else 8000)  # a port that is no number raises ValueError
-            client = chromadb.HttpClient(host=parts.hostname or "", port=port, ssl=secure, settings=_QUIET)
+            client = chromadb.HttpClient(host=parts.hostname or "", port=port, ssl=secure, settings=_quiet())
         except (ValueError, OSError, ChromaError) as error:
             raise Unreachable(
                 f"The Chroma server {url} does not answer. Start it with `chroma run`, or correct KLARTEXT_CHROMA_URL."
@@ -125,3 +124,8 @@ class ChromaIndex:
 def entry_id(number: int) -> str:
     """Return the id of the entry at a position in the catalog."""
     return f"{number:07d}"
+
+
+def _quiet() -> ChromaSettings:
+    # A new object for every client: Chroma writes host, port and path of the client into it.
+    return ChromaSettings(anonymized_telemetry=False)

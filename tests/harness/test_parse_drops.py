@@ -151,7 +151,7 @@ def test_questions_in_the_other_language_are_dropped(
 
 
 @pytest.mark.parametrize(
-    "text", ["Untersuchung machen, weh tun Brust?", "ich nix wissen wie lang bleiben", "Mammo ok?"]
+    "text", ["Untersuchung machen, weh tun Brust?", "ich nix wissen wie lang bleiben", "Was is this Mammogramm Termin?"]
 )
 def test_broken_german_is_german(detector: LanguageDetector, text: str) -> None:
     assert parse_answer(text, prompt_id="p", count=1, language="de", detector=detector).questions == (text,)

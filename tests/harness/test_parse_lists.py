@@ -47,6 +47,7 @@ def test_quotation_marks_of_several_languages_are_taken_off(marks: str) -> None:
     "text",
     [
         'Was heißt "Befund"?',
+        '"Mammo" oder "Sono"',
         '"Mammo" und "Sono", was ist das?',
         "„Brust“ oder „Busen“, was sagt man?",
         "Was ist 'Kompression'?",

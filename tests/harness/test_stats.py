@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from harness.stats import Interval, clustered, kappa, wilson
 
@@ -63,6 +64,16 @@ def test_questions_that_fail_together_widen_the_interval() -> None:
     assert together is not None
     assert together.high - together.low > 2.5 * (independent.high - independent.low)
     assert together.low < sum(right) / 330 < together.high
+
+
+def test_pairs_that_succeed_or_fail_as_a_whole_are_so_many_coin_tosses() -> None:
+    right = [pair < 24 for pair in range(33) for _ in range(10)]
+    cluster = [pair for pair in range(33) for _ in range(10)]
+
+    interval = clustered(right, cluster, rng=np.random.default_rng(1))
+
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx(tuple(binom.ppf([0.025, 0.975], 33, 24 / 33) / 33))
 
 
 def test_pairs_that_fare_alike_show_no_spread() -> None:

@@ -83,3 +83,12 @@ def test_an_unreachable_server_is_told_in_one_line(url: str) -> None:
         ChromaStore.server(url)
 
     assert "\n" not in str(caught.value)
+
+
+def test_a_server_and_an_embedded_store_live_in_one_process(url: str, tmp_path: Path) -> None:
+    ChromaStore.server(url).index("beside", ENTRIES, HashEncoder())
+
+    embedded = ChromaStore.embedded(tmp_path / "chroma").index("beside", ENTRIES, HashEncoder())
+
+    assert (tmp_path / "chroma" / "chroma.sqlite3").is_file()
+    np.testing.assert_allclose(embedded.vectors(), HashEncoder().encode(TEXTS), atol=1e-6)
