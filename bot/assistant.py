@@ -25,9 +25,10 @@ from bot.matching.decide import (
     decide_by_cosine,
 )
 from bot.matching.language import AUTO, LanguageDetector
+from bot.matching.segments import segments
 from bot.matching.text import Sanitised, sanitise
 from bot.ports import Encoder, Vectors
-from bot.response import DecisionName, Method, Response
+from bot.response import DecisionName, Method, Response, combine
 from bot.safety import load_red_flags
 from bot.settings import Settings
 
@@ -175,10 +176,28 @@ class Assistant:
             for row, columns in zip(scores, order, strict=True)
         ]
         elapsed_ms = (time.perf_counter() - started) * 1000 / len(texts)
-        return [
+        responses = [
             self._response(opened, question, flag, candidates, method, elapsed_ms)
             for question, flag, candidates in zip(asked, flags, ranked, strict=True)
         ]
+        return self._combined(opened, responses, method)
+
+    def _combined(self, opened: wiring.Opened, responses: list[Response], method: Method) -> list[Response]:
+        """Answer messages that ask two things part by part, if as a whole they could not be answered."""
+        parts = {
+            number: segments(sanitise(response.question).text)
+            for number, response in enumerate(responses)
+            if method == "hybrid" and response.decision in ("clarify", "declined") and not response.too_long
+        }
+        asked = [Asked(text, sanitise(text), False) for texts in parts.values() for text in texts]
+        if not asked:
+            return responses
+        # A part of a part is not split again: every part is shorter than the message it comes from.
+        found = iter(self._decide(opened, asked, method))
+        for number, texts in parts.items():
+            answers = [next(found) for _ in texts]
+            responses[number] = combine(responses[number], answers)
+        return responses
 
     def _flags(self, opened: wiring.Opened, vectors: Vectors, asked: Sequence[Asked]) -> list[str | None]:
         """Return the red flag of each question: by rule, else by the learned alarm."""
@@ -216,6 +235,7 @@ class Assistant:
             candidates=ranked,
             choices=tuple(choice.pair_id for choice in choices),
             answer=catalog.by_id[answered.pair_id].answer if answered else None,
+            also=(),
             flag=flag,
             method=method,
             catalog=catalog.ref,

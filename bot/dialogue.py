@@ -200,6 +200,8 @@ def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, 
         return Reply(language, (interface(language, "too_long", limit=MAX_CHARACTERS),)), state
     if response.decision == "answered" and response.pair_id is not None:
         reply, after = show_pair(state, response.pair_id, catalog, sample=response.sample)
+        further = tuple(content(catalog.pair(part.pair_id), "answer") for part in response.also)
+        reply = replace(reply, parts=(reply.parts[0], *further, *reply.parts[1:]))
         return reply, replace(after, last_question=response.question)
     if response.decision == "clarify":
         questions = tuple(content(catalog.pair(pair_id), "question") for pair_id in response.choices)

@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 import typer
 
 from bot.adapters.embedded_encoder import EmbeddedEncoder
+from bot.calibration import Limit
 from bot.catalog import language_files, load_catalog, locate
-from bot.curation.importing import catalog_name, read_csv, write_catalog
+from bot.curation.importing import catalog_name, read_question_set, write_catalog
 from bot.curation.lint import lint, worst
 from bot.errors import BadData, friendly_errors
 from bot.settings import Settings
@@ -51,7 +52,7 @@ def list_(catalog: CatalogArgument = "mammography") -> None:
 
 @qa.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="CSV with the header pair_id,text[,answer].")],
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, JSON or Rasa NLU YAML.")],
     out: Annotated[Path, typer.Option(help="Folder of the catalog to write.")],
     lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")],
     name: Annotated[str | None, typer.Option("--name", help="Name of the catalog; default: the folder's.")] = None,
@@ -59,8 +60,8 @@ def import_(
     """Make a catalog from a question set; rows with an empty pair_id are questions that no pair answers."""
     with friendly_errors():
         if not file.is_file():
-            raise BadData(f"There is no file {str(file)!r}. Give a CSV file with the header pair_id,text[,answer].")
-        imported = read_csv(file)
+            raise BadData(f"There is no file {str(file)!r}. Give a CSV, TSV, JSON or Rasa NLU file.")
+        imported = read_question_set(file)
         write_catalog(imported, out, name=catalog_name(name or out.resolve().name), language=lang)
         variants = sum(len(pair.texts) - 1 for pair in imported.pairs)
         print(
@@ -84,3 +85,21 @@ def inbox(
             state = turn.decision if turn.pair_id is None else f"flagged: {turn.pair_id}"
             print(f"{turn.at:%Y-%m-%d %H:%M}  {turn.language}  {state:12}  {turn.question}")
         print(f"{len(turns)} open")
+
+
+@qa.command("calibrate")
+def calibrate(
+    catalog: CatalogArgument = "mammography",
+    risk: Annotated[float, typer.Option(min=0.001, max=0.5, help="Largest share of wrong direct answers.")] = 0.03,
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="With which it must be shown.")] = 0.95,
+    data: Annotated[Path | None, typer.Option("--data", help="Folder for index and heads.")] = None,
+) -> None:
+    """Print what each threshold means on the calibration questions, and which one keeps the risk in every stratum."""
+    from bot.adapters.embedded_encoder import EmbeddedEncoder
+    from bot.curation.calibrate import calibration_report
+
+    with friendly_errors():
+        folder = locate(catalog)
+        settings = Settings.from_environment(data=data)
+        for line in calibration_report(folder, EmbeddedEncoder(), settings, Limit(risk, confidence)):
+            print(line)

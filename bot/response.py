@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bot.matching.decide import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Also:
+    """The answer to a further part of a combined question."""
+
+    pair_id: str
+    score: float
+    answer: str
+
 
 DecisionName = Literal["answered", "clarify", "declined", "urgent"]
 Method = Literal["hybrid", "cosine"]
@@ -24,6 +35,7 @@ class Response:
         candidates: Pairs ranked, best first, whatever the decision.
         choices: Pair ids offered when clarify.
         answer: The approved text when answered.
+        also: Answers to further parts of a combined question.
         flag: The red flag when urgent.
         method: hybrid or cosine.
         catalog: ``name@version``.
@@ -41,6 +53,7 @@ class Response:
     candidates: tuple[Candidate, ...]
     choices: tuple[str, ...]
     answer: str | None
+    also: tuple[Also, ...]
     flag: str | None
     method: Method
     catalog: str
@@ -66,8 +79,35 @@ class Response:
             "sample": self.sample,
             "elapsed_ms": round(self.elapsed_ms, 3),
         }
+        if self.also:
+            record["also"] = [
+                {"pair_id": part.pair_id, "score": round(part.score, 4), "answer": part.answer} for part in self.also
+            ]
         if self.choices:
             record["choices"] = list(self.choices)
         if self.flag:
             record["flag"] = self.flag
         return record
+
+
+def combine(whole: Response, parts: Sequence[Response]) -> Response:
+    """Return the answers to the parts of a combined question as one response.
+
+    The whole stays as it was unless at least two parts are answered directly, by different pairs.
+    """
+    answered = {part.pair_id: part for part in parts if part.pair_id is not None and part.answer is not None}
+    if len(answered) < 2 or any(part.decision == "urgent" for part in parts):
+        return whole
+    first, *rest = answered.values()
+    others = tuple(candidate for candidate in whole.candidates if candidate.pair_id != first.pair_id)
+    return replace(
+        whole,
+        decision="answered",
+        pair_id=first.pair_id,
+        score=first.score,
+        candidates=(Candidate(first.pair_id or "", first.score), *others)[: len(whole.candidates)],
+        choices=(),
+        answer=first.answer,
+        also=tuple(Also(part.pair_id or "", part.score, part.answer or "") for part in rest),
+        reason="",
+    )

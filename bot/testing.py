@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -74,7 +75,8 @@ def scripted_endpoint(
                 endpoint.requests.append(body)
                 fault = endpoint.faults.pop(0) if endpoint.faults else 200
             if fault == 0:
-                self.connection.close()
+                self.connection.shutdown(socket.SHUT_RDWR)
+                self.close_connection = True
                 return
             if fault == -1:
                 self._send(200, b"{broken")
@@ -93,7 +95,7 @@ def scripted_endpoint(
             """Stay quiet."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     endpoint.url = f"http://127.0.0.1:{server.server_port}/v1"
     try:

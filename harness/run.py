@@ -1,4 +1,4 @@
-"""Ask a system every question of a suite, and keep each answer: resumable, nothing asked twice, nothing lost."""
+"""Ask a system every question of a suite, and keep each answer: resumable, what is stored is never asked again."""
 
 from __future__ import annotations
 

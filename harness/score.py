@@ -113,7 +113,7 @@ def score(outcomes: Sequence[Outcome]) -> Score:
         precision=sum(right) / answered if answered else None,
         errors=n - sum(right),
         wrong=answered - sum(right),
-        unanswered=sum(outcome.decision == "declined" for outcome in outcomes),
+        unanswered=sum(outcome.decision in ("declined", "urgent") for outcome in outcomes),
         wilson=interval,
         clustered=clustered(right, [outcome.pair_id for outcome in outcomes], rng=np.random.default_rng(SEED)),
     )

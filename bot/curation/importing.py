@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import yaml
 
@@ -37,60 +39,128 @@ class Imported:
     background: tuple[str, ...]
 
 
-def read_csv(file: Path) -> Imported:
-    """Read CSV with the header ``pair_id,text[,answer]``; rows with an empty pair_id are background.
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One text of a question set; without a pair name it is background."""
+
+    line: int
+    name: str
+    text: str
+    answer: str = ""
+
+
+def read_question_set(file: Path) -> Imported:
+    """Read a question set by the ending of its name.
+
+    ``.csv`` and ``.tsv`` with the header ``pair_id,text[,answer]``; ``.json`` with a list of objects of these keys, or
+    an object of pair ids and lists of texts; ``.yml`` and ``.yaml`` as Rasa NLU training data. Texts without a pair id,
+    and Rasa's ``out_of_scope`` and ``nlu_fallback``, are questions that no pair answers.
 
     Raises:
-        BadData: The file is not such a CSV, with the line and what is wrong in it.
+        BadData: The file is not what its name says, with the line where that is known.
     """
+    readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".json": _json_rows, ".yml": _rasa_rows, ".yaml": _rasa_rows}
+    reader = readers.get(file.suffix.lower())
+    if reader is None:
+        raise BadData(f"{file} ends in {file.suffix or 'nothing'}. Give a file that ends in {', '.join(readers)}.")
+    try:
+        return _collect(file, reader(file))
+    except UnicodeDecodeError as error:
+        raise BadData(f"{file} is not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
+    except OSError as error:
+        raise BadData(f"{file} cannot be read ({error.strerror}). Check the path.") from error
+
+
+def _json_rows(file: Path) -> list[Row]:
+    try:
+        data = json.loads(file.read_text(encoding="utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise BadData(f"{file}:{error.lineno} is not valid JSON ({error.msg}). Mend this line.") from error
+    if isinstance(data, dict):
+        data = [{"pair_id": name, "text": text} for name, texts in data.items() for text in texts]
+    if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
+        raise BadData(f'{file} is no list of objects. Write [{{"pair_id": "…", "text": "…"}}, …].')
+    return [
+        Row(number, str(item.get("pair_id") or ""), str(item.get("text") or ""), str(item.get("answer") or ""))
+        for number, item in enumerate(data, 1)
+    ]
+
+
+def _rasa_rows(file: Path) -> list[Row]:
+    try:
+        data = yaml.safe_load(file.read_text(encoding="utf-8-sig"))
+    except yaml.YAMLError as error:
+        raise BadData(f"{file} is not valid YAML ({str(error).splitlines()[0]}). Mend the syntax.") from error
+    blocks = data.get("nlu") if isinstance(data, dict) else None
+    if not isinstance(blocks, list):
+        raise BadData(f"{file} has no list `nlu`. Give Rasa NLU training data, or CSV.")
+    rows = []
+    for block in blocks:
+        if not isinstance(block, dict) or "intent" not in block:
+            continue  # synonyms, lookups and regexes are no questions
+        intent = str(block["intent"]).split("/")[-1]
+        name = "" if intent in ("out_of_scope", "nlu_fallback") else intent
+        for number, line in enumerate(str(block.get("examples", "")).splitlines(), 1):
+            # [text](entity) and [text]{"entity": …} stand for their text.
+            text = re.sub(r"\[([^\]]*)\](?:\([^)]*\)|\{[^}]*\})", r"\1", line.strip().removeprefix("-").strip())
+            if text:
+                rows.append(Row(number, name, text))
+    return rows
+
+
+def _collect(file: Path, rows: list[Row]) -> Imported:
     pairs: dict[str, ImportedPair] = {}
     background: dict[str, None] = {}
-    for line, row in _rows(file):
-        text = " ".join((row.get("text") or "").split())
-        name, answer = (row.get("pair_id") or "").strip(), " ".join((row.get("answer") or "").split())
+    for row in rows:
+        text, name = " ".join(row.text.split()), row.name.strip()
         if not text:
-            raise BadData(f"{file}:{line} has no text. Remove the row, or fill in its `text`.")
+            raise BadData(f"{file}:{row.line} has no text. Remove the row, or fill in its `text`.")
         if not name:
             background.setdefault(text)
             continue
         id_ = pair_id(name)
         if not id_:
-            raise BadData(f"{file}:{line}: the pair_id {name!r} has no letter or digit. Rename it.")
+            raise BadData(f"{file}:{row.line}: the pair_id {name!r} has no letter or digit. Rename it.")
         pair = pairs.setdefault(id_, ImportedPair(id_))
         if text not in pair.texts:
             pair.texts.append(text)
-        pair.answer = pair.answer or answer or None
+        pair.answer = pair.answer or " ".join(row.answer.split()) or None
     if not pairs:
         raise BadData(f"{file} has no row with a pair_id, so there is nothing to answer. Fill in the column `pair_id`.")
     return Imported(tuple(pairs.values()), tuple(background))
 
 
-def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
+def _csv_rows(file: Path) -> list[Row]:
+    delimiter = "\t" if file.suffix.lower() == ".tsv" else ","
     try:
         with file.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.DictReader(stream, strict=True)
+            quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+            reader = csv.DictReader(stream, strict=True, delimiter=delimiter, quoting=quoting)
             columns = reader.fieldnames or []
             if "pair_id" not in columns or "text" not in columns:
                 raise BadData(
                     f"{file} has the columns {', '.join(columns) or 'none'}. "
                     "Its first line must be `pair_id,text` or `pair_id,text,answer`."
                 )
-            return [(reader.line_num, _whole(file, reader.line_num, row)) for row in reader]
-    except UnicodeDecodeError as error:
-        raise BadData(f"{file} is not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
+            return [_csv_row(file, reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise BadData(
             f"{file} is not valid CSV ({error}). Put texts with commas or quotes in double quotes."
         ) from error
-    except OSError as error:
-        raise BadData(f"{file} cannot be read ({error.strerror}). Check the path.") from error
 
 
-def _whole(file: Path, line: int, row: dict[str, str]) -> dict[str, str]:
+def _csv_row(file: Path, line: int, row: dict[str | None, str]) -> Row:
     # csv keeps surplus fields under None: an unquoted comma would cut a patient's text short without a word.
     if None in row:
         raise BadData(f"{file}:{line} has more fields than the first line. Put texts with commas in double quotes.")
-    return row
+    return Row(line, row.get("pair_id") or "", row.get("text") or "", row.get("answer") or "")
+
+
+def _row(file: Path, line: int, row: Mapping[str | None, object]) -> Row:
+    if None in row:  # where csv puts what is too much
+        raise BadData(f"{file}:{line} has more fields than the header. Put texts with commas in double quotes.")
+    name, text, answer = (str(row.get(key) or "") for key in ("pair_id", "text", "answer"))
+    return Row(line, name, text, answer)
 
 
 def pair_id(name: str) -> str:

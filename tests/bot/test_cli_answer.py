@@ -33,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("shipped")  # trained once, before the firs
 def _records(klartext: Run, *args: str | Path, stdin: bytes | str = b"") -> list[dict[str, Any]]:
     done = klartext("answer", *args, stdin=stdin.encode() if isinstance(stdin, str) else stdin)
     assert (done.returncode, done.stderr) == (0, b"")
-    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+    return [json.loads(line) for line in done.stdout.decode().split("\n")[:-1]]
 
 
 def _questions(records: Sequence[dict[str, Any]]) -> list[str]:

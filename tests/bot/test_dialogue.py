@@ -39,6 +39,7 @@ def _response(**changes: object) -> Response:
         candidates=(Candidate("pain", 0.2),),
         choices=(),
         answer=None,
+        also=(),
         flag=None,
         method="hybrid",
         catalog="small@1",
@@ -152,7 +153,14 @@ def test_chest_pain_shows_the_number_first_and_asks_one_question(catalog: Catalo
 
 @pytest.mark.parametrize(
     ("text", "confirmed"),
-    [("1", True), ("Nein", True), ("no", True), ("Es geht nicht um einen Notfall.", True), ("ja", False), ("2", False)],
+    [
+        ("1", True),
+        ("Nein", True),
+        ("no", True),
+        (INTERFACE_TEXTS["de"]["chest_breast"] + ".", True),
+        ("ja", False),
+        ("2", False),
+    ],
 )
 def test_the_chest_question_is_answered_by_number_or_word(text: str, confirmed: bool) -> None:
     asked = State("de", held_back=_response(decision="urgent", flag="chest-pain"))

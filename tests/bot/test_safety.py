@@ -111,6 +111,7 @@ def _urgent(language: str, flag: str) -> Response:
         candidates=(Candidate("pain", 0.1),),
         choices=(),
         answer=None,
+        also=(),
         flag=flag,
         method="hybrid",
         catalog="small@1",
@@ -151,7 +152,7 @@ def test_hardly_a_test_text_is_a_near_copy_of_the_alarms_training_texts(language
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_rules_and_learned_alarm_together_find_more_and_still_leave_ordinary_questions_alone(
+def test_rules_and_learned_alarm_together_miss_hardly_an_emergency_and_rarely_alarm_otherwise(
     shipped: Assistant, language: str
 ) -> None:
     urgent = shipped.answer_all([text for _, text in _unseen(f"urgent-{language}.tsv", language)], language)
@@ -160,6 +161,7 @@ def test_rules_and_learned_alarm_together_find_more_and_still_leave_ordinary_que
 
     missed = [response.question for response in urgent if response.decision != "urgent"]
     alarmed = [(kind, text) for (kind, text), response in zip(harmless, calm, strict=True) if response.flag]
-    assert len(missed) <= 15, missed
-    assert len(alarmed) <= 15, alarmed
-    assert [text for kind, text in alarmed if kind == "ordinary"] == []
+    # The learned alarm finds about one more emergency in eight, and pays for it: 19 of 300 in November 2026.
+    assert len(missed) <= 10, missed
+    assert len(alarmed) <= 25, alarmed
+    assert sum(kind == "ordinary" for kind, _ in alarmed) <= 5, alarmed

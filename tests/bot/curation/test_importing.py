@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot import Assistant, load_catalog
 from bot.catalog import Catalog
-from bot.curation.importing import catalog_name, pair_id, read_csv, write_catalog
+from bot.curation.importing import catalog_name, pair_id, read_question_set, write_catalog
 from bot.errors import BadData
 from bot.matching.text import sanitise
 from bot.testing import HashEncoder
@@ -28,7 +28,7 @@ costs,no,
 def _imported(tmp_path: Path, text: str, *, name: str = "mine", language: str = "en") -> Catalog:
     file = tmp_path / "questions.csv"
     file.write_text(text, encoding="utf-8")
-    write_catalog(read_csv(file), tmp_path / "out", name=name, language=language)
+    write_catalog(read_question_set(file), tmp_path / "out", name=name, language=language)
     return load_catalog(tmp_path / "out", language)
 
 
@@ -90,12 +90,12 @@ def test_a_bad_csv_is_refused_with_its_line(tmp_path: Path, content: bytes, matc
     file.write_bytes(content)
 
     with pytest.raises(BadData, match=match):
-        read_csv(file)
+        read_question_set(file)
 
 
 def test_a_missing_csv_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadData, match=r"absent\.csv cannot be read"):
-        read_csv(tmp_path / "absent.csv")
+        read_question_set(tmp_path / "absent.csv")
 
 
 def test_an_existing_language_is_never_overwritten(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     file.write_text(GOOD)
 
     with pytest.raises(BadData, match=r"cannot be written.*--out"):
-        write_catalog(read_csv(file), file / "out", name="mine", language="en")
+        write_catalog(read_question_set(file), file / "out", name="mine", language="en")
 
 
 def test_a_write_that_fails_leaves_no_half_catalog(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_write_that_fails_leaves_no_half_catalog(tmp_path: Path) -> None:
     (tmp_path / "out" / "background").write_text("a file where a folder is needed")
 
     with pytest.raises(BadData, match=r"cannot be written.*--out"):
-        write_catalog(read_csv(file), tmp_path / "out", name="mine", language="en")
+        write_catalog(read_question_set(file), tmp_path / "out", name="mine", language="en")
 
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["background"]
 
