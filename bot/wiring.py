@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.calibration import Judged, Limit, choose_with_risk, choose_without_risk
@@ -25,12 +26,12 @@ from bot.matching.text import sanitise
 from bot.matching.train import BACKGROUND, Example, train
 from bot.ports import AnswerIndex, Encoder, Entry, Records, Vectors
 from bot.safety import FLAGS, load_examples
-from bot.settings import Settings
+from bot.settings import Settings, numeric_threads
 
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
 
-FORMAT = 3  # raise it when texts, features or training change: everything is then built anew
+FORMAT = 4  # raise it when texts, features or training change: everything is then built anew
 
 
 def make_encoder(name: str, settings: Settings) -> Encoder:
@@ -176,9 +177,14 @@ def _train(catalog: Catalog, shown: tuple[str, ...], vectors: Vectors, encoder: 
             author = variant.by.profile or variant.by.name or "" if variant.by else ""
             examples.append(Example(variant.text, label.get(pair.id, none), author or "unknown"))
     examples += [Example(text, none, BACKGROUND) for text in catalog.background]
-    head, held_out = train(examples, vectors, none + 1)
-    judged = judge_calibration(catalog, shown, head, encoder)
-    alarm = _fit_alarm(catalog, encoder)
+    with threadpool_limits(numeric_threads()):
+        head, held_out = train(examples, vectors, none + 1)
+        calm = _calibration_texts(catalog)
+        calm_vectors = encoder.encode(calm)
+        judged = _judge(catalog, shown, head, calm_vectors)
+        alarm = _fit_alarm(catalog, vectors, encoder)
+    if calm:
+        alarm = replace(alarm, threshold=threshold_for(alarm.scores(calm_vectors, calm)[:, 0]))
     thresholds = choose_with_risk(judged, Limit()) if judged is not None else None
     if thresholds is None:
         everyone = ["held out"] * len(held_out.label)
@@ -187,38 +193,44 @@ def _train(catalog: Catalog, shown: tuple[str, ...], vectors: Vectors, encoder: 
 
 
 def judge_calibration(catalog: Catalog, shown: tuple[str, ...], head: Head, encoder: Encoder) -> Judged | None:
-    """Return what the head makes of the calibration questions; None when the catalog has none.
+    """Return what the head makes of the calibration questions; None when the catalog has none."""
+    return _judge(catalog, shown, head, encoder.encode(_calibration_texts(catalog)))
 
-    Near copies of training texts are left out: they would make the head look better than it is.
-    """
+
+def _calibration_texts(catalog: Catalog) -> list[str]:
+    return [sanitise(question.text).text for question in catalog.calibration]
+
+
+def _judge(catalog: Catalog, shown: tuple[str, ...], head: Head, vectors: Vectors) -> Judged | None:
+    """Near copies of training texts are left out: they would make the head look better than it is."""
     trained_on = NearCopies()
     for pair in catalog.pairs:
         for text in (pair.question, *(variant.text for variant in pair.variants)):
             trained_on.add(text, pair.id)
     for text in catalog.background:
         trained_on.add(text, "")
-    questions = [question for question in catalog.calibration if trained_on.find(question.text) is None]
-    if not questions:
+    texts = _calibration_texts(catalog)
+    kept = [number for number, text in enumerate(texts) if trained_on.find(text) is None]
+    if not kept:
         return None
-    texts = [sanitise(question.text).text for question in questions]
     label = {pair_id: number for number, pair_id in enumerate(shown)}
+    questions = [catalog.calibration[number] for number in kept]
     return Judged(
-        probabilities=head.probabilities(encoder.encode(texts), texts),
+        probabilities=head.probabilities(vectors[kept], [texts[number] for number in kept]),
         label=np.array([label.get(question.pair_id or "", len(shown)) for question in questions], dtype=np.int32),
         stratum=[question.stratum for question in questions],
     )
 
 
-def _fit_alarm(catalog: Catalog, encoder: Encoder) -> Alarm:
-    """Train the alarm beside the red-flag rules; the calibration questions set its threshold."""
+def _fit_alarm(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Alarm:
+    """Train the alarm beside the red-flag rules; `vectors` are those of the index."""
     examples = load_examples(catalog.language)
     ordinary = [variant.text for pair in catalog.pairs for variant in pair.variants]
     texts = AlarmTexts(examples.urgent, examples.harmless, (*ordinary, *catalog.background))
-    alarm = fit_alarm(texts, encoder.encode(texts.all), FLAGS)
-    calm = [sanitise(question.text).text for question in catalog.calibration]
-    if not calm:
-        return alarm
-    return replace(alarm, threshold=threshold_for(alarm.scores(encoder.encode(calm), calm)[:, 0]))
+    own = encoder.encode([text for _, text in examples.urgent] + list(examples.harmless))
+    # In the index the canonical questions come first, then variants and background, as here.
+    known = vectors[len(catalog.pairs) :][:: texts.step]
+    return fit_alarm(texts, np.concatenate([own, known]), FLAGS)
 
 
 def make_records(settings: Settings) -> Records:

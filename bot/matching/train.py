@@ -31,7 +31,7 @@ from bot.matching.head import (
 RIDGE = 0.3
 FUSION_L2 = 0.01
 BM25_K1, BM25_B = 1.2, 0.5
-FOLDS = 5
+FOLDS = 4
 BACKGROUND = "background"  # the group of questions that belong to no pair
 MIN_GROUP = 50  # an author with fewer texts says nothing about unseen authors
 MIN_HELD_OUT = 30  # fewer held-out questions than this fit no fusion: it would call everything "none of these"
