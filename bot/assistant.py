@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from bot import wiring
 from bot.catalog import Catalog, language_files, locate
@@ -26,11 +27,11 @@ from bot.matching.decide import (
 )
 from bot.matching.language import AUTO, LanguageDetector
 from bot.matching.segments import segments
-from bot.matching.text import Sanitised, sanitise
+from bot.matching.text import MAX_CHARACTERS, Sanitised, sanitise
 from bot.ports import Encoder, Vectors
 from bot.response import DecisionName, Method, Response, combine
 from bot.safety import load_red_flags
-from bot.settings import Settings
+from bot.settings import Settings, numeric_threads
 
 LISTED = 5  # candidates reported with every decision
 BATCH = 256  # questions scored at once: more would only cost memory
@@ -72,6 +73,8 @@ class Assistant:
         Raises:
             UserFixable: Anything that the caller can mend, in one line.
         """
+        # For the whole process: spinning threads of linear algebra get in each other's way.
+        threadpool_limits(numeric_threads(), user_api="blas")
         settings = settings or Settings.from_environment(data=data)
         folder = locate(catalog)
         adapter = wiring.make_encoder(encoder, settings) if isinstance(encoder, str) else encoder
@@ -183,11 +186,11 @@ class Assistant:
         return self._combined(opened, responses, method)
 
     def _combined(self, opened: wiring.Opened, responses: list[Response], method: Method) -> list[Response]:
-        """Answer messages that ask two things part by part, if as a whole they could not be answered."""
+        """Answer messages that ask two things part by part."""
         parts = {
             number: segments(sanitise(response.question).text)
             for number, response in enumerate(responses)
-            if method == "hybrid" and response.decision in ("clarify", "declined") and not response.too_long
+            if method == "hybrid" and response.decision != "urgent" and not response.too_long
         }
         asked = [Asked(text, sanitise(text), False) for texts in parts.values() for text in texts]
         if not asked:
@@ -204,7 +207,7 @@ class Assistant:
         rules = self._red_flags[opened.catalog.language]
         heard = opened.trained.alarm.check(vectors, [question.clean.text for question in asked])
         return [
-            None if question.ignore_flags else rules.check(question.clean.text) or alarm
+            None if question.ignore_flags else rules.check(question.seen) or alarm
             for question, alarm in zip(asked, heard, strict=True)
         ]
 
@@ -253,6 +256,11 @@ class Asked:
     raw: str
     clean: Sanitised
     ignore_flags: bool
+
+    @property
+    def seen(self) -> str:
+        """Where red flags are looked for: also behind the point where a long text is cut off."""
+        return self.raw[: 4 * MAX_CHARACTERS] if self.clean.too_long else self.clean.text
 
 
 def _decision(text: Sanitised, ranked: tuple[Candidate, ...], method: Method, thresholds: Thresholds) -> Decision:

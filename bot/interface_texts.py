@@ -58,8 +58,8 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
             "Schmerz oder Druck in der Brust kann vom Herzen kommen. Wenn es jetzt stark ist, eng wird, in Arm oder Kiefer "
             "zieht oder Sie schlecht Luft bekommen: Rufen Sie sofort 112 an (Schweiz: 144)."
         ),
-        "chest_question": "Meinen Sie die Brust selbst, zum Beispiel Schmerzen bei der Mammographie? Dann wählen Sie 1.",
-        "chest_breast": "Es ist kein Notfall",
+        "chest_question": "Haben Sie gerade jetzt starke Schmerzen, Druck oder Enge?",
+        "chest_breast": "Nein, es ist kein Notfall",
     },
     "en": {
         "welcome": (
@@ -109,8 +109,8 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
             "Pain or pressure in the chest can come from the heart. If it is strong now, feels tight, spreads to the arm or "
             "jaw, or you are short of breath: call 112 at once (Switzerland: 144)."
         ),
-        "chest_question": "Do you mean the breast itself, for example pain during the mammogram? Then choose 1.",
-        "chest_breast": "It is not an emergency",
+        "chest_question": "Do you have strong pain, pressure or tightness right now?",
+        "chest_breast": "No, it is not an emergency",
     },
 }
 

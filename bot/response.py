@@ -93,9 +93,12 @@ class Response:
 def combine(whole: Response, parts: Sequence[Response]) -> Response:
     """Return the answers to the parts of a combined question as one response.
 
-    The whole stays as it was unless at least two parts are answered directly, by different pairs.
+    The whole stays as it was unless at least two parts are answered directly, by different pairs, and, if the whole
+    was answered, by its pair too.
     """
     answered = {part.pair_id: part for part in parts if part.pair_id is not None and part.answer is not None}
+    if whole.pair_id is not None and whole.pair_id not in answered:
+        return whole
     if len(answered) < 2 or any(part.decision == "urgent" for part in parts):
         return whole
     first, *rest = answered.values()

@@ -31,7 +31,7 @@ from bot.settings import Settings, numeric_threads
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
 
-FORMAT = 4  # raise it when texts, features or training change: everything is then built anew
+FORMAT = 5  # raise it when texts, features or training change: everything is then built anew
 
 
 def make_encoder(name: str, settings: Settings) -> Encoder:

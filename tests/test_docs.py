@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from bot import Assistant
+
 ROOT = Path(__file__).parent.parent
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 
@@ -42,10 +44,13 @@ def as_pattern(line: str) -> str:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
-def test_tutorial_commands_print_what_the_tutorial_shows(page: Path, tmp_path: Path, shared_data: Path) -> None:
+def test_tutorial_commands_print_what_the_tutorial_shows(
+    page: Path, tmp_path: Path, shipped: Assistant, shipped_data: Path
+) -> None:
     environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "200"}
     # The trained heads are shared with the other tests; the database is not.
-    environ |= {"KLARTEXT_DATA": str(shared_data), "KLARTEXT_DATABASE_URL": f"sqlite:///{tmp_path / 'records.db'}"}
+    environ |= {"KLARTEXT_DATA": str(shipped_data), "KLARTEXT_DATABASE_URL": f"sqlite:///{tmp_path / 'records.db'}"}
+    assert shipped.languages  # both languages are trained: the commands find them in the data folder
     steps = [step for block in console_blocks(page) for step in block]
     assert len(steps) >= 4
 

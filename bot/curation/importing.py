@@ -77,7 +77,8 @@ def _json_rows(file: Path) -> list[Row]:
     except json.JSONDecodeError as error:
         raise BadData(f"{file}:{error.lineno} is not valid JSON ({error.msg}). Mend this line.") from error
     if isinstance(data, dict):
-        data = [{"pair_id": name, "text": text} for name, texts in data.items() for text in texts]
+        lists = {name: texts if isinstance(texts, list) else [texts] for name, texts in data.items()}
+        data = [{"pair_id": name, "text": text} for name, texts in lists.items() for text in texts]
     if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
         raise BadData(f'{file} is no list of objects. Write [{{"pair_id": "…", "text": "…"}}, …].')
     return [

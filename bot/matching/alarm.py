@@ -18,7 +18,7 @@ RIDGE = 0.3
 URGENT_WEIGHT = 10.0  # urgent texts are few, and missing one is worse than a false alarm
 PRIOR = 0.1
 FALSE_ALARMS = 0.005  # of ordinary questions that nothing was trained on
-DEFAULT_THRESHOLD = 0.5
+DEFAULT_THRESHOLD = 0.8  # cautious: without calibration questions false alarms cannot be counted
 MAX_ORDINARY = 4000  # more ordinary texts than this teach nothing new
 
 
