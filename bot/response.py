@@ -101,7 +101,8 @@ def combine(whole: Response, parts: Sequence[Response]) -> Response:
         return whole
     if len(answered) < 2 or any(part.decision == "urgent" for part in parts):
         return whole
-    first, *rest = answered.values()
+    # A whole that was answered keeps its pair in front: parts lack context, and only add to it.
+    first, *rest = sorted(answered.values(), key=lambda part: part.pair_id != whole.pair_id)
     others = tuple(candidate for candidate in whole.candidates if candidate.pair_id != first.pair_id)
     return replace(
         whole,
