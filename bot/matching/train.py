@@ -1,7 +1,7 @@
 """Fit the head of a catalog: closed-form ridge, BM25 weights, and the fusion on held-out questions.
 
-Deterministic: the same catalog, encoder and library versions give the same numbers. scipy is imported here only, since
-answering does not need it.
+Deterministic: the same catalog, encoder and library versions give the same numbers. scipy's solvers are imported
+late: answering does not need them.
 """
 
 from __future__ import annotations
