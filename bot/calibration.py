@@ -25,6 +25,10 @@ from bot.matching.features import Floats, Ints
 GRID = tuple(round(0.99 - 0.01 * step, 2) for step in range(80))  # strictest first, down to 0.20
 WANTED_OFFERED = 0.90
 MIN_OFFERS = 30  # fewer offers than this show nothing
+# Without a calibration set, on held-out training texts, which are easier than what patients write:
+UNCALIBRATED_WRONG = 0.03  # of the questions in scope
+UNCALIBRATED_INTRUDING = 0.10  # of the questions out of scope
+UNCALIBRATED_FLOOR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +114,22 @@ def choose_with_risk(judged: Judged, limit: Limit) -> Thresholds | None:
     return Thresholds(answer=kept[-1], clarify=_clarify(judged, kept[-1]))
 
 
-def choose_without_risk(judged: Judged, wanted_precision: float = 0.9) -> Thresholds:
-    """Return thresholds from held-out training texts, for catalogs without a calibration set: nothing is guaranteed."""
-    if len(judged.label) < MIN_OFFERS:
+def choose_without_risk(judged: Judged) -> Thresholds:
+    """Return thresholds from held-out training texts, for catalogs without a calibration set: nothing is guaranteed.
+
+    The lowest threshold at which few questions in scope get a wrong answer and few out of scope any, and never one at
+    which the answer is less likely right than wrong.
+    """
+    outside = judged.label == judged.probabilities.shape[1] - 1
+    if (~outside).sum() < MIN_OFFERS:
         return Thresholds()
     score, best = _best(judged)
     answer = GRID[0]
     for threshold in GRID:
         direct = score >= threshold
-        if direct.sum() >= MIN_OFFERS and (best == judged.label)[direct].mean() < wanted_precision:
+        wrong = _share((direct & (best != judged.label))[~outside])
+        intruding = _share(direct[outside]) if outside.sum() >= MIN_OFFERS else 0.0
+        if wrong > UNCALIBRATED_WRONG or intruding > UNCALIBRATED_INTRUDING or threshold < UNCALIBRATED_FLOOR:
             break
         answer = threshold
     return Thresholds(answer=answer, clarify=_clarify(judged, answer))

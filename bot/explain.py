@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.matching.decide import Thresholds
 from bot.matching.features import Floats
-from bot.matching.head import VIEWS, Views
+from bot.matching.views import VIEWS, Views
 from bot.ports import Neighbour
 
 LISTED = 3
@@ -50,13 +50,18 @@ class Explanation:
         thresholds: Thresholds,
     ) -> Explanation:
         best = sorted(range(len(pair_ids)), key=lambda number: -probabilities[number])[:LISTED]
+        column = {int(number): place for place, number in enumerate(views.pairs[0])}
         pairs = tuple(
             ScoredPair(
                 pair_ids[number],
                 round(float(probabilities[number]), 4),
-                {name: round(float(score), 4) for name, score in zip(VIEWS, views.scores[0, number], strict=True)},
+                {
+                    name: round(float(score), 4)
+                    for name, score in zip(VIEWS, views.scores[0, column[number]], strict=True)
+                },
             )
             for number in best
+            if number in column
         )
         return cls(tuple(nearest), pairs, round(float(probabilities[-1]), 4), thresholds)
 

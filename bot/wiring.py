@@ -11,27 +11,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from threadpoolctl import threadpool_limits
-
 from bot.adapters.embedded_encoder import EmbeddedEncoder
-from bot.calibration import Judged, Limit, choose_with_risk, choose_without_risk
 from bot.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import UserFixable
 from bot.matching import store
-from bot.matching.alarm import Alarm, AlarmTexts, fit_alarm, threshold_for
-from bot.matching.head import Head
-from bot.matching.near_copies import NearCopies
-from bot.matching.text import sanitise
-from bot.matching.train import BACKGROUND, Example, train
 from bot.ports import AnswerIndex, Encoder, Entry, Records, Vectors
-from bot.safety import FLAGS, load_examples
-from bot.settings import Settings, numeric_threads
+from bot.settings import Settings
+from bot.training import indexed_texts, train_catalog
 
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
 
-FORMAT = 5  # raise it when texts, features or training change: everything is then built anew
+FORMAT = 6  # raise it when texts, features or training change: everything is then built anew
 
 
 def make_encoder(name: str, settings: Settings) -> Encoder:
@@ -120,7 +111,7 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
     def build_trained() -> store.Trained:
         trained = store.load(head_path)
         if trained is None:
-            trained = _train(catalog, shown, opened.index.vectors(), encoder)
+            trained = train_catalog(catalog, shown, opened.index.vectors(), encoder)
             store.save(trained, head_path)
         return trained
 
@@ -160,77 +151,8 @@ def _open_index(settings: Settings, name: str, catalog: Catalog, encoder: Encode
     from bot.adapters.chroma_index import ChromaStore, entry_id
 
     store_ = ChromaStore.server(settings.chroma_url) if settings.chroma_url else _embedded_store(settings)
-    texts = [(pair.id, pair.question) for pair in catalog.pairs]
-    texts += [(pair.id, variant.text) for pair in catalog.pairs for variant in pair.variants]
-    texts += [("", text) for text in catalog.background]
-    entries = [Entry(entry_id(number), pair_id, text) for number, (pair_id, text) in enumerate(texts)]
+    entries = [Entry(entry_id(number), pair_id, text) for number, (pair_id, text) in enumerate(indexed_texts(catalog))]
     return store_.index(name, entries, encoder)
-
-
-def _train(catalog: Catalog, shown: tuple[str, ...], vectors: Vectors, encoder: Encoder) -> store.Trained:
-    """Train on the texts in the order of the index; pairs that may not be shown teach "none of these"."""
-    label = {pair_id: number for number, pair_id in enumerate(shown)}
-    none = len(shown)
-    examples = [Example(pair.question, label.get(pair.id, none), "") for pair in catalog.pairs]
-    for pair in catalog.pairs:
-        for variant in pair.variants:
-            author = variant.by.profile or variant.by.name or "" if variant.by else ""
-            examples.append(Example(variant.text, label.get(pair.id, none), author or "unknown"))
-    examples += [Example(text, none, BACKGROUND) for text in catalog.background]
-    with threadpool_limits(numeric_threads()):
-        head, held_out = train(examples, vectors, none + 1)
-        calm = _calibration_texts(catalog)
-        calm_vectors = encoder.encode(calm)
-        judged = _judge(catalog, shown, head, calm_vectors)
-        alarm = _fit_alarm(catalog, vectors, encoder)
-    if calm:
-        alarm = replace(alarm, threshold=threshold_for(alarm.scores(calm_vectors, calm)[:, 0]))
-    thresholds = choose_with_risk(judged, Limit()) if judged is not None else None
-    if thresholds is None:
-        everyone = ["held out"] * len(held_out.label)
-        thresholds = choose_without_risk(Judged(held_out.probabilities, held_out.label, everyone))
-    return store.Trained(head, alarm, thresholds)
-
-
-def judge_calibration(catalog: Catalog, shown: tuple[str, ...], head: Head, encoder: Encoder) -> Judged | None:
-    """Return what the head makes of the calibration questions; None when the catalog has none."""
-    return _judge(catalog, shown, head, encoder.encode(_calibration_texts(catalog)))
-
-
-def _calibration_texts(catalog: Catalog) -> list[str]:
-    return [sanitise(question.text).text for question in catalog.calibration]
-
-
-def _judge(catalog: Catalog, shown: tuple[str, ...], head: Head, vectors: Vectors) -> Judged | None:
-    """Near copies of training texts are left out: they would make the head look better than it is."""
-    trained_on = NearCopies()
-    for pair in catalog.pairs:
-        for text in (pair.question, *(variant.text for variant in pair.variants)):
-            trained_on.add(text, pair.id)
-    for text in catalog.background:
-        trained_on.add(text, "")
-    texts = _calibration_texts(catalog)
-    kept = [number for number, text in enumerate(texts) if trained_on.find(text) is None]
-    if not kept:
-        return None
-    label = {pair_id: number for number, pair_id in enumerate(shown)}
-    questions = [catalog.calibration[number] for number in kept]
-    return Judged(
-        probabilities=head.probabilities(vectors[kept], [texts[number] for number in kept]),
-        label=np.array([label.get(question.pair_id or "", len(shown)) for question in questions], dtype=np.int32),
-        stratum=[question.stratum for question in questions],
-    )
-
-
-def _fit_alarm(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Alarm:
-    """Train the alarm beside the red-flag rules; `vectors` are those of the index."""
-    examples = load_examples(catalog.language)
-    ordinary = [variant.text for pair in catalog.pairs for variant in pair.variants]
-    texts = AlarmTexts(examples.urgent, examples.harmless, (*ordinary, *catalog.background))
-    own = encoder.encode([text for _, text in examples.urgent] + list(examples.harmless))
-    # In the index the canonical questions come first, then variants and background, as here.
-    known = vectors[len(catalog.pairs) :][:: texts.step]
-    return fit_alarm(texts, np.concatenate([own, known]), FLAGS)
 
 
 def make_records(settings: Settings) -> Records:

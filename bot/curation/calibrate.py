@@ -13,6 +13,7 @@ from bot.catalog import language_files
 from bot.errors import UserFixable
 from bot.ports import Encoder
 from bot.settings import Settings
+from bot.training import judge_calibration
 
 SHOWN_EVERY = 5  # rows of the table between two that are printed
 
@@ -26,7 +27,7 @@ def calibration_report(folder: Path, encoder: Encoder, settings: Settings, limit
     showing = wiring.Showing(sample=True, today=date.today())
     for language in language_files(folder):
         opened = wiring.open_language(folder, language, encoder, settings, showing)
-        judged = wiring.judge_calibration(opened.catalog, opened.shown, opened.trained.head, encoder)
+        judged = judge_calibration(opened.catalog, opened.shown, opened.trained.head, encoder)
         if judged is None:
             raise UserFixable(
                 f"{folder} has no calibration questions in {language!r}, so no risk can be stated. "

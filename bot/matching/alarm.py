@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.matching.features import Floats, Vocabulary, sparse_rows
-from bot.matching.head import Whitening, fit_whitening
+from bot.matching.views import Whitening, fit_whitening
 
 RIDGE = 0.3
 URGENT_WEIGHT = 10.0  # urgent texts are few, and missing one is worse than a false alarm

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from bot.matching.text import words
 
 SMOOTHING = 0.5
+MAX_TEXTS = 20_000  # more teach nothing about a language
 AUTO = "auto"
 
 
@@ -17,7 +18,13 @@ class LanguageDetector:
 
     def __init__(self, texts: Mapping[str, Sequence[str]]) -> None:
         self.languages = tuple(texts)
-        counts = {language: Counter(_signs(examples)) for language, examples in texts.items()}
+        if len(self.languages) < 2:
+            self._weight: dict[str, dict[str, float]] = {}
+            return
+        counts = {
+            language: Counter(_signs(examples[:: -(-len(examples) // MAX_TEXTS) or 1]))
+            for language, examples in texts.items()
+        }
         known = set().union(*counts.values()) if counts else set()
         self._weight = {language: _log_probabilities(count, len(known)) for language, count in counts.items()}
 

@@ -6,16 +6,22 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from bot.matching.alarm import Alarm
 from bot.matching.decide import Thresholds
 from bot.matching.features import Postings, Vocabulary
-from bot.matching.head import Evidence, Fusion, Head, Weights, Whitening
+from bot.matching.head import Fusion, Head
+from bot.matching.local import LocalEvidence
+from bot.matching.views import Evidence, Weights, Whitening
 
-FORMAT = 2
+FORMAT = 3
+
+Arrays = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +41,10 @@ def save(trained: Trained, path: Path) -> None:
         "format": np.array([FORMAT]),
         "terms": _packed(evidence.vocabulary.terms),
         "idf": evidence.vocabulary.idf,
-        "posting_start": evidence.postings.start,
-        "posting_text": evidence.postings.text,
-        "posting_weight": evidence.postings.weight,
         "mean": evidence.whitening.mean,
         "matrix": evidence.whitening.matrix,
         "vectors": evidence.vectors,
-        "label": evidence.weights.label,
-        "alpha": evidence.weights.alpha,
-        "bias": evidence.weights.bias,
-        "bm25": evidence.weights.bm25,
+        **(_local_arrays(evidence) if isinstance(evidence, LocalEvidence) else _compared_arrays(evidence)),
         "fusion_shared": fusion.shared,
         "fusion_none": fusion.none,
         "alarm_terms": _packed(alarm.vocabulary.terms),
@@ -80,15 +80,63 @@ def load(path: Path) -> Trained | None:
         return None
 
 
-def _assemble(arrays: dict[str, np.ndarray]) -> Trained:
-    postings = Postings(arrays["posting_start"], arrays["posting_text"], arrays["posting_weight"], len(arrays["label"]))
-    evidence = Evidence(
-        vocabulary=Vocabulary(_unpacked(arrays["terms"]), arrays["idf"]),
-        postings=postings,
-        whitening=Whitening(arrays["mean"], arrays["matrix"]),
+def _compared_arrays(evidence: Evidence) -> Arrays:
+    return {
+        "posting_start": evidence.postings.start,
+        "posting_text": evidence.postings.text,
+        "posting_weight": evidence.postings.weight,
+        "label": evidence.weights.label,
+        "alpha": evidence.weights.alpha,
+        "bias": evidence.weights.bias,
+        "bm25": evidence.weights.bm25,
+    }
+
+
+def _local_arrays(evidence: LocalEvidence) -> Arrays:
+    return {
+        "local_label": evidence.label,
+        **_csr_arrays("rows", evidence.rows),
+        **_csr_arrays("local_bm25", evidence.bm25),
+    }
+
+
+def _csr_arrays(name: str, matrix: csr_array) -> Arrays:
+    return {
+        f"{name}_data": matrix.data,
+        f"{name}_indices": matrix.indices,
+        f"{name}_indptr": matrix.indptr,
+        f"{name}_shape": np.array(matrix.shape),
+    }
+
+
+def _csr(name: str, arrays: Arrays) -> csr_array:
+    parts = (arrays[f"{name}_data"], arrays[f"{name}_indices"], arrays[f"{name}_indptr"])
+    return csr_array(parts, shape=tuple(arrays[f"{name}_shape"].tolist()))
+
+
+def _evidence(arrays: Arrays) -> Evidence | LocalEvidence:
+    vocabulary = Vocabulary(_unpacked(arrays["terms"]), arrays["idf"])
+    whitening = Whitening(arrays["mean"], arrays["matrix"])
+    if "local_label" in arrays:
+        return LocalEvidence(
+            vocabulary=vocabulary,
+            rows=_csr("rows", arrays),
+            whitening=whitening,
+            vectors=arrays["vectors"],
+            label=arrays["local_label"],
+            bm25=_csr("local_bm25", arrays),
+        )
+    label = arrays["label"]
+    return Evidence(
+        vocabulary=vocabulary,
+        postings=Postings(arrays["posting_start"], arrays["posting_text"], arrays["posting_weight"], len(label)),
+        whitening=whitening,
         vectors=arrays["vectors"],
-        weights=Weights(arrays["label"], arrays["alpha"], arrays["bias"], arrays["bm25"]),
+        weights=Weights(label, arrays["alpha"], arrays["bias"], arrays["bm25"]),
     )
+
+
+def _assemble(arrays: Arrays) -> Trained:
     answer, clarify, cosine = (float(value) for value in arrays["thresholds"])
     fusion = Fusion(arrays["fusion_shared"], arrays["fusion_none"])
     alarm = Alarm(
@@ -100,7 +148,7 @@ def _assemble(arrays: dict[str, np.ndarray]) -> Trained:
         threshold=float(arrays["alarm_threshold"][0]),
         flags=_unpacked(arrays["alarm_flags"]),
     )
-    return Trained(Head(evidence, fusion), alarm, Thresholds(answer, clarify, cosine))
+    return Trained(Head(_evidence(arrays), fusion), alarm, Thresholds(answer, clarify, cosine))
 
 
 def _packed(texts: tuple[str, ...]) -> npt.NDArray[np.uint8]:

@@ -15,26 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from bot.matching.features import Bag, Floats, Ints, Postings, Vocabulary, sparse_rows
-from bot.matching.head import (
-    Evidence,
-    Fusion,
-    Head,
-    Views,
-    Weights,
-    Whitening,
-    fit_whitening,
-    fusion_features,
-    quadratic,
-    score_views,
-)
+from bot.matching.head import Fusion, Head, fusion_features
+from bot.matching.local import LocalEvidence
+from bot.matching.train_local import BM25_B, BM25_K1, fit_local, held_out_local
+from bot.matching.views import Evidence, Views, Weights, Whitening, fit_whitening, quadratic, score_views
 
 RIDGE = 0.3
 FUSION_L2 = 0.01
-BM25_K1, BM25_B = 1.2, 0.5
 FOLDS = 4
 BACKGROUND = "background"  # the group of questions that belong to no pair
 MIN_GROUP = 50  # an author with fewer texts says nothing about unseen authors
-MIN_HELD_OUT = 30  # fewer held-out questions than this fit no fusion: it would call everything "none of these"
+MAX_COMPARED = 10_000  # up to here all texts are compared with all: a gigabyte and a half while training
+MIN_HELD_OUT = 30  # fewer held-out questions of pairs fit no fusion: it would call everything "none of these"
 
 # What fitting gives on the shipped German catalog, for catalogs too small to hold anything out.
 DEFAULT_FUSION = Fusion(
@@ -88,26 +80,36 @@ class _Material:
     classes: int
 
 
-def train(examples: Sequence[Example], vectors: Floats, classes: int) -> tuple[Head, HeldOut]:
+def train(
+    examples: Sequence[Example], vectors: Floats, classes: int, rows: npt.NDArray[np.intp] | None = None
+) -> tuple[Head, HeldOut]:
     """Fit a head.
 
     Args:
         examples: In any order; labels 0 to classes - 1, the last being "none of these".
-        vectors: Unit vectors of their texts, shape (examples, dimensions).
+        vectors: Unit vectors, shape (texts, dimensions).
         classes: Number of pairs plus one.
+        rows: Which vector belongs to each example, shape (examples,); default: the first to the first, and so on.
 
     Returns:
         The head, and what held-out heads said of each example.
     """
-    order = sorted(range(len(examples)), key=lambda number: examples[number].label)
+    order = np.array(sorted(range(len(examples)), key=lambda number: examples[number].label), dtype=np.intp)
     examples = [examples[number] for number in order]
+    order = order if rows is None else rows[order]
     label = np.array([example.label for example in examples], dtype=np.int32)
-    material = _compare([example.text for example in examples], vectors[order], label, classes)
-    folds = _folds(examples)
-    views, seen = _held_out_views(material, folds)
+    texts, folds = [example.text for example in examples], _folds(examples)
+    evidence: Evidence | LocalEvidence
+    if len(examples) > MAX_COMPARED:
+        evidence = fit_local(texts, vectors, label, classes, order)
+        views, seen = held_out_local(evidence, texts, vectors, folds, order)
+    else:
+        material = _compare(texts, vectors[order], label, classes)
+        views, seen = _held_out_views(material, folds)
+        evidence = _evidence(material)
     fusion = _fit_fusion(views, label[seen]) if views is not None else DEFAULT_FUSION
     held_out = HeldOut(_cross_fitted(views, label[seen], folds[seen], classes), label[seen])
-    return Head(_evidence(material), fusion), held_out
+    return Head(evidence, fusion), held_out
 
 
 def _compare(texts: Sequence[str], vectors: Floats, label: Ints, classes: int) -> _Material:
@@ -162,7 +164,7 @@ def _held_out_views(material: _Material, folds: Ints) -> tuple[Views | None, npt
         seen.append(test)
     if not parts:
         return None, np.array([], dtype=np.intp)
-    return Views(np.concatenate(parts)), np.concatenate(seen)
+    return Views.of_all(np.concatenate(parts)), np.concatenate(seen)
 
 
 def _cross_fitted(views: Views | None, label: Ints, folds: Ints, classes: int) -> Floats:
@@ -172,9 +174,8 @@ def _cross_fitted(views: Views | None, label: Ints, folds: Ints, classes: int) -
     result = np.zeros((len(label), classes), dtype=np.float32)
     for fold in sorted(set(folds.tolist())):
         test = folds == fold
-        others = Views(views.scores[~test])
-        fusion = _fit_fusion(others, label[~test])
-        result[test] = fusion.probabilities(Views(views.scores[test]))
+        fusion = _fit_fusion(views.of(~test), label[~test])
+        result[test] = fusion.probabilities(views.of(test))
     return result
 
 
@@ -214,13 +215,15 @@ def _bm25(bags: Sequence[Bag], label: Ints, classes: int, columns: int) -> Float
 
 
 def _fit_fusion(views: Views, label: Ints) -> Fusion:
-    if len(label) < MIN_HELD_OUT:
+    column, found = _columns(views, label)
+    views, column = views.of(found), column[found]
+    if (column < views.pairs.shape[1]).sum() < MIN_HELD_OUT:
         return DEFAULT_FUSION
     from scipy.optimize import minimize
 
     shared, none = fusion_features(views)
     split = shared.shape[2]
-    rows = np.arange(len(label))
+    rows = np.arange(len(column))
 
     def loss(weights: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
         logits = shared @ weights[:split]
@@ -228,12 +231,20 @@ def _fit_fusion(views: Views, label: Ints) -> Fusion:
         logits -= logits.max(axis=1, keepdims=True)
         odds = np.exp(logits)
         wrong = odds / odds.sum(axis=1, keepdims=True)
-        value = -np.log(wrong[rows, label] + 1e-12).mean() + FUSION_L2 * float(weights @ weights) / 2
-        wrong[rows, label] -= 1
-        wrong /= len(label)
+        value = -np.log(wrong[rows, column] + 1e-12).mean() + FUSION_L2 * float(weights @ weights) / 2
+        wrong[rows, column] -= 1
+        wrong /= len(column)
         slope = np.concatenate([np.tensordot(wrong, shared, axes=([0, 1], [0, 1])), wrong[:, -1] @ none])
         return float(value), slope + FUSION_L2 * weights
 
     start = np.concatenate([DEFAULT_FUSION.shared, DEFAULT_FUSION.none])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B").x
-    return Fusion(found[:split], found[split:])
+    best = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    return Fusion(best[:split], best[split:])
+
+
+def _columns(views: Views, label: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Return the column of each question's class among those looked at, and whether it is there at all."""
+    same = views.pairs == label[:, None]
+    none = label == views.classes - 1
+    column = np.where(none, views.pairs.shape[1], same.argmax(axis=1) if views.pairs.shape[1] else 0)
+    return column.astype(np.int32), none | same.any(axis=1)

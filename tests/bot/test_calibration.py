@@ -129,10 +129,26 @@ def test_catalogs_with_little_held_out_get_the_default_thresholds() -> None:
     assert choose_without_risk(_judged((29, 0.9, True))) == Thresholds()
 
 
-def test_held_out_texts_alone_give_a_threshold_of_the_wanted_precision() -> None:
-    chosen = choose_without_risk(_judged((100, 0.8, True), (40, 0.5, False)), wanted_precision=0.9)
+def test_held_out_texts_alone_give_the_lowest_threshold_with_few_wrong_answers() -> None:
+    chosen = choose_without_risk(_judged((960, 0.8, True), (40, 0.6, False)))
 
-    assert chosen.answer == pytest.approx(0.51)
+    assert chosen.answer == pytest.approx(0.61)
+
+
+def test_held_out_texts_alone_never_allow_an_answer_that_is_likelier_wrong_than_right() -> None:
+    assert choose_without_risk(_judged((500, 0.3, True))).answer == pytest.approx(0.5)
+
+
+def test_out_of_scope_questions_raise_the_threshold_of_held_out_texts() -> None:
+    inside = _judged((500, 0.9, True))
+    outside = np.tile(np.array([[0.7, 0.0, 0.0, 0.3]], dtype=np.float32), (100, 1))
+    judged = Judged(
+        np.concatenate([inside.probabilities, outside]),
+        np.concatenate([inside.label, np.full(100, 3, dtype=np.int32)]),
+        [*inside.stratum, *["held out"] * 100],
+    )
+
+    assert choose_without_risk(judged).answer == pytest.approx(0.71)
 
 
 def test_the_chosen_thresholds_keep_the_risk_in_new_questions() -> None:

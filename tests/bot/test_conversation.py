@@ -51,7 +51,7 @@ def test_a_question_is_answered_with_the_curated_text(say: Say) -> None:
 
 @pytest.mark.parametrize(
     ("pick", "expected"),
-    [("1", COSTS), ("Wie lange dauert die Untersuchung?", "Wie lange dauert die Untersuchung? (duration, de)")],
+    [("2", COSTS), ("Wie lange dauert die Untersuchung?", "Wie lange dauert die Untersuchung? (duration, de)")],
 )
 def test_an_unclear_question_is_asked_back_and_the_choice_answered(say: Say, pick: str, expected: str) -> None:
     asked = say("dauer und kosten?")
@@ -59,8 +59,8 @@ def test_an_unclear_question_is_asked_back_and_the_choice_answered(say: Say, pic
     answered = say(pick)
 
     assert [choice.text for choice in asked.choices] == [
-        "Was kostet die Untersuchung?",
         "Wie lange dauert die Untersuchung?",
+        "Was kostet die Untersuchung?",
         DE["none_of_these"],
     ]
     assert _texts(answered)[0] == expected
@@ -97,7 +97,7 @@ def test_an_empty_turn_is_answered_and_changes_nothing(say: Say, nothing: str) -
     say("dauer und kosten?")
 
     assert _texts(say(nothing)) == [DE["empty"]]
-    assert _texts(say("1"))[0] == COSTS
+    assert _texts(say("2"))[0] == COSTS
 
 
 def test_too_long_a_turn_is_answered_with_the_limit(say: Say) -> None:

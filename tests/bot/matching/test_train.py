@@ -5,6 +5,7 @@ import pytest
 
 from bot.matching.head import Head
 from bot.matching.train import BACKGROUND, Example, HeldOut, train
+from bot.matching.views import Evidence
 from bot.testing import HOSTILE_TEXTS, SMALL_PAIRS, HashEncoder
 
 PAIRS = list(SMALL_PAIRS["de"])
@@ -60,6 +61,8 @@ def test_the_same_input_gives_bit_identical_numbers() -> None:
     one, held_out = _trained(_examples(), NONE + 1)
     two, held_out_again = _trained(_examples(), NONE + 1)
 
+    assert isinstance(one.evidence, Evidence)
+    assert isinstance(two.evidence, Evidence)
     assert one.evidence.weights.alpha.tobytes() == two.evidence.weights.alpha.tobytes()
     assert one.evidence.whitening.matrix.tobytes() == two.evidence.whitening.matrix.tobytes()
     assert one.fusion.shared.tobytes() == two.fusion.shared.tobytes()

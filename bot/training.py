@@ -1,0 +1,120 @@
+"""Teach a catalog's head and alarm from its texts, and choose its thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from bot.background import background
+from bot.calibration import Judged, Limit, choose_with_risk, choose_without_risk
+from bot.catalog import Catalog
+from bot.matching.alarm import Alarm, AlarmTexts, fit_alarm, threshold_for
+from bot.matching.head import Head
+from bot.matching.near_copies import NearCopies
+from bot.matching.store import Trained
+from bot.matching.text import sanitise
+from bot.matching.train import BACKGROUND, Example, HeldOut, train
+from bot.ports import Encoder, Vectors
+from bot.safety import FLAGS, load_examples
+from bot.settings import numeric_threads
+
+CONFLICT = 0.6  # cosine from which a general background question may well be one that the catalog answers
+
+
+def indexed_texts(catalog: Catalog) -> list[tuple[str, str]]:
+    """Return pair id and text of everything that is learned from; the pair id of background is empty.
+
+    Canonical questions come first, then variants, then background.
+    """
+    texts = [(pair.id, pair.question) for pair in catalog.pairs]
+    texts += [(pair.id, variant.text) for pair in catalog.pairs for variant in pair.variants]
+    return texts + [("", text) for text in background(catalog)[0]]
+
+
+def train_catalog(catalog: Catalog, shown: Sequence[str], vectors: Vectors, encoder: Encoder) -> Trained:
+    """Train one language of a catalog.
+
+    Args:
+        catalog: The catalog.
+        shown: Ids of the pairs that may be shown; the others teach "none of these".
+        vectors: Of the texts of `indexed_texts`, in that order, shape (texts, dimensions).
+        encoder: That made them.
+    """
+    with threadpool_limits(numeric_threads()):
+        examples, kept = _examples(catalog, shown), _without_conflicts(catalog, vectors)
+        head, held_out = train([examples[number] for number in kept], vectors, len(shown) + 1, kept)
+        calm = _calibration_texts(catalog)
+        calm_vectors = encoder.encode(calm)
+        judged = _judge(catalog, shown, head, calm_vectors)
+        alarm = _fit_alarm(catalog, vectors, encoder)
+    if calm:
+        alarm = replace(alarm, threshold=threshold_for(alarm.scores(calm_vectors, calm)[:, 0]))
+    thresholds = choose_with_risk(judged, Limit()) if judged is not None else None
+    return Trained(head, alarm, thresholds or choose_without_risk(_as_judged(held_out)))
+
+
+def _examples(catalog: Catalog, shown: Sequence[str]) -> list[Example]:
+    label = {pair_id: number for number, pair_id in enumerate(shown)}
+    none = len(shown)
+    examples = [Example(pair.question, label.get(pair.id, none), "") for pair in catalog.pairs]
+    for pair in catalog.pairs:
+        for variant in pair.variants:
+            author = variant.by.profile or variant.by.name or "" if variant.by else ""
+            examples.append(Example(variant.text, label.get(pair.id, none), author or "unknown"))
+    return examples + [Example(text, none, BACKGROUND) for text in background(catalog)[0]]
+
+
+def _without_conflicts(catalog: Catalog, vectors: Vectors) -> npt.NDArray[np.intp]:
+    """Return which texts to learn from: general background that resembles a text of a pair is left out."""
+    texts, own = background(catalog)
+    of_pairs = vectors[: len(vectors) - len(texts)]
+    general = range(len(of_pairs) + own, len(vectors))
+    kept = [number for number in general if (of_pairs @ vectors[number]).max() < CONFLICT]
+    return np.concatenate([np.arange(general.start), np.array(kept, dtype=np.intp)])
+
+
+def _as_judged(held_out: HeldOut) -> Judged:
+    return Judged(held_out.probabilities, held_out.label, ["held out"] * len(held_out.label))
+
+
+def judge_calibration(catalog: Catalog, shown: Sequence[str], head: Head, encoder: Encoder) -> Judged | None:
+    """Return what the head makes of the calibration questions; None when the catalog has none."""
+    return _judge(catalog, shown, head, encoder.encode(_calibration_texts(catalog)))
+
+
+def _calibration_texts(catalog: Catalog) -> list[str]:
+    return [sanitise(question.text).text for question in catalog.calibration]
+
+
+def _judge(catalog: Catalog, shown: Sequence[str], head: Head, vectors: Vectors) -> Judged | None:
+    """Near copies of training texts are left out: they would make the head look better than it is."""
+    texts = _calibration_texts(catalog)
+    if not texts:
+        return None
+    trained_on = NearCopies()
+    for pair_id, text in indexed_texts(catalog):
+        trained_on.add(text, pair_id)
+    kept = [number for number, text in enumerate(texts) if trained_on.find(text) is None]
+    if not kept:
+        return None
+    label = {pair_id: number for number, pair_id in enumerate(shown)}
+    questions = [catalog.calibration[number] for number in kept]
+    return Judged(
+        probabilities=head.probabilities(vectors[kept], [texts[number] for number in kept]),
+        label=np.array([label.get(question.pair_id or "", len(shown)) for question in questions], dtype=np.int32),
+        stratum=[question.stratum for question in questions],
+    )
+
+
+def _fit_alarm(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Alarm:
+    """Train the alarm beside the red-flag rules; `vectors` are those of the index."""
+    examples = load_examples(catalog.language)
+    ordinary = tuple(text for _, text in indexed_texts(catalog)[len(catalog.pairs) :])
+    texts = AlarmTexts(examples.urgent, examples.harmless, ordinary)
+    own = encoder.encode([text for _, text in examples.urgent] + list(examples.harmless))
+    known = vectors[len(catalog.pairs) :][:: texts.step]
+    return fit_alarm(texts, np.concatenate([own, known]), FLAGS)
