@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from bot.background import background
 from bot.calibration import Judged, Limit, choose_with_risk, choose_without_risk
 from bot.catalog import Catalog
-from bot.matching.alarm import Alarm, AlarmTexts, fit_alarm, threshold_for
+from bot.matching.alarm import Alarm, AlarmTexts, fit_alarm
 from bot.matching.head import Head
 from bot.matching.near_copies import NearCopies
 from bot.matching.store import Trained
@@ -50,9 +49,7 @@ def train_catalog(catalog: Catalog, shown: Sequence[str], vectors: Vectors, enco
         calm = _calibration_texts(catalog)
         calm_vectors = encoder.encode(calm)
         judged = _judge(catalog, shown, head, calm_vectors)
-        alarm = _fit_alarm(catalog, vectors, encoder)
-    if calm:
-        alarm = replace(alarm, threshold=threshold_for(alarm.scores(calm_vectors, calm)[:, 0]))
+        alarm = _fit_alarm(catalog, vectors, encoder).calmed(calm_vectors, calm)
     thresholds = choose_with_risk(judged, Limit()) if judged is not None else None
     return Trained(head, alarm, thresholds or choose_without_risk(_as_judged(held_out)))
 

@@ -22,7 +22,7 @@ from bot.training import indexed_texts, train_catalog
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
 
-FORMAT = 6  # raise it when texts, features or training change: everything is then built anew
+FORMAT = 7  # raise it when texts, features or training change: everything is then built anew
 
 
 def make_encoder(name: str, settings: Settings) -> Encoder:

@@ -1,38 +1,46 @@
-"""Hear an emergency in words that no rule foresaw: a linear model beside the red-flag rules. Pure.
+"""Hear an emergency in words that no rule foresaw: a learned alarm beside the red-flag rules. Pure.
 
 Ridge regression on meaning and wording, trained on urgent texts of every flag against harmless ones and everything that
-patients ordinarily ask. It only ever adds alarms to those of the rules.
+patients ordinarily ask. A linear model lets nine of ten ordinary questions pass at once; a model on a quadratic kernel,
+which hears more but has to compare with every text, decides on the rest. The alarm only adds to those of the rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from bot.matching.features import Floats, Vocabulary, sparse_rows
-from bot.matching.views import Whitening, fit_whitening
+from bot.matching.features import Bag, Floats, Vocabulary, sparse_rows
+from bot.matching.views import Whitening, fit_whitening, quadratic
 
 RIDGE = 0.3
 URGENT_WEIGHT = 10.0  # urgent texts are few, and missing one is worse than a false alarm
 PRIOR = 0.1
-FALSE_ALARMS = 0.005  # of ordinary questions that nothing was trained on
-DEFAULT_THRESHOLD = 0.8  # cautious: without calibration questions false alarms cannot be counted
-MAX_ORDINARY = 4000  # more ordinary texts than this teach nothing new
+FALSE_ALARMS = 0.008  # of ordinary questions that nothing was trained on
+LOOKED_AT = 0.1  # share of these that the quadratic model looks at
+DEFAULT_THRESHOLD = 0.5  # a little above what calibration gives on the shipped catalogs
+DEFAULT_GATE = 0.25
+MAX_ORDINARY = 5000  # more ordinary texts than this cost more than they teach
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Alarm:
     """A fitted model.
 
     Attributes:
         vocabulary: Terms of the training texts.
         whitening: For vectors.
-        term_weights: Shape (vocabulary, 1 + flags): urgent at all, then each flag.
-        meaning_weights: Shape (kept dimensions, 1 + flags).
-        bias: Shape (1 + flags,).
-        threshold: Score from which a text is urgent.
+        term_weights: Of the linear model, shape (vocabulary,).
+        meaning_weights: Of the linear model, shape (kept dimensions,).
+        rows: TF-IDF weights of the training texts, shape (texts, vocabulary).
+        vectors: Whitened vectors of the training texts, shape (texts, kept dimensions).
+        dual: Of the quadratic model, shape (texts, 1 + flags): urgent at all, then each flag.
+        gate: Score of the linear model from which the quadratic one is asked.
+        threshold: Score of the quadratic model from which a text is urgent.
         flags: Names of the flags, in the order of the columns.
     """
 
@@ -40,24 +48,60 @@ class Alarm:
     whitening: Whitening
     term_weights: Floats
     meaning_weights: Floats
-    bias: Floats
+    rows: csr_array
+    vectors: Floats
+    dual: Floats
+    gate: float
     threshold: float
     flags: tuple[str, ...]
 
-    def scores(self, vectors: Floats, texts: Sequence[str]) -> Floats:
-        """Return how urgent each text is and how much it is like each flag, shape (texts, 1 + flags)."""
-        wording = [self.term_weights[bag.index].T @ bag.weight for bag in map(self.vocabulary.bag, texts)]
-        meaning = self.whitening.apply(vectors) @ self.meaning_weights
-        return np.asarray(meaning + np.array(wording) + self.bias, dtype=np.float32)
+    @cached_property
+    def _postings(self) -> csr_array:
+        return self.rows.T.tocsr()
 
     def check(self, vectors: Floats, texts: Sequence[str]) -> list[str | None]:
         """Return the red flag of each text, or None."""
-        scores = self.scores(vectors, texts)
-        likeliest = scores[:, 1:].argmax(axis=1)
-        return [
-            self.flags[flag] if score >= self.threshold else None
-            for score, flag in zip(scores[:, 0], likeliest, strict=True)
-        ]
+        bags = [self.vocabulary.bag(text) for text in texts]
+        white = self.whitening.apply(vectors)
+        found: list[str | None] = [None] * len(texts)
+        suspect = np.flatnonzero(self._linear(white, bags) >= self.gate)
+        if not len(suspect):
+            return found
+        scores = self._quadratic(white[suspect], [bags[number] for number in suspect])
+        for number, score in zip(suspect, scores, strict=True):
+            if score[0] >= self.threshold:
+                found[number] = self.flags[int(score[1:].argmax())]
+        return found
+
+    def scores(self, vectors: Floats, texts: Sequence[str]) -> Floats:
+        """Return how urgent each text is and how much it is like each flag, shape (texts, 1 + flags)."""
+        return self._quadratic(self.whitening.apply(vectors), [self.vocabulary.bag(text) for text in texts])
+
+    def calmed(self, vectors: Floats, texts: Sequence[str]) -> Alarm:
+        """Return the alarm with a gate and a threshold at which few of these ordinary questions alarm.
+
+        Args:
+            vectors: Of questions that the alarm was not trained on, shape (questions, dimensions).
+            texts: The questions.
+        """
+        if len(texts) * FALSE_ALARMS < 1:
+            return self
+        bags, white = [self.vocabulary.bag(text) for text in texts], self.whitening.apply(vectors)
+        return replace(
+            self,
+            gate=float(np.quantile(self._linear(white, bags), 1 - LOOKED_AT)),
+            threshold=float(np.quantile(self._quadratic(white, bags)[:, 0], 1 - FALSE_ALARMS)),
+        )
+
+    def _linear(self, white: Floats, bags: Sequence[Bag]) -> Floats:
+        wording = [self.term_weights[bag.index] @ bag.weight for bag in bags]
+        return np.asarray(white @ self.meaning_weights + np.array(wording, dtype=np.float32) + PRIOR, dtype=np.float32)
+
+    def _quadratic(self, white: Floats, bags: Sequence[Bag]) -> Floats:
+        if not bags:
+            return np.zeros((0, self.dual.shape[1]), dtype=np.float32)
+        wording = (sparse_rows(bags, len(self.vocabulary)) @ self._postings).toarray()
+        return np.asarray(quadratic(white @ self.vectors.T, wording) @ self.dual + PRIOR, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +130,6 @@ class AlarmTexts:
 
 def fit_alarm(texts: AlarmTexts, vectors: Floats, flags: Sequence[str]) -> Alarm:
     """Fit an alarm; `vectors` belong to `texts.all`, shape (texts, dimensions)."""
-    from scipy.linalg import cho_factor, cho_solve
-
     everything = texts.all
     target = np.full((len(everything), 1 + len(flags)), -PRIOR, dtype=np.float32)
     for row, (flag, _) in enumerate(texts.urgent):
@@ -98,26 +140,24 @@ def fit_alarm(texts: AlarmTexts, vectors: Floats, flags: Sequence[str]) -> Alarm
     rows = sparse_rows([vocabulary.bag(text) for text in everything], len(vocabulary))
     whitening = fit_whitening(vectors)
     white = whitening.apply(vectors)
-    kernel = white @ white.T + (rows @ rows.T).toarray()
-    kernel[np.diag_indices_from(kernel)] += RIDGE / weight
-    dual = cho_solve(cho_factor(kernel, lower=True, overwrite_a=True), target)
+    meaning, wording = white @ white.T, (rows @ rows.T).toarray()
+    linear = _solve(meaning + wording, target[:, :1], weight)
     return Alarm(
         vocabulary=vocabulary,
         whitening=whitening,
-        term_weights=np.asarray(rows.T @ dual, dtype=np.float32),
-        meaning_weights=np.asarray(white.T @ dual, dtype=np.float32),
-        bias=np.full(1 + len(flags), PRIOR, dtype=np.float32),
+        term_weights=np.asarray(rows.T @ linear, dtype=np.float32)[:, 0],
+        meaning_weights=np.asarray(white.T @ linear, dtype=np.float32)[:, 0],
+        rows=rows,
+        vectors=white,
+        dual=_solve(quadratic(meaning, wording), target, weight),
+        gate=DEFAULT_GATE,
         threshold=DEFAULT_THRESHOLD,
         flags=tuple(flags),
     )
 
 
-def threshold_for(scores: Floats) -> float:
-    """Return the threshold at which few of these ordinary questions would alarm.
+def _solve(kernel: Floats, target: Floats, weight: Floats) -> Floats:
+    from scipy.linalg import cho_factor, cho_solve
 
-    Args:
-        scores: Urgency of ordinary questions that the alarm was not trained on, shape (questions,).
-    """
-    if len(scores) * FALSE_ALARMS < 1:
-        return DEFAULT_THRESHOLD
-    return float(np.quantile(scores, 1 - FALSE_ALARMS))
+    kernel[np.diag_indices_from(kernel)] += RIDGE / weight
+    return np.asarray(cho_solve(cho_factor(kernel, lower=True, overwrite_a=True), target), dtype=np.float32)

@@ -19,7 +19,7 @@ from bot.matching.head import Fusion, Head
 from bot.matching.local import LocalEvidence
 from bot.matching.views import Evidence, Weights, Whitening
 
-FORMAT = 3
+FORMAT = 4
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -53,8 +53,10 @@ def save(trained: Trained, path: Path) -> None:
         "alarm_matrix": alarm.whitening.matrix,
         "alarm_term_weights": alarm.term_weights,
         "alarm_meaning_weights": alarm.meaning_weights,
-        "alarm_bias": alarm.bias,
-        "alarm_threshold": np.array([alarm.threshold]),
+        **_csr_arrays("alarm_rows", alarm.rows),
+        "alarm_vectors": alarm.vectors,
+        "alarm_dual": alarm.dual,
+        "alarm_decides": np.array([alarm.gate, alarm.threshold]),
         "alarm_flags": _packed(alarm.flags),
         "thresholds": np.array([thresholds.answer, thresholds.clarify, thresholds.cosine]),
     }
@@ -144,8 +146,11 @@ def _assemble(arrays: Arrays) -> Trained:
         whitening=Whitening(arrays["alarm_mean"], arrays["alarm_matrix"]),
         term_weights=arrays["alarm_term_weights"],
         meaning_weights=arrays["alarm_meaning_weights"],
-        bias=arrays["alarm_bias"],
-        threshold=float(arrays["alarm_threshold"][0]),
+        rows=_csr("alarm_rows", arrays),
+        vectors=arrays["alarm_vectors"],
+        dual=arrays["alarm_dual"],
+        gate=float(arrays["alarm_decides"][0]),
+        threshold=float(arrays["alarm_decides"][1]),
         flags=_unpacked(arrays["alarm_flags"]),
     )
     return Trained(Head(_evidence(arrays), fusion), alarm, Thresholds(answer, clarify, cosine))

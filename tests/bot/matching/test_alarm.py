@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bot.matching.alarm import DEFAULT_THRESHOLD, MAX_ORDINARY, Alarm, AlarmTexts, fit_alarm, threshold_for
+from bot.matching.alarm import FALSE_ALARMS, LOOKED_AT, MAX_ORDINARY, Alarm, AlarmTexts, fit_alarm
 from bot.testing import HOSTILE_TEXTS, SMALL_PAIRS, HashEncoder
 
 FLAGS = ("stroke", "bleeding")
@@ -39,11 +39,19 @@ def test_what_it_was_trained_on_as_harmless_or_ordinary_is_left_alone(alarm: Ala
     assert _check(alarm, [*TEXTS.harmless, *TEXTS.ordinary]) == [None] * (2 + len(TEXTS.ordinary))
 
 
+def test_what_the_gate_lets_pass_is_not_urgent_whatever_the_quadratic_model_says(alarm: Alarm) -> None:
+    shut = replace(alarm, gate=1e9)
+
+    assert _check(alarm, ["his face droops"]) == ["stroke"]
+    assert _check(shut, ["his face droops"]) == [None]
+
+
 def test_the_same_texts_give_bit_identical_numbers(alarm: Alarm) -> None:
     again = fit_alarm(TEXTS, HashEncoder().encode(TEXTS.all), FLAGS)
 
     assert again.term_weights.tobytes() == alarm.term_weights.tobytes()
     assert again.meaning_weights.tobytes() == alarm.meaning_weights.tobytes()
+    assert again.dual.tobytes() == alarm.dual.tobytes()
 
 
 @pytest.mark.parametrize("hostile", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
@@ -62,13 +70,21 @@ def test_a_big_catalog_is_thinned_out_evenly() -> None:
     assert texts == [str(number) for number in range(0, 3 * MAX_ORDINARY, 3)]
 
 
-def test_the_threshold_lets_one_ordinary_question_in_two_hundred_alarm() -> None:
-    scores = np.arange(1000, dtype=np.float32)
+def test_the_threshold_lets_few_ordinary_questions_alarm_and_the_gate_most_pass(alarm: Alarm) -> None:
+    words = [word for text in TEXTS.all for word in text.split()]
+    draw = np.random.default_rng(0)
+    ordinary = [" ".join(draw.choice(words, 5)) for _ in range(1000)]
 
-    threshold = threshold_for(scores)
+    calmed = alarm.calmed(HashEncoder().encode(ordinary), ordinary)
 
-    assert int((scores >= threshold).sum()) == 5
+    scores = calmed.scores(HashEncoder().encode(ordinary), ordinary)[:, 0]
+    assert 1 <= (scores >= calmed.threshold).sum() <= FALSE_ALARMS * 1000 + 2
+    assert sum(flag is not None for flag in _check(calmed, ordinary)) <= FALSE_ALARMS * 1000 + 2
+    assert calmed.gate < calmed.threshold
+    assert LOOKED_AT < 0.5
 
 
-def test_too_few_ordinary_questions_set_no_threshold() -> None:
-    assert threshold_for(np.zeros(199, dtype=np.float32)) == DEFAULT_THRESHOLD
+def test_too_few_ordinary_questions_set_no_threshold(alarm: Alarm) -> None:
+    few = ["is my face on the picture"] * 100
+
+    assert alarm.calmed(HashEncoder().encode(few), few) is alarm
