@@ -7,9 +7,11 @@ from bot.assistant import Assistant
 from bot.catalog import Catalog, Pair, load_catalog, locate
 from bot.chat import run_chat
 from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors
+from bot.explain import Explanation
 from bot.matching.language import LanguageDetector
 from bot.matching.near_copies import NearCopies, NearCopy
 from bot.matching.text import MAX_CHARACTERS, fold, sanitise, words
+from bot.matching.train import Part
 from bot.ports import Encoder
 from bot.resources import data_folder
 from bot.response import Method, Response
@@ -21,6 +23,7 @@ __all__ = [
     "BadData",
     "Catalog",
     "Encoder",
+    "Explanation",
     "KlartextError",
     "LanguageDetector",
     "Method",
@@ -28,6 +31,7 @@ __all__ = [
     "NearCopies",
     "NearCopy",
     "Pair",
+    "Part",
     "Response",
     "Settings",
     "Unreachable",

@@ -28,6 +28,7 @@ from bot.matching.decide import (
 from bot.matching.language import AUTO, LanguageDetector
 from bot.matching.segments import segments
 from bot.matching.text import MAX_CHARACTERS, Sanitised, sanitise
+from bot.matching.train import Part
 from bot.ports import Encoder, Vectors
 from bot.response import DecisionName, Method, Response, combine
 from bot.safety import load_red_flags
@@ -145,8 +146,19 @@ class Assistant:
                 result.update(zip(chunk, self._decide(opened, asked, method), strict=True))
         return [result[number] for number in range(len(texts))]
 
-    def explain(self, text: str, lang: str = AUTO) -> Explanation:
-        """Say what decided on a question: nearest texts, scores of the views, thresholds."""
+    def without(self, *parts: Part) -> Assistant:
+        """Return this assistant with heads trained without parts of the matcher, for studies; nothing is stored."""
+        opened = {language: one.without(frozenset(parts), self._encoder) for language, one in self._opened.items()}
+        return Assistant(opened, self._encoder, sample=self._sample)
+
+    def explain(self, text: str, lang: str = AUTO, *, about: Sequence[str] = ()) -> Explanation:
+        """Say what decided on a question: nearest texts, scores of the views, thresholds.
+
+        Args:
+            text: The question.
+            lang: Its language.
+            about: Pairs whose scores are wanted even if they are not among the likeliest.
+        """
         clean = sanitise(text).text
         language = self.detect(clean) if lang == AUTO else lang
         opened = self._of(language)
@@ -158,6 +170,7 @@ class Assistant:
             probabilities=opened.trained.head.fusion.probabilities(views)[0],
             pair_ids=opened.shown,
             thresholds=opened.trained.thresholds,
+            about=about,
         )
 
     def _of(self, language: str) -> wiring.Opened:

@@ -29,7 +29,7 @@ class Explanation:
 
     Attributes:
         nearest: Curated texts nearest in meaning (an empty pair id is a background question).
-        pairs: The likeliest pairs.
+        pairs: The likeliest pairs, then those that were asked about.
         none_of_these: Probability that no pair fits.
         thresholds: In force.
     """
@@ -40,7 +40,7 @@ class Explanation:
     thresholds: Thresholds
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - gathers what the steps before found
         cls,
         *,
         nearest: Sequence[Neighbour],
@@ -48,8 +48,10 @@ class Explanation:
         probabilities: Floats,
         pair_ids: Sequence[str],
         thresholds: Thresholds,
+        about: Sequence[str] = (),
     ) -> Explanation:
         best = sorted(range(len(pair_ids)), key=lambda number: -probabilities[number])[:LISTED]
+        best += [number for number, pair_id in enumerate(pair_ids) if pair_id in about and number not in best]
         column = {int(number): place for place, number in enumerate(views.pairs[0])}
         pairs = tuple(
             ScoredPair(

@@ -16,7 +16,7 @@ from bot.matching.head import Head
 from bot.matching.near_copies import NearCopies
 from bot.matching.store import Trained
 from bot.matching.text import sanitise
-from bot.matching.train import BACKGROUND, Example, HeldOut, train
+from bot.matching.train import BACKGROUND, NOTHING, Example, HeldOut, Part, train
 from bot.ports import Encoder, Vectors
 from bot.safety import FLAGS, load_examples
 from bot.settings import numeric_threads
@@ -34,7 +34,9 @@ def indexed_texts(catalog: Catalog) -> list[tuple[str, str]]:
     return texts + [("", text) for text in background(catalog)[0]]
 
 
-def train_catalog(catalog: Catalog, shown: Sequence[str], vectors: Vectors, encoder: Encoder) -> Trained:
+def train_catalog(
+    catalog: Catalog, shown: Sequence[str], vectors: Vectors, encoder: Encoder, without: frozenset[Part] = NOTHING
+) -> Trained:
     """Train one language of a catalog.
 
     Args:
@@ -42,15 +44,19 @@ def train_catalog(catalog: Catalog, shown: Sequence[str], vectors: Vectors, enco
         shown: Ids of the pairs that may be shown; the others teach "none of these".
         vectors: Of the texts of `indexed_texts`, in that order, shape (texts, dimensions).
         encoder: That made them.
+        without: What a study leaves out.
     """
     with threadpool_limits(numeric_threads()):
         examples, kept = _examples(catalog, shown), _without_conflicts(catalog, vectors)
-        head, held_out = train([examples[number] for number in kept], vectors, len(shown) + 1, kept)
+        if "background" in without:
+            kept = kept[: len(examples) - len(background(catalog)[0])]
+        head, held_out = train([examples[number] for number in kept], vectors, len(shown) + 1, kept, without)
         calm = _calibration_texts(catalog)
         calm_vectors = encoder.encode(calm)
         judged = _judge(catalog, shown, head, calm_vectors)
         alarm = _fit_alarm(catalog, vectors, encoder).calmed(calm_vectors, calm)
-    thresholds = choose_with_risk(judged, Limit()) if judged is not None else None
+    calibrated = judged is not None and "calibration" not in without
+    thresholds = choose_with_risk(judged, Limit()) if judged is not None and calibrated else None
     return Trained(head, alarm, thresholds or choose_without_risk(_as_judged(held_out)))
 
 

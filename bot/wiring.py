@@ -15,6 +15,7 @@ from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import UserFixable
 from bot.matching import store
+from bot.matching.train import Part
 from bot.ports import AnswerIndex, Encoder, Entry, Records, Vectors
 from bot.settings import Settings
 from bot.training import indexed_texts, train_catalog
@@ -78,6 +79,14 @@ class Opened:
     @cached_property
     def index(self) -> AnswerIndex:
         return self.build_index()
+
+    def without(self, parts: frozenset[Part], encoder: Encoder) -> Opened:
+        """Return this language with a head trained without some parts; it is never stored."""
+
+        def build() -> store.Trained:
+            return train_catalog(self.catalog, self.shown, self.index.vectors(), encoder, parts)
+
+        return replace(self, build_trained=build, build_index=lambda: self.index)
 
     @cached_property
     def canonical(self) -> Vectors:

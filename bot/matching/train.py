@@ -10,6 +10,7 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from bot.matching.features import Bag, Floats, Ints, Postings, Vocabulary, spars
 from bot.matching.head import Fusion, Head, fusion_features
 from bot.matching.local import LocalEvidence
 from bot.matching.train_local import BM25_B, BM25_K1, fit_local, held_out_local
-from bot.matching.views import Evidence, Views, Weights, Whitening, fit_whitening, quadratic, score_views
+from bot.matching.views import VIEWS, Evidence, Views, Weights, Whitening, fit_whitening, quadratic, score_views
 
 RIDGE = 0.3
 FUSION_L2 = 0.01
@@ -27,6 +28,11 @@ BACKGROUND = "background"  # the group of questions that belong to no pair
 MIN_GROUP = 50  # an author with fewer texts says nothing about unseen authors
 MAX_COMPARED = 10_000  # up to here all texts are compared with all: a gigabyte and a half while training
 MIN_HELD_OUT = 30  # fewer held-out questions of pairs fit no fusion: it would call everything "none of these"
+
+# What studies leave out to see what it is worth: a view of the fusion, vectors or wording in every view, the background
+# questions, or the calibration set.
+Part = Literal["ridge", "dense", "chars", "bm25", "meaning", "wording", "background", "calibration"]
+NOTHING: frozenset[Part] = frozenset()
 
 # What fitting gives on the shipped German catalog, for catalogs too small to hold anything out.
 DEFAULT_FUSION = Fusion(
@@ -81,7 +87,11 @@ class _Material:
 
 
 def train(
-    examples: Sequence[Example], vectors: Floats, classes: int, rows: npt.NDArray[np.intp] | None = None
+    examples: Sequence[Example],
+    vectors: Floats,
+    classes: int,
+    rows: npt.NDArray[np.intp] | None = None,
+    without: frozenset[Part] = NOTHING,
 ) -> tuple[Head, HeldOut]:
     """Fit a head.
 
@@ -90,6 +100,7 @@ def train(
         vectors: Unit vectors, shape (texts, dimensions).
         classes: Number of pairs plus one.
         rows: Which vector belongs to each example, shape (examples,); default: the first to the first, and so on.
+        without: Views, meaning or wording that the head shall not use.
 
     Returns:
         The head, and what held-out heads said of each example.
@@ -98,7 +109,9 @@ def train(
     examples = [examples[number] for number in order]
     order = order if rows is None else rows[order]
     label = np.array([example.label for example in examples], dtype=np.int32)
-    texts, folds = [example.text for example in examples], _folds(examples)
+    folds = _folds(examples)
+    texts = ["" if "wording" in without else example.text for example in examples]
+    vectors = np.zeros_like(vectors) if "meaning" in without else vectors
     evidence: Evidence | LocalEvidence
     if len(examples) > MAX_COMPARED:
         evidence = fit_local(texts, vectors, label, classes, order)
@@ -107,8 +120,9 @@ def train(
         material = _compare(texts, vectors[order], label, classes)
         views, seen = _held_out_views(material, folds)
         evidence = _evidence(material)
-    fusion = _fit_fusion(views, label[seen]) if views is not None else DEFAULT_FUSION
-    held_out = HeldOut(_cross_fitted(views, label[seen], folds[seen], classes), label[seen])
+    start = _start(without)
+    fusion = _fit_fusion(views, label[seen], start) if views is not None else start
+    held_out = HeldOut(_cross_fitted(views, label[seen], folds[seen], classes, start), label[seen])
     return Head(evidence, fusion), held_out
 
 
@@ -167,14 +181,14 @@ def _held_out_views(material: _Material, folds: Ints) -> tuple[Views | None, npt
     return Views.of_all(np.concatenate(parts)), np.concatenate(seen)
 
 
-def _cross_fitted(views: Views | None, label: Ints, folds: Ints, classes: int) -> Floats:
+def _cross_fitted(views: Views | None, label: Ints, folds: Ints, classes: int, start: Fusion) -> Floats:
     """Return probabilities of a fusion that has not seen the fold either."""
     if views is None:
         return np.zeros((0, classes), dtype=np.float32)
     result = np.zeros((len(label), classes), dtype=np.float32)
     for fold in sorted(set(folds.tolist())):
         test = folds == fold
-        fusion = _fit_fusion(views.of(~test), label[~test])
+        fusion = _fit_fusion(views.of(~test), label[~test], start)
         result[test] = fusion.probabilities(views.of(test))
     return result
 
@@ -214,16 +228,25 @@ def _bm25(bags: Sequence[Bag], label: Ints, classes: int, columns: int) -> Float
     return np.ascontiguousarray((idf * count * (BM25_K1 + 1) / (count + scale)).T, dtype=np.float32)
 
 
-def _fit_fusion(views: Views, label: Ints) -> Fusion:
+def _start(without: frozenset[Part]) -> Fusion:
+    """Return the default fusion with weight 0 for the views that are left out."""
+    kept = np.array([view not in without for view in VIEWS], dtype=np.float64)
+    none = np.concatenate([[1.0], kept[:3], kept[:3]])
+    return Fusion(DEFAULT_FUSION.shared * np.tile(kept, 2), DEFAULT_FUSION.none * none)
+
+
+def _fit_fusion(views: Views, label: Ints, default: Fusion) -> Fusion:
+    """Fit the fusion from the default on; weights that are 0 there stay 0."""
     column, found = _columns(views, label)
     views, column = views.of(found), column[found]
     if (column < views.pairs.shape[1]).sum() < MIN_HELD_OUT:
-        return DEFAULT_FUSION
+        return default
     from scipy.optimize import minimize
 
     shared, none = fusion_features(views)
     split = shared.shape[2]
     rows = np.arange(len(column))
+    start = np.concatenate([default.shared, default.none])
 
     def loss(weights: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
         logits = shared @ weights[:split]
@@ -235,9 +258,8 @@ def _fit_fusion(views: Views, label: Ints) -> Fusion:
         wrong[rows, column] -= 1
         wrong /= len(column)
         slope = np.concatenate([np.tensordot(wrong, shared, axes=([0, 1], [0, 1])), wrong[:, -1] @ none])
-        return float(value), slope + FUSION_L2 * weights
+        return float(value), np.where(start == 0, 0.0, slope + FUSION_L2 * weights)
 
-    start = np.concatenate([DEFAULT_FUSION.shared, DEFAULT_FUSION.none])
     best = minimize(loss, start, jac=True, method="L-BFGS-B").x
     return Fusion(best[:split], best[split:])
 
