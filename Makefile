@@ -27,6 +27,7 @@ proof: $(VENV)/.installed-test
 	$(BIN)/klartext demo --no-chat --lang de
 	$(BIN)/klartext demo --no-chat --lang en
 	$(BIN)/klartext bench
+	$(BIN)/klartext bench --scale
 
 format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .

@@ -29,7 +29,7 @@ from bot.matching.language import AUTO, LanguageDetector
 from bot.matching.segments import segments
 from bot.matching.text import MAX_CHARACTERS, Sanitised, sanitise
 from bot.matching.train import Part
-from bot.ports import Encoder, Vectors
+from bot.ports import Encoder, Neighbour, Vectors
 from bot.response import DecisionName, Method, Response, combine
 from bot.safety import load_red_flags
 from bot.settings import Settings, numeric_threads
@@ -146,6 +146,10 @@ class Assistant:
                 result.update(zip(chunk, self._decide(opened, asked, method), strict=True))
         return [result[number] for number in range(len(texts))]
 
+    def nearest(self, text: str, lang: str, *, k: int) -> list[Neighbour]:
+        """Return the k curated texts nearest in meaning, as the index finds them."""
+        return self._of(lang).index.nearest(self._encoder.encode([sanitise(text).text])[0], k=k)
+
     def without(self, *parts: Part) -> Assistant:
         """Return this assistant with heads trained without parts of the matcher, for studies; nothing is stored."""
         opened = {language: one.without(frozenset(parts), self._encoder) for language, one in self._opened.items()}
@@ -196,20 +200,24 @@ class Assistant:
             self._response(opened, question, flag, candidates, method, elapsed_ms)
             for question, flag, candidates in zip(asked, flags, ranked, strict=True)
         ]
-        return self._combined(opened, responses, method)
+        return self._combined(opened, asked, responses, method)
 
-    def _combined(self, opened: wiring.Opened, responses: list[Response], method: Method) -> list[Response]:
+    def _combined(
+        self, opened: wiring.Opened, asked: Sequence[Asked], responses: list[Response], method: Method
+    ) -> list[Response]:
         """Answer messages that ask two things part by part."""
         parts = {
-            number: segments(sanitise(response.question).text)
+            number: segments(asked[number].clean.text)
             for number, response in enumerate(responses)
             if method == "hybrid" and response.decision != "urgent" and not response.too_long
         }
-        asked = [Asked(text, sanitise(text), False) for texts in parts.values() for text in texts]
-        if not asked:
+        single = [
+            Asked(text, sanitise(text), asked[number].ignore_flags) for number, texts in parts.items() for text in texts
+        ]
+        if not single:
             return responses
         # A part of a part is not split again: every part is shorter than the message it comes from.
-        found = iter(self._decide(opened, asked, method))
+        found = iter(self._decide(opened, single, method))
         for number, texts in parts.items():
             answers = [next(found) for _ in texts]
             responses[number] = combine(responses[number], answers)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +21,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bot import Assistant, Settings, friendly_errors
+from harness.bench_scale import measure_scale
+from harness.figures import Figure, median_of, milliseconds
 from harness.run import run_suite
 from harness.score import summarise
 from harness.suite import Suite, load_suite
@@ -51,43 +51,21 @@ print(json.dumps({{"peak_mb": peak, "heavy": heavy}}), file=sys.stderr)
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One measured figure and its limit.
-
-    Attributes:
-        name: What was measured.
-        value: Ratio, or megabytes.
-        limit: At most this.
-        unit: ``x`` for ratios, ``MB``.
-        detail: The medians behind it.
-    """
-
-    name: str
-    value: float
-    limit: float
-    unit: str
-    detail: str
-
-    @property
-    def holds(self) -> bool:
-        return self.value <= self.limit
-
-
 def bench(
     repeats: Annotated[int, typer.Option(min=1, max=100, help="Repeats of each measurement.")] = 7,
     data: Annotated[Path | None, typer.Option("--data", help="Folder for index and database.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the figures as JSON.")] = None,
+    scale: Annotated[bool, typer.Option("--scale", help="Large catalogs instead; takes minutes.")] = False,
 ) -> None:
-    """Measure decisions, a whole run, start-up and memory; exit 1 if a limit is exceeded."""
+    """Measure decisions, a whole run, start-up and memory, or large catalogs; exit 1 if a limit is exceeded."""
     with friendly_errors():
-        figures = measure(repeats, data)
+        figures = measure_scale(repeats) if scale else measure(repeats, data)
         table = Table("figure", "measured", "limit", "medians", box=box.SIMPLE_HEAD)
         for figure in figures:
             style = None if figure.holds else "bold red"
             table.add_row(
                 figure.name,
-                f"{figure.value:.2f} {figure.unit}",
+                f"{figure.value:.3g} {figure.unit}",
                 f"{figure.limit:g} {figure.unit}",
                 figure.detail,
                 style=style,
@@ -118,32 +96,34 @@ def _single(assistant: Assistant, texts: Sequence[str], repeats: int) -> Figure:
     some = texts[:: max(1, len(texts) // 100)]
 
     def each(act: Callable[[str], object]) -> float:
-        return _median(lambda: [act(text) for text in some], repeats) / len(some)
+        return median_of(lambda: [act(text) for text in some], repeats) / len(some)
 
     encode, decide = (
         each(lambda text: assistant.encoder.encode([text])),
         each(lambda text: assistant.answer(text, "de")),
     )
-    return Figure("one decision / encoding its question", decide / encode, 4, "x", _ms(decide, encode))
+    return Figure("one decision / encoding its question", decide / encode, 4, "x", milliseconds(decide, encode))
 
 
 def _batch(assistant: Assistant, texts: Sequence[str], repeats: int) -> Figure:
-    encode = _median(lambda: assistant.encoder.encode(texts), repeats)
-    decide = _median(lambda: assistant.answer_all(texts, "de"), repeats)
-    return Figure(f"{len(texts)} decisions / encoding them", decide / encode, 3, "x", _ms(decide, encode))
+    encode = median_of(lambda: assistant.encoder.encode(texts), repeats)
+    decide = median_of(lambda: assistant.answer_all(texts, "de"), repeats)
+    return Figure(f"{len(texts)} decisions / encoding them", decide / encode, 3, "x", milliseconds(decide, encode))
 
 
 def _run(system: InProcess, suite: Suite, repeats: int) -> Figure:
     only = Suite(suite.meta, suite.paraphrases)
     texts = [question.text for question in only.questions]
-    decide = _median(lambda: system.assistant.answer_all(texts, "de"), repeats)
+    decide = median_of(lambda: system.assistant.answer_all(texts, "de"), repeats)
 
     def run() -> None:
         with tempfile.TemporaryDirectory() as folder:
             summarise(run_suite(only, system, system.assistant.catalog("de"), Path(folder)))
 
-    whole = _median(run, repeats)
-    return Figure(f"run of {len(texts)}, stored and scored / deciding", whole / decide, 2, "x", _ms(whole, decide))
+    whole = median_of(run, repeats)
+    return Figure(
+        f"run of {len(texts)}, stored and scored / deciding", whole / decide, 2, "x", milliseconds(whole, decide)
+    )
 
 
 def _startup(question: str, data: Path, repeats: int) -> list[Figure]:
@@ -153,13 +133,15 @@ def _startup(question: str, data: Path, repeats: int) -> list[Figure]:
         probe = PROBE.format(heavy=HEAVY)
         environ = {"KLARTEXT_DATA": str(data)}
         found = json.loads(_python(["-c", probe, str(file)], environ).stderr.splitlines()[-1])
-        answer = _median(
+        answer = median_of(
             lambda: _python(["-c", "from bot.cli import main; main()", "answer", str(file)], environ), repeats
         )
-        bare = _median(lambda: _python(["-c", BARE], environ), repeats)
+        bare = median_of(lambda: _python(["-c", BARE], environ), repeats)
     heavy = ", ".join(found["heavy"]) or "none"
     return [
-        Figure("start and first answer / bare imports and encoder", answer / bare, 1.5, "x", _ms(answer, bare)),
+        Figure(
+            "start and first answer / bare imports and encoder", answer / bare, 1.5, "x", milliseconds(answer, bare)
+        ),
         Figure("peak memory of one answer", found["peak_mb"], 450, "MB", f"heavy imports: {heavy}"),
         Figure("heavy modules imported for one answer", len(found["heavy"]), 0, "", heavy),
     ]
@@ -169,18 +151,3 @@ def _python(arguments: list[str], environ: dict[str, str]) -> subprocess.Complet
     return subprocess.run(
         [sys.executable, *arguments], check=True, capture_output=True, text=True, env={**os.environ, **environ}
     )
-
-
-def _median(act: Callable[[], object], repeats: int) -> float:
-    """Return the median time in seconds, after one call that does not count."""
-    act()
-    times = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        act()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times)
-
-
-def _ms(first: float, second: float) -> str:
-    return f"{first * 1000:.2f} ms / {second * 1000:.2f} ms"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,8 @@ LENGTHS = (3, 4, 5)
 MIN_TEXTS = 2  # a term that one text alone has teaches nothing about others
 
 
-def terms(text: str) -> list[str]:
+@lru_cache(maxsize=512)  # head and alarm look at the same questions, a batch at a time
+def terms(text: str) -> tuple[str, ...]:
     """Return the terms of a text, with repetitions."""
     found: list[str] = []
     previous = ""
@@ -36,7 +38,7 @@ def terms(text: str) -> list[str]:
         if previous:
             found.append(f"+{previous} {word}")
         previous = word
-    return found
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ def oracle() -> TfidfVectorizer:
 
 
 def test_terms_are_character_grams_words_and_word_pairs() -> None:
-    assert terms("Ja du") == [" ja", "ja ", " ja ", "=ja", " du", "du ", " du ", "=du", "+ja du"]
+    assert list(terms("Ja du")) == [" ja", "ja ", " ja ", "=ja", " du", "du ", " du ", "=du", "+ja du"]
 
 
 def test_the_vocabulary_is_that_of_scikit_learn(oracle: TfidfVectorizer) -> None:
