@@ -6,6 +6,7 @@ This is the public API; `Assistant` is the one door to the assistant. The harnes
 from bot.assistant import Assistant
 from bot.catalog import Catalog, Pair, load_catalog, locate
 from bot.chat import run_chat
+from bot.curation.importing import read_question_set
 from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors
 from bot.explain import Explanation
 from bot.matching.language import LanguageDetector
@@ -41,6 +42,7 @@ __all__ = [
     "friendly_errors",
     "load_catalog",
     "locate",
+    "read_question_set",
     "run_chat",
     "sanitise",
     "usable_cores",

@@ -9,30 +9,25 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bot import BadData, LanguageDetector, Settings, friendly_errors, load_catalog, locate
+from harness.options import CatalogOption, DataOption, LanguageOption, progress_bar
 from harness.prompts import Plan, Prompt, build_prompts, write_prompts
 from harness.questions import QuestionSource
 from harness.recording import read_answers, record
+from harness.study.cli import study
 from harness.suite import contamination, load_suite, save_suite
 from harness.vignettes import load_vignettes
 
 harness = typer.Typer(help="Test the assistant with simulated patients.", no_args_is_help=True)
 prompts_app = typer.Typer(help="Export prompts for any model, and import its answers.", no_args_is_help=True)
 harness.add_typer(prompts_app, name="prompts")
-console = Console(stderr=True)
+harness.add_typer(study, name="study")
 
-CatalogOption = Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")]
-LanguageOption = Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")]
 VariationsOption = Annotated[int, typer.Option(min=0, max=100, help="Paraphrases per pair and vignette.")]
 NovelOption = Annotated[int, typer.Option(min=0, max=1000, help="Novel questions per vignette.")]
 TemperatureOption = Annotated[
     float | None, typer.Option(min=0, max=2, help="Sampling temperature; default: left open.")
-]
-DataOption = Annotated[
-    Path | None, typer.Option("--data", help="Folder for index and database. Default: KLARTEXT_DATA.")
 ]
 NameOption = Annotated[str, typer.Option("--name", help="Name of the suite.")]
 SuitesOption = Annotated[Path, typer.Option("--suites", help="Folder that the suite's folder is made in.")]
@@ -42,17 +37,12 @@ def part(app: typer.Typer) -> None:
     """Add the harness to the command line of the assistant."""
     from harness.bench import bench
     from harness.demo import demo
+    from harness.importing import import_suite
 
+    harness.command("import")(import_suite)
     app.add_typer(harness, name="harness")
     app.command()(demo)
     app.command()(bench)
-
-
-def progress_bar(label: str) -> Progress:
-    """Return a progress bar on standard error."""
-    return Progress(
-        TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console, transient=False
-    )
 
 
 def _plan(catalog: str, lang: str, variations: int, novel: int) -> list[Prompt]:

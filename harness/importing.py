@@ -1,0 +1,59 @@
+"""Other people's test questions as a suite: the same files that `klartext qa import` reads."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from bot import BadData, friendly_errors, load_catalog, locate, read_question_set
+from harness.questions import Question, QuestionSource, Recording
+from harness.suite import save_suite
+
+STRATUM = "imported"  # a question set knows no vignettes
+
+
+def import_suite(
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, JSON or Rasa NLU YAML; no pair_id: out of scope.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the suite to write.")],
+    lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")],
+    catalog: Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")],
+    by: Annotated[Literal["person", "model"], typer.Option("--by", help="Who wrote the questions.")],
+) -> None:
+    """Make a suite of test questions from a question set, for `klartext harness run`."""
+    with friendly_errors():
+        imported = read_question_set(file)
+        loaded = load_catalog(locate(catalog), lang)
+        known = {pair.id for pair in loaded.pairs}
+        strange = sorted({pair.id for pair in imported.pairs} - known)
+        if strange:
+            raise BadData(
+                f"{file} asks for pairs that {loaded.ref} does not have ({', '.join(strange[:5])}). "
+                "Give the catalog it was written for with `--catalog`."
+            )
+        asked = [(text, pair.id) for pair in imported.pairs for text in pair.texts]
+        texts = [*asked, *((text, None) for text in imported.background)]
+        questions = tuple(_question(text, pair_id, lang, by) for text, pair_id in texts)
+        meta = save_suite(
+            out,
+            catalog=loaded,
+            note=f"Imported from {file.name}; written by a {by}.",
+            recording=Recording(questions, (), {}),
+            today=date.today(),
+        )
+    typer.echo(f"{out}: {meta.counts['paraphrase']} questions, {meta.counts['novel']} out of scope")
+
+
+def _question(text: str, pair_id: str | None, lang: str, by: Literal["person", "model"]) -> Question:
+    return Question(
+        id=hashlib.sha256(f"{pair_id}\0{text}".encode()).hexdigest()[:16],
+        text=text,
+        lang=lang,
+        vignette=STRATUM,
+        pair_id=pair_id,
+        kind="paraphrase" if pair_id else "novel",
+        source=QuestionSource(kind=by),
+    )

@@ -1,0 +1,28 @@
+"""Options that several commands of the harness share, and their progress bar."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+CatalogOption = Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")]
+LanguageOption = Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")]
+DataOption = Annotated[
+    Path | None, typer.Option("--data", help="Folder for index and database. Default: KLARTEXT_DATA.")
+]
+
+
+def progress_bar(label: str) -> Progress:
+    """Return a progress bar on standard error."""
+    return Progress(
+        TextColumn(label),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=False,
+    )
