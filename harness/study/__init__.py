@@ -1,0 +1,1 @@
+"""Studies of the matcher: what `docs/accuracy.md` shows, and how to make it again."""

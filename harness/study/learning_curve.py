@@ -1,0 +1,176 @@
+"""How accuracy grows with the number of variants a pair."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bot import Assistant, Catalog, NearCopies
+from harness.run import accepted_pairs
+from harness.study.scoring import Measured, RememberingEncoder, Study, ask
+from harness.study.subset import Written, authors_of, in_turns, write_subset, written
+from harness.study.tables import StudyTable, mean_and_range
+
+ALL = None  # every variant there is
+MIN_AUTHORS = 2
+
+Size = int | None
+Orders = Mapping[str, Sequence[Written]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is drawn.
+
+    Attributes:
+        sizes: Variants a pair; all variants are always measured too.
+        draws: How often variants are drawn; as many groups of authors are held out, each once.
+        seed: Fixes the draws.
+    """
+
+    sizes: tuple[int, ...] = (10, 25, 50, 100)
+    draws: int = 3
+    seed: int = 1
+
+
+@dataclass
+class Point:
+    """One size: a figure per draw."""
+
+    size: Size
+    suite: list[Measured] = field(default_factory=list)
+    held_out: list[float] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return "all" if self.size is ALL else str(self.size)
+
+    def of(self, figure: Callable[[Measured], float]) -> list[float]:
+        return [figure(measured) for measured in self.suite]
+
+
+class LearningCurve:
+    """Trains on catalogs with fewer variants, in a folder that is removed afterwards."""
+
+    def __init__(self, study: Study, plan: Plan, work: Path) -> None:
+        self._study, self._plan, self._work = study, plan, work
+        self._catalog = study.whole.catalog(study.language)
+        self._encoder = RememberingEncoder(study.whole.encoder)
+        self._opened = 0
+
+    def points(self, progress: Callable[[], None]) -> list[Point]:
+        """Return a point per size, the smallest first and all variants last."""
+        points = [Point(size) for size in (*self._plan.sizes, ALL)]
+        points[-1].suite.append(self._suite(self._study.whole))
+        progress()
+        for draw in range(self._plan.draws):
+            orders = self._orders(draw, frozenset())
+            for point in points[:-1]:
+                point.suite.append(self._suite(self._trained(orders, point.size)))
+                progress()
+            for point, top1 in zip(points, self._held_out(draw, points), strict=True):
+                point.held_out += top1
+                progress()
+        return points
+
+    def _held_out(self, draw: int, points: Sequence[Point]) -> list[list[float]]:
+        """Return, per point, the accuracy on authors that nothing was learned from; empty without authors."""
+        authors = authors_of(self._catalog)
+        unseen = frozenset(authors[draw :: self._plan.draws])
+        if len(authors) < MIN_AUTHORS or not unseen or len(unseen) == len(authors):
+            return [[] for _ in points]
+        orders = self._orders(draw, unseen)
+        asked = unseen_questions(self._catalog, unseen)
+        return [[self._top1(self._trained(orders, point.size), asked)] for point in points]
+
+    def _orders(self, draw: int, unseen: frozenset[str]) -> Orders:
+        rng = np.random.default_rng([self._plan.seed, draw])
+        return {
+            pair.id: in_turns([variant for variant in written(pair) if variant.author not in unseen], rng)
+            for pair in self._catalog.pairs
+        }
+
+    def _trained(self, orders: Orders, size: Size) -> Assistant:
+        self._opened += 1
+        kept = {pair_id: order[:size] for pair_id, order in orders.items()}
+        folder = write_subset(self._catalog, kept, self._work / f"catalog-{self._opened}")
+        return Assistant.open(
+            folder,
+            data=self._work / "data",
+            encoder=self._encoder,
+            sample=True,
+            languages=[self._study.language],
+        )
+
+    def _suite(self, assistant: Assistant) -> Measured:
+        return Measured.of(ask(assistant, self._study.questions, self._study.language))
+
+    def _top1(self, assistant: Assistant, asked: Sequence[tuple[str, str]]) -> float:
+        responses = assistant.answer_all([text for _, text in asked], self._study.language)
+        firsts = [response.candidates[0].pair_id for response in responses]
+        right = [
+            first in accepted_pairs(self._catalog, pair_id) for first, (pair_id, _) in zip(firsts, asked, strict=True)
+        ]
+        return sum(right) / len(right)
+
+
+def unseen_questions(catalog: Catalog, unseen: frozenset[str]) -> list[tuple[str, str]]:
+    """Return pair id and text of what the unseen authors wrote, without near copies of what the others wrote."""
+    known = NearCopies()
+    for text in catalog.background:
+        known.add(text, "")
+    for pair in catalog.pairs:
+        for variant in written(pair):
+            if variant.author not in unseen:
+                known.add(variant.text, pair.id)
+    return [
+        (pair.id, variant.text)
+        for pair in catalog.pairs
+        for variant in written(pair)
+        if variant.author in unseen and known.find(variant.text) is None
+    ]
+
+
+def learning_curve(study: Study, plan: Plan, progress: Callable[[], None] = lambda: None) -> StudyTable:
+    """Measure the learning curve."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
+        points = LearningCurve(study, plan, Path(work)).points(progress)
+    return _table(study, plan, points)
+
+
+def steps(plan: Plan) -> int:
+    """Return how often `learning_curve` reports progress."""
+    return 1 + plan.draws * (2 * len(plan.sizes) + 1)
+
+
+def _table(study: Study, plan: Plan, points: Sequence[Point]) -> StudyTable:
+    catalog = study.whole.catalog(study.language)
+    authors = len(authors_of(catalog))
+    note = (
+        f"{study.about} Variants drawn evenly over {authors} authors, seed {plan.seed}; mean of {plan.draws} draws "
+        "with the smallest and the largest; background questions and calibration as shipped. Held-out authors: each "
+        f"draw leaves out another of {plan.draws} groups of authors and asks what they wrote, near copies excepted; "
+        '"all" is then what the other authors wrote.'
+    )
+    columns = ("variants a pair", "top1", "answered right", "wrong of all", "top1, held-out authors")
+    rows = tuple(
+        (
+            point.name,
+            mean_and_range(point.of(lambda measured: measured.top1)),
+            mean_and_range(point.of(lambda measured: measured.accuracy)),
+            mean_and_range(point.of(lambda measured: measured.wrong)),
+            mean_and_range(point.held_out),
+        )
+        for point in points
+    )
+    return StudyTable(f"Learning curve ({study.language})", note, columns, rows, tuple(map(_figures, points)))
+
+
+def _figures(point: Point) -> dict[str, Any]:
+    suite = [measured.as_json() for measured in point.suite]
+    return {"variants": point.size, "suite": suite, "held_out_top1": point.held_out}
