@@ -218,8 +218,7 @@ class Terminology:
 
     def _member(self, canonical: str, system: str, code: str, path: tuple[str, ...]) -> Member:
         expansion = self._expand(canonical, path) if path else self.expand(canonical)
-        wanted = (c for c in expansion.concepts if c.code == code and system in ("", c.system))
-        if next(wanted, None) is not None:
+        if _names(expansion, system, code):
             return Member.YES
         if not expansion.missing:
             return Member.NO
@@ -230,7 +229,10 @@ class Terminology:
         resource = self.value_set(canonical)
         if resource is None or not system or len(path) > _MAX_IMPORTS:
             return Member.UNKNOWN
-        includes = objects(_object(resource, "compose"), "include")
+        compose = _object(resource, "compose")
+        if any(_names(self._include(each, path), system, code) for each in objects(compose, "exclude")):
+            return Member.NO
+        includes = objects(compose, "include")
         open_ones = [include for include in includes if self._may_hold(include, system, code, path)]
         return Member.UNKNOWN if open_ones or not includes else Member.NO
 
@@ -244,6 +246,10 @@ class Terminology:
                 return False
         imports = [canonical for canonical in _imports(include) if canonical not in path]
         return all(self._member(canonical, system, code, path) is not Member.NO for canonical in imports)
+
+
+def _names(expansion: Expansion, system: str, code: str) -> bool:
+    return any(concept.code == code and system in ("", concept.system) for concept in expansion.concepts)
 
 
 def _object(parent: JsonObject, name: str) -> JsonObject:
