@@ -14,6 +14,16 @@ from enum import Enum
 from bot.interview.fhir_json import JsonObject, objects, split_canonical, string, value_of
 
 _MAX_IMPORTS = 20
+# What codes of systems look like that are too large, or not free, to be shipped: enough to refuse what cannot be one.
+_GRAMMARS = {
+    "http://loinc.org": re.compile(r"[A-Z]{0,4}[0-9]{1,7}(-[0-9])?"),
+    "http://snomed.info/sct": re.compile(r"(=== |<<< )?[0-9]{6,18}\b.*", re.DOTALL),
+    "http://unstats.un.org/unsd/methods/m49/m49.htm": re.compile(r"[0-9]{3}"),
+    "urn:ietf:bcp:13": re.compile(r"[^/\s]+/\S+"),
+    "urn:ietf:bcp:47": re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*"),
+    "urn:iso:std:iso:3166": re.compile(r"[A-Z]{2,3}|[0-9]{3}"),
+    "urn:iso:std:iso:3166:-2": re.compile(r"[A-Z]{2}-[A-Z0-9]{1,3}"),
+}
 
 
 class Member(Enum):
@@ -227,7 +237,7 @@ class Terminology:
     def _refused(self, canonical: str, system: str, code: str, path: tuple[str, ...]) -> Member:
         """Say NO where no include could hold the code, although not all includes can be listed."""
         resource = self.value_set(canonical)
-        if resource is None or not system or len(path) > _MAX_IMPORTS:
+        if resource is None or len(path) > _MAX_IMPORTS:
             return Member.UNKNOWN
         compose = _object(resource, "compose")
         if any(_names(self._include(each, path), system, code) for each in objects(compose, "exclude")):
@@ -238,7 +248,8 @@ class Terminology:
 
     def _may_hold(self, include: JsonObject, system: str, code: str, path: tuple[str, ...]) -> bool:
         own = _system_of(include)
-        if own and split_canonical(own)[0] != system:
+        url = split_canonical(own)[0]
+        if (own and system not in {"", url}) or not _could_be_code(url, code):
             return False
         if own and not self._system_part(include).missing:
             part = self._system_part(include).concepts
@@ -282,6 +293,11 @@ def _once(concepts: Iterable[Concept], missing: tuple[str, ...]) -> Expansion:
     for concept in concepts:
         kept.setdefault((concept.system, concept.code), concept)
     return Expansion(tuple(kept.values()), missing)
+
+
+def _could_be_code(system: str, code: str) -> bool:
+    grammar = _GRAMMARS.get(system)
+    return grammar is None or grammar.fullmatch(code) is not None
 
 
 _HIERARCHY = ("is-a", "descendent-of", "is-not-a")
