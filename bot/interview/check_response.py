@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from bot.interview.check_constraints import Constraints
 from bot.interview.check_item import ItemChecks
 from bot.interview.check_structure import check_structure
-from bot.interview.enabled import ByExpression, Enablement, no_expressions
+from bot.interview.enabled import Enablement
 from bot.interview.fhir_json import JsonObject, as_object, objects, split_canonical, string
 from bot.interview.indexed import Form, index_questionnaire
 from bot.interview.match_items import match_items
 from bot.interview.outcome import Finding, Findings, Place
 from bot.interview.primitives import compare_dates
+from bot.interview.response_formulas import ResponseFormulas
 from bot.interview.terminology import Terminology
 
 Resolve = Callable[[str], JsonObject | None]
@@ -23,11 +25,7 @@ UNFINISHED = ("in-progress", "stopped", "entered-in-error")
 
 
 def check_response(
-    response: JsonObject,
-    form: Form | None,
-    *,
-    known: Terminology | None = None,
-    by_expression: ByExpression = no_expressions,
+    response: JsonObject, form: Form | None, *, known: Terminology | None = None, now: str = ""
 ) -> list[Finding]:
     """Return everything that is wrong with a response.
 
@@ -35,7 +33,7 @@ def check_response(
         response: The QuestionnaireResponse as JSON.
         form: Its Questionnaire, indexed; None when it could not be found (then only the structure is checked).
         known: Value sets and code systems at hand, beside those contained in the Questionnaire.
-        by_expression: Decides which items with an enableWhenExpression are enabled.
+        now: The moment that formulas may ask for, as a FHIR dateTime with zone; without it, those that do are unclear.
     """
     findings = Findings()
     root = check_structure(response, findings)
@@ -44,18 +42,22 @@ def check_response(
         return findings.all()
     _check_authored(response, form.raw, root, findings)
     given = match_items(response, form, root, findings)
+    formulas = ResponseFormulas(form, response, now=now)
+    finished = string(response, "status") not in UNFINISHED
     checks = ItemChecks(
         findings=findings,
         known=(known or Terminology()).within(form.raw),
-        enablement=Enablement(form, given.all, by_expression),
-        finished=string(response, "status") not in UNFINISHED,
+        enablement=Enablement(form, given.all, formulas.enabled),
+        finished=finished,
         same_language=_same_language(response, form.raw),
     )
+    constraints = Constraints(formulas, findings, finished=finished)
+    checks.check_missing(None, form.top, given, root)
+    constraints.check_form(form, root)
     for item in given.all:
         checks.check(item)
-    checks.check_missing(None, form.top, given, root)
-    for item in given.all:
         checks.check_missing(item, item.asked.children, given, item.place)
+        constraints.check_item(item)
     return findings.all()
 
 

@@ -14,18 +14,14 @@ from bot.interview.comparing import Truth, all_of, any_of, holds
 from bot.interview.fhir_json import JsonObject, objects, string, value_of
 from bot.interview.indexed import Asked, Form, Given
 
+_LONGEST_CHAIN = 80
 ByExpression = Callable[[Asked, Given | None], Truth | None]
-
-
-def no_expressions(_asked: Asked, _parent: Given | None) -> Truth | None:
-    """Stand in for the evaluation of enableWhenExpression where there is none."""
-    return None
 
 
 class Enablement:
     """Answers whether an item is enabled, for one response."""
 
-    def __init__(self, form: Form, given: Sequence[Given], by_expression: ByExpression = no_expressions) -> None:
+    def __init__(self, form: Form, given: Sequence[Given], by_expression: ByExpression) -> None:
         """Take what the response holds. `by_expression` decides items with an enableWhenExpression, None otherwise."""
         self._form = form
         self._by_expression = by_expression
@@ -38,8 +34,8 @@ class Enablement:
         """Say whether an item of the response is enabled where it stands."""
         if isinstance(given.enabled, Truth):
             return given.enabled
-        if id(given) in self._running:
-            # Conditions that depend on each other in a circle decide nothing.
+        if id(given) in self._running or len(self._running) > _LONGEST_CHAIN:
+            # Conditions that depend on each other in a circle decide nothing; nor do endless chains.
             return Truth.UNCLEAR
         self._running.add(id(given))
         own = self.of_asked(given.asked, given.parent)
