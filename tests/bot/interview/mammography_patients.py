@@ -65,8 +65,8 @@ def lump_while_breastfeeding(form: Json) -> Json:
     """Thirty-eight, with a lump on the left for a month; an aunt and the grandmother had cancer."""
     told = _nothing(age=38, period=Code("period-paused"), pregnant=Code("LA26683-5"), breastfeeding=Code("LA29252-6"))
     relatives = [
-        {"relative-who": Code("MAUNT"), "relative-cancer": [Code("254837009")], "relative-age": 52},
-        {"relative-who": Code("MGRMTH"), "relative-cancer": [Code("254837009"), Code("363443007")]},
+        {"relative-who": Code("maternal-aunt"), "relative-cancer": [Code("254837009")], "relative-age": 52},
+        {"relative-who": Code("maternal-grandmother"), "relative-cancer": [Code("254837009"), Code("363443007")]},
     ]
     told |= {
         "complaint-now": True,
