@@ -93,14 +93,10 @@ class Checks:
                 yield from self._question(item, below(around, item.link_id), assembly)
 
     def _groups(self, item: Item, around: Path, assembly: Assembly) -> Iterator[Problem]:
-        standing = [
-            path
-            for path in instances(self.form, self.filling, item, around)
-            if path not in self.filling.disabled and path in assembly.nodes
-        ]
+        standing = [path for path in instances(self.form, self.filling, item, around) if path in assembly.nodes]
         own = below(around, item.link_id)
         if own not in self.filling.disabled:
-            yield from self._number(item, own, len(standing))
+            yield from self._number(item, own, sum("item" in assembly.nodes[path] for path in standing))
         for path in standing:
             yield from self._own_constraints(item, path)
             yield from self._items(item.children, path, assembly)

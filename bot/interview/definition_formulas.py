@@ -29,7 +29,7 @@ CONSTANTS: Mapping[str, str] = {
     "ucum": "http://unitsofmeasure.org",
 }
 # Always there; and what SDC's launch context may hand in without being declared.
-_GIVEN = frozenset({"resource", "context", "questionnaire", "qitem", *CONSTANTS})
+_GIVEN = frozenset({"resource", "rootResource", "context", "questionnaire", "qitem", *CONSTANTS})
 STANDARD_LAUNCH = frozenset({"patient", "encounter", "location", "user", "study", "clinical", "practitioner"})
 
 

@@ -47,7 +47,7 @@ class Compiler:
         within = around.inside(raw, link_id, kind)
         variables, scope = read_variables(raw, link_id, around.scope, self.notes)
         within.scope = scope
-        listed = read_options(raw, self.terminology)
+        listed = read_options(raw, kind, self.terminology)
         types = answer_types(kind, listed.options)
         item = Item(
             link_id=link_id,

@@ -29,14 +29,14 @@ class Listed:
     gap: str = ""
 
 
-def read_options(raw: JsonObject, terminology: Terminology) -> Listed:
-    """Read answerOption, or expand answerValueSet."""
+def read_options(raw: JsonObject, kind: str, terminology: Terminology) -> Listed:
+    """Read answerOption, or expand answerValueSet; a plain text item takes the codes of a value set as text."""
     given = [option for each in objects(raw, "answerOption") if (option := _option(each))]
     canonical = string(raw, "answerValueSet")
     if given or not canonical:
         return Listed(tuple(given))
     expansion = terminology.expand(canonical)
-    options = tuple(_from_concept(concept) for concept in expansion.concepts)
+    options = tuple(_from_concept(concept, coded=kind in CHOICES) for concept in expansion.concepts)
     return Listed(options, "; ".join(expansion.missing))
 
 
@@ -82,12 +82,13 @@ def _without_extensions(answer: Answer) -> Answer:
     return Answer(answer.type, kept)
 
 
-def _from_concept(concept: Concept) -> Option:
+def _from_concept(concept: Concept, *, coded: bool) -> Option:
     coding: dict[str, JsonValue] = {"system": concept.system, "code": concept.code, "display": concept.display}
+    chosen = Answer("coding", {name: value for name, value in coding.items() if value})
     prefix = next((text.base for url in _PREFIXES if (text := extension_text(concept.node, url)).base), "")
     label = with_label(concept.node, "display", concept.designations)
     return Option(
-        answer=Answer("coding", {name: value for name, value in coding.items() if value}),
+        answer=chosen if coded else Answer("string", concept.code),
         label=Text(concept.display or concept.code, label.translations),
         prefix=prefix,
         ordinal=_score(concept.node, {}),

@@ -94,12 +94,9 @@ class Sight:
         return found
 
     def truth(self, placed: Placed, path: Path) -> bool | None:
-        """Return what a condition gives; None when it gives nothing."""
+        """Return what a condition gives; None when it gives nothing, or something that is neither true nor false."""
         found = self.values(placed, path)
-        if not found:
-            return None
-        # FHIRPath takes a single value that is no boolean for true.
-        return found[0] is not False
+        return found[0] if found and isinstance(found[0], bool) else None
 
     def _without_own(self, placed: Placed, path: Path) -> list[object]:
         self._build()
@@ -119,10 +116,10 @@ class Sight:
         names["qitem"] = node(placed.owner.raw, "Questionnaire.item") if placed.owner else None
         if not placed.is_constant:
             self._build()
-        names["resource"] = self._response
+        names["resource"] = names["rootResource"] = self._response
         for name, inner in placed.variables:
             names[name] = self._variable(name, inner, path) if inner is not None else None
-        focus = node(self._focus(placed, path), _ITEM) if placed.owner else self._response
+        focus = self._focus(placed, path)
         return run(placed.formula.tree, focus, names, self.around.now)
 
     def _variable(self, name: str, placed: Placed, path: Path) -> list[object]:
@@ -135,9 +132,16 @@ class Sight:
                 self._variables[key] = []
         return self._variables[key]
 
-    def _focus(self, placed: Placed, path: Path) -> dict[str, JsonValue]:
-        link_id = placed.owner.link_id if placed.owner else ""
-        return self._nodes.get(path, {"linkId": link_id})
+    def _focus(self, placed: Placed, path: Path) -> object:
+        from bot.interview.fhirpath import node
+
+        if placed.at_parent:
+            path = path[:-1]
+        if placed.owner is None or not path:
+            return self._response
+        link_id = path[-1][0]
+        around = path if self.around.form.by_link_id[link_id].type == "group" else first(path)
+        return node(self._nodes.get(around, {"linkId": link_id}), _ITEM)
 
     def _build(self) -> None:
         if self._response is not None:

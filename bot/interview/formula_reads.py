@@ -72,7 +72,7 @@ class _Found:
         self.variables.add(name)
         if name == "context":
             self.own = self.inside = True
-        if name != "resource":
+        if name not in {"resource", "rootResource"}:
             return
         named = next((ids for link in links if (ids := _asked_for(link)) is not None), None)
         if named is None:

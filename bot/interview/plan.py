@@ -23,12 +23,14 @@ class Placed:
         owner: The item it belongs to; None for the whole form.
         variables: Its variables in the order to evaluate them; without a formula, they have no value.
         reads: Items whose answers it looks at; None for all.
+        at_parent: Whether it is evaluated at what is around its item: the item itself may not be there.
     """
 
     formula: Formula
     owner: Item | None
     variables: tuple[tuple[str, Placed | None], ...]
     reads: frozenset[str] | None
+    at_parent: bool = False
 
     @property
     def is_constant(self) -> bool:
@@ -76,7 +78,7 @@ def make_plan(form: Form) -> Plan:
     insides = {item.link_id: frozenset(each.link_id for each in item.walk()) for item in form.walk()}
     placing = _Placing(form, insides)
     placed = {(owner, formula.source): placing.place(owner, formula) for owner, formula in _formulas(form)}
-    unsorted = list(_cells(form, placed))
+    unsorted = list(_cells(form, placing))
     needs = [_needs(cell, insides, form) for cell in unsorted]
     order = _sorted(unsorted, needs, insides)
     cells = tuple(unsorted[index] for index in order)
@@ -109,7 +111,7 @@ def _formulas(form: Form) -> Iterator[tuple[str, Formula]]:
     for item in form.walk():
         own = item.formulas
         bounds = [bound.formula for bound in (item.limits.minimum, item.limits.maximum) if bound]
-        parts = [own.enabled, own.initial, own.calculated, own.options, *bounds]
+        parts = [own.initial, own.options, *bounds]
         parts += [toggle.formula for toggle in own.toggles]
         yield from ((item.link_id, formula) for formula in parts if formula is not None)
 
@@ -121,7 +123,7 @@ class _Placing:
     form: Form
     insides: Mapping[str, frozenset[str]]
 
-    def place(self, owner: str, formula: Formula, before: int | None = None) -> Placed:
+    def place(self, owner: str, formula: Formula, before: int | None = None, *, at_parent: bool = False) -> Placed:
         """Return `formula` of `owner` with its variables; those from number `before` on are not yet defined."""
         variables: list[tuple[str, Placed | None]] = []
         reads: set[str] = set()
@@ -136,13 +138,15 @@ class _Placing:
             if placed is not None:
                 reads |= placed.reads or set()
                 everything = everything or placed.reads is None
-        own = self._own_reads(owner, formula)
+        item = self.form.by_link_id.get(owner)
+        own = self._own_reads(item.parent if item and at_parent else owner, formula)
         everything = everything or own is None
         return Placed(
             formula,
-            self.form.by_link_id.get(owner),
+            item,
             tuple(variables),
             None if everything else frozenset(reads | (own or set())),
+            at_parent,
         )
 
     def _variable(self, owner: str, name: str, before: int | None) -> tuple[str, int, Formula | None] | None:
@@ -170,15 +174,18 @@ class _Placing:
         return found
 
 
-def _cells(form: Form, placed: Mapping[tuple[str, str], Placed]) -> Iterator[Cell]:
+def _cells(form: Form, placing: _Placing) -> Iterator[Cell]:
+    def place(item: Item, formula: Formula | None, *, at_parent: bool = False) -> Placed | None:
+        return placing.place(item.link_id, formula, at_parent=at_parent) if formula else None
+
     for item in form.walk():
         own = item.formulas
         if item.has_rule:
-            yield Cell(item, "enabled", placed[item.link_id, own.enabled.source] if own.enabled else None)
+            yield Cell(item, "enabled", place(item, own.enabled, at_parent=True))
         if own.calculated is not None:
-            yield Cell(item, "calculated", placed[item.link_id, own.calculated.source])
+            yield Cell(item, "calculated", place(item, own.calculated))
         elif item.is_question and not item.asked and (item.initial or own.initial):
-            yield Cell(item, "fixed", placed[item.link_id, own.initial.source] if own.initial else None)
+            yield Cell(item, "fixed", place(item, own.initial))
 
 
 def _needs(cell: Cell, insides: Mapping[str, frozenset[str]], form: Form) -> frozenset[str]:
