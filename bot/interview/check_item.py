@@ -13,15 +13,31 @@ from bot.interview.check_options import check_exclusive, check_options
 from bot.interview.check_quantities import check_quantity
 from bot.interview.comparing import Truth
 from bot.interview.enabled import Enablement
-from bot.interview.fhir_json import companion, extension_value, extensions, number, string, translations, values_of
+from bot.interview.fhir_json import (
+    companion,
+    extension_value,
+    extensions,
+    number,
+    objects,
+    string,
+    translations,
+    values_of,
+)
 from bot.interview.indexed import Asked, Given
-from bot.interview.item_types import ANSWER_TYPES
+from bot.interview.item_types import ANSWER_TYPES, CHOICES
 from bot.interview.match_items import GivenItems
 from bot.interview.outcome import Findings, Place, Severity
 from bot.interview.sdc import CQF_EXPRESSION, MAX_OCCURS, MIN_OCCURS
 from bot.interview.terminology import Terminology
 
 _VALUES = frozenset(kind for kinds in ANSWER_TYPES.values() for kind in kinds)
+
+
+def _is_stray_reference(asked: Asked, answer: Answer) -> bool:
+    """Say whether a choice is answered with a reference although no option is one."""
+    if answer.type != "reference" or asked.type not in CHOICES:
+        return False
+    return not any("valueReference" in option for option in objects(asked.raw, "answerOption"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +171,7 @@ class ItemChecks:
                 place = given.place.child("answer", index)
                 if fitting is None or answer.type not in _VALUES:
                     continue  # an unknown type, which has been said to be so
-                if answer.type in fitting:
+                if answer.type in fitting and not _is_stray_reference(given.asked, answer):
                     self._check_value(AnswerCheck(given.asked.raw, answer, place, self.findings, self.known))
                 else:
                     text = f"An answer of type {answer.type} to an item of type {given.asked.type}"

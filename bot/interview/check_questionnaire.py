@@ -43,6 +43,7 @@ def check_questionnaire(resource: JsonObject) -> list[Finding]:
     _check_link_ids(items, root, findings)
     contained = {"#" + string(each, "id") for each in objects(resource, "contained")}
     for placed in items:
+        _check_type(placed, findings)
         _check_item(placed, findings)
         _check_options(placed, contained, findings)
         _check_limits(placed, findings)
@@ -91,6 +92,12 @@ def _check_item(placed: Placed, findings: Findings) -> None:
     for rule, broken, text in _invariants(item, kind):
         if broken:
             findings.error(placed.place, text, code="invariant", rule=rule)
+
+
+def _check_type(placed: Placed, findings: Findings) -> None:
+    if placed.item.get("type") == "question":
+        text = "The type question is abstract: nothing can be answered"
+        findings.warning(placed.place.child("type"), text, code="code-invalid", rule="abstract-type")
 
 
 def _invariants(item: JsonObject, kind: str) -> Iterator[tuple[str, bool, str]]:

@@ -10,6 +10,8 @@ import hashlib
 from collections.abc import Callable
 
 from bot.interview.answer import JsonValue
+from bot.interview.check_contained import check_contained
+from bot.interview.check_narrative import check_narrative
 from bot.interview.fhir_json import JsonObject, objects, string
 from bot.interview.outcome import Findings, Place
 from bot.interview.primitives import PRIMITIVES, base64_size, compare_dates, problem_with, shape
@@ -23,6 +25,8 @@ def check_structure(resource: JsonObject, findings: Findings) -> Place:
     known = spec(place.name)
     if known is not None:
         Checker(findings, resource).object(resource, place.name, known, place)
+    if "contained" in resource:
+        check_contained(resource, place, findings)
     return place
 
 
@@ -106,9 +110,6 @@ class Checker:
         if kind not in RESOURCE_TYPES:
             self._findings.error(place, "A contained resource of no known type", code="structure", rule="type")
             return
-        if resource.get("contained"):
-            text = "A contained resource must not contain others"
-            self._findings.error(place, text, code="invariant", rule="dom-2")
         known = spec(kind)
         if known is not None:
             Checker(self._findings, resource).object(resource, kind, known, place)
@@ -220,11 +221,17 @@ def _contact(findings: Findings, node: JsonObject, place: Place) -> None:
         findings.error(place, "A contact value needs its system", code="invariant", rule="cpt-2")
 
 
+def _narrative(findings: Findings, node: JsonObject, place: Place) -> None:
+    if string(node, "div"):
+        check_narrative(string(node, "div"), place.child("div"), findings)
+
+
 _INVARIANTS: dict[str, Callable[[Findings, JsonObject, Place], None]] = {
     "Attachment": _attachment,
     "ContactPoint": _contact,
     "Expression": _expression,
     "Extension": _extension,
+    "Narrative": _narrative,
     "Period": _period,
     "Quantity": _quantity,
 }

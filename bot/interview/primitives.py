@@ -149,8 +149,8 @@ def span(text: str) -> Span | None:
             start = _at(match, start)
             return Span(start, start + timedelta(microseconds=1 if match["fraction"] else 1_000_000))
         return Span(start, _next(start, month, day))
-    except (OverflowError, ValueError):
-        # The end of year 9999, or its beginning in another zone, cannot be held.
+    except OverflowError:
+        # The first and the last hours that can be held, in another zone.
         return None
 
 
@@ -166,11 +166,14 @@ def _at(match: re.Match[str], day: datetime) -> datetime:
 
 
 def _next(start: datetime, month: str | None, day: str | None) -> datetime:
-    if day:
-        return start + timedelta(days=1)
-    if month and start.month < 12:
-        return start.replace(month=start.month + 1)
-    return start.replace(year=start.year + 1, month=1)
+    try:
+        if day:
+            return start + timedelta(days=1)
+        if month and start.month < 12:
+            return start.replace(month=start.month + 1)
+        return start.replace(year=start.year + 1, month=1)
+    except (OverflowError, ValueError):
+        return datetime.max.replace(tzinfo=UTC)
 
 
 def compare_dates(one: str, other: str) -> Order:
