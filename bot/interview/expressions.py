@@ -64,6 +64,7 @@ def compile_formula(source: str) -> Formula:
     # Late: the parser is heavy, and most forms have no formulas.
     from bot.interview.fhirpath import known_functions, parse
     from bot.interview.formula_reads import reads_of
+    from bot.interview.formula_rewrite import rewrite
 
     if len(source) > MAX_CHARACTERS:
         raise BadFormula(f"longer than {MAX_CHARACTERS} characters")
@@ -72,7 +73,7 @@ def compile_formula(source: str) -> Formula:
     unknown = sorted(reads.functions - known_functions())
     if unknown:
         raise BadFormula(f"the function {unknown[0]}() is not known here")
-    return Formula(source, reads, tree)
+    return Formula(source, reads, rewrite(tree))
 
 
 def evaluate(formula: Formula, focus: object, names: Mapping[str, object], *, now: str) -> Sequence[JsonValue]:

@@ -12,6 +12,7 @@ from typing import Any
 from fhirpathpy.engine.invocations import equality
 from fhirpathpy.engine.nodes import FP_Quantity, ResourceNode
 
+from bot.interview.formula_rewrite import FIND_ANSWERED, FIND_ASKED, find_items
 from bot.interview.units import convert
 
 _SCORES = (
@@ -120,6 +121,16 @@ def _below(part: Any) -> Iterator[Any]:
             yield from _below(item)
 
 
+def _answered(data: Sequence[Any], link_id: str) -> list[Any]:
+    node: Callable[[Any, str], Any] = ResourceNode
+    return [node(item, "QuestionnaireResponse.item") for item in find_items(data, link_id)]
+
+
+def _questions(data: Sequence[Any], link_id: str) -> list[Any]:
+    node: Callable[[Any, str], Any] = ResourceNode
+    return [node(item, "Questionnaire.item") for item in find_items(data, link_id)]
+
+
 def _scores(data: Sequence[Any]) -> list[Decimal]:
     found = [_score(value) for value in data]
     return [score for score in found if score is not None]
@@ -178,6 +189,8 @@ _FIXED: dict[str, dict[str, Any]] = {
     "hasValue": _with(_has_value),
     "getValue": _with(_value),
     "answers": _with(_answers),
+    FIND_ANSWERED: _with(_answered, ["String"]),
+    FIND_ASKED: _with(_questions, ["String"]),
     "ordinal": _with(_scores),
     "weight": _with(_scores),
     "trace": _with(lambda data, *_: list(data), ["String"], ["String", "Expr"]),

@@ -22,7 +22,7 @@ Node = dict[str, Any]
 def reads_of(tree: Node) -> Reads:
     """Return what the formula reads."""
     found = _Found()
-    for child in _children(tree):
+    for child in children(tree):
         found.visit(child, own_focus=True)
     return Reads(
         frozenset(found.variables),
@@ -45,7 +45,7 @@ class _Found:
 
     def visit(self, node: Node, *, own_focus: bool) -> None:
         """Note what `node` reads; `own_focus` says whether names in it start at the item of the formula."""
-        root, links = _chain(node)
+        root, links = chain(node)
         self._root(root, links, own_focus=own_focus)
         for link in links:
             if link["type"] == "FunctionInvocation":
@@ -56,16 +56,16 @@ class _Found:
     def _root(self, root: Node, links: list[Node], *, own_focus: bool) -> None:
         kind = root["type"]
         if kind == "ExternalConstant":
-            self._variable(_name(root), links)
+            self._variable(name_of(root), links)
         elif kind == "ThisInvocation":
             self.own = self.own or own_focus
         elif kind == "MemberInvocation":
-            self._member(_name(root), links, own_focus=own_focus)
+            self._member(name_of(root), links, own_focus=own_focus)
         elif kind == "FunctionInvocation":
-            self._member(_function_name(root), links, own_focus=own_focus)
+            self._member(function_name(root), links, own_focus=own_focus)
             self._call(root, own_focus=own_focus)
         else:
-            for child in _children(root):
+            for child in children(root):
                 self.visit(child, own_focus=own_focus)
 
     def _variable(self, name: str, links: list[Node]) -> None:
@@ -86,70 +86,81 @@ class _Found:
             self.inside = self.inside or name in _DEEP or any(_link_name(link) in _DEEP for link in links)
 
     def _call(self, node: Node, *, own_focus: bool) -> None:
-        name = _function_name(node)
+        name = function_name(node)
         self.functions.add(name)
-        for parameter in _parameters(node):
+        for parameter in parameters(node):
             # A type name is no path.
             if name not in {"ofType", "is", "as"}:
                 self.visit(parameter, own_focus=own_focus and name not in _ELEMENTWISE)
 
 
-def _children(node: Node) -> list[Node]:
+def children(node: Node) -> list[Node]:
     return [child for child in node.get("children", []) if child.get("type")]
 
 
-def _bare(node: Node) -> Node:
+def bare(node: Node) -> Node:
     """Take off wrappers that only hold one other node."""
-    while node["type"] in _WRAPPERS and len(_children(node)) == 1:
-        node = _children(node)[0]
+    while node["type"] in _WRAPPERS and len(children(node)) == 1:
+        node = children(node)[0]
     return node
 
 
-def _chain(node: Node) -> tuple[Node, list[Node]]:
+def chain(node: Node) -> tuple[Node, list[Node]]:
     """Split ``a.b(c).d[0]`` into its root and the links after it."""
     links: list[Node] = []
-    node = _bare(node)
+    node = bare(node)
     while node["type"] in {"InvocationExpression", "IndexerExpression"}:
-        left, right = _children(node)
+        left, right = children(node)
         indexed = node["type"] == "IndexerExpression"
         links.append({"type": "Index", "inner": right} if indexed else right)
-        node = _bare(left)
+        node = bare(left)
     return node, links[::-1]
 
 
-def _name(node: Node) -> str:
+def name_of(node: Node) -> str:
     """Return the identifier in a node, without its quotes."""
-    children = _children(node)
-    found = children[0] if children else node
+    found = next(iter(children(node)), node)
     return str(found.get("text", "")).strip("`'\"")
 
 
-def _function_name(node: Node) -> str:
-    return _name(_children(node)[0])
+def function_name(node: Node) -> str:
+    return name_of(children(node)[0])
 
 
 def _link_name(node: Node) -> str:
-    return _function_name(node) if node["type"] == "FunctionInvocation" else _name(node)
+    return function_name(node) if node["type"] == "FunctionInvocation" else name_of(node)
 
 
-def _parameters(node: Node) -> Iterator[Node]:
-    for part in _children(_children(node)[0]):
+def parameters(node: Node) -> Iterator[Node]:
+    for part in children(children(node)[0]):
         if part["type"] == "ParamList":
-            yield from _children(part)
+            yield from children(part)
 
 
 def _asked_for(link: Node) -> frozenset[str] | None:
     """Return the linkIds to which a ``where(...)`` narrows; None when it does not."""
-    if link["type"] != "FunctionInvocation" or _function_name(link) != "where":
+    if link["type"] != "FunctionInvocation" or function_name(link) != "where":
         return None
-    return next((_named(parameter) for parameter in _parameters(link)), None)
+    return next((_named(parameter) for parameter in parameters(link)), None)
+
+
+def linkid_literal(link: Node) -> Node | None:
+    """Return the literal 'x' of a plain ``where(linkId = 'x')``; None for any other link."""
+    if link["type"] != "FunctionInvocation" or function_name(link) != "where":
+        return None
+    criterion = bare(next(parameters(link), link))
+    if criterion["type"] != "EqualityExpression" or criterion["terminalNodeText"][:1] != ["="]:
+        return None
+    left, right = children(criterion)
+    plain = bare(right)["type"] == "StringLiteral" and _compared(left, right, ["="]) is not None
+    return right if plain else None
 
 
 def _named(node: Node) -> frozenset[str] | None:
-    node = _bare(node)
+    node = bare(node)
     if node["type"] not in {"AndExpression", "OrExpression", "EqualityExpression", "MembershipExpression"}:
         return None
-    left, right = _children(node)
+    left, right = children(node)
     sign = node["terminalNodeText"][:1]
     if node["type"] in {"AndExpression", "OrExpression"}:
         one, other = _named(left), _named(right)
@@ -160,9 +171,9 @@ def _named(node: Node) -> frozenset[str] | None:
 
 
 def _compared(left: Node, right: Node, sign: list[str]) -> frozenset[str] | None:
-    root, links = _chain(left)
+    root, links = chain(left)
     last = links[-1] if links else root
-    if last["type"] != "MemberInvocation" or _name(last) != "linkId":
+    if last["type"] != "MemberInvocation" or name_of(last) != "linkId":
         return None
     if len(links) > 1 or (links and root["type"] != "ThisInvocation"):
         return None
@@ -170,10 +181,10 @@ def _compared(left: Node, right: Node, sign: list[str]) -> frozenset[str] | None
 
 
 def _literals(node: Node) -> frozenset[str] | None:
-    node = _bare(node)
+    node = bare(node)
     if node["type"] == "StringLiteral":
         return frozenset({str(node["text"])[1:-1].replace("\\'", "'").replace("\\\\", "\\")})
     if node["type"] != "UnionExpression":
         return None
-    parts = [_literals(child) for child in _children(node)]
+    parts = [_literals(child) for child in children(node)]
     return frozenset().union(*(part for part in parts if part)) if all(parts) else None
