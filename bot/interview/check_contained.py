@@ -30,7 +30,7 @@ def _is_used(inner: JsonObject, name: str, mentioned: set[str]) -> bool:
 
     Contained code systems and value sets are used by their url too: value sets name systems and each other so.
     """
-    by_url = inner.get("resourceType") in {"CodeSystem", "ValueSet"} and string(inner, "url") in mentioned
+    by_url = string(inner, "resourceType") in {"CodeSystem", "ValueSet"} and string(inner, "url") in mentioned
     return "#" + name in mentioned or by_url or "#" in _mentions(dict(inner))
 
 

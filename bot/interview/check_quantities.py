@@ -27,7 +27,7 @@ def check_quantity(check: AnswerCheck) -> None:
         for bound in stated_limits(check, urls):
             _check_bound(check, bound, least=least)
     open_units = extension_value(check.item, *UNIT_OPEN)
-    if open_units is None or open_units.value not in {"optionsOrType", "optionsOrString"}:
+    if open_units is None or open_units.value not in ("optionsOrType", "optionsOrString"):
         _check_unit_options(check, as_object(check.answer.value))
         _check_unit_value_set(check, as_object(check.answer.value))
 

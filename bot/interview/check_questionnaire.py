@@ -134,7 +134,8 @@ def _check_options(placed: Placed, contained: set[str], findings: Findings) -> N
     for name in ("answerOption", "initial"):
         for index, each in enumerate(objects(item, name)):
             value = value_of(each)
-            if value is not None and fitting and value.type not in fitting:
+            allowed = fitting if name == "initial" or kind in _WITH_OPTIONS else ()
+            if value is not None and allowed and value.type not in allowed:
                 text = f"A value of type {value.type} does not fit an item of type {kind}"
                 findings.error(placed.place.child(name, index), text, code="value", rule=f"{name}-type")
     value_set = string(item, "answerValueSet")

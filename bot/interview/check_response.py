@@ -46,7 +46,7 @@ def check_response(
     finished = string(response, "status") not in UNFINISHED
     checks = ItemChecks(
         findings=findings,
-        known=(known or Terminology()).within(form.raw),
+        known=(known or Terminology()).within(form.container),
         enablement=Enablement(form, given.all, formulas.enabled),
         finished=finished,
         same_language=_same_language(response, form.raw),
@@ -68,7 +68,7 @@ def find_questionnaire(response: JsonObject, resolve: Resolve) -> Form | None:
         inside = (each for each in objects(response, "contained") if string(each, "id") == canonical[1:])
         found = next((each for each in inside if each.get("resourceType") == "Questionnaire"), None)
         # What is contained together sees each other: a contained form uses the response's contained value sets.
-        return index_questionnaire({**found, "contained": response["contained"]}) if found else None
+        return index_questionnaire(found, container=response) if found else None
     found = resolve(canonical) if canonical else None
     return index_questionnaire(found) if found is not None else None
 

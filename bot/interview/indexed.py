@@ -41,14 +41,22 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A Questionnaire indexed: `top` are its outermost items, `by_id` all of them."""
+    """A Questionnaire indexed.
+
+    Attributes:
+        raw: The Questionnaire.
+        container: Where ``#id`` leads: the Questionnaire itself, or the response that contains it.
+        top: The outermost items by linkId.
+        by_id: All items.
+    """
 
     raw: JsonObject
+    container: JsonObject = field(repr=False)
     top: Mapping[str, Asked] = field(repr=False)
     by_id: Mapping[str, Asked] = field(repr=False)
 
 
-def index_questionnaire(questionnaire: JsonObject) -> Form:
+def index_questionnaire(questionnaire: JsonObject, *, container: JsonObject | None = None) -> Form:
     """Index a Questionnaire. Where a linkId occurs twice, the first item has it."""
     top: dict[str, Asked] = {}
     by_id: dict[str, Asked] = {}
@@ -61,7 +69,7 @@ def index_questionnaire(questionnaire: JsonObject) -> Form:
         by_id.setdefault(asked.link_id, asked)
         if "item" in raw:
             pending.extend((child, asked) for child in reversed(objects(raw, "item")))
-    return Form(questionnaire, top, by_id)
+    return Form(questionnaire, questionnaire if container is None else container, top, by_id)
 
 
 class Given:

@@ -89,10 +89,13 @@ def _misplaced(link_id: str, form: Form, place: Place, findings: Findings) -> As
 
 
 def _holders_in(given: Given) -> list[Holder]:
-    """Return what in an item holds items. Items directly in a question are wrong, and said to be so elsewhere."""
+    """Return what in an item holds items.
+
+    Items directly in a question are wrong, and said to be so elsewhere; so are answers of a group, left alone here.
+    """
     children = given.asked.children
     holders = [Holder(given.raw, given.place, given, children)] if "item" in given.raw else []
-    answers = given.raw.get("answer")
+    answers = given.raw.get("answer") if given.asked.type != "group" else None
     for index, answer in enumerate(answers if isinstance(answers, list) else ()):
         if isinstance(answer, dict):
             holders.append(Holder(answer, given.place.child("answer", index), given, children))

@@ -63,8 +63,8 @@ def coding(code: str, system: str = "http://example.org/codes", **more: Any) -> 
     return {"valueCoding": {"system": system, "code": code, **more}}
 
 
-def quantity(value: str, unit: str | None = "kg", system: str | None = UCUM, **more: Any) -> Json:
-    parts = {"value": Decimal(value), "system": system, "code": unit, **more}
+def quantity(value: str, code: str | None = "kg", system: str | None = UCUM, **more: Any) -> Json:
+    parts = {"value": Decimal(value), "system": system, "code": code, **more}
     return {"valueQuantity": {name: part for name, part in parts.items() if part is not None}}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from bot.interview.fhir_json import (
     value_of,
 )
 
-TITLE = {
+TITLE: dict[str, Any] = {
     "text": "Alter",
     "_text": {
         "extension": [
