@@ -57,10 +57,10 @@ class Compiler:
         return UnitWords({key: tuple(found) for key, found in codes.items()}, dict(names))
 
     def unit_key(self, form: str) -> str:
-        """Return a written form of a unit as it is looked up: folded, without spaces and dots."""
+        """Return a written form of a unit as replies are looked up."""
         return unit_key(form, self.fold)
 
 
 def unit_key(form: str, fold: Fold) -> str:
-    """Return a written form of a unit as it is looked up: words folded, marks kept, no spaces, dots or raising marks."""
+    """Return a written form of a unit as it is looked up: folded, without spaces, dots and raising marks."""
     return joined([token for token in cut(form, fold).tokens if token.text not in (".", "^")])

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from datetime import date
 
 from bot.interview.parsing.asked import Asked, within
-from bot.interview.parsing.partial_dates import exists, full_year, latest, written
 from bot.interview.parsing.found import Found
+from bot.interview.parsing.partial_dates import exists, full_year, latest, written
 from bot.interview.parsing.reading import NotUnderstood, Why
 from bot.interview.parsing.spelling import corrected
 from bot.interview.parsing.tokens import Token
 from bot.interview.parsing.vocabulary import Words
 
-# 9 digits, n a number in words, o an ordinal, M a month, f "of", u an hour word, w another word; marks stand for themselves.
+# 9 digits, n a number in words, o an ordinal, M a month, f "of", u an hour word, w any other word; marks are
+# themselves.
 _FORMS = tuple(
     (name, re.compile(pattern))
     for name, pattern in (
@@ -163,7 +164,9 @@ def _numeric(parts: _Parts, calendar: Calendar) -> Found | None:
 
 
 def _day_or_month_first(parts: _Parts, calendar: Calendar) -> Found | None:
-    swapped = _Parts(**{name: getattr(parts, name) for name in _Parts.__slots__} | {"day": parts.month, "month": parts.day})
+    swapped = _Parts(
+        **{name: getattr(parts, name) for name in _Parts.__slots__} | {"day": parts.month, "month": parts.day}
+    )
     usual, other = (swapped, parts) if calendar.month_first else (parts, swapped)
     first, second = _plain(usual, calendar), _plain(other, calendar)
     if first is None or first.problem:

@@ -20,7 +20,13 @@ from bot.interview.parsing.vocabulary import Words
 def read_date(reply: Reply, asked: Asked, words: Words, today: date) -> Reading:
     """Read dates."""
     spelled = Reply(reply.text, number_tokens(reply.tokens, words.numbers, years=True))
-    return settle(dates_in(spelled, Calendar(asked, words, today)), spelled, asked.type, asked, words)
+    found = dates_in(spelled, Calendar(asked, words, today))
+    return settle(found, spelled, asked.type, asked, around_dates(words))
+
+
+def around_dates(words: Words) -> Words:
+    """Return the words with those added to the harmless ones that change nothing next to a date: "im Jahr 2015"."""
+    return replace(words, around=replace(words.around, harmless=words.around.harmless | words.dates.year_pads))
 
 
 def dates_in(reply: Reply, calendar: Calendar) -> list[Found]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from bot.interview.answer import Answer, JsonValue
 from bot.interview.parsing.asked import Asked
@@ -68,7 +69,7 @@ def _problem(found: Sequence[Found], reply: Reply, asked: Asked, words: Words) -
     for item in found:
         if item.problem:
             return item.problem
-    for left, right in zip(found, found[1:], strict=False):
+    for left, right in pairwise(found):
         relation = _relation(reply.tokens[left.end : right.first], right.first == left.end, words.around)
         if relation:
             return relation
@@ -104,7 +105,7 @@ def weigh(reply: Reply, found: Sequence[Found], words: Words) -> Rest:
     literal, comments = True, []
     last = len(found)
     edges = [(0, 0), *((item.first, item.end) for item in found), (len(reply.tokens), len(reply.tokens))]
-    for number, ((_, start), (end, _)) in enumerate(zip(edges, edges[1:], strict=False)):
+    for number, ((_, start), (end, _)) in enumerate(pairwise(edges)):
         gap = _Gap(reply.tokens, start, end, number > 0, number < last, last)
         for verdict in (*_marks(gap, words), *_phrases(gap, words)):
             if verdict.problem:
@@ -128,7 +129,7 @@ def _one_end(tokens: Sequence[Token], found: Found, around: Around) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """Tokens from `start` up to `end`, after a value (`follows`) or before one (`leads`) or both, among `count` values."""
+    """Tokens from `start` up to `end`, after a value (`follows`), before one (`leads`) or both; there are `count`."""
 
     tokens: Sequence[Token]
     start: int

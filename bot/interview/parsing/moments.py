@@ -10,7 +10,7 @@ from datetime import date, datetime, tzinfo
 from bot.interview.answer import Answer
 from bot.interview.parsing.asked import Asked
 from bot.interview.parsing.date_forms import Calendar
-from bot.interview.parsing.dates import dates_in
+from bot.interview.parsing.dates import around_dates, dates_in
 from bot.interview.parsing.found import Found, settle, weigh
 from bot.interview.parsing.partial_dates import exists
 from bot.interview.parsing.reading import NotUnderstood, Read, Reading
@@ -31,16 +31,18 @@ def read_moment(reply: Reply, asked: Asked, words: Words, today: date) -> Readin
     spelled = clock_tokens(reply, words, years=True)
     dates = dates_in(spelled, Calendar(asked, words, today))
     times, rest = times_in(spelled, words, alone=False, taken=dates)
+    words = around_dates(words)
     if not times:
         return settle(dates, spelled, "dateTime", asked, words)
     if not dates:
         return NotUnderstood("a time of day without its date", "incomplete")
     if len(dates) != 1 or len(times) != 1:
         return NotUnderstood("more than one date or time", "several")
-    return _together(dates[0], times[0], spelled, rest, asked, words)
+    return _together(dates[0], times[0], rest, asked, words)
 
 
-def _together(day: Found, time: Found, reply: Reply, rest: Reply, asked: Asked, words: Words) -> Reading:
+def _together(day: Found, time: Found, reply: Reply, asked: Asked, words: Words) -> Reading:
+    """Return one dateTime, from a reply in which words for parts of the day are muted."""
     problem = day.problem or time.problem
     if problem:
         return problem
@@ -49,7 +51,7 @@ def _together(day: Found, time: Found, reply: Reply, rest: Reply, asked: Asked, 
         # FHIR wants an offset with every time, and a whole day: what cannot be said is left to staff as a comment.
         kept = settle([day], reply, "dateTime", asked, words)
         return replace(kept, literal=False) if isinstance(kept, Read) else kept
-    around = weigh(rest, _ordered(day, time), words)
+    around = weigh(reply, _ordered(day, time), words)
     if around.problem:
         return around.problem
     value = stamped(str(day.value), str(time.value), asked.zone)

@@ -170,7 +170,7 @@ def _readings(parts: Sequence[str], marks: Sequence[str], names: NumberWords) ->
         decimal = Decimal(f"{parts[0]}.{parts[1]}")
         if not grouped or parts[0] == "0":
             # Swiss write a decimal point in German too; an English comma is somebody's foreign habit.
-            return (decimal,), last == names.decimal_mark or last == "."
+            return (decimal,), last in (names.decimal_mark, ".")
         group = Decimal("".join(parts))
         first, second = (group, decimal) if last == names.group_mark else (decimal, group)
         return (first, second), True
@@ -199,5 +199,3 @@ def _unusual(tokens: Sequence[Token], words: Words) -> list[Number]:
     if len(articles) == 1 and short and articles[0] >= len(tokens) - 2 and not places and not none:
         return [Number(articles[0], articles[0] + 1, (Decimal(1),), literal=False)]
     return []
-
-

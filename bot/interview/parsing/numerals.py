@@ -149,9 +149,7 @@ def _joint(tokens: Sequence[Token], place: int, names: NumberWords) -> int:
     return int(token.text in names.joiners or dashed)
 
 
-def _step(
-    word: str, so_far: tuple[int, int | None], by_and: bool, speller: _Speller
-) -> tuple[int, int | None] | None:
+def _step(word: str, so_far: tuple[int, int | None], by_and: bool, speller: _Speller) -> tuple[int, int | None] | None:
     """Return total and current part of a number after one more word, or None if it does not belong to it."""
     names, (total, current) = speller.names, so_far
     if word in names.thousand:

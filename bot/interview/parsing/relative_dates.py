@@ -1,4 +1,4 @@
-"""Dates counted from today: "gestern", "vor zwei Wochen", "last month". Never literal, and only as exact as was said. Pure."""
+"""Dates counted from today: "gestern", "vor zwei Wochen". Never literal, and only as exact as they were said. Pure."""
 
 from __future__ import annotations
 

@@ -50,14 +50,19 @@ def one_slip_apart(left: str, right: str) -> bool:
     return swapped or a[1:] == b[1:] or a[1:] == b or a == b[1:]
 
 
-def corrected(word: str, known: Iterable[str]) -> str:
-    """Return the one known word that a slip turned into `word`, or an empty string if there is none or several.
+def near(word: str, known: Iterable[str]) -> set[str]:
+    """Return the known words that one slip turns into `word`.
 
     The first letter must be right: "unverheiratet" is no slip of "verheiratet", nor "Onkel" of "Enkel".
     """
     if len(word) < MIN_CORRECTED:
-        return ""
-    near = {
+        return set()
+    return {
         other for other in known if len(other) >= MIN_CORRECTED and other[0] == word[0] and one_slip_apart(word, other)
     }
-    return near.pop() if len(near) == 1 else ""
+
+
+def corrected(word: str, known: Iterable[str]) -> str:
+    """Return the one known word that a slip turned into `word`, or an empty string if there is none or several."""
+    found = near(word, known)
+    return found.pop() if len(found) == 1 else ""

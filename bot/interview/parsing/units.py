@@ -35,7 +35,15 @@ _STEPS = {
     ("[ft_i]", "[in_i]"): 12,
 }
 # What a number after this unit counts, when it stands alone: "1 Meter 68", "5 foot 6", "2 Stunden 30".
-SMALLER = {"m": "cm", "h": "min", "[ft_i]": "[in_i]", "[stone_av]": "[lb_av]", "a": "mo", "kg": "g", "[lb_av]": "[oz_av]"}
+SMALLER = {
+    "m": "cm",
+    "h": "min",
+    "[ft_i]": "[in_i]",
+    "[stone_av]": "[lb_av]",
+    "a": "mo",
+    "kg": "g",
+    "[lb_av]": "[oz_av]",
+}
 BARE = frozenset({"m", "h", "[ft_i]", "[stone_av]"})
 
 

@@ -43,6 +43,7 @@ class Agreement:
         negators: Words that negate what they stand with, and mean no on their own.
         maybe_yes, maybe_no: Answers to be read back.
         unclear: Neither yes nor no.
+        but: Begins a comment that limits an answer.
         openers: Said before an answer, meaning nothing.
         first_person: Words that show that the patient speaks of herself.
         meta: Verbs of understanding and wanting: "I don't understand" is no "no".
@@ -54,6 +55,7 @@ class Agreement:
     maybe_yes: Phrases
     maybe_no: Phrases
     unclear: Phrases
+    but: frozenset[str]
     openers: frozenset[str]
     first_person: frozenset[str]
     meta: frozenset[str]
@@ -252,12 +254,14 @@ class CommandWords:
         padding: Words left out before comparing.
         kinds: Messages by kind.
         change: Verbs that change an answer.
+        change_last: Whether the verb may come last.
         change_padding: Words left out around what is to be changed.
     """
 
     padding: frozenset[str]
     kinds: Mapping[str, Phrases]
     change: frozenset[str]
+    change_last: bool
     change_padding: frozenset[str]
 
 

@@ -14,8 +14,8 @@ from bot.interview.parsing.vocabulary import (
     DateWords,
     NumberWords,
     TimeWords,
-    Words,
     Wordings,
+    Words,
 )
 
 _DE = Compiler(fold_german)
@@ -23,36 +23,52 @@ _words, _phrases = _DE.words, _DE.phrases
 
 AROUND = Around(
     harmless=_words(
-        "ich i bin war habe hab hatte ist isch sind waren wiege wäge gross groß schwer alt es das der die den dem des ein mein"
-        "meine meinem geboren geb geburtstag geburtsdatum datum gewicht grösse jahrgang anno jahr am im in an um seit zum zur"
-        "mal mol fach x stück stk davon ja jo genau also dann und so bitte danke insgesamt total jeweils halt wohl"
-        "morgens abends uhr beim bei nur schon mals nr nummer de dr s d en e a auf hat wurde gewesen gmacht gmessen"
-        "tag monat natürlich antwort lautet zirka haben ga gsi monats wars gwesen"
+        """
+        ich i bin war habe hab hatte ist isch sind waren wiege wäge gross groß schwer alt es das der die den dem
+        des ein mein meine meinem geboren geb geburtstag geburtsdatum datum gewicht grösse jahrgang anno am
+        im in an um seit zum zur mal mol fach x stück stk davon ja jo genau also dann und so bitte danke
+        insgesamt total jeweils halt wohl beim bei nur schon mals nr nummer de dr s d en e a
+        auf hat wurde gewesen gmacht gmessen natürlich antwort lautet zirka haben ga gsi wars
+        gwesen
+        """
     ),
     approximate=_phrases(
-        "etwa, ungefähr, ungf, ca, circa, cirka, zirka, rund, um die, in etwa, so um, so circa, so etwa, so ungefähr, so ca,"
-        "öppe, öpe, schätzungsweise, geschätzt, knapp, gut, fast, bald, annähernd, grob, plus minus, oder so, gegen, kurz,"
-        "circa um, eppa, beinahe, über den daumen, irgendwann, irgendwo, herum, rum, um den dreh"
+        """
+        etwa, ungefähr, ungf, ca, circa, cirka, zirka, rund, um die, in etwa, so um, so circa, so etwa,
+        so ungefähr, so ca, öppe, öpe, schätzungsweise, geschätzt, knapp, gut, fast, bald, annähernd, grob,
+        plus minus, oder so, gegen, kurz, circa um, eppa, beinahe, über den daumen, irgendwann, irgendwo, herum,
+        rum, um den dreh
+        """
     ),
     hedges=_phrases(
-        "glaube, glaub, glaub ich, glaube ich, ich glaube, denke, denk ich, denke ich, ich denke, vielleicht, wahrscheinlich,"
-        "vermutlich, müsste, müsste sein, könnte, könnte sein, kann sein, wenn ich mich recht erinnere, soviel ich weiss,"
-        "soweit ich weiss, meine ich, ich meine, schätze, schätze ich, ich schätze, möglicherweise, eventuell, evtl, mein i,"
-        "dürfte, dürfte sein, sollte, womöglich, keine ahnung, "
+        """
+        glaube, glaub, glaub ich, glaube ich, ich glaube, denke, denk ich, denke ich, ich denke, vielleicht,
+        wahrscheinlich, vermutlich, müsste, müsste sein, könnte, könnte sein, kann sein,
+        wenn ich mich recht erinnere, soviel ich weiss, so viel ich weiss, so weit ich weiss, soweit ich weiss,
+        meine ich, ich meine, schätze, schätze ich, ich schätze, möglicherweise, eventuell, evtl, mein i,
+        dürfte, dürfte sein, sollte, womöglich, keine ahnung,
+        """
         + with_not(
-            "~ sicher, bin mir ~ sicher, aber ich bin mir ~ sicher, weiss ~, weiss ~ genau, weiss ~ mehr genau,"
-            "weiss es ~ genau, weiss ~ mehr, weiss ich ~, weiss ich ~ mehr, weiss ich ~ genau, weiss es ~ mehr genau, ~ genau"
+            """
+            ~ sicher, bin mir ~ sicher, aber ich bin mir ~ sicher, weiss ~, weiss ~ genau, weiss ~ mehr genau,
+            weiss es ~ genau, weiss ~ mehr, weiss ich ~, weiss ich ~ mehr, weiss ich ~ genau,
+            weiss es ~ mehr genau, ~ genau
+            """
         )
     ),
     limits=_phrases(
-        "mehr als, über, überm, mindestens, mind, wenigstens, weniger als, unter, höchstens, maximal, max, bis zu, minimal,"
-        "min, grösser als, kleiner als, älter als, jünger als, mehr, weniger, plus, nicht mehr als, nicht über, oder mehr,"
-        "oder weniger, aufwärts"
+        """
+        mehr als, über, überm, mindestens, mind, wenigstens, weniger als, unter, höchstens, maximal, max,
+        bis zu, minimal, min, grösser als, kleiner als, älter als, jünger als, mehr, weniger, plus,
+        nicht mehr als, nicht über, oder mehr, oder weniger, aufwärts
+        """
     ),
     date_limits=_words("vor nach bis spätestens frühestens vorm"),
     vague=_phrases(
-        "ein paar, paar, a paar, es paar, einige, mehrere, viele, vieli, wenige, etliche, verschiedene, manche, unzählige,"
-        "mehrmals, oft, öfters, öfter, häufig, selten, viel, ein paar mal, zig, vü, zahlreiche, wenig"
+        """
+        ein paar, paar, a paar, es paar, einige, mehrere, viele, vieli, wenige, etliche, verschiedene, manche,
+        unzählige, mehrmals, oft, öfters, öfter, häufig, selten, viel, ein paar mal, zig, vü, zahlreiche, wenig
+        """
     ),
     to=_words("bis - biz"),
     either=_words("oder bzw beziehungsweise resp respektive odr"),
@@ -61,13 +77,14 @@ AROUND = Around(
     scales=_words("million millionen mio milliarde milliarden mrd dutzend tausend hundert tsd k hunderte tausende"),
 )
 
-_SMALL = (
-    "null nullmal zero, eins einmal eimal oans ei einer oamal eini, zwei zwo zwoi zwöi zwee zwoa zweimal,"
-    "drei drü dreimal drüü drüümal, vier vieri vierimal viermal fier, fünf füf foif fünfmal füfi, sechs sächs sechsmal sächsi,"
-    "sieben sibe siebenmal sibni siebn sibä, acht achti achtmal, neun nün neunmal nüni noin, zehn zäh zehnmal zähni "
-    " zän, elf elfmal elfi ölf, zwölf zwölfmal zwölfi zwöuf, dreizehn drizäh, vierzehn vierzäh, fünfzehn füfzäh fuffzehn,"
-    "sechzehn sechszehn sächzäh, siebzehn siebenzehn sibzäh, achtzehn achtzäh, neunzehn nünzäh, zwanzig zwänzg zwanzg zwanzich"
-)
+_SMALL = """
+    null nullmal zero, eins einmal eimal oans ei einer oamal eini, zwei zwo zwoi zwöi zwee zwoa zweimal,
+    drei drü dreimal drüü drüümal, vier vieri vierimal viermal fier, fünf füf foif fünfmal füfi,
+    sechs sächs sechsmal sächsi, sieben sibe siebenmal sibni siebn sibä, acht achti achtmal,
+    neun nün neunmal nüni noin, zehn zäh zehnmal zähni zän, elf elfmal elfi ölf, zwölf zwölfmal zwölfi zwöuf,
+    dreizehn drizäh, vierzehn vierzäh, fünfzehn füfzäh fuffzehn, sechzehn sechszehn sächzäh,
+    siebzehn siebenzehn sibzäh, achtzehn achtzäh, neunzehn nünzäh, zwanzig zwänzg zwanzg zwanzich
+    """
 _TENS = {
     "dreissig dreißig drissg dreissg": 30,
     "vierzig vierzg vierzich": 40,
@@ -78,11 +95,12 @@ _TENS = {
     "neunzig nünzg neunzg": 90,
     "ein": 1,
 }
-_STEMS = (
-    "erst zweit dritt viert fünft sechst siebt acht neunt zehnt elft zwölft dreizehnt vierzehnt fünfzehnt sechzehnt siebzehnt"
-    " achtzehnt neunzehnt zwanzigst einundzwanzigst zweiundzwanzigst dreiundzwanzigst vierundzwanzigst fünfundzwanzigst"
-    " sechsundzwanzigst siebenundzwanzigst achtundzwanzigst neunundzwanzigst dreissigst einunddreissigst"
-).split()
+_STEMS = """
+    erst zweit dritt viert fünft sechst siebt acht neunt zehnt elft zwölft dreizehnt vierzehnt fünfzehnt
+    sechzehnt siebzehnt achtzehnt neunzehnt zwanzigst einundzwanzigst zweiundzwanzigst dreiundzwanzigst
+    vierundzwanzigst fünfundzwanzigst sechsundzwanzigst siebenundzwanzigst achtundzwanzigst neunundzwanzigst
+    dreissigst einunddreissigst
+"""
 
 NUMBERS = NumberWords(
     small=_DE.counted(_SMALL) | _DE.table(_TENS),
@@ -96,7 +114,7 @@ NUMBERS = NumberWords(
     and_a_half=_phrases("und ein halb, und ein halbes, und eine halbe, und ein halber, einhalb, und einen halben"),
     none=_words("kein keine keinen keiner keines keins keinem keinmal nie niemals nix"),
     ordinals=_DE.table(
-        {" ".join(stem + end for end in ("e", "en", "er", "es", "ens")): n for n, stem in enumerate(_STEMS, 1)}
+        {" ".join(stem + end for end in ("e", "en", "er", "es", "ens")): n for n, stem in enumerate(_STEMS.split(), 1)}
         | {"siebente siebenten siebenter": 7, "ersts erschte erschten": 1, "zwoite zwote": 2, "dritti": 3}
     ),
     ordinal_ends=_words("te ten ter tes ste sten ster"),
@@ -127,8 +145,10 @@ DATES = DateWords(
         start=1,
     ),
     weekdays=_DE.counted(
-        "montag mo mäntig mondog, dienstag di ziischtig, mittwoch mi mittwuch, donnerstag do donnschtig, freitag fr friitig,"
-        "samstag sonnabend sa samschtig, sonntag so sunntig"
+        """
+        montag mo mäntig mondog, dienstag di ziischtig, mittwoch mi mittwuch, donnerstag do donnschtig,
+        freitag fr friitig, samstag sonnabend sa samschtig, sonntag so sunntig
+        """
     ),
     seasons=_DE.table({"frühling frühjahr frühlig": 5, "sommer summer": 8, "herbst herbscht": 11}),
     days=_DE.table(
@@ -149,8 +169,10 @@ DATES = DateWords(
     ago_before=_words("vor seit vur"),
     ago_after=_words("her zurück"),
     last=_words(
-        "letzte letzten letzter letztes letztem letscht letschte letschti vergangene vergangenen vergangenes vorige"
-        " vorigen voriges"
+        """
+        letzte letzten letzter letztes letztem letscht letschte letschti vergangene vergangenen vergangenes
+        vorige vorigen voriges
+        """
     ),
     before_last=_words("vorletzte vorletzten vorletzter vorletztes"),
     this=_words("diese diesen dieser dieses diesem laufende laufenden am"),
@@ -159,8 +181,21 @@ DATES = DateWords(
     of=_words("des vom"),
     month_first=False,
     decade_ends=_words("er ern ers"),
-    year_pads=_words("jahr jahrgang anno im in seit jg geboren war das ich bin es jahre"),
-    month_names=tuple("Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()),
+    year_pads=_words("jahr jahrs jahres jahrgang monat monats anno im in seit jg geboren war das ich bin es jahre"),
+    month_names=(
+        "Januar",
+        "Februar",
+        "März",
+        "April",
+        "Mai",
+        "Juni",
+        "Juli",
+        "August",
+        "September",
+        "Oktober",
+        "November",
+        "Dezember",
+    ),
 )
 
 TIMES = TimeWords(
@@ -190,16 +225,21 @@ TIMES = TimeWords(
 
 CHOICES = ChoiceWords(
     number_pads=_words(
-        "nr nummer nummero option antwort punkt möglichkeit die der das den ziffer zahl variante ich nehme wähle a auswahl"
-        "bitte es ist isch stelle auch"
+        """
+        nr nummer nummero option antwort punkt möglichkeit die der das den ziffer zahl variante ich nehme wähle
+        a auswahl bitte es ist isch stelle auch
+        """
     ),
     last=_words("letzte letzten letzter letztes letschte"),
     none=_phrases(
-        "keine, keins, keines, keiner, kein, keine davon, keins davon, keines davon, keiner davon, keine der genannten,"
-        "keines der genannten, keine von diesen, keins von diesen, keine von denen, keins von denen, keins von beiden,"
-        "keine von beiden, keine von allen, nichts, nichts davon, nix, nix davon, nichts von alledem, nichts der gleichen,"
-        "gar keine, gar nichts, gar keins, nein, nei, nö, nee, nein nichts, nein keine, nein keins, nichts von dem,"
-        "trifft nichts zu, trifft nicht zu, keine trifft zu, nüt, nein nichts davon, nein keine davon, nein keins davon"
+        """
+        keine, keins, keines, keiner, kein, keine davon, keins davon, keines davon, keiner davon,
+        keine der genannten, keines der genannten, keine von diesen, keins von diesen, keine von denen,
+        keins von denen, keins von beiden, keine von beiden, keine von allen, nichts, nichts davon, nix,
+        nix davon, nichts von alledem, nichts der gleichen, gar keine, gar nichts, gar keins, nein, nei, nö,
+        nee, nein nichts, nein keine, nein keins, nichts von dem, trifft nichts zu, trifft nicht zu,
+        keine trifft zu, nüt, nein nichts davon, nein keine davon, nein keins davon
+        """
     ),
     all=_phrases(
         "alle, alles, alle davon, alles davon, allesamt, sämtliche, alle genannten, trifft alles zu, beide, beides"
@@ -252,7 +292,9 @@ UNITS = _DE.units(
     {
         "a": "Jahre", "mo": "Monate", "wk": "Wochen", "d": "Tage", "h": "Stunden", "min": "Minuten", "s": "Sekunden",
         "Cel": "°C", "mm[Hg]": "mmHg", "/min": "/min", "/d": "pro Tag", "/wk": "pro Woche", "/mo": "pro Monat",
-        "/a": "pro Jahr", "[IU]": "IE", "[lb_av]": "lb", "[ft_i]": "ft", "[in_i]": "Zoll", "ug": "µg", "umol/L": "µmol/L",
+        "/a": "pro Jahr", "[IU]": "IE", "[lb_av]": "lb", "[ft_i]": "ft", "[in_i]": "Zoll", "ug": "µg", "umol/L": """
+        µmol/L
+        """,
         "mg/d": "mg/Tag", "kg/m2": "kg/m2",
     },
 )  # fmt: skip

@@ -11,8 +11,8 @@ from bot.interview.parsing.vocabulary import (
     DateWords,
     NumberWords,
     TimeWords,
-    Words,
     Wordings,
+    Words,
 )
 
 _EN = Compiler(fold_plain)
@@ -20,31 +20,45 @@ _words, _phrases = _EN.words, _EN.phrases
 
 AROUND = Around(
     harmless=_words(
-        "i im ive am is was were are have had has been its it the a an my me weigh weighed weight tall height old of on in at"
-        " for since born birthday birth date dob year years' yes yeah and then so please thanks thank you total altogether"
-        " times time x there that this be just only by answer number no nr each every did do got s oclock day month"
+        """
+        i im ive am is was were are have had has been its it the a an my me weigh weighed weight tall height old
+        of on in at for since born birthday birth date dob yes yeah and then so please thanks thank
+        you total altogether times time x there that this be just only by answer number no nr each every did do
+        got s
+        """
     )
     - _words("no yes"),
     approximate=_phrases(
-        "about, around, approximately, approx, roughly, circa, ca, c, some, nearly, almost, or so, more or less, close to,"
-        "somewhere around, give or take, ish, just about, in the region of, somewhere, sometime, some time, roundabout, odd"
+        """
+        about, around, approximately, approx, roughly, circa, ca, c, some, nearly, almost, or so, more or less,
+        close to, somewhere around, give or take, ish, just about, in the region of, somewhere, sometime,
+        some time, roundabout, odd
+        """
     ),
     hedges=_phrases(
-        "i think, think, i believe, believe, i guess, guess, maybe, perhaps, probably, possibly, might be, may be, could be,"
-        "i suppose, suppose, as far as i know, if i remember correctly, if i remember right, not sure, im not sure,"
-        "i am not sure, but im not sure, dont know, i dont know, dont know exactly, i dont know exactly, not exactly,"
-        "i reckon, reckon, must have been, must be, should be, not quite sure, not certain, cant remember exactly,"
-        "i cant remember exactly, dont remember exactly, no idea, unsure, presumably, likely"
+        """
+        i think, think, i believe, believe, i guess, guess, maybe, perhaps, probably, possibly, might be,
+        may be, could be, i suppose, suppose, as far as i know, if i remember correctly, if i remember right,
+        not sure, im not sure, i am not sure, but im not sure, dont know, i dont know, dont know exactly,
+        i dont know exactly, not exactly, i reckon, reckon, must have been, must be, should be, not quite sure,
+        not certain, cant remember exactly, i cant remember exactly, dont remember exactly, no idea, unsure,
+        presumably, likely
+        """
     ),
     limits=_phrases(
-        "more than, over, at least, less than, under, below, above, up to, at most, no more than, not more than, fewer than,"
-        "maximum, max, minimum, min, greater than, older than, younger than, or more, or less, plus, more, less, fewer, upwards,"
-        "or fewer, a minimum of, a maximum of, not over"
+        """
+        more than, over, at least, less than, under, below, above, up to, at most, no more than, not more than,
+        fewer than, maximum, max, minimum, min, greater than, older than, younger than, or more, or less, plus,
+        more, less, fewer, upwards, or fewer, a minimum of, a maximum of, not over
+        """
     ),
     date_limits=_words("before after until till by prior pre post"),
     vague=_phrases(
-        "a few, few, several, many, some, a couple, couple, a couple of, couple of, lots, lot, a lot, loads, often, various, multiple,"
-        "numerous, a handful, handful, countless, plenty, quite a few, rarely, frequently"
+        """
+        a few, few, several, many, some, a couple, couple, a couple of, couple of, lots, lot, a lot, loads,
+        often, various, multiple, numerous, a handful, handful, countless, plenty, quite a few, rarely,
+        frequently
+        """
     ),
     to=_words("to - through thru till until"),
     either=_words("or"),
@@ -53,10 +67,10 @@ AROUND = Around(
     scales=_words("million millions billion dozen dozens thousand thousands hundred hundreds k m bn"),
 )
 
-_SMALL = (
-    "zero nil nought, one once, two twice, three thrice, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen,"
-    "fourteen forteen, fifteen, sixteen, seventeen, eighteen, nineteen, twenty"
-)
+_SMALL = """
+    zero nil nought, one once, two twice, three thrice, four, five, six, seven, eight, nine, ten, eleven,
+    twelve, thirteen, fourteen forteen, fifteen, sixteen, seventeen, eighteen, nineteen, twenty
+    """
 _TENS = {
     "thirty": 30,
     "forty fourty": 40,
@@ -66,10 +80,10 @@ _TENS = {
     "eighty": 80,
     "ninety": 90,
 }
-_ORDINALS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth"
-    " sixteenth seventeenth eighteenth nineteenth twentieth"
-)
+_ORDINALS = """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+    fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
+    """
 
 NUMBERS = NumberWords(
     small=_EN.counted(_SMALL) | _EN.table(_TENS),
@@ -82,7 +96,7 @@ NUMBERS = NumberWords(
     half_suffix="",
     and_a_half=_phrases("and a half, and one half"),
     none=_words("none never no nothing"),
-    ordinals=_EN.counted(_ORDINALS.replace(" ", ","), start=1) | _EN.table({"thirtieth": 30}),
+    ordinals=_EN.counted(",".join(_ORDINALS.split()), start=1) | _EN.table({"thirtieth": 30}),
     ordinal_ends=_words("st nd rd th"),
     minus=_words("minus"),
     decimal_mark=".",
@@ -135,9 +149,20 @@ DATES = DateWords(
     of=_words("of"),
     month_first=False,
     decade_ends=_words("s"),
-    year_pads=_words("year in since born was it the i am im year"),
-    month_names=tuple(
-        "January February March April May June July August September October November December".split()
+    year_pads=_words("year month in since born was it the i am im year"),
+    month_names=(
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
     ),
 )
 
@@ -166,15 +191,23 @@ TIMES = TimeWords(
 )
 
 CHOICES = ChoiceWords(
-    number_pads=_words("number no nr option answer choice the one ones item i take choose pick please its it is and also"),
+    number_pads=_words("""
+    number no nr option answer choice the one ones item i take choose pick please its it is and also
+    """),
     last=_words("last"),
     none=_phrases(
-        "none, none of these, none of them, none of those, none of the above, none of that, nothing, nothing of these, neither,"
-        "no, nope, neither of these, neither of them, not any, no none, none at all, nothing at all, none apply, none applies,"
-        "none of these apply, none of the options, nothing applies, no nothing, none of it, neither one"
+        """
+        none, none of these, none of them, none of those, none of the above, none of that, nothing,
+        nothing of these, neither, no, nope, neither of these, neither of them, not any, no none, none at all,
+        nothing at all, none apply, none applies, none of these apply, none of the options, nothing applies,
+        no nothing, none of it, neither one
+        """
     ),
     all=_phrases(
-        "all, all of them, all of these, all of the above, everything, all apply, both, both of them, every one, all of those"
+        """
+        all, all of them, all of these, all of the above, everything, all apply, both, both of them, every one,
+        all of those
+        """
     ),
     articles=_words("the a an my of to in on at"),
     endings=("es", "s"),
@@ -235,6 +268,4 @@ WORDINGS = Wordings(
     yes="yes", no="no", date="{day} {month} {year}", month="{month} {year}", time="{time}", moment="{date}, {time}"
 )
 
-WORDS = Words(
-    fold_plain, AGREEMENT, SILENCE, AROUND, NUMBERS, DATES, TIMES, CHOICES, UNITS, COMMANDS, WORDINGS
-)
+WORDS = Words(fold_plain, AGREEMENT, SILENCE, AROUND, NUMBERS, DATES, TIMES, CHOICES, UNITS, COMMANDS, WORDINGS)

@@ -1,0 +1,76 @@
+"""Free text becomes typed answers, by rules. Pure: no I/O, clock or randomness."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from bot.interview.parsing.asked import Asked
+from bot.interview.parsing.choices import read_choice
+from bot.interview.parsing.dates import read_date
+from bot.interview.parsing.languages import words_for
+from bot.interview.parsing.moments import read_moment
+from bot.interview.parsing.numbers import read_number
+from bot.interview.parsing.plain_text import read_text, read_url
+from bot.interview.parsing.quantities import read_quantity
+from bot.interview.parsing.reading import DontKnow, NotUnderstood, Reading, Refused
+from bot.interview.parsing.silence import hints_at_silence, one_word, read_silence
+from bot.interview.parsing.times import read_time
+from bot.interview.parsing.tokens import Reply, cut
+from bot.interview.parsing.vocabulary import Words
+from bot.interview.parsing.yesno import read_boolean
+from bot.matching.text import MAX_CHARACTERS, sanitise
+
+
+def read(text: str, question: Asked, *, language: str, today: date) -> Reading:
+    """Return what a reply answers to a question.
+
+    Args:
+        text: As the patient typed it; anything at all.
+        question: What is asked.
+        language: Tag of the conversation's language, for example "de-CH". English where there are no words for it.
+        today: For relative dates and two-digit years.
+
+    Returns:
+        Answers of the question's type, or why there are none. Nothing is invented: whatever was not said in so many
+        words has ``literal`` False and must be read back.
+    """
+    clean = sanitise(text)
+    if clean.too_long:
+        return NotUnderstood(f"longer than {MAX_CHARACTERS} characters", "too-long")
+    if not clean.text:
+        return NotUnderstood("no text", "empty")
+    words = words_for(language)
+    reply = cut(text, words.fold)
+    if question.type in ("choice", "open-choice"):
+        return read_choice(text, reply, question, words)
+    silence = read_silence(reply, words)
+    if question.type in ("string", "text") and (silence is None or _may_be_text(silence, reply)):
+        return read_text(text, question)
+    if silence:
+        return silence
+    reading = _value(text, reply, question, words, today)
+    if isinstance(reading, NotUnderstood) and reading.why in ("nothing", "vague"):
+        return hints_at_silence(reply, words) or reading
+    return reading
+
+
+def _may_be_text(silence: DontKnow | Refused, reply: Reply) -> bool:
+    return isinstance(silence, Refused) and one_word(reply)
+
+
+def _value(text: str, reply: Reply, question: Asked, words: Words, today: date) -> Reading:
+    if question.type == "boolean":
+        return read_boolean(reply, words)
+    if question.type in ("integer", "decimal"):
+        return read_number(reply, question, words)
+    if question.type == "date":
+        return read_date(reply, question, words, today)
+    if question.type == "dateTime":
+        return read_moment(reply, question, words, today)
+    if question.type == "time":
+        return read_time(reply, question, words)
+    if question.type == "quantity":
+        return read_quantity(reply, question, words)
+    if question.type == "url":
+        return read_url(text, question)
+    return NotUnderstood(f"an answer of type {question.type} cannot be given in chat", "not-in-chat")
