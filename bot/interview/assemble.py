@@ -96,8 +96,12 @@ class Assembly:
         for item in items:
             own = below(around, item.link_id)
             if item.type == "group":
+                before = len(found)
                 for number in range(count_at(self.filling, item, own)):
                     self._group(item, below(around, item.link_id, number), found)
+                # A group that must be there is there, even if nothing in it was answered.
+                if len(found) == before and item.required and own not in self.filling.disabled:
+                    self._node(item, own, found)
             elif item.type != "display" and own not in self.filling.disabled:
                 self._question(item, own, found)
         return found
@@ -106,11 +110,8 @@ class Assembly:
         if path in self.filling.disabled:
             return
         inner = self.items(item.children, path)
-        # A group that must be there is there, even if nothing in it was answered.
-        if inner or item.least > path[-1][1]:
-            node = self._node(item, path, found)
-            if inner:
-                node["item"] = inner
+        if inner:
+            self._node(item, path, found)["item"] = inner
 
     def _question(self, item: Item, path: Path, found: list[JsonValue]) -> None:
         answers = answers_at(self.filling, path)

@@ -148,7 +148,7 @@ class Engine:
         path = event.path
         item = self.form.by_link_id.get(path[-1][0]) if path else None
         # A group that is added, or closed before there is any, is not there yet.
-        if item is None or not (self._may_be_added(filling, item, path) or exists(self.form, filling, path)):
+        if item is None or not exists(self.form, filling, path, next_too=isinstance(event, GroupAdded | NoMore)):
             raise BadData("An event of the interview names a question that is not asked. Start the interview again.")
         wanted = {Shown: "display", GroupAdded: "group", GroupRemoved: "group"}.get(type(event))
         if isinstance(event, Given | Skipped | Cleared | MarkedForStaff) and not item.is_question:
@@ -156,11 +156,6 @@ class Engine:
         if wanted not in (None, item.type):
             raise BadData(f"An event takes the item {item.link_id!r} for a {wanted}.")
         return item
-
-    def _may_be_added(self, filling: Filling, item: Item, path: Path) -> bool:
-        if item.type != "group" or not item.repeats or tuple(link_id for link_id, _ in path) != item.line:
-            return False
-        return len(path) == 1 or exists(self.form, filling, path[:-1])
 
     def _given(self, filling: Filling, item: Item, event: Given) -> Filling:
         if not event.answers:
@@ -219,6 +214,10 @@ class Engine:
     def answers(self, filling: Filling, path: Path) -> tuple[Answer, ...]:
         """Return the answers at a question, given or calculated."""
         return answers_at(filling, path)
+
+    def exists(self, filling: Filling, path: Path) -> bool:
+        """Say whether a path leads somewhere, as things stand."""
+        return exists(self.form, filling, path)
 
     def is_enabled(self, filling: Filling, path: Path) -> bool:
         """Say whether an item is asked for, as things stand."""

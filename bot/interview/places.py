@@ -59,18 +59,20 @@ def instances(form: Form, filling: Filling, item: Item, within: Path = (), *, le
         yield from (below(path, item.link_id, number) for number in range(amount))
 
 
-def exists(form: Form, filling: Filling, path: Path) -> bool:
-    """Say whether a path leads somewhere, as things stand."""
+def exists(form: Form, filling: Filling, path: Path, *, next_too: bool = False) -> bool:
+    """Say whether a path leads somewhere as things stand; `next_too`: or to a group instance that could be added."""
     item = form.by_link_id.get(path[-1][0]) if path else None
     if item is None or tuple(link_id for link_id, _ in path) != item.line:
         return False
-    for depth, (link_id, number) in enumerate(path):
-        around = form.by_link_id[link_id]
-        last = depth == len(path) - 1
-        amount = 1 if last and around.type != "group" else numbers(filling, around, below(path[:depth], link_id))
-        if not 0 <= number < amount:
-            return False
-    return True
+    around = all(_has_number(form, filling, path[:depth]) for depth in range(1, len(path)))
+    if item.type != "group":
+        return around and path[-1][1] == 0
+    return around and (_has_number(form, filling, path) or (next_too and item.repeats))
+
+
+def _has_number(form: Form, filling: Filling, path: Path) -> bool:
+    """Say whether a group has this instance, or a question this answer."""
+    return 0 <= path[-1][1] < numbers(filling, form.by_link_id[path[-1][0]], first(path))
 
 
 def is_enabled(form: Form, filling: Filling, path: Path) -> bool:
