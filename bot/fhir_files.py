@@ -54,13 +54,11 @@ def _folder(folder: Path) -> Iterator[JsonObject]:
 
 
 def find_by_canonical(resources: Iterable[JsonObject], canonical: str) -> JsonObject | None:
-    """Return the Questionnaire that ``url`` or ``url|version`` names.
-
-    Where only another version is at hand, that one is returned: whoever uses it says so.
-    """
+    """Return the Questionnaire that ``url`` or ``url|version`` names; one without a version stands for any."""
     url, version = split_canonical(canonical)
     if not url:
         return None
     same = [each for each in resources if each.get("resourceType") == "Questionnaire" and string(each, "url") == url]
-    exact = (each for each in same if not version or string(each, "version") == version)
-    return next(exact, same[0] if same else None)
+    wanted = (version, "") if version else ("",)
+    exact = (each for number in wanted for each in same if string(each, "version") == number)
+    return next(exact, same[0] if same and not version else None)

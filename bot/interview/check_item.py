@@ -166,6 +166,9 @@ class ItemChecks:
         fitting = ANSWER_TYPES.get(given.asked.type)
         values: list[Answer] = []
         for index, raw in enumerate(given.answers):
+            if not any(name.startswith(("value", "_value")) for name in raw):
+                place = given.place.child("answer", index)
+                self.findings.warning(place, "An answer without a value", code="required", rule="no-value")
             for answer in values_of(raw):
                 values.append(answer)
                 place = given.place.child("answer", index)

@@ -5,15 +5,12 @@ Texts and dates of a patient are never quoted; numbers and limits are.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from functools import lru_cache
-
 from bot.interview.answer import Answer
 from bot.interview.answer_check import AnswerCheck, beyond, bound_rule, say, stated_limits
 from bot.interview.comparing import relate
 from bot.interview.fhir_json import as_object, extension_value, number
 from bot.interview.item_types import TEXTS
+from bot.interview.patterns import matcher
 from bot.interview.sdc import ENTRY_FORMAT, MAX_DECIMAL_PLACES, MAX_VALUE, MIN_LENGTH, MIN_VALUE, REGEX
 
 _BOUNDED = frozenset({"integer", "decimal", "date", "dateTime", "time"})
@@ -65,23 +62,14 @@ def _check_pattern(check: AnswerCheck, text: str) -> None:
     pattern = extension_value(check.item, *REGEX)
     if pattern is None or not isinstance(pattern.value, str) or check.item.get("type") not in TEXTS:
         return
-    fits = matcher(pattern.value)
+    test = matcher(pattern.value)
+    fits = test(text) if test is not None else None
     if fits is None:
-        check.warning("The item's regex cannot be read, so it was not checked", "regex")
-    elif not fits(text):
+        check.warning("The item's regex cannot be read or takes too long, so it was not checked", "regex")
+    elif not fits:
         example = extension_value(check.item, *ENTRY_FORMAT)
         hint = f" (expected: {example.value})" if example is not None and isinstance(example.value, str) else ""
         check.error(f"The answer does not have the required form{hint}", "regex")
-
-
-@lru_cache(maxsize=128)
-def matcher(pattern: str) -> Callable[[str], bool] | None:
-    """Return a test for the whole of a text; None when the pattern cannot be read."""
-    try:
-        compiled = re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
-        return None
-    return lambda text: compiled.fullmatch(text) is not None
 
 
 def _check_places(check: AnswerCheck) -> None:

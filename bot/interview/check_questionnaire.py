@@ -17,6 +17,7 @@ from bot.interview.check_structure import check_structure
 from bot.interview.fhir_json import JsonObject, extension_value, number, objects, string, strings, value_of
 from bot.interview.item_types import ANSWER_TYPES, CHOICES
 from bot.interview.outcome import Finding, Findings, Place
+from bot.interview.patterns import matcher
 from bot.interview.primitives import compare_dates, compare_times
 from bot.interview.resource_types import RESOURCE_TYPES
 from bot.interview.sdc import MAX_OCCURS, MAX_VALUE, MIN_OCCURS, MIN_VALUE, REGEX
@@ -148,20 +149,12 @@ def _check_options(placed: Placed, contained: set[str], findings: Findings) -> N
 def _check_limits(placed: Placed, findings: Findings) -> None:
     item, place = placed.item, placed.place
     pattern = extension_value(item, *REGEX)
-    if pattern is not None and isinstance(pattern.value, str) and not _compiles(pattern.value):
+    if pattern is not None and isinstance(pattern.value, str) and matcher(pattern.value) is None:
         findings.warning(place, "The regex cannot be read", code="value", rule="regex")
     for low_urls, high_urls, what in ((MIN_VALUE, MAX_VALUE, "value"), (MIN_OCCURS, MAX_OCCURS, "occurrence")):
         low, high = extension_value(item, *low_urls), extension_value(item, *high_urls)
         if low is not None and high is not None and _above(low.value, high.value):
             findings.warning(place, f"The least {what} is above the greatest", code="value", rule="limits")
-
-
-def _compiles(pattern: str) -> bool:
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
-        return False
-    return True
 
 
 def _above(low: JsonValue, high: JsonValue) -> bool:

@@ -76,7 +76,8 @@ def find_questionnaire(response: JsonObject, resolve: Resolve) -> Form | None:
 def _say_unresolved(response: JsonObject, root: Place, findings: Findings) -> None:
     canonical = string(response, "questionnaire")
     if canonical:
-        text = f"The Questionnaire {canonical[:200]} could not be found, so the answers were not checked against it"
+        version = " in this version" if split_canonical(canonical)[1] else ""
+        text = f"The Questionnaire {canonical[:200]} could not be found{version}, so the answers were not checked"
         findings.warning(root.child("questionnaire"), text, code="not-found", rule="questionnaire")
     else:
         text = "No Questionnaire is named, so the answers were not checked against it"

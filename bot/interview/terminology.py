@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from bot.interview.fhir_json import JsonObject, objects, split_canonical, string, value_of
+from bot.interview.patterns import matcher
 
 _MAX_IMPORTS = 20
 # What codes of systems look like that are too large, or not free, to be shipped: enough to refuse what cannot be one.
@@ -328,10 +329,8 @@ def _passes_one(system: CodeSystem, concept: Concept, rule: JsonObject) -> bool:
 
 
 def _matches(pattern: str, code: str) -> bool:
-    try:
-        return re.fullmatch(pattern, code) is not None
-    except (re.error, RecursionError, OverflowError):
-        return False
+    test = matcher(pattern)
+    return test is not None and test(code) is True
 
 
 def _property(system: CodeSystem, concept: Concept, name: str) -> list[str]:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from bot.cli import app, assemble
 from bot.interview.fhir_json import dump
-from tests.bot.interview.resources import coding, form, item, response, said, value_set
+from tests.bot.interview.resources import URL, coding, form, item, response, said, value_set
 
 FORM = form(item("a", "integer", required=True))
 GOOD = response(said("a", {"valueInteger": 3}))
@@ -84,6 +84,23 @@ def test_a_questionnaire_that_cannot_be_found_is_a_warning(write: Any) -> None:
 
     assert result.exit_code == 0
     assert outcomes(result) == [["warning"]]
+
+
+@pytest.mark.parametrize(("version", "expected"), [("|2.0", ["error"]), ("|1.0", ["warning"]), ("", ["error"])])
+def test_a_version_that_is_named_must_be_the_one_at_hand(write: Any, version: str, expected: list[str]) -> None:
+    questionnaire = write("q.json", {**FORM, "version": "2.0"})
+
+    result = run("--json", "--questionnaire", questionnaire, write("bad.json", {**BAD, "questionnaire": URL + version}))
+
+    assert outcomes(result) == [expected]
+
+
+def test_a_questionnaire_without_a_version_stands_for_any(write: Any) -> None:
+    result = run(
+        "--json", "--questionnaire", write("q.json", FORM), write("r.json", {**BAD, "questionnaire": URL + "|7"})
+    )
+
+    assert outcomes(result) == [["error"]]
 
 
 def test_the_questionnaire_of_a_response_may_be_among_the_files(write: Any) -> None:

@@ -99,6 +99,22 @@ def test_an_answer_is_within_the_limits_of_its_item(
     assert verdict(asked, said("a", answer)) == expected
 
 
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        (r"\p{Lu}\p{Ll}+", "Öde", []),
+        (r"\p{Lu}\p{Ll}+", "öde", [("error", "regex")]),
+        ("(a|aa)+[bc]", "a" * 60, [("warning", "regex")]),
+    ],
+)
+def test_patterns_may_name_letters_but_not_take_forever(
+    pattern: str, text: str, expected: list[tuple[str, str]]
+) -> None:
+    asked = form(limited("string", (CORE + "regex", {"valueString": pattern})))
+
+    assert rules(checked(asked, response(said("a", {"valueString": text})))) == expected
+
+
 def test_a_date_too_coarse_for_its_limit_is_a_warning() -> None:
     findings = checked(form(between("date", "2020-06-01", "2030")), response(said("a", {"valueDate": "2020"})))
 

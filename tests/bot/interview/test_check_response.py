@@ -188,6 +188,14 @@ def test_a_questionnaire_is_looked_up_by_its_canonical() -> None:
     assert asked == [f"{URL}|1"]
 
 
+def test_an_answer_that_only_holds_items_is_a_warning() -> None:
+    asked = form(item("q", "boolean", item("why", "string")))
+
+    findings = checked(asked, response(said("q", {"item": [said("why", TEXT)]})))
+
+    assert rules(findings) == [("warning", "no-value")]
+
+
 def test_an_item_without_a_type_is_left_alone() -> None:
     broken: dict[str, Any] = {"resourceType": "Questionnaire", "status": "active", "item": [{"linkId": "a"}]}
 
