@@ -52,7 +52,8 @@ def is_absorbed(child: JsonObject, parent: JsonObject) -> bool:
     """Say whether a display item is shown with its parent instead of by itself."""
     if child.get("type") != "display":
         return False
-    return parent.get("type") != "group" or code_of(child, *sdc.ITEM_CONTROL) in (*_HELP, "unit", "lower", "upper")
+    inside_question = "linkId" in parent and parent.get("type") != "group"
+    return inside_question or code_of(child, *sdc.ITEM_CONTROL) in (*_HELP, "unit", "lower", "upper")
 
 
 def unit_label(raw: JsonObject) -> Text:
