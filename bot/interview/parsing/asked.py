@@ -52,6 +52,7 @@ class Asked:
         max_length: Of a text, in characters.
         entry_format: As the Questionnaire shows it, for example "MM/DD/YYYY": decides between day and month first.
         minimum, maximum: Hints. Values outside are read, but never taken literally.
+        prompt: The question as it was put. Its words, said again in the reply, are no comment.
         zone: Of times of day; without it a dateTime keeps its date only.
     """
 
@@ -64,6 +65,7 @@ class Asked:
     entry_format: str = ""
     minimum: Bound = None
     maximum: Bound = None
+    prompt: str = ""
     zone: tzinfo | None = None
 
     @property

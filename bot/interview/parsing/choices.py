@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from bot.interview.answer import Answer
 from bot.interview.parsing.asked import Asked, Option
-from bot.interview.parsing.labels import Folded, Labels, texts_of
+from bot.interview.parsing.labels import EQUAL, Folded, Labels, texts_of
 from bot.interview.parsing.numerals import number_tokens
 from bot.interview.parsing.pieces import MAX_PIECES, Picked, Piece, cut_pieces, merged, pick
 from bot.interview.parsing.plain_text import read_text
 from bot.interview.parsing.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.parsing.silence import means_refused, means_unknown, one_word, read_silence
-from bot.interview.parsing.tokens import Reply, cut
+from bot.interview.parsing.tokens import Reply
 from bot.interview.parsing.vocabulary import Words
 from bot.interview.parsing.yesno import read_boolean
 
@@ -25,7 +25,7 @@ def read_choice(raw: str, reply: Reply, asked: Asked, words: Words) -> Reading:
     return (
         choosing.called_just_so()
         or choosing.unanswered()
-        or choosing.yes_no(certain=True)
+        or choosing.yes_no(alone=True)
         or choosing.none_or_all()
         or choosing.by_pieces()
     )
@@ -82,18 +82,16 @@ class _Choosing:
         ]
         if saying:
             return self.one_of(saying)
-        if isinstance(silence, Refused):
-            named = self.labels.fit(self.texts)  # "das ist privat", of a ward
-            if named and len(named.options) == 1:
-                return self.read(named.options, literal=False)
-            if self.asked.type == "open-choice" and one_word(self.reply):
-                return None
-        return silence
+        named = self.labels.fit(self.texts)  # "das ist privat", of a ward
+        if named and len(named.options) == 1 and (isinstance(silence, Refused) or named.likeness == EQUAL):
+            return self.read(named.options, literal=False)
+        own_word = isinstance(silence, Refused) and self.asked.type == "open-choice" and one_word(self.reply)
+        return None if own_word else silence
 
-    def yes_no(self, *, certain: bool) -> Reading | None:
-        """Return the option called yes or no, for "jo" or "noch nie"; with `certain`, only if it was said plainly."""
+    def yes_no(self, *, alone: bool) -> Reading | None:
+        """Return the option called yes or no, for "jo" or "noch nie"; with `alone`, only if nothing else was said."""
         said = read_boolean(self.reply, self.words)
-        if not isinstance(said, Read) or (certain and not said.literal):
+        if not isinstance(said, Read) or (alone and said.remainder):
             return None
         places = [
             place
@@ -103,17 +101,18 @@ class _Choosing:
         return self.read(places, literal=said.literal, remainder=said.remainder) if len(places) == 1 else None
 
     def _says(self, option: Option, value: bool) -> bool:
-        """Tell whether an option is called nothing but yes, or no."""
-        label = option.labels[0] if option.labels else ""
-        reading = read_boolean(cut(label, self.words.fold), self.words)
-        return isinstance(reading, Read) and reading.literal and (reading.answers[0].value is True) is value
+        """Tell whether an option is called plainly yes, or no; "Right" may be a side."""
+        plain = self.words.wordings.yes if value else self.words.wordings.no
+        return bool(option.labels) and self.words.fold(option.labels[0]) == self.words.fold(plain)
 
     def none_or_all(self) -> Reading | None:
         """Read "keine davon" and "alle"."""
         texts = [token.text for token in self.spelled.tokens if token.kind != "mark"]
         while len(texts) > 1 and texts[0] in self.words.agreement.openers:
             texts = texts[1:]
-        if tuple(texts) in self.words.choices.none:
+        said = read_boolean(self.reply, self.words)
+        negative = isinstance(said, Read) and said.answers[0].value is False and not said.remainder
+        if tuple(texts) in self.words.choices.none or (negative and not self.labels.same(self.texts)):
             nothing = Read((), literal=False) if self.asked.repeats else None
             return self.one_of(self._none_options()) or nothing
         if tuple(texts) not in self.words.choices.all or self.labels.fit(texts):
@@ -125,10 +124,11 @@ class _Choosing:
         """Return the options that mean none of the others."""
         names = list(enumerate(self.labels.all))
         called = [place for place, labels in names if any(label in self.words.choices.none for label in labels)]
-        negators = self.words.agreement.negators
-        negative = [place for place, labels in names if any(negators.length_at(label, 0) for label in labels)]
+        refusing = (self.words.agreement.negators, self.words.agreement.no)
+        shown = [(place, labels[0]) for place, labels in names if labels]
+        negative = [place for place, label in shown if any(phrases.length_at(label, 0) for phrases in refusing)]
         exclusive = [place for place in negative if self.asked.options[place].exclusive]
-        return called or exclusive or (negative if len(negative) == 1 else [])
+        return called or exclusive or negative
 
     def by_pieces(self) -> Reading:
         """Read options by what stands between commas and "and"s."""
@@ -144,7 +144,7 @@ class _Choosing:
         if self.asked.type == "open-choice":
             return self._open(reading, picked)
         if isinstance(reading, NotUnderstood) and not picked.attempt:
-            return self.yes_no(certain=False) or reading
+            return self.yes_no(alone=False) or reading
         return reading
 
     def _picked(self, picked: Picked) -> Reading:

@@ -161,6 +161,8 @@ def _marks(gap: _Gap, words: Words) -> Iterator[Rest]:
         elif not token.wordlike:
             # "Ja, zwei: 2010 und 2015" says how many there are.
             yield _UNSURE if token.value == gap.count else _ODD
+        elif stuck and token.glued and token.text in words.dates.decade_ends:
+            yield _blocked("a decade, not a value", "vague")
         elif stuck and not _may_stick(token.text, words):
             yield _blocked("letters stuck to a number", "notation")
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bot.interview.parsing.asked import Option
 from bot.interview.parsing.numerals import number_tokens
-from bot.interview.parsing.spelling import one_slip_apart
+from bot.interview.parsing.spelling import Fold, one_slip_apart
 from bot.interview.parsing.tokens import Token, cut
-from bot.interview.parsing.vocabulary import Words
+from bot.interview.parsing.vocabulary import NumberWords, Words
 
 EQUAL, INFLECTED, ALIKE = 3, 2, 1  # how like two words are
 MIN_STEM = 3
 MIN_PREFIX = 4
+MIN_TAIL = 6
 MAX_PIECE = 40  # words; longer pieces are compared word by word only for equality
 
 Folded = tuple[str, ...]
@@ -41,22 +43,27 @@ def texts_of(tokens: Sequence[Token]) -> Folded:
     return tuple(token.text for token in tokens if token.kind != "mark" or token.text in "<>+%")
 
 
+@lru_cache(maxsize=4096)
+def _folded(label: str, fold: Fold, names: NumberWords) -> Folded:
+    # Lists can be long and come with every turn. Labels are the Questionnaire's: no patient's text is kept here.
+    return texts_of(number_tokens(cut(label, fold).tokens, names))
+
+
 class Labels:
     """The labels of a list of options, folded for comparison."""
 
     def __init__(self, options: Sequence[Option], words: Words) -> None:
         self._words = words
         self._articles = words.choices.articles
-        self.all = tuple(tuple(self._folded(label) for label in option.labels) for option in options)
+        self.all = tuple(
+            tuple(_folded(label, words.fold, words.numbers) for label in option.labels) for option in options
+        )
         self._names = tuple(tuple(self.content(label) for label in labels if label) for labels in self.all)
         # Codes such as "LA6568-5" count only as a whole.
         self._content = tuple(
             tuple(label for place, label in enumerate(labels) if not place or not any(map(str.isdecimal, label)))
             for labels in self._names
         )
-
-    def _folded(self, label: str) -> Folded:
-        return texts_of(number_tokens(cut(label, self._words.fold).tokens, self._words.numbers))
 
     def content(self, texts: Sequence[str]) -> Folded:
         """Return words without articles, unless nothing is left."""
@@ -92,6 +99,11 @@ class Labels:
             return None
         places = [place for place, labels in enumerate(self._content) if labels and labels[0][0].startswith(letter)]
         return Fit(tuple(places), ALIKE) if len(places) == 1 else None
+
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        """Return all words of all labels."""
+        return frozenset(word for labels in self.all for label in labels for word in label)
 
     @property
     def numeric(self) -> bool:
@@ -156,14 +168,18 @@ class Labels:
         """Return how like a written word is to a known one; 0 when it is another word."""
         if written == known:
             return EQUAL
+        short, long = sorted((written, known), key=len)
+        head = long.removesuffix(short)
+        if len(short) >= MIN_TAIL and MIN_STEM < len(head) < len(long) and head not in self._words.choices.negating:
+            return ALIKE  # "Schrittmacher" for "Herzschrittmacher"
         if written[0] != known[0] or min(len(written), len(known)) < MIN_STEM or written.isdecimal():
             return 0
         if self._stem(written) == self._stem(known):
             return INFLECTED
-        short, long = sorted((written, known), key=len)
         if len(short) >= MIN_PREFIX and (long.startswith(short) or one_slip_apart(written, known)):
             return ALIKE
-        return 0
+        stem = self._stem(short)  # "beidseits" for "beide Seiten"
+        return ALIKE if len(stem) >= MIN_PREFIX and long.startswith(stem) else 0
 
     def _stem(self, word: str) -> str:
         for ending in self._words.choices.endings:

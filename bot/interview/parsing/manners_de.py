@@ -17,7 +17,12 @@ def with_not(phrases: str) -> str:
     return ",".join(phrases.replace("~", word) for word in _NOT)
 
 
-_OPENERS = _words("ach oh äh ähm ehm öhm hmm hm also aber nun und dann das es des danke merci bitte so ah aha uff mhm")
+_OPENERS = _words(
+    """
+    ach oh äh ähm ehm öhm hmm hm also aber nun und dann das es des danke merci bitte so ah zum glück gott sei
+    dank gottseidank leider aha uff mhm
+    """
+)
 
 AGREEMENT = Agreement(
     yes=_phrases(

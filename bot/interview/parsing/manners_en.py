@@ -64,9 +64,12 @@ AGREEMENT = Agreement(
         """
     ),
     but=_words("but only just though although except"),
-    openers=_words("""
-    oh ah uh um uhm er erm well so hm hmm now and but then please thanks thank you er ok okay like just
-    """),
+    openers=_words(
+        """
+        oh ah uh um uhm er erm well so hm hmm now and but then please thanks thank you er ok okay like just thank
+        god thankfully luckily fortunately unfortunately sadly goodness
+        """
+    ),
     first_person=_words("i im ive id"),
     meta=_words(
         """

@@ -102,12 +102,30 @@ def merged(pieces: Sequence[Piece], reply: Reply, labels: Labels) -> list[Piece]
 def pick(pieces: Sequence[Piece], labels: Labels, words: Words) -> Picked:
     """Return what the pieces pick."""
     picked = Picked()
-    for number, piece in enumerate(pieces):
-        if piece.after == ":" and _counts(piece, len(pieces) - number - 1, words):
+    answers = [piece for piece in pieces if _only_answers(piece, labels, words)]
+    others = [piece for piece in pieces if piece not in answers]
+    for number, piece in enumerate(others or answers):
+        if piece.after == ":" and _counts(piece, len(others) - number - 1, words):
             picked.literal = False  # "zwei: 1 und 3"
         elif not _by_number(piece, labels, words, picked):
             _by_label(piece, labels, words, picked)
+    if others and any(words.agreement.no.within(piece.texts) for piece in answers):
+        picked.literal = False  # "nein, links"
+    if others and not picked.attempt:
+        return pick(answers, labels, words) if answers else picked
     return picked
+
+
+def _only_answers(piece: Piece, labels: Labels, words: Words) -> bool:
+    """Tell whether a piece is but a yes or no in front of what was chosen: "ja, links"."""
+    texts = piece.texts
+    plain = _plain_answer(texts, words)
+    answer = any(texts in phrases for phrases in (words.agreement.yes, words.agreement.no))
+    return not labels.same(texts) and (plain or (answer and labels.fit(texts) is None))
+
+
+def _plain_answer(texts: Folded, words: Words) -> bool:
+    return texts in {(words.fold(words.wordings.yes),), (words.fold(words.wordings.no),)}
 
 
 def _counts(piece: Piece, remaining: int, words: Words) -> bool:
@@ -142,7 +160,7 @@ def _by_number(piece: Piece, labels: Labels, words: Words, picked: Picked) -> bo
 def _by_label(piece: Piece, labels: Labels, words: Words, picked: Picked) -> None:
     fit = labels.fit(piece.texts)
     if fit is None:
-        spoken, literal = _unpadded(piece.texts, words)
+        spoken, literal = _unpadded(piece.texts, labels, words)
         picked.literal = picked.literal and literal
         fit = labels.fit(spoken) if spoken and len(spoken) < len(piece.texts) else None
         if fit is None:
@@ -153,15 +171,15 @@ def _by_label(piece: Piece, labels: Labels, words: Words, picked: Picked) -> Non
         picked.attempt = True
         picked.strange.append(replace(piece, comment=True))  # "nicht rechts"
         return
-    strange, literal = _unpadded(fit.beyond, words)
-    picked.choose(fit.options, literal=literal and fit.likeness == EQUAL and _telling(fit, piece))
+    strange, literal = _unpadded(fit.beyond, labels, words)
+    picked.choose(fit.options, literal=literal and fit.likeness == EQUAL and _telling(fit, piece, words))
     if strange:
         picked.strange.append(_comment(piece, fit))
 
 
-def _telling(fit: Fit, piece: Piece) -> bool:
-    """Tell whether a text says enough to be taken literally: more than a letter of a label."""
-    return fit.whole or any(len(text) > 2 for text in piece.texts)
+def _telling(fit: Fit, piece: Piece, words: Words) -> bool:
+    """Tell whether a text says enough to be taken literally: more than a letter or the "Ja" of a longer label."""
+    return fit.whole or (any(len(text) > 2 for text in piece.texts) and not _plain_answer(piece.texts, words))
 
 
 def _comment(piece: Piece, fit: Fit) -> Piece:
@@ -175,7 +193,7 @@ def _comment(piece: Piece, fit: Fit) -> Piece:
     return Piece(piece.first + first, piece.first + last, tokens[first:last], comment=True)
 
 
-def _unpadded(texts: Sequence[str], words: Words) -> tuple[Folded, bool]:
+def _unpadded(texts: Sequence[str], labels: Labels, words: Words) -> tuple[Folded, bool]:
     """Return the words that say more than an option does, and whether the others leave it certain."""
     around, agreement = words.around, words.agreement
     harmless = around.harmless | agreement.openers | words.choices.articles | words.numbers.articles
@@ -183,6 +201,7 @@ def _unpadded(texts: Sequence[str], words: Words) -> tuple[Folded, bool]:
     while place < len(texts):
         unsure = max(around.hedges.length_at(texts, place), around.approximate.length_at(texts, place))
         yes = agreement.yes.length_at(texts, place)
+        yes = 0 if labels.vocabulary & set(texts[place : place + yes]) else yes  # "right" may be a side
         if not (unsure or yes or texts[place] in harmless | words.choices.number_pads):
             left.append(texts[place])
         literal = literal and not unsure

@@ -73,12 +73,22 @@ def _single(tokens: Sequence[Token], start: int, asked: Asked, words: Words) -> 
     number = number_at(tokens, start, words.numbers, lists=asked.repeats)
     if number:
         end, codes = unit_at(tokens, number.end, words, asked.allowed_units)
-        return _Amount(number, end if codes else number.end, codes)
+        return _and_a_half(_Amount(number, end, codes), tokens, words) if codes else _Amount(number, number.end, ())
     number = _worded(tokens, start, words)
     if number is None:
         return None
     end, codes = unit_at(tokens, number.end, words, asked.allowed_units)
-    return _Amount(number, end, codes) if codes else None
+    return _and_a_half(_Amount(number, end, codes), tokens, words) if codes else None
+
+
+def _and_a_half(amount: _Amount, tokens: Sequence[Token], words: Words) -> _Amount:
+    """Return an amount with what follows its unit: "a year and a half"."""
+    following = [token.text for token in tokens[amount.end : amount.end + 3]]
+    more = words.numbers.and_a_half.length_at(following, 0)
+    if not more or not amount.number.readings:
+        return amount
+    value = amount.number.readings[0] + _HALF
+    return replace(amount, number=replace(amount.number, readings=(value,)), end=amount.end + more)
 
 
 def _worded(tokens: Sequence[Token], start: int, words: Words) -> Number | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 from bot.interview.parsing.asked import Asked
@@ -39,10 +40,10 @@ def read(text: str, question: Asked, *, language: str, today: date) -> Reading:
         return NotUnderstood(f"longer than {MAX_CHARACTERS} characters", "too-long")
     if not clean.text:
         return NotUnderstood("no text", "empty")
-    words = words_for(language)
+    words = _with_echo(words_for(language), question)
     reply = cut(text, words.fold)
     if question.type in ("choice", "open-choice"):
-        return read_choice(text, reply, question, words)
+        return read_choice(text, reply, question, words_for(language))
     silence = read_silence(reply, words)
     if question.type in ("string", "text") and (silence is None or _may_be_text(silence, reply)):
         return read_text(text, question)
@@ -52,6 +53,16 @@ def read(text: str, question: Asked, *, language: str, today: date) -> Reading:
     if isinstance(reading, NotUnderstood) and reading.why in ("nothing", "vague"):
         return hints_at_silence(reply, words) or reading
     return reading
+
+
+def _with_echo(words: Words, question: Asked) -> Words:
+    """Return the words with those added to the harmless ones that only echo the question: "3 Kinder"."""
+    asked = {token.text for token in cut(question.prompt, words.fold).tokens if token.kind == "word"}
+    years = {word for word, span in words.dates.spans.items() if span == "a"} if asked & words.numbers.age else set()
+    negators = {phrase[0] for phrase in words.agreement.negators.all}
+    extra = asked - negators - words.around.date_limits | years
+    extra |= words.numbers.pads if question.type in ("integer", "decimal") else set()
+    return replace(words, around=replace(words.around, harmless=words.around.harmless | extra)) if extra else words
 
 
 def _may_be_text(silence: DontKnow | Refused, reply: Reply) -> bool:

@@ -179,7 +179,7 @@ def _month(tokens: Sequence[Token], start: int, calendar: Calendar) -> tuple[int
     """Read a month without a year, where the word is surely a month: "in May", not "it may be"."""
     names, word = calendar.words.dates, _text(tokens, start)
     alone = sum(token.wordlike for token in tokens) == 1
-    opened = _text(tokens, start - 1) in names.ahead | names.ago_before
+    opened = _text(tokens, start - 1) in names.ahead | names.ago_before | names.parts
     if word not in names.months or not (alone or opened):
         return None
     return start + 1, latest(names.months[word], 0, calendar.today)

@@ -108,11 +108,13 @@ class Around:
     scales: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NumberWords:
-    """Numbers in words.
+    """Numbers in words. Compared by identity, so that they can key a cache.
 
     Attributes:
+        pads: What may stand around a number, besides what is harmless anywhere.
+        age: Words that show that a question asks for years of age.
         small: 0 to 99, as far as they are words of their own; "einmal", "twice" too.
         articles: Words for "a" that can mean one.
         hundred, thousand: Their words.
@@ -129,6 +131,8 @@ class NumberWords:
         group_mark: Between thousands; the apostrophe is always one.
     """
 
+    pads: frozenset[str]
+    age: frozenset[str]
     small: Mapping[str, int]
     articles: frozenset[str]
     hundred: frozenset[str]
@@ -166,6 +170,7 @@ class DateWords:
         of: Between day and month.
         month_first: Whether 3/4/1975 is 4 March.
         decade_ends: Make a year a decade: "1990er", "1990s".
+        parts: Parts of a month or year: "Anfang".
         year_pads: What may stand before two digits that mean a year.
         month_names: For wording, January first.
     """
@@ -189,6 +194,7 @@ class DateWords:
     of: frozenset[str]
     month_first: bool
     decade_ends: frozenset[str]
+    parts: frozenset[str]
     year_pads: frozenset[str]
     month_names: tuple[str, ...]
 
@@ -235,6 +241,7 @@ class ChoiceWords:
         last: The last position.
         none, all: "keine davon", "alle".
         articles: Words that are left out when labels are compared.
+        negating: Beginnings that turn a word into its opposite.
         endings: Of inflected words, longest first.
     """
 
@@ -243,6 +250,7 @@ class ChoiceWords:
     none: Phrases
     all: Phrases
     articles: frozenset[str]
+    negating: frozenset[str]
     endings: tuple[str, ...]
 
 

@@ -34,7 +34,7 @@ def format_answer(answer: Answer, *, language: str, options: Sequence[Option] = 
 
 
 def _number(value: int | Decimal, words: Words) -> str:
-    return format(value, "f").replace(".", words.numbers.decimal_mark)
+    return str(value) if isinstance(value, int) else format(value, "f").replace(".", words.numbers.decimal_mark)
 
 
 def _complex(kind: str, value: dict[str, JsonValue], words: Words) -> str:

@@ -103,6 +103,8 @@ _STEMS = """
 """
 
 NUMBERS = NumberWords(
+    pads=_words("mit da damals alter"),
+    age=_words("alt alter lebensalter"),
     small=_DE.counted(_SMALL) | _DE.table(_TENS),
     articles=_words("ein eine einen einem einer eines a an ne nen nem ner em e en"),
     hundred=_words("hundert hundat"),
@@ -181,6 +183,7 @@ DATES = DateWords(
     of=_words("des vom"),
     month_first=False,
     decade_ends=_words("er ern ers"),
+    parts=_words("anfang mitte ende anfangs"),
     year_pads=_words("jahr jahrs jahres jahrgang monat monats anno im in seit jg geboren war das ich bin es jahre"),
     month_names=(
         "Januar",
@@ -233,6 +236,7 @@ CHOICES = ChoiceWords(
     last=_words("letzte letzten letzter letztes letschte"),
     none=_phrases(
         """
+        keine bekannt, nichts bekannt, keine bekannten,
         keine, keins, keines, keiner, kein, keine davon, keins davon, keines davon, keiner davon,
         keine der genannten, keines der genannten, keine von diesen, keins von diesen, keine von denen,
         keins von denen, keins von beiden, keine von beiden, keine von allen, nichts, nichts davon, nix,
@@ -245,6 +249,7 @@ CHOICES = ChoiceWords(
         "alle, alles, alle davon, alles davon, allesamt, sämtliche, alle genannten, trifft alles zu, beide, beides"
     ),
     articles=_words("der die das den dem des ein eine einen einem einer eines de dr s d am im an in zum zur"),
+    negating=_words("un nicht non anti kein in"),
     endings=("es", "en", "er", "em", "e", "s", "n"),
 )
 

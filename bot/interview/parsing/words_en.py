@@ -86,6 +86,8 @@ _ORDINALS = """
     """
 
 NUMBERS = NumberWords(
+    pads=_words("at age aged when then"),
+    age=_words("old age aged"),
     small=_EN.counted(_SMALL) | _EN.table(_TENS),
     articles=_words("a an"),
     hundred=_words("hundred"),
@@ -149,6 +151,7 @@ DATES = DateWords(
     of=_words("of"),
     month_first=False,
     decade_ends=_words("s"),
+    parts=_words("early mid late beginning end start"),
     year_pads=_words("year month in since born was it the i am im year"),
     month_names=(
         "January",
@@ -197,6 +200,7 @@ CHOICES = ChoiceWords(
     last=_words("last"),
     none=_phrases(
         """
+        none known, none that i know of,
         none, none of these, none of them, none of those, none of the above, none of that, nothing,
         nothing of these, neither, no, nope, neither of these, neither of them, not any, no none, none at all,
         nothing at all, none apply, none applies, none of these apply, none of the options, nothing applies,
@@ -210,6 +214,7 @@ CHOICES = ChoiceWords(
         """
     ),
     articles=_words("the a an my of to in on at"),
+    negating=_words("un non anti in not"),
     endings=("es", "s"),
 )
 
