@@ -5,11 +5,9 @@ A problem has a code and parameters; how to say it is decided elsewhere.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import lru_cache
 from typing import Literal
 
 from bot.interview.answer import Answer, JsonValue
@@ -17,6 +15,7 @@ from bot.interview.comparing import relate
 from bot.interview.definition_options import named_option
 from bot.interview.fhir_json import JsonObject, as_object, number, string
 from bot.interview.form import Item, Option, Path
+from bot.interview.patterns import matcher
 from bot.interview.primitives import PRIMITIVES, base64_size, problem_with
 
 
@@ -127,13 +126,10 @@ def _text(asked: Asked, answer: Answer) -> Iterator[Problem]:
         yield asked.problem("too-long", limit=limits.max_length, given=len(text))
     if limits.min_length is not None and len(text) < limits.min_length:
         yield asked.problem("too-short", limit=limits.min_length, given=len(text))
-    if limits.pattern is not None and not _pattern(limits.pattern).fullmatch(text):
+    fits = matcher(limits.pattern) if limits.pattern is not None else None
+    # A pattern that takes too long decides nothing.
+    if fits is not None and fits(text) is False:
         yield asked.problem("pattern", format=asked.item.presentation.entry_format.base)
-
-
-@lru_cache(maxsize=256)
-def _pattern(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def _bounds(asked: Asked, answer: Answer) -> Iterator[Problem]:

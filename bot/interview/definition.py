@@ -20,12 +20,15 @@ from bot.interview.terminology import Terminology
 from bot.interview.unsupported import Notes, UnsupportedQuestionnaire
 
 
-def load_form(raw: JsonObject, *, resources: Sequence[JsonObject] = (), strict: bool = False) -> Form:
+def load_form(
+    raw: JsonObject, *, resources: Sequence[JsonObject] = (), known: Terminology | None = None, strict: bool = False
+) -> Form:
     """Compile a Questionnaire.
 
     Args:
         raw: The Questionnaire as JSON (see `fhir_json.parse`).
-        resources: ValueSets and CodeSystems at hand, besides those that it contains.
+        resources: ValueSets and CodeSystems that come with it, besides those that it contains.
+        known: Value sets and code systems that are always at hand.
         strict: Whether every defect is a reason to refuse it.
 
     Raises:
@@ -38,7 +41,7 @@ def load_form(raw: JsonObject, *, resources: Sequence[JsonObject] = (), strict: 
     notes = Notes(link_ids=frozenset(string(item, "linkId") for item in walk(objects(raw, "item"))))
     _check(raw, notes, strict=strict)
     variables, scope = read_variables(raw, "", root_scope(raw), notes)
-    compiler = Compiler(Terminology(resources).within(raw), notes)
+    compiler = Compiler(Terminology(resources, base=known).within(raw), notes)
     items = compiler.items(raw, Around(scope))
     constraints = read_constraints(raw, "", scope, notes)
     if notes.refusals:

@@ -11,7 +11,7 @@ from bot.interview.answer import JsonValue
 from bot.interview.definition_extensions import CORE
 from bot.interview.definition_formulas import Scope, read_constraints, read_formulas, read_variables
 from bot.interview.definition_limits import read_limits, read_units
-from bot.interview.definition_options import Listed, answer_types, read_initial, read_options
+from bot.interview.definition_options import Listed, answer_types, check_systems, read_initial, read_options
 from bot.interview.definition_texts import is_absorbed, item_text, read_presentation
 from bot.interview.fhir_json import JsonObject, extension_value, objects, string, value_of
 from bot.interview.form import Condition, Item, ItemType
@@ -48,7 +48,7 @@ class Compiler:
         variables, scope = read_variables(raw, link_id, around.scope, self.notes)
         within.scope = scope
         listed = read_options(raw, kind, self.terminology)
-        types = answer_types(kind, listed.options)
+        check_systems(listed.options, link_id, self.notes)
         item = Item(
             link_id=link_id,
             type=cast(ItemType, kind),
@@ -62,8 +62,8 @@ class Compiler:
             read_only=within.read_only,
             hidden=within.hidden,
             asked=not (within.hidden or within.read_only or within.shown_only or kind in {"group", "display"}),
-            answer_types=types,
-            initial=read_initial(raw, types, listed.options, link_id, self.notes),
+            answer_types=answer_types(kind, listed.options),
+            initial=read_initial(raw, kind, listed.options, link_id, self.notes),
             options=listed.options,
             open=kind not in CHOICES or kind == "open-choice",
             conditions=tuple(self._conditions(raw, link_id)),

@@ -11,6 +11,7 @@ from bot.interview.definition_formulas import Scope, read_bound
 from bot.interview.definition_texts import unit_label
 from bot.interview.fhir_json import JsonObject, as_object, extension_value, extension_values, number, string
 from bot.interview.form import Bound, Limits, Units
+from bot.interview.patterns import matcher
 from bot.interview.terminology import Terminology
 from bot.interview.unsupported import Notes
 
@@ -70,9 +71,7 @@ def _pattern(raw: JsonObject, link_id: str, notes: Notes) -> str | None:
     if wrapped:
         notes.warn(link_id, "regex", "the pattern is FHIRPath; what matches() holds is used")
     pattern = wrapped[1].replace("\\\\", "\\") if wrapped else found.value
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
+    if matcher(pattern) is None:
         notes.refuse(link_id, "regex", "the pattern cannot be read as a regular expression")
         return None
     return pattern

@@ -40,6 +40,15 @@ def read_options(raw: JsonObject, kind: str, terminology: Terminology) -> Listed
     return Listed(options, "; ".join(expansion.missing))
 
 
+def check_systems(options: Sequence[Option], link_id: str, notes: Notes) -> None:
+    """Warn of codes that servers will not take."""
+    for option in options:
+        system = as_object(option.answer.value).get("system", "")
+        if option.answer.type == "coding" and ":" not in str(system):
+            text = "codes without the URI of their system; a server may refuse them"
+            notes.warn(link_id, "answerOption", text)
+
+
 def _option(element: JsonObject) -> Option | None:
     answer = value_of(element)
     if answer is None:
@@ -115,13 +124,13 @@ def answer_types(kind: str, options: Sequence[Option]) -> frozenset[str]:
 
 
 def read_initial(
-    raw: JsonObject, types: frozenset[str], options: Sequence[Option], link_id: str, notes: Notes
+    raw: JsonObject, kind: str, options: Sequence[Option], link_id: str, notes: Notes
 ) -> tuple[Answer, ...]:
     """Return the answers that the form proposes: ``initial``, else the options that are selected beforehand."""
     found: list[Answer] = []
     for element in objects(raw, "initial"):
         for answer in values_of(element):
-            fitting = fitted(answer, types, options)
+            fitting = fitted(answer, kind, options)
             if fitting is None:
                 notes.warn(link_id, "initial", f"a proposed {answer.type} does not fit the question")
             else:
@@ -129,14 +138,18 @@ def read_initial(
     return tuple(found) or tuple(option.answer for option in options if option.selected)
 
 
-def fitted(answer: Answer, types: frozenset[str], options: Sequence[Option]) -> Answer | None:
-    """Turn a value into an answer that the question takes: the listed one that it names, or one of the right type."""
+def fitted(answer: Answer, kind: str, options: Sequence[Option]) -> Answer | None:
+    """Turn a value into an answer to a question of type `kind`: the listed one that it names, or one of its type."""
     option = named_option(answer, options)
     if option is not None:
         return option.answer
+    types = answer_types(kind, options)
+    if options:
+        # Beside what is listed, only an open choice takes anything, and that is text.
+        types = types & {"string"} if kind == "open-choice" else frozenset()
     if answer.type in types:
         return _without_extensions(answer)
-    converted = (made for kind in sorted(types) if (made := _converted(answer, kind)))
+    converted = (made for wanted in sorted(types) if (made := _converted(answer, wanted)))
     return next(
         (made for made in converted if made.type == "quantity" or not problem_with(made.type, made.value)), None
     )

@@ -38,7 +38,7 @@ def _as_answer(item: Item, value: JsonValue) -> Answer | None:
     if item.type == "quantity" and guess.type in {"integer", "decimal"}:
         number = guess.value
         return with_unit(number, item.units.usual) if not isinstance(number, bool | str | dict | list | None) else None
-    return fitted(guess, item.answer_types, item.options)
+    return fitted(guess, item.type, item.options)
 
 
 def _guessed(value: JsonValue) -> Answer | None:
