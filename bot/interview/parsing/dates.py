@@ -12,7 +12,7 @@ from bot.interview.parsing.found import Found, settle
 from bot.interview.parsing.numerals import number_tokens
 from bot.interview.parsing.partial_dates import full_year, written
 from bot.interview.parsing.reading import NotUnderstood, Reading
-from bot.interview.parsing.relative_dates import relative_at
+from bot.interview.parsing.relative_dates import counted_at, relative_at
 from bot.interview.parsing.tokens import Reply, Token
 from bot.interview.parsing.vocabulary import Words
 
@@ -36,7 +36,11 @@ def dates_in(reply: Reply, calendar: Calendar) -> list[Found]:
     found: list[Found] = []
     place = 0
     while place < len(tokens):
-        item = date_at(tokens, drawn, place, calendar) or relative_at(tokens, place, calendar)
+        item = (
+            counted_at(tokens, place, calendar)  # before years: "2000 days ago"
+            or date_at(tokens, drawn, place, calendar)
+            or relative_at(tokens, place, calendar)
+        )
         if item:
             found.append(item)
         place = item.end if item else place + 1

@@ -52,12 +52,13 @@ def settle(found: Sequence[Found], reply: Reply, kind: str, asked: Asked, words:
     problem = _problem(found, reply, asked, words)
     if problem:
         return problem
-    found = _counted_off(found, reply, asked)
+    found = _counted_off(found, reply) if asked.repeats else found
     rest = weigh(reply, found, words)
     if rest.problem:
         return rest.problem
     answers = tuple(Answer(kind, item.value) for item in found)
-    return Read(answers, rest.literal and all(item.literal for item in found), rest.remainder)
+    certain = rest.literal and all(item.literal for item in found)
+    return Read(answers if asked.repeats else answers[:1], certain, rest.remainder)
 
 
 def _problem(found: Sequence[Found], reply: Reply, asked: Asked, words: Words) -> NotUnderstood | None:
@@ -69,8 +70,10 @@ def _problem(found: Sequence[Found], reply: Reply, asked: Asked, words: Words) -
     for item in found:
         if item.problem:
             return item.problem
+    if any(_one_end(reply.tokens, item, words.around) for item in found):
+        return NotUnderstood("a range, not a value", "range")
     for left, right in pairwise(found):
-        relation = _relation(reply.tokens[left.end : right.first], right.first == left.end, words.around)
+        relation = _relation(reply.tokens, left, right, words.around)
         if relation:
             return relation
     if len(found) > 1 and not asked.repeats and len({str(item.value) for item in found}) > 1:
@@ -78,19 +81,21 @@ def _problem(found: Sequence[Found], reply: Reply, asked: Asked, words: Words) -
     return None
 
 
-def _relation(between: Sequence[Token], touching: bool, around: Around) -> NotUnderstood | None:
+def _relation(tokens: Sequence[Token], left: Found, right: Found, around: Around) -> NotUnderstood | None:
+    """Return why two values that follow one another cannot both count."""
+    between = tokens[left.end : right.first]
     texts = {token.text for token in between}
     if len(between) <= 3 and texts & around.to:
         return NotUnderstood("a range, not a value", "range")
     if len(between) <= 3 and texts & around.either:
         return NotUnderstood("two values to choose from", "range")
-    return NotUnderstood("two values without anything between them", "notation") if touching and not between else None
+    if right.first < len(tokens) and tokens[right.first].glued and (not between or texts & _FORMULA_MARKS):
+        return NotUnderstood("two values stuck together", "notation")
+    return None
 
 
-def _counted_off(found: Sequence[Found], reply: Reply, asked: Asked) -> Sequence[Found]:
-    """Return the values without the count in front ("zwei: 2010 und 2015") and without doubles of a single value."""
-    if not asked.repeats:
-        return found[:1] if len(found) > 1 else found
+def _counted_off(found: Sequence[Found], reply: Reply) -> Sequence[Found]:
+    """Return the values without the count in front: "zwei: 12 und 15"."""
     first = found[0]
     counts = first.end < len(reply.tokens) and reply.tokens[first.end].text == ":"
     if len(found) > 1 and counts and str(first.value) == str(len(found) - 1):
@@ -153,6 +158,8 @@ def _marks(gap: _Gap, words: Words) -> Iterator[Rest]:
         stuck = _stuck(gap.tokens, place)
         beside = (gap.follows and place == gap.start) or (gap.leads and place == gap.end - 1)
         if token.kind == "mark":
+            if token.text == "-" and _hyphen(gap.tokens, place, words):
+                continue
             if token.text in _LIMIT_MARKS and beside:
                 yield _blocked("a limit, not a value", "limit")
             elif token.text in _FORMULA_MARKS and stuck:
@@ -165,6 +172,12 @@ def _marks(gap: _Gap, words: Words) -> Iterator[Rest]:
             yield _blocked("a decade, not a value", "vague")
         elif stuck and not _may_stick(token.text, words):
             yield _blocked("letters stuck to a number", "notation")
+
+
+def _hyphen(tokens: Sequence[Token], place: int, words: Words) -> bool:
+    """Tell whether a dash joins a harmless word to a number: "3-mal"."""
+    after = tokens[place + 1] if place + 1 < len(tokens) else None
+    return tokens[place].glued and after is not None and after.glued and after.text in words.around.harmless
 
 
 def _stuck(tokens: Sequence[Token], place: int) -> bool:

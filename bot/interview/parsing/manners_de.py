@@ -39,13 +39,13 @@ AGREEMENT = Agreement(
     no=_phrases(
         with_not(
             """
-            stimmt ~, ~ richtig, ist ~ richtig, ~ korrekt, stimmt so ~, trifft ~ zu, ~ zutreffend, überhaupt ~,
-            gar ~, ~ einverstanden, bin ~ einverstanden, ich bin ~ einverstanden, sicher ~, bestimmt ~,
+            stimmt ~, ~ richtig, ist ~ richtig, isch ~ richtig, ~ korrekt, stimmt so ~, trifft ~ zu, ~ zutreffend,
+            überhaupt ~, gar ~, ~ einverstanden, bin ~ einverstanden, ich bin ~ einverstanden, sicher ~, bestimmt ~,
             definitiv ~, passt ~
             """
         )
         + """,
-        nein, nö, nee, ne, nei, nää, naa, neh, nope, nop, no, n, falsch, ist falsch, nein danke,
+        nein, nö, nee, ne, nei, nää, naa, neh, nope, nop, no, n, falsch, ist falsch, isch falsch, nein danke,
         auf keinen fall, auf gar keinen fall, keinesfalls, keineswegs, mitnichten, nix da, unwahr,
         na sicher nicht
         """

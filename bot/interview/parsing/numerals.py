@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from bot.interview.parsing.spelling import corrected
+from bot.interview.parsing.spelling import near
 from bot.interview.parsing.tokens import Token
 from bot.interview.parsing.vocabulary import NumberWords
 
@@ -121,8 +121,8 @@ def _lone(token: Token, names: NumberWords) -> Token:
         whole = spelled_out(word.removesuffix(names.half_suffix), names)
         if whole:
             return _as(token, token, "number", whole + Decimal("0.5"))
-    slip = corrected(word, names.small) if len(word) >= MIN_SLIP else ""
-    return _as(token, token, "number", Decimal(names.small[slip]), sure=False) if slip else token
+    values = {names.small[slip] for slip in near(word, names.small)} if len(word) >= MIN_SLIP else set()
+    return _as(token, token, "number", Decimal(values.pop()), sure=False) if len(values) == 1 else token
 
 
 def _run(tokens: Sequence[Token], start: int, speller: _Speller) -> tuple[int, int | None]:

@@ -79,6 +79,8 @@ def cut_pieces(reply: Reply, words: Words) -> list[Piece]:
 
 def _separates(tokens: Sequence[Token], place: int, words: Words) -> bool:
     token = tokens[place]
+    if token.text == "." and place and tokens[place - 1].text in words.choices.number_pads:
+        return False  # "Nr. 3"
     if token.kind == "mark" and token.text in _ENDS:
         return place + 1 == len(tokens) or not tokens[place + 1].glued
     return token.text in words.around.joins or token.text in words.around.either

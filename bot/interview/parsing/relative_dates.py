@@ -20,7 +20,7 @@ def relative_at(tokens: Sequence[Token], start: int, calendar: Calendar) -> Foun
     """Return the date that begins at `start` and is counted from today, if one does."""
     token = tokens[start]
     names = calendar.words.dates
-    readers = (_counted, _neighbour, _named_day, _weekday, _month)
+    readers = (_neighbour, _named_day, _weekday, _month)
     if not token.wordlike and token.value is None:
         return None
     for reader in readers:
@@ -31,6 +31,12 @@ def relative_at(tokens: Sequence[Token], start: int, calendar: Calendar) -> Foun
     if token.text in names.this_year:
         return Found(start, start + 1, written(calendar.today.year), False)
     return None
+
+
+def counted_at(tokens: Sequence[Token], start: int, calendar: Calendar) -> Found | None:
+    """Return a date that is so many days, weeks, months or years away, if its words begin at `start`."""
+    counted = _counted(tokens, start, calendar)
+    return Found(start, counted[0], counted[1], False) if counted else None
 
 
 def _text(tokens: Sequence[Token], place: int) -> str:
