@@ -19,7 +19,7 @@ from bot.interview.fhir_json import (
     string,
     value_of,
 )
-from bot.interview.form import Bound, Constraint, Formulas, Toggle
+from bot.interview.form import Bound, Constraint, Formulas, Text, Toggle
 from bot.interview.unsupported import Notes
 
 FHIRPATH = ("text/fhirpath", "")
@@ -178,11 +178,26 @@ def read_constraints(raw: JsonObject, link_id: str, scope: Scope, notes: Notes) 
                     owner=link_id,
                     key=str(key.value) if key else "",
                     severity="warning" if mild else "error",
-                    human=extension_text(extension, "human"),
+                    human=_message(raw, extension, str(key.value) if key else ""),
                     formula=formula,
                 )
             )
     return tuple(found)
+
+
+def _message(raw: JsonObject, constraint: JsonObject, key: str) -> Text:
+    """Return what a constraint says, with translations: of the text itself, or beside the constraint by its key.
+
+    Libraries that refuse ``_valueString`` in an extension can read the second form.
+    """
+    own = extension_text(constraint, "human")
+    beside: dict[str, str] = {}
+    for extension in extensions(raw, *sdc.CONSTRAINT_TRANSLATION):
+        parts = {name: extension_value(extension, name) for name in ("key", "lang", "content")}
+        named, lang, content = (str(part.value) if part else "" for part in parts.values())
+        if key and named == key and lang and content:
+            beside[lang] = content
+    return Text(own.base, {**beside, **own.translations})
 
 
 def read_bound(raw: JsonObject, urls: tuple[str, ...], link_id: str, scope: Scope, notes: Notes) -> Bound | None:

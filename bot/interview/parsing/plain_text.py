@@ -1,8 +1,9 @@
-"""Text that is stored as it was written, and web addresses. Pure."""
+"""Text that is stored as it was written, web addresses, and what can stand for a file or a person. Pure."""
 
 from __future__ import annotations
 
 import re
+from mimetypes import guess_type
 from urllib.parse import urlsplit
 
 from bot.interview.answer import Answer
@@ -12,6 +13,7 @@ from bot.matching.text import MAX_CHARACTERS, sanitise
 
 _URN = re.compile(r"urn:[a-z0-9][a-z0-9-]{0,31}:\S+", re.IGNORECASE)
 _AROUND_URL = ".,;:!?()<>\"'"
+_REFERENCE = re.compile(r"[A-Z][A-Za-z]{2,63}/[A-Za-z0-9.-]{1,64}")
 
 
 def read_text(raw: str, asked: Asked) -> Reading:
@@ -37,6 +39,27 @@ def read_url(raw: str, asked: Asked) -> Reading:
         return NotUnderstood(f"longer than {asked.max_length} characters", "too-long")
     rest = " ".join(piece for piece, address in zip(pieces, stripped, strict=True) if address != found[0])
     return Read((Answer("uri", found[0]),), literal=not rest, remainder=rest)
+
+
+def read_attachment(raw: str, asked: Asked) -> Reading:
+    """Return the address of a file: files themselves cannot come with a message."""
+    reading = read_url(raw, asked)
+    if not isinstance(reading, Read):
+        return NotUnderstood("no address of a file", "not-in-chat")
+    address = str(reading.answers[0].value)
+    kind = guess_type(address)[0]
+    value = {**({"contentType": kind} if kind else {}), "url": address}
+    return Read((Answer("attachment", value),), reading.literal, reading.remainder)
+
+
+def read_reference(raw: str, asked: Asked) -> Reading:
+    """Return a reference to a record where one is written, else the name of whom or what is meant."""
+    reading = read_text(raw, asked)
+    if not isinstance(reading, Read):
+        return reading
+    text = str(reading.answers[0].value)
+    name = "reference" if _REFERENCE.fullmatch(text) or _absolute(text) else "display"
+    return Read((Answer("reference", {name: text}),), literal=True)
 
 
 def _absolute(address: str) -> bool:

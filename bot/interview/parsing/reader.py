@@ -11,7 +11,7 @@ from bot.interview.parsing.dates import read_date
 from bot.interview.parsing.languages import words_for
 from bot.interview.parsing.moments import read_moment
 from bot.interview.parsing.numbers import read_number
-from bot.interview.parsing.plain_text import read_text, read_url
+from bot.interview.parsing.plain_text import read_attachment, read_reference, read_text, read_url
 from bot.interview.parsing.quantities import read_quantity
 from bot.interview.parsing.reading import DontKnow, NotUnderstood, Reading, Refused
 from bot.interview.parsing.silence import hints_at_silence, one_word, read_silence
@@ -84,4 +84,8 @@ def _value(text: str, reply: Reply, question: Asked, words: Words, today: date) 
         return read_quantity(reply, question, words)
     if question.type == "url":
         return read_url(text, question)
-    return NotUnderstood(f"an answer of type {question.type} cannot be given in chat", "not-in-chat")
+    if question.type == "attachment":
+        return read_attachment(text, question)
+    if question.type == "reference":
+        return read_reference(text, question)
+    return NotUnderstood("an answer of this type cannot be given in chat", "not-in-chat")

@@ -62,11 +62,20 @@ def test_other_addresses_are_not_understood(text: str) -> None:
     assert reading.why == "url"
 
 
-@pytest.mark.parametrize("kind", ["attachment", "reference"])
-def test_files_and_references_cannot_be_given_in_chat(kind: str) -> None:
-    reading = reply("siehe Anhang", kind)
+def test_a_file_cannot_be_given_in_chat_but_its_address_can() -> None:
+    assert reply("siehe Anhang", "attachment") == NotUnderstood("no address of a file", "not-in-chat")
+    assert literal(reply("https://example.org/brief.pdf", "attachment")) == {
+        "contentType": "application/pdf",
+        "url": "https://example.org/brief.pdf",
+    }
 
-    assert reading == NotUnderstood(f"an answer of type {kind} cannot be given in chat", "not-in-chat")
+
+def test_whom_or_what_is_meant_can_be_named_or_referred_to() -> None:
+    assert literal(reply("Dr. Meier, Konstanz", "reference")) == {"display": "Dr. Meier, Konstanz"}
+    assert literal(reply("Practitioner/17", "reference")) == {"reference": "Practitioner/17"}
+    assert literal(reply("https://example.org/fhir/Patient/1", "reference")) == {
+        "reference": "https://example.org/fhir/Patient/1"
+    }
 
 
 @given(st.text("abcdefgh ij", min_size=1, max_size=80).filter(str.strip))
