@@ -12,7 +12,7 @@ from typing import Any
 from fhirpathpy.engine.invocations import equality
 from fhirpathpy.engine.nodes import FP_Quantity, ResourceNode
 
-from bot.interview.formula_rewrite import FIND_ANSWERED, FIND_ASKED, find_items
+from bot.interview.formula_rewrite import FIND_ANSWERED, FIND_ASKED, FIND_OUTERMOST, find_items, outermost_items
 from bot.interview.units import convert
 
 _SCORES = (
@@ -126,6 +126,11 @@ def _answered(data: Sequence[Any], link_id: str) -> list[Any]:
     return [node(item, "QuestionnaireResponse.item") for item in find_items(data, link_id)]
 
 
+def _outermost(data: Sequence[Any], link_id: str) -> list[Any]:
+    node: Callable[[Any, str], Any] = ResourceNode
+    return [node(item, "QuestionnaireResponse.item") for item in outermost_items(data, link_id)]
+
+
 def _questions(data: Sequence[Any], link_id: str) -> list[Any]:
     node: Callable[[Any, str], Any] = ResourceNode
     return [node(item, "Questionnaire.item") for item in find_items(data, link_id)]
@@ -191,6 +196,7 @@ _FIXED: dict[str, dict[str, Any]] = {
     "answers": _with(_answers),
     FIND_ANSWERED: _with(_answered, ["String"]),
     FIND_ASKED: _with(_questions, ["String"]),
+    FIND_OUTERMOST: _with(_outermost, ["String"]),
     "ordinal": _with(_scores),
     "weight": _with(_scores),
     "trace": _with(lambda data, *_: list(data), ["String"], ["String", "Expr"]),

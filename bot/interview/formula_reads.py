@@ -83,7 +83,7 @@ class _Found:
     def _member(self, name: str, links: list[Node], *, own_focus: bool) -> None:
         if own_focus:
             self.own = True
-            self.inside = self.inside or name in _DEEP or any(_link_name(link) in _DEEP for link in links)
+            self.inside = self.inside or name in _DEEP or any(link_name(link) in _DEEP for link in links)
 
     def _call(self, node: Node, *, own_focus: bool) -> None:
         name = function_name(node)
@@ -127,7 +127,8 @@ def function_name(node: Node) -> str:
     return name_of(children(node)[0])
 
 
-def _link_name(node: Node) -> str:
+def link_name(node: Node) -> str:
+    """Return the name of a property or function after a dot."""
     return function_name(node) if node["type"] == "FunctionInvocation" else name_of(node)
 
 

@@ -1,7 +1,8 @@
 """Make the commonest search of forms fast: items by linkId, looked up instead of sifted. Pure.
 
-``%resource.descendants().where(linkId = 'x')`` tests every string of the response, and ``%questionnaire.repeat(item)``
-compares whole items; both find the same items as a walk that only looks at linkIds.
+``%resource.descendants().where(linkId = 'x')`` tests every string of the response, ``%questionnaire.repeat(item)``
+compares whole items, ``%resource.item.where(linkId = 'x')`` evaluates its criterion on each. A walk that only looks at
+linkIds finds the same items.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bot.interview.formula_reads import Node, bare, chain, children, function_name, linkid_literal, name_of, parameters
+from bot.interview.formula_reads import Node, bare, chain, children, link_name, linkid_literal, name_of, parameters
 
-FIND_ANSWERED, FIND_ASKED = "klartextItems", "klartextQuestions"
-# What may come before the where(): the variable, the function on it, and the name of the function's parameter.
+FIND_ANSWERED, FIND_ASKED, FIND_OUTERMOST = "klartextItems", "klartextQuestions", "klartextOutermost"
+# What may come before the where(): the variable, the property or function on it, and the function's parameter.
 _SEARCHES = {
     ("resource", "descendants", ""): FIND_ANSWERED,
     ("rootResource", "descendants", ""): FIND_ANSWERED,
+    ("resource", "item", ""): FIND_OUTERMOST,
+    ("rootResource", "item", ""): FIND_OUTERMOST,
     ("questionnaire", "repeat", "item"): FIND_ASKED,
 }
 
@@ -35,10 +38,9 @@ def _rewrite_search(node: Node) -> None:
     root, links = chain(left)
     if literal is None or root["type"] != "ExternalConstant" or len(links) != 1:
         return
-    if links[0]["type"] != "FunctionInvocation":
-        return
-    parameter = "".join(name_of(bare(each)) for each in parameters(links[0]))
-    fast = _SEARCHES.get((name_of(root), function_name(links[0]), parameter))
+    called = links[0]["type"] == "FunctionInvocation"
+    parameter = "".join(name_of(bare(each)) for each in parameters(links[0])) if called else ""
+    fast = _SEARCHES.get((name_of(root), link_name(links[0]), parameter))
     if fast is not None:
         identifier = {"type": "Identifier", "terminalNodeText": [fast], "text": fast}
         given = {"type": "ParamList", "terminalNodeText": [], "children": [literal]}
@@ -52,6 +54,14 @@ def _variable_of(left: Node) -> Node:
     while left["type"] != "InvocationExpression":
         left = children(left)[0]
     return children(left)[0]
+
+
+def outermost_items(data: Sequence[Any], link_id: str) -> Iterator[Any]:
+    """Yield the items with a linkId that stand directly in resources."""
+    for part in data:
+        for item in part.get("item", ()) if isinstance(part, Mapping) else ():
+            if isinstance(item, Mapping) and item.get("linkId") == link_id:
+                yield item
 
 
 def find_items(data: Sequence[Any], link_id: str) -> Iterator[Any]:

@@ -7,7 +7,7 @@ import pytest
 from bot.errors import BadData
 from bot.interview.answer import Answer
 from bot.interview.engine import AskAnother
-from bot.interview.filling import Given, GroupAdded, GroupRemoved, Shown, Skipped
+from bot.interview.filling import Given, GroupAdded, GroupRemoved, NoMore, Shown, Skipped
 from tests.bot.interview.engine_steps import (
     Interview,
     at,
@@ -286,6 +286,7 @@ def test_a_required_value_that_could_not_be_calculated_is_asked_for_at_the_end()
         Given(at("g"), (text("x"),)),
         Given(at(("b", 1)), (text("x"),)),
         Skipped(at("g", "b")),
+        NoMore(at("b")),
         Shown(at("b")),
         GroupAdded(at("b")),
         GroupAdded(at(("g", 2))),
