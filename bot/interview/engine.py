@@ -155,6 +155,8 @@ class Engine:
             raise BadData(f"An event answers the item {item.link_id!r}, which is no question.")
         if wanted not in (None, item.type):
             raise BadData(f"An event takes the item {item.link_id!r} for a {wanted}.")
+        if isinstance(event, NoMore) and not item.repeats:
+            raise BadData(f"An event ends the repetitions of {item.link_id!r}, which has none.")
         return item
 
     def _given(self, filling: Filling, item: Item, event: Given) -> Filling:
