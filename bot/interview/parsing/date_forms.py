@@ -99,10 +99,17 @@ def date_at(tokens: Sequence[Token], drawn: str, start: int, calendar: Calendar)
     for form, pattern in _FORMS:
         match = pattern.match(drawn, start, start + _MAX_FORM)
         if match:
-            found = _read(_parts(tokens, match, form), calendar)
+            found = None if _fraction(tokens, match) else _read(_parts(tokens, match, form), calendar)
             if found:
                 return _decade(found) if _goes_on(tokens, found.end, calendar.words) else found
     return None
+
+
+def _fraction(tokens: Sequence[Token], match: re.Match[str]) -> bool:
+    """Tell whether "1/2" is a fraction: "vor 1 1/2 Wochen"."""
+    drawn = match.group()
+    follows = match.start() > 0 and tokens[match.start() - 1].numeric
+    return drawn == "9/9" and all(len(token.text) < 3 for token in tokens[match.start() : match.end()]) and follows
 
 
 def _goes_on(tokens: Sequence[Token], end: int, words: Words) -> bool:
@@ -242,6 +249,8 @@ def _two_digit_year(parts: _Parts, month: int, day: int, spelled: bool, calendar
 
 def _dated(parts: _Parts, ymd: tuple[int, int, int], spelled: bool, calendar: Calendar) -> Found:
     year, month, day = ymd
+    if parts.form == "ym" and parts.mark == "/" and month == (year + 1) % 100 and not exists(year, month):
+        return _problem(parts, "two years", "range")  # "2018/19"
     if not exists(year, month, day) or not month:
         return _problem(parts, f"there is no date {written(year, month, day)}")
     value = written(year, month, day)

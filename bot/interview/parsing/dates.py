@@ -50,13 +50,17 @@ def dates_in(reply: Reply, calendar: Calendar) -> list[Found]:
 
 
 def _with_weekday(found: Sequence[Found], calendar: Calendar) -> list[Found]:
-    """Return the dates with a weekday in front drawn in; a weekday that is wrong makes the date unsure."""
+    """Return the dates with a weekday in front drawn in; a wrong one makes a date unsure, or unusable if inferred."""
     result: list[Found] = []
     for item in found:
         before = result[-1] if result else None
         if before and _is_weekday(before) and item.first - before.end <= 2 and _is_day(item):
             right = _weekday_of(item) == _weekday_of(before)
-            result[-1] = replace(item, first=before.first, literal=item.literal and right)
+            problem = (
+                None if right or item.literal else NotUnderstood("another weekday than the date's", "two-readings")
+            )
+            whole = replace(item, first=before.first, literal=item.literal and right)
+            result[-1] = replace(whole, problem=item.problem or problem)
         else:
             result.append(item)
     return result

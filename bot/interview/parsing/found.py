@@ -67,11 +67,11 @@ def _problem(found: Sequence[Found], reply: Reply, asked: Asked, words: Words) -
         if words.around.vague.within(names):
             return NotUnderstood("an amount without a number", "vague")
         return NotUnderstood(f"no {asked.type} in the text")
+    if any(_one_end(reply.tokens, item, words.around) for item in found):
+        return NotUnderstood("a range, not a value", "range")
     for item in found:
         if item.problem:
             return item.problem
-    if any(_one_end(reply.tokens, item, words.around) for item in found):
-        return NotUnderstood("a range, not a value", "range")
     for left, right in pairwise(found):
         relation = _relation(reply.tokens, left, right, words.around)
         if relation:

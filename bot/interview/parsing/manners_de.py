@@ -30,10 +30,10 @@ AGREEMENT = Agreement(
         ja, jo, joa, jop, jep, jepp, jup, jupp, jap, jawohl, jawoll, jawoi, jä, joo, j, yes, yep, yeah, ok,
         okay, oki, klar, na klar, ja klar, aber klar, genau, stimmt, stimmt so, richtig, ist richtig, korrekt,
         natürlich, freilich, selbstverständlich, sicher, sicha, na sicher, na freilich, gern, gerne, sehr gern,
-        sehr gerne, einverstanden, bin einverstanden, ich bin einverstanden, in ordnung, ist in ordnung, passt,
-        passt so, eh klar, logisch, auf jeden fall, jedenfalls, definitiv, absolut, trifft zu, zutreffend,
-        bestätige ich, so ist es, wahr, sowieso, na gut, von mir aus, ja bitte, ja gern, ja gerne, ja doch,
-        ja genau
+        sehr gerne, einverstanden, bin einverstanden, ich bin einverstanden, damit bin ich einverstanden,
+        bin damit einverstanden, in ordnung, ist in ordnung, passt, passt so, eh klar, logisch, auf jeden fall,
+        jedenfalls, definitiv, absolut, trifft zu, zutreffend, bestätige ich, so ist es, wahr, sowieso, na gut,
+        von mir aus, ja bitte, ja gern, ja gerne, ja doch, ja genau
         """
     ),
     no=_phrases(
@@ -59,9 +59,10 @@ AGREEMENT = Agreement(
     ),
     maybe_yes=_phrases(
         """
-        doch, schon, ja schon, doch schon, habe ich, hab ich, hatte ich, hatte ich schon, habe ich schon,
-        bin ich, war ich, war ich schon, mache ich, nehme ich, eher ja, eigentlich ja, eigentlich schon,
-        tendenziell ja, denk schon, meistens, wahrscheinlich, vermutlich, höchstwahrscheinlich, 👍
+        doch, schon, ja schon, doch schon, dürfen sie, das dürfen sie, wenn es sein muss, habe ich, hab ich,
+        hatte ich, hatte ich schon, habe ich schon, bin ich, war ich, war ich schon, mache ich, nehme ich,
+        eher ja, eigentlich ja, eigentlich schon, tendenziell ja, denk schon, meistens, wahrscheinlich,
+        vermutlich, höchstwahrscheinlich, 👍
         """
     ),
     maybe_no=_phrases(

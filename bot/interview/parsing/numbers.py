@@ -15,8 +15,6 @@ from bot.interview.parsing.vocabulary import NumberWords, Words
 
 MAX_DIGITS = 15
 INTEGER_LIMIT = 2**31  # FHIR's integer has 32 bits
-_SLASH = "⁄"  # of "½" after normalisation
-_EXACT = (2, 4, 5, 8, 10)  # denominators that make a decimal end
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ def chosen(number: Number, asked: Asked, *, whole: bool) -> Found:
         return _problem(number, "marks that make no number", "notation")
     if max(map(abs, number.readings)) >= 10**MAX_DIGITS:
         return _problem(number, f"more than {MAX_DIGITS} digits", "too-big")
-    fitting = [value for value in number.readings if not whole or value == value.to_integral_value()]
+    fitting = _whole(number.readings) if whole else number.readings
     if not fitting:
         return _problem(number, "a fraction where a whole number is wanted", "not-whole")
     hinted = [value for value in fitting if within(value, asked)] or fitting
@@ -62,6 +60,12 @@ def chosen(number: Number, asked: Asked, *, whole: bool) -> Found:
     sure = value == number.readings[0] and not (number.open and len(fitting) > 1)
     literal = number.literal and sure and within(value, asked)
     return Found(number.first, number.end, int(value) if whole else value, literal)
+
+
+def _whole(readings: Sequence[Decimal]) -> Sequence[Decimal]:
+    """Return the readings that are whole numbers; those written with zeros for a fraction only if there is no other."""
+    whole = [value for value in readings if value == value.to_integral_value()]
+    return [value for value in whole if value.as_tuple().exponent == 0] or whole
 
 
 def _problem(number: Number, reason: str, why: Why) -> Found:
@@ -84,7 +88,7 @@ def number_at(tokens: Sequence[Token], start: int, names: NumberWords, *, lists:
     """Return the number that begins at `start`; with `lists`, a comma may also part two."""
     token = tokens[start]
     if token.kind == "digits":
-        number = _fraction(tokens, start) or _digits(tokens, start, names, lists)
+        number = _digits(tokens, start, names, lists)
     elif token.kind == "number" and token.value is not None:
         number = Number(start, start + 1, (token.value,), token.sure)
     else:
@@ -104,24 +108,6 @@ def _signed(tokens: Sequence[Token], number: Number, names: NumberWords) -> Numb
         point = Decimal(f"0.{tokens[number.first].text}") if value == value.to_integral_value() else value
         return Number(number.first - 1, number.end, (point,), literal=False)
     return number
-
-
-def _fraction(tokens: Sequence[Token], start: int) -> Number | None:
-    """Read "½" and "1 ½", which arrive as "1⁄2" and "1 1⁄2"."""
-    whole, place = Decimal(0), start
-    if _is_slashed(tokens, start + 1) and not tokens[start + 1].glued:
-        whole, place = Decimal(tokens[start].text), start + 1
-    if not _is_slashed(tokens, place):
-        return None
-    top, bottom = (int(tokens[place + step].text[:3]) for step in (0, 2))
-    readings = (whole + Decimal(top) / bottom,) if bottom in _EXACT else ()
-    return Number(start, place + 3, readings)
-
-
-def _is_slashed(tokens: Sequence[Token], place: int) -> bool:
-    return [token.kind for token in tokens[place : place + 3 : 2]] == ["digits", "digits"] and (
-        tokens[place + 1].text == _SLASH
-    )
 
 
 def _digits(tokens: Sequence[Token], start: int, names: NumberWords, lists: bool) -> Number:
@@ -151,7 +137,7 @@ def _spaced(tokens: Sequence[Token], start: int) -> Number | None:
     end = start + 1
     while end < len(tokens) and tokens[end].kind == "digits" and not tokens[end].glued and len(tokens[end].text) == 3:
         end += 1
-    plain = end < len(tokens) and tokens[end].glued and tokens[end].text in (".", ",", "'", _SLASH)
+    plain = end < len(tokens) and tokens[end].glued and tokens[end].text in (".", ",", "'")
     if end == start + 1 or len(tokens[start].text) > 3 or tokens[start].text.startswith("0") or plain:
         return None
     value = Decimal("".join(token.text for token in tokens[start:end]))

@@ -11,6 +11,8 @@ from bot.interview.parsing.tokens import Token
 from bot.interview.parsing.vocabulary import NumberWords
 
 MAX_SPELLED = 9999
+_SLASHES = ("/", "⁄")  # the second is that of "½" after normalisation
+_EXACT = ("2", "4", "5", "8", "10")  # denominators that make a decimal end
 MIN_SLIP = 6  # letters; "there" is no slip of "three"
 MAX_WORD = 60  # letters; the longest German number below 10,000 has 51
 
@@ -193,8 +195,30 @@ def _ordinal_after(tokens: Sequence[Token], end: int, value: int, names: NumberW
     return Decimal(value + unit) if 1 <= unit <= 9 else None
 
 
+def _fraction(tokens: Sequence[Token], start: int) -> tuple[int, Token] | None:
+    """Read "½" and "1 ½", which arrive as "1⁄2" and "1 1⁄2", and "1 1/2"; not "1/2", which may be two numbers."""
+    mixed = _is_fraction(tokens, start + 1) and not tokens[start + 1].glued
+    place = start + 1 if mixed else start
+    if not _is_fraction(tokens, place) or (not mixed and tokens[place + 1].text == "/"):
+        return None
+    whole = Decimal(tokens[start].text) if mixed else Decimal(0)
+    value = whole + Decimal(tokens[place].text) / Decimal(tokens[place + 2].text)
+    return place + 3 - start, _as(tokens[start], tokens[place + 2], "number", value)
+
+
+def _is_fraction(tokens: Sequence[Token], place: int) -> bool:
+    pieces = tokens[place : place + 3]
+    if [piece.kind for piece in pieces] != ["digits", "mark", "digits"] or pieces[1].text not in _SLASHES:
+        return False
+    proper = len(pieces[0].text) < 3 and pieces[2].text in _EXACT and int(pieces[0].text) < int(pieces[2].text)
+    return proper and pieces[1].glued and pieces[2].glued
+
+
 def _after_digits(tokens: Sequence[Token], start: int, names: NumberWords) -> tuple[int, Token]:
     """Return digits as an ordinal when "rd" or "ten" follows; "2 hundred" as 200."""
+    fraction = _fraction(tokens, start)
+    if fraction:
+        return fraction
     first = tokens[start]
     after = tokens[start + 1] if start + 1 < len(tokens) else None
     if after is None or after.kind != "word" or len(first.text) > 4:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import re
-from mimetypes import guess_type
 from urllib.parse import urlsplit
 
-from bot.interview.answer import Answer
+from bot.interview.answer import Answer, JsonValue
 from bot.interview.parsing.asked import Asked
 from bot.interview.parsing.reading import NotUnderstood, Read, Reading
 from bot.matching.text import MAX_CHARACTERS, sanitise
 
 _URN = re.compile(r"urn:[a-z0-9][a-z0-9-]{0,31}:\S+", re.IGNORECASE)
 _AROUND_URL = ".,;:!?()<>\"'"
+# Files that patients have. The standard library's table depends on the machine it runs on.
+_KINDS = {
+    "pdf": "application/pdf",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "png": "image/png",
+    "heic": "image/heic",
+    "dcm": "application/dicom",
+    "txt": "text/plain",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+}
 _REFERENCE = re.compile(r"[A-Z][A-Za-z]{2,63}/[A-Za-z0-9.-]{1,64}")
 
 
@@ -47,8 +57,8 @@ def read_attachment(raw: str, asked: Asked) -> Reading:
     if not isinstance(reading, Read):
         return NotUnderstood("no address of a file", "not-in-chat")
     address = str(reading.answers[0].value)
-    kind = guess_type(address)[0]
-    value = {**({"contentType": kind} if kind else {}), "url": address}
+    kind = _KINDS.get(address.rpartition(".")[2].lower())
+    value: dict[str, JsonValue] = {**({"contentType": kind} if kind else {}), "url": address}
     return Read((Answer("attachment", value),), reading.literal, reading.remainder)
 
 

@@ -184,5 +184,5 @@ def _failed(plain: Found, reason: str, why: Why) -> Found:
 
 def quantity(value: Decimal, unit: Unit) -> dict[str, JsonValue]:
     """Return FHIR's Quantity."""
-    coded: dict[str, JsonValue] = {"system": unit.system, "code": unit.code} if unit.code else {}
-    return {"value": value, "unit": unit.display or unit.code, **coded}
+    named: dict[str, JsonValue] = {"unit": unit.display or unit.code, "system": unit.system, "code": unit.code}
+    return {"value": value, **{name: text for name, text in named.items() if text}}

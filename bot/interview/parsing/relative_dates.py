@@ -130,6 +130,10 @@ def _neighbour(tokens: Sequence[Token], start: int, calendar: Calendar) -> tuple
     if not steps or start + 1 >= len(tokens):
         return None
     step, after = steps[0], tokens[start + 1].text
+    of_week = names.weekdays.get(_text(tokens, start + 2)) if names.spans.get(after) == "wk" else None
+    if of_week is not None:
+        monday = calendar.today + timedelta(weeks=step, days=-calendar.today.weekday())
+        return start + 3, (monday + timedelta(days=of_week)).isoformat()
     if after in names.spans:
         return start + 2, _neighbour_span(step, names.spans[after], calendar.today)
     if after in names.weekdays:
@@ -175,8 +179,7 @@ def means_part_of_day(tokens: Sequence[Token], place: int, words: Words) -> bool
 
 def _weekday(tokens: Sequence[Token], start: int, calendar: Calendar) -> tuple[int, str] | None:
     names, word = calendar.words.dates, _text(tokens, start)
-    short = len(word) < 4 and _text(tokens, start - 1) not in names.this and len(tokens) > 1
-    if word not in names.weekdays or short:
+    if word not in names.weekdays:
         return None
     return start + 1, _on_weekday(names.weekdays[word], calendar.today, ahead=False).isoformat()
 

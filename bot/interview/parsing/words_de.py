@@ -25,7 +25,7 @@ AROUND = Around(
     harmless=_words(
         """
         ich i bin war habe hab hatte ist isch sind waren wiege wäge gross groß schwer alt es das der die den dem
-        des ein mein meine meinem geboren geb geburtstag geburtsdatum datum gewicht grösse jahrgang anno am
+        des ein mein meine meinem geboren geb geburtstag geburtsdatum datum gewicht grösse sein am
         im in an um seit zum zur mal mol fach x stück stk davon ja jo genau also dann und so bitte danke
         insgesamt total jeweils halt wohl beim bei nur schon mals nr nummer de dr s d en e a
         auf hat wurde gewesen gmacht gmessen natürlich antwort lautet zirka haben ga gsi wars
@@ -66,8 +66,9 @@ AROUND = Around(
     date_limits=_words("vor nach bis spätestens frühestens vorm"),
     vague=_phrases(
         """
-        ein paar, paar, a paar, es paar, einige, mehrere, viele, vieli, wenige, etliche, verschiedene, manche,
-        unzählige, mehrmals, oft, öfters, öfter, häufig, selten, viel, ein paar mal, zig, vü, zahlreiche, wenig
+        ein paar, paar, einigen, mehreren, vielen, wenigen, etlichen, a paar, es paar, einige, mehrere, viele,
+        vieli, wenige, etliche, verschiedene, manche, unzählige, mehrmals, oft, öfters, öfter, häufig, selten,
+        viel, ein paar mal, zig, vü, zahlreiche, wenig
         """
     ),
     to=_words("bis - biz"),
@@ -148,8 +149,8 @@ DATES = DateWords(
     ),
     weekdays=_DE.counted(
         """
-        montag mo mäntig mondog, dienstag di ziischtig, mittwoch mi mittwuch, donnerstag do donnschtig,
-        freitag fr friitig, samstag sonnabend sa samschtig, sonntag so sunntig
+        montag mäntig mondog, dienstag ziischtig, mittwoch mittwuch, donnerstag donnschtig,
+        freitag friitig, samstag sonnabend samschtig, sonntag sunntig
         """
     ),
     seasons=_DE.table({"frühling frühjahr frühlig": 5, "sommer summer": 8, "herbst herbscht": 11}),
@@ -162,8 +163,8 @@ DATES = DateWords(
         {
             "tag tage tagen tg tagn däg": "d",
             "woche wochen wuche wo wochn wch": "wk",
-            "monat monate monaten monet monete mt mte mon": "mo",
-            "jahr jahre jahren jahrn johr johre joahr": "a",
+            "monat monate monaten monats monet monete mt mte mon": "mo",
+            "jahr jahre jahren jahres j jahrn johr johre joahr": "a",
         }
     ),
     half_year=_words("halbjahr halbjahren halbjahre"),
@@ -184,7 +185,12 @@ DATES = DateWords(
     month_first=False,
     decade_ends=_words("er ern ers"),
     parts=_words("anfang mitte ende anfangs"),
-    year_pads=_words("jahr jahrs jahres jahrgang monat monats anno im in seit jg geboren war das ich bin es jahre"),
+    year_pads=_words(
+        """
+        jahr jahrs jahres jahre jahrgang monat monats anno im in seit jg geboren war das ich bin es
+        mo di mi do fr sa so
+        """
+    ),
     month_names=(
         "Januar",
         "Februar",

@@ -125,9 +125,7 @@ DATES = DateWords(
     correctable=_EN.counted(
         "january, february, march, april, may, june, july, august, september, october, november, december", start=1
     ),
-    weekdays=_EN.counted(
-        "monday mon, tuesday tue tues, wednesday wed, thursday thu thur thurs, friday fri, saturday sat, sunday sun"
-    ),
+    weekdays=_EN.counted("monday, tuesday, wednesday, thursday, friday, saturday, sunday"),
     seasons=_EN.table({"spring": 5, "summer": 8, "autumn fall": 11}),
     days=_EN.table({"today": 0, "yesterday": -1, "tomorrow": 1}),
     this_year=frozenset(),
@@ -152,7 +150,7 @@ DATES = DateWords(
     month_first=False,
     decade_ends=_words("s"),
     parts=_words("early mid late beginning end start"),
-    year_pads=_words("year month in since born was it the i am im year"),
+    year_pads=_words("year month in since born was it the i am im mon tue tues wed thu thur thurs fri sat sun"),
     month_names=(
         "January",
         "February",

@@ -175,6 +175,8 @@ _VALUES = {
     "time": lambda value: re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d", value) is not None,
     "string": lambda value: isinstance(value, str) and 0 < len(value) <= 20,
     "uri": lambda value: re.fullmatch(r"\S+:\S+", value) is not None,
+    "attachment": lambda value: "url" in value and set(value) <= {"url", "contentType"},
+    "reference": lambda value: set(value) <= {"reference", "display"} and all(value.values()),
     "coding": lambda value: value in [option.answer.value for option in LISTED],
     "quantity": lambda value: isinstance(value["value"], Decimal) and value["code"] and value["unit"],
 }

@@ -136,6 +136,7 @@ def test_decimals_keep_the_digits_that_were_written(number: Decimal) -> None:
 @pytest.mark.parametrize(
     ("language", "kind", "text", "value"),
     [
+        ("de", "integer", "5.000", 5000),
         ("de", "integer", "zwoi", 2),
         ("de", "integer", "drü", 3),
         ("de", "integer", "drei und siebzig", 73),
@@ -149,6 +150,7 @@ def test_decimals_keep_the_digits_that_were_written(number: Decimal) -> None:
         ("de", "integer", "007", 7),
         ("de", "decimal", "1½", Decimal("1.5")),
         ("de", "decimal", "½", Decimal("0.5")),
+        ("de", "decimal", "1 1/2", Decimal("1.5")),
         ("de", "decimal", "anderthalb", Decimal("1.5")),
         ("de", "decimal", "zweieinhalb", Decimal("2.5")),
         ("en", "decimal", "two and a half", Decimal("2.5")),

@@ -53,6 +53,7 @@ def test_amounts_are_read_with_their_digits(number: Decimal, unit: str) -> None:
         ("de", "20 mg pro Tag", ANY, "20", "mg/d"),
         ("de", "2 mal pro Tag", ANY, "2", "/d"),
         ("de", "1½ Stunden", ANY, "1.5", "h"),
+        ("de", "1 1/2 Stunden", ANY, "1.5", "h"),
         ("de", "30 Min.", ANY, "30", "min"),
         ("de", "22,5 kg/m²", ANY, "22.5", "kg/m2"),
         ("de", "80 %", ANY, "80", "%"),
@@ -117,6 +118,7 @@ def _why(reading: Reading) -> str:
         ("de", "3", DURATION, "unit-missing"),
         ("en", "38 degrees", ANY, "two-readings"),
         ("de", "70-75 kg", WEIGHT, "range"),
+        ("de", "2-3 Wochen", DURATION, "range"),
         ("de", "mehr als 70 kg", WEIGHT, "limit"),
         ("de", "nicht 70 kg", WEIGHT, "negated"),
         ("de", "70 kg und 71 kg", WEIGHT, "several"),
@@ -147,6 +149,13 @@ def test_a_unit_of_another_system_keeps_its_system() -> None:
         "unit": "Tassen",
         "system": "http://example.org/units",
         "code": "cup",
+    }
+
+
+def test_a_unit_without_system_or_code_leaves_them_out() -> None:
+    assert literal(reply("3 Tassen", Asked("quantity", unit=Unit("", "Tassen", "")))) == {
+        "value": Decimal(3),
+        "unit": "Tassen",
     }
 
 
