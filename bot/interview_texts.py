@@ -24,6 +24,8 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "instance": "Nummer {number}:",
         "about_answer": "Es geht um: {answer}",
         # What kind of reply fits
+        "no_text": "Ihre Angabe:",
+        "file": "Eine Datei kann ich im Chat nicht annehmen, aber ihre Internet-Adresse.",
         "yes": "Ja",
         "no": "Nein",
         "several": "Sie können mehrere nennen, zum Beispiel: 1 und 2.",
@@ -31,7 +33,9 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "more_options": "Das sind die ersten {shown} von {total}. Schreiben Sie einfach, was Sie suchen.",
         "scale": "Eine Zahl von {low} bis {high}.",
         "proposal": "Mein Vorschlag: {answer}. Stimmt das?",
-        "so_far": "Bisher steht hier: {answer}. Schreiben Sie die neue Antwort, oder „weiter“, wenn es so bleiben soll.",
+        "so_far": (
+            "Bisher steht hier: {answer}. Schreiben Sie die neue Antwort, oder „weiter“, wenn es so bleiben soll."
+        ),
         # Reading back
         "read_back": "Ich habe verstanden: {answer}. Stimmt das?",
         "read_back_none": "Ich habe verstanden: nichts davon. Stimmt das?",
@@ -115,7 +119,9 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "why_unknown": "Dazu steht hier keine Erklärung. Das Team beantwortet Ihnen das gern.",
         "no_way_back": "Das ist die erste Frage, weiter zurück geht es nicht.",
         "change_which": "Welche Antwort möchten Sie ändern? Schreiben Sie die Nummer.",
-        "change_unknown": "Dazu habe ich keine Frage gefunden. Welche Antwort möchten Sie ändern? Schreiben Sie die Nummer.",
+        "change_unknown": (
+            "Dazu habe ich keine Frage gefunden. Welche Antwort möchten Sie ändern? Schreiben Sie die Nummer."
+        ),
         "change_nothing": "Sie haben noch nichts beantwortet. Es gibt noch nichts zu ändern.",
         "number_unknown": "Diese Nummer gibt es nicht. Bitte wählen Sie von 1 bis {total}.",
         "on_with": "Zurück zu unserer Frage:",
@@ -135,11 +141,14 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "in_progress": "Vielen Dank. Ich habe Ihre Antworten gespeichert. Was noch offen ist, fragt Sie das Team.",
         "done_already": "Sie haben die Fragen schon beantwortet. Hier können Sie noch etwas ändern.",
         # Pieces
+        "word_skip": "überspringen",
         "own": "„{answer}“",
         "choice": "{answer}",
     },
     "en": {
-        "interview_offer": "Would you like to answer the questions of the radiology team now? It saves time at your appointment.",
+        "interview_offer": (
+            "Would you like to answer the questions of the radiology team now? It saves time at your appointment."
+        ),
         "interview_declined": "All right. If you like, write /interview later.",
         "interview_begin": (
             "Good, I will ask one question after the other. Answer in your own words. "
@@ -152,6 +161,8 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "progress": "Question {number} of {total}",
         "instance": "Number {number}:",
         "about_answer": "This is about: {answer}",
+        "no_text": "Your answer:",
+        "file": "I cannot take a file in the chat, but I can take its web address.",
         "yes": "Yes",
         "no": "No",
         "several": "You can name more than one, for example: 1 and 2.",
@@ -253,36 +264,38 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "summary_problems": "Something about these answers does not fit yet:",
         "summary_required": "These questions are still open. The team will ask you about them:",
         "completed": "Thank you very much. Your answers are finished and ready for the team.",
-        "in_progress": "Thank you very much. I have saved your answers. The team will ask you about what is still open.",
+        "in_progress": "Thank you very much. I have saved your answers. The team will ask about what is still open.",
         "done_already": "You have answered the questions already. You can still change something here.",
+        "word_skip": "skip",
         "own": "“{answer}”",
         "choice": "{answer}",
     },
 }
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Words with which a question begins, folded (`bot/matching/text.py`).
 QUESTION_OPENERS: Mapping[str, frozenset[str]] = {
-    "de": frozenset(
-        """
+    "de": _words("""
         wie was wann wo wohin woher warum wieso weshalb wozu wofuer womit wodurch wer wen wem wessen welche welcher
         welches welchen tut kann kannst koennen koennte muss muessen musst darf duerfen soll sollte sollen ist sind
         wird werden gibt dauert kostet bekomme kriege brauche braucht stimmt schadet
-        """.split()
-    ),
-    "en": frozenset(
-        """
+        """),
+    "en": _words("""
         how what when where why which who whom whose does do did is are can could may might must should shall will
         would am
-        """.split()
-    ),
+        """),
 }
 # Words that may stand before them.
 QUESTION_PADDING: Mapping[str, frozenset[str]] = {
-    "de": frozenset("und aber also nun eine frage noch entschuldigung sorry bitte sagen sie mal ok okay ja ach".split()),
-    "en": frozenset("and but so well one a question please sorry excuse me ok okay yes oh tell".split()),
+    "de": _words("und aber also nun eine frage noch entschuldigung sorry bitte sagen sie mal ok okay ja ach"),
+    "en": _words("and but so well one a question please sorry excuse me ok okay yes oh tell"),
 }
 # Further ways to say that the summary may go.
 SEND_WORDS: Mapping[str, frozenset[str]] = {
-    "de": frozenset("absenden abschicken senden schicken speichern fertig alles".split()),
-    "en": frozenset("send submit save finish finished done".split()),
+    "de": _words("absenden abschicken senden schicken speichern fertig alles"),
+    "en": _words("send submit save finish finished done"),
 }

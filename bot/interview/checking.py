@@ -29,14 +29,12 @@ class Checks:
     def answers(self, item: Item, path: Path, answers: Sequence[Answer]) -> Iterator[Problem]:
         """Yield what is wrong with the answers themselves."""
         options = options_at(self.plan, self.sight, item, path)
-        asked = Asked(
-            item,
-            path,
-            options,
-            self._bound(item, path, item.limits.minimum),
-            self._bound(item, path, item.limits.maximum),
-        )
-        yield from answer_problems(asked, answers)
+        yield from answer_problems(Asked(item, path, options, *self.bounds(item, path)), answers)
+
+    def bounds(self, item: Item, path: Path) -> tuple[Answer | None, Answer | None]:
+        """Return the least and the greatest value."""
+        limits = item.limits
+        return self._bound(item, path, limits.minimum), self._bound(item, path, limits.maximum)
 
     def _bound(self, item: Item, path: Path, bound: Bound | None) -> Answer | None:
         if bound is None or bound.formula is None:

@@ -115,7 +115,7 @@ class Engine:
         match event:
             case Given():
                 changed = self._given(filling, item, event)
-            case Skipped(path):
+            case Skipped(path, _):
                 changed = _without(filling, path)
                 changed = replace(changed, skipped=changed.skipped | {path})
             case MarkedForStaff(path, reason):
@@ -203,6 +203,10 @@ class Engine:
         if found or not answers or not self._plan.constraints:
             return found
         return tuple(self._checks(self.apply(filling, Given(path, answers))).constraints_after(item, path))
+
+    def bounds(self, filling: Filling, path: Path) -> tuple[Answer | None, Answer | None]:
+        """Return the least and the greatest value that a question takes, as things stand."""
+        return self._checks(filling).bounds(self.form.by_link_id[path[-1][0]], path)
 
     def open_problems(self, filling: Filling) -> tuple[Problem, ...]:
         """Return what keeps the response from being complete."""

@@ -26,9 +26,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Asked, and not answered."""
+    """Asked, and not answered. `reason`: dont_know or refused, where the patient said so."""
 
     path: Path
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

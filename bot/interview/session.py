@@ -1,4 +1,4 @@
-"""One interview as it is kept: the events of the engine, and what the next turn has to know besides. Immutable and pure."""
+"""One interview as it is kept: the events of the engine, and what the next turn has to know. Immutable and pure."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ class Talk:
         more: Whether the open question takes one more answer besides those it has.
         tries: How often the open question was not understood.
         kindly: Whether it was explained that the open question should be answered.
-        pending: What was understood, to be confirmed; empty with `nothing` for "none of these"; None when nothing waits.
+        pending: What was understood, to be confirmed; empty with `nothing` for "none of these"; else None.
         nothing: Whether "none of these" waits to be confirmed.
         proposed: Whether `pending` is what the form proposes.
+        declined: Whether the patient does not want what the form proposes.
         between: The options that a reply could have meant.
         listed: The questions that were listed, to be named by number.
         heading: The group that was announced last.
-        sent: Whether the patient has agreed to the summary before.
+        sent: How many events there were when the patient agreed to the summary; 0 before.
     """
 
     phase: Phase = "asking"
@@ -42,10 +43,11 @@ class Talk:
     pending: tuple[Answer, ...] | None = None
     nothing: bool = False
     proposed: bool = False
+    declined: bool = False
     between: tuple[Answer, ...] = ()
     listed: tuple[Path, ...] = ()
     heading: Path = ()
-    sent: bool = False
+    sent: int = 0
 
     def onward(self) -> Talk:
         """Return the talk at the beginning of another question."""

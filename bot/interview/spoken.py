@@ -22,7 +22,9 @@ FormField = Literal[
 ]  # fmt: skip
 
 MAX_OWN_WORDS = 300
-_MARKUP = str.maketrans({"<": "‹", ">": "›", "[": "(", "]": ")", "{": "(", "}": ")", "`": "'", "“": "'", "„": "'", "”": "'"})
+_MARKUP = str.maketrans(
+    {"<": "‹", ">": "›", "[": "(", "]": ")", "{": "(", "}": ")", "`": "'", "“": "'", "„": "'", "”": "'"}
+)
 
 
 def form_text(form: Form, link_id: str, field: str, number: int, language: str) -> str | None:
@@ -82,6 +84,8 @@ def _one(item: Item, answer: Answer, language: str) -> str:
     for option in item.options:
         if option.answer == answer:
             return option.label.into(language)
+    if answer.type == "boolean":
+        return INTERVIEW_TEXTS[language]["yes" if answer.value is True else "no"]
     if answer.type in ("string", "uri"):
         return INTERVIEW_TEXTS[language]["own"].format(answer=escaped(str(answer.value)))
     if answer.type == "quantity":
@@ -107,7 +111,9 @@ def escaped(text: str) -> str:
 
 def labelled(item: Item, language: str) -> tuple[Option, ...]:
     """Return the listed options of an item as the reader of replies takes them."""
-    return tuple(readable(option.answer, option.label, option.prefix, option.exclusive, language) for option in item.options)
+    return tuple(
+        readable(option.answer, option.label, option.prefix, option.exclusive, language) for option in item.options
+    )
 
 
 def readable(answer: Answer, label: Text, prefix: str, exclusive: bool, language: str) -> Option:

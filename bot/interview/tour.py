@@ -11,13 +11,12 @@ from bot.matching.text import words
 
 MIN_STEM = 5  # letters that a word and its compound share: "Mammographie", "Mammographien"
 # Words that name nothing.
-_EMPTY = frozenset(
-    """
+_EMPTY_WORDS = """
     der die das den dem des ein eine einen einer eines und oder ist sind war im in am an zu zum zur von mit bei fuer
     mein meine meinen meiner ihr ihre ihren sie ich frage antwort angabe the a an and or is are was of to in at on for
     my your you i question answer about
-    """.split()
-)
+    """
+_EMPTY = frozenset(_EMPTY_WORDS.split())
 
 
 def questions(form: Form, filling: Filling, *, shown_too: bool = False) -> Iterator[Path]:
