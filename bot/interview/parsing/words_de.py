@@ -274,7 +274,7 @@ UNITS = _DE.units(
         "dL": "dl, deziliter",
         "cL": "cl, zentiliter",
         "mL": "ml, milliliter",
-        "a": "jahr, jahre, jahren, j, jahre alt, jährig, johr, a, jahr alt, jährige",
+        "a": "jahr, jahre, jahren, j, jahre alt, jährig, johr, jahr alt, jährige",
         "mo": "monat, monate, monaten, mt, mte, mon, monet, mo",
         "wk": "woche, wochen, wo, wuche, wk",
         "d": "tag, tage, tagen, tg, d",

@@ -230,7 +230,7 @@ UNITS = _EN.units(
         "dL": "dl, decilitre, deciliter",
         "cL": "cl",
         "mL": "ml, millilitre, millilitres, milliliter, milliliters",
-        "a": "year, years, yr, yrs, y, yo, years old, year old, y/o, a",
+        "a": "year, years, yr, yrs, y, yo, years old, year old, y/o",
         "mo": "month, months, mth, mths, mo, mos",
         "wk": "week, weeks, wk, wks",
         "d": "day, days, d",
