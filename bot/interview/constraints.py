@@ -66,7 +66,8 @@ def answer_problems(asked: Asked, answers: Sequence[Answer]) -> Iterator[Problem
     item = asked.item
     if item.most is not None and len(answers) > item.most:
         yield asked.problem("too-many", limit=item.most, given=len(answers))
-    if any(answers.count(answer) > 1 for answer in answers):
+    # Twins have the same age, but nobody can tick the same box twice.
+    if any(answers.count(answer) > 1 for answer in answers if named_option(answer, asked.options)):
         yield asked.problem("twice")
     if len(answers) > 1 and any(_is_exclusive(asked, answer) for answer in answers):
         yield asked.problem("exclusive")

@@ -33,8 +33,15 @@ class Compiler:
 
     def items(self, parent: JsonObject, around: Around) -> tuple[Item, ...]:
         """Compile the items directly inside `parent`, and all inside those."""
-        found = (child for child in objects(parent, "item") if not is_absorbed(child, parent))
-        return tuple(item for child in found if (item := self._item(child, around)) is not None)
+        found: list[Item] = []
+        for child in objects(parent, "item"):
+            if not is_absorbed(child, parent):
+                item = self._item(child, around)
+                found += [item] if item is not None else []
+            elif "enableWhen" in child or extension_value(child, *sdc.ENABLE_WHEN_EXPRESSION):
+                text = "it is shown with its question, whatever its conditions say"
+                self.notes.warn(string(child, "linkId"), "enableWhen", text)
+        return tuple(found)
 
     def _item(self, raw: JsonObject, around: Around) -> Item | None:
         link_id, kind = string(raw, "linkId"), string(raw, "type")
@@ -91,7 +98,7 @@ class Compiler:
                 yield Condition(question, operator, answer)
 
     def _any_condition(self, raw: JsonObject, link_id: str) -> bool:
-        behavior = raw.get("enableBehavior")
+        behavior = string(raw, "enableBehavior")
         if len(objects(raw, "enableWhen")) > 1 and behavior not in {"all", "any"}:
             # What STU3 said, and what is nearest to the validators that then take the item as enabled.
             self.notes.warn(link_id, "enableBehavior", "it is missing; one true condition is enough")
@@ -129,7 +136,7 @@ class Around:
             line=(*self.line, link_id),
             hidden=self.hidden or (hidden is not None and is_true(hidden.value)),
             read_only=self.read_only or (is_true(raw.get("readOnly")) and kind != "display"),
-            shown_only=self.shown_only or (usage is not None and usage.value in _SHOWN_ONLY),
+            shown_only=self.shown_only or (usage is not None and str(usage.value) in _SHOWN_ONLY),
         )
 
 

@@ -63,7 +63,7 @@ def unit_label(raw: JsonObject) -> Text:
 
 def read_presentation(raw: JsonObject) -> Presentation:
     """Return what helps to ask an item."""
-    absorbed = [child for child in objects(raw, "item") if is_absorbed(child, raw)]
+    absorbed = [child for child in objects(raw, "item") if is_absorbed(child, raw) and not _is_hidden(child)]
     helping = [item_text(child) for child in absorbed if code_of(child, *sdc.ITEM_CONTROL) in _HELP]
     saying = [item_text(child) for child in absorbed if not code_of(child, *sdc.ITEM_CONTROL)]
     step = extension_value(raw, CORE + "questionnaire-sliderStepValue")
@@ -80,6 +80,11 @@ def read_presentation(raw: JsonObject) -> Presentation:
         links=tuple(_strings(raw, CORE + "questionnaire-supportLink")),
         media=tuple(as_object(value.value) for value in extension_values(raw, SDC + "itemMedia")),
     )
+
+
+def _is_hidden(raw: JsonObject) -> bool:
+    hidden = extension_value(raw, *sdc.HIDDEN)
+    return hidden is not None and hidden.value is True
 
 
 def _labels(raw: JsonObject, control: str) -> Text:

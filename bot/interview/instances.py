@@ -41,7 +41,12 @@ def move_with_answers(filling: Filling, item: Item, path: Path, answers: Sequenc
     before = answers_at(filling, path)
     if not item.children or not item.repeats or not before:
         return filling
-    new = {number: answers.index(answer) for number, answer in enumerate(before) if answer in answers}
+    # Equal answers keep their own places; what is left of them goes to the first free place.
+    new = {number: number for number, pair in enumerate(zip(before, answers, strict=False)) if pair[0] == pair[1]}
+    for number, answer in enumerate(before):
+        free = (place for place, other in enumerate(answers) if other == answer and place not in new.values())
+        if number not in new and (place := next(free, None)) is not None:
+            new[number] = place
     if all(number == new.get(number) for number in range(len(before))):
         return filling
     return _moved(filling, path, new.get, of_group=False)

@@ -22,7 +22,8 @@ def as_answers(item: Item, values: Sequence[JsonValue]) -> tuple[Answer, ...]:
     found: list[Answer] = []
     for value in values:
         answer = _as_answer(item, value)
-        if answer is not None and answer not in found:
+        # A list of codes is a choice, in which each stands once.
+        if answer is not None and not (answer.type == "coding" and answer in found):
             found.append(answer)
     return tuple(found[: item.most])
 

@@ -305,7 +305,7 @@ def test_what_helps_to_ask_is_kept() -> None:
     shown = asked.presentation
 
     assert (asked.prefix, asked.units.label.base, shown.slider[0].base) == ("1.", "kilograms", "none")
-    assert (shown.entry_format.base, shown.step, shown.links) == ("###", 5, ("http://example.org/help",))
+    assert (shown.entry_format.base, shown.step, shown.links) == ("###", Decimal(5), ("http://example.org/help",))
     assert (shown.short.base, shown.media, shown.category) == (
         "Weight",
         ({"url": "http://example.org/x.png"},),
@@ -313,6 +313,16 @@ def test_what_helps_to_ask_is_kept() -> None:
     )
     assert asked.units.usual == {"system": UCUM, "code": "kg"}
     assert loaded.warnings == ()
+
+
+def test_a_hint_that_depends_on_answers_is_shown_with_its_question_and_warned_of() -> None:
+    rule = [{"question": "q", "operator": "exists", "answerBoolean": True}]
+    hint = item("hint", "display", text="Hint", enableWhen=rule)
+
+    loaded = load_form(form(item("q", "string", hint)))
+
+    assert [each.base for each in loaded.by_link_id["q"].presentation.instructions] == ["Hint"]
+    assert ("hint", "enableWhen") in features(loaded)
 
 
 def test_an_initial_value_of_another_shape_is_fitted_or_left_out_with_a_warning() -> None:

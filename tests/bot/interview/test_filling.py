@@ -132,6 +132,19 @@ def test_answers_in_another_order_keep_what_was_said_about_them() -> None:
     assert interview.asks == "ask q/n"
 
 
+def test_equal_answers_keep_apart_what_was_said_about_each() -> None:
+    interview = Interview(form(item("age", "integer", item("n", "string"), repeats=True)))
+    interview.give("age", whole(5), whole(5), whole(7)).no_more("age")
+    for number in range(3):
+        interview.give(at(("age", number), "n"), text(f"child {number}"))
+
+    interview.give("age", whole(7), whole(5), whole(5))
+
+    answers = interview.items[0]["answer"]
+    said = [(each["valueInteger"], each["item"][0]["answer"][0]["valueString"]) for each in answers]
+    assert said == [(7, "child 2"), (5, "child 1"), (5, "child 0")]
+
+
 def test_an_answer_changed_in_place_keeps_what_is_asked_below_it() -> None:
     rule = [{"question": "q", "operator": "=", "answerCoding": {"code": "a"}}]
     questionnaire = form(item("q", "choice", item("n", "string", enableWhen=rule), answerOption=options("a", "b")))

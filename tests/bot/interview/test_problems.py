@@ -105,12 +105,19 @@ def test_a_question_that_does_not_repeat_takes_one_answer() -> None:
     assert Interview(form(item("q", "integer"))).codes("q", whole(1), whole(2)) == ["too-many"]
 
 
-def test_a_repeating_question_keeps_to_its_most_and_takes_no_answer_twice() -> None:
+def test_no_option_is_chosen_twice_but_twins_may_have_one_age() -> None:
+    ticked = Interview(form(item("q", "choice", repeats=True, answerOption=options("a", "b"))))
+    typed = Interview(form(item("q", "integer", repeats=True)))
+
+    assert ticked.codes("q", coding("a"), coding("a")) == ["twice"]
+    assert typed.codes("q", whole(5), whole(5)) == []
+
+
+def test_a_repeating_question_keeps_to_its_most() -> None:
     most = core("questionnaire-maxOccurs", valueInteger=2)
     interview = Interview(form(item("q", "integer", repeats=True, extension=[most])))
 
     assert interview.codes("q", whole(1), whole(2), whole(3)) == ["too-many"]
-    assert interview.codes("q", whole(1), whole(1)) == ["twice"]
 
 
 def test_an_exclusive_option_stands_alone() -> None:
