@@ -20,7 +20,7 @@ from bot.interview.exchange import EXAMPLE_AMOUNT, Exchange, unit_answers
 from bot.interview.fhir_json import JsonObject
 from bot.interview.filling import Shown
 from bot.interview.form import Form, Path
-from bot.interview.listening import QuestionLike, is_listed, read_reply
+from bot.interview.listening import QuestionLike, is_listed, question_like, read_reply
 from bot.interview.parsing import Read, read_command
 from bot.interview.session import Session
 from bot.interview.summary import show_summary
@@ -148,6 +148,7 @@ class Interview:
         if session.talk.phase == "asking":
             answering.not_answered(x, text)
         else:
+            x.say("no_pairs" if question_like(text, x.language) == "clear" else "not_understood")
             self._repeat(x)
         return _turn(x)
 

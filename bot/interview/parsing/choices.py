@@ -143,7 +143,8 @@ class _Choosing:
         reading = self._picked(picked)
         if self.asked.type == "open-choice":
             return self._open(reading, picked)
-        if isinstance(reading, NotUnderstood) and not picked.attempt:
+        if isinstance(reading, NotUnderstood) and (not picked.attempt or picked.problem):
+            # "Ja, 2025": a number beyond the list is no position, but a comment.
             return self.yes_no(alone=False) or reading
         return reading
 
