@@ -95,11 +95,15 @@ def chat(
 
 def assemble() -> None:
     """Add the curators' commands, and the parts that installed packages bring (the harness is one)."""
+    from bot.fhir_cli import fhir
+    from bot.interview_cli import interview
     from bot.qa_cli import qa
 
     if any(group.name == "qa" for group in app.registered_groups):
         return
     app.add_typer(qa, name="qa")
+    app.add_typer(fhir, name="fhir")
+    app.command()(interview)
     for part in entry_points(group="klartext.parts"):
         part.load()(app)
 

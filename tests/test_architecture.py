@@ -17,6 +17,7 @@ PURE = (
     "bot.dialogue",
     "bot.errors",
     "bot.explain",
+    "bot.fhir_export",
     "bot.interface_texts",
     "bot.interview",
     "bot.ports",

@@ -1,0 +1,64 @@
+"""FHIR files on disk: what is shipped (Questionnaires, code systems, HL7's own value sets) and what people name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from bot.errors import BadData
+from bot.interview.fhir_json import JsonObject, NotJson, Parsed, as_object, objects, parse, split_canonical, string
+from bot.interview.terminology import Terminology
+from bot.resources import data_folder
+
+_TERMINOLOGY = ("terminology", "code-systems", "value-sets")
+
+
+def read_json(path: Path) -> Parsed:
+    """Read a JSON file.
+
+    Raises:
+        BadData: It cannot be read, or is not JSON.
+    """
+    try:
+        return parse(path.read_bytes())
+    except NotJson as error:
+        raise BadData(f"{path}: not JSON: {error}.") from None
+    except OSError as error:
+        raise BadData(f"{path}: {error.strerror or 'cannot be read'}.") from None
+
+
+def resources_in(document: JsonObject) -> list[JsonObject]:
+    """Return a resource as a list of one, a Bundle as the resources in it."""
+    if document.get("resourceType") == "Bundle":
+        return [as_object(entry.get("resource")) for entry in objects(document, "entry")]
+    return [document]
+
+
+@cache
+def shipped_terminology() -> Terminology:
+    """Return HL7's value sets and code systems of R4 that are free to ship, and Klartext's own."""
+    return Terminology(each for name in _TERMINOLOGY for each in _folder(data_folder("fhir") / name))
+
+
+@cache
+def shipped_questionnaires() -> tuple[JsonObject, ...]:
+    """Return the Questionnaires of `fhir/questionnaires`."""
+    found = _folder(data_folder("fhir") / "questionnaires")
+    return tuple(each for each in found if each.get("resourceType") == "Questionnaire")
+
+
+def _folder(folder: Path) -> Iterator[JsonObject]:
+    for path in sorted(folder.glob("*.json")):
+        yield from resources_in(as_object(read_json(path).value))
+
+
+def find_by_canonical(resources: Iterable[JsonObject], canonical: str) -> JsonObject | None:
+    """Return the Questionnaire that ``url`` or ``url|version`` names; one without a version stands for any."""
+    url, version = split_canonical(canonical)
+    if not url:
+        return None
+    same = [each for each in resources if each.get("resourceType") == "Questionnaire" and string(each, "url") == url]
+    wanted = (version, "") if version else ("",)
+    exact = (each for number in wanted for each in same if string(each, "version") == number)
+    return next(exact, same[0] if same and not version else None)

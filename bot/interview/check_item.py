@@ -1,0 +1,206 @@
+"""One item of a response: may it be there, has it the answers it needs, and does each fit. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.interview.answer import Answer
+from bot.interview.answer_check import AnswerCheck
+from bot.interview.check_attachments import check_attachment, check_reference
+from bot.interview.check_limits import check_limits
+from bot.interview.check_options import check_exclusive, check_options
+from bot.interview.check_quantities import check_quantity
+from bot.interview.comparing import Truth
+from bot.interview.enabled import Enablement
+from bot.interview.fhir_json import (
+    companion,
+    extension_value,
+    extensions,
+    number,
+    objects,
+    string,
+    translations,
+    values_of,
+)
+from bot.interview.indexed import Asked, Given
+from bot.interview.item_types import ANSWER_TYPES, CHOICES
+from bot.interview.match_items import GivenItems
+from bot.interview.outcome import Findings, Place, Severity
+from bot.interview.sdc import CQF_EXPRESSION, MAX_OCCURS, MIN_OCCURS
+from bot.interview.terminology import Terminology
+
+_VALUES = frozenset(kind for kinds in ANSWER_TYPES.values() for kind in kinds)
+
+
+def _is_stray_reference(asked: Asked, answer: Answer) -> bool:
+    """Say whether a choice is answered with a reference although no option is one."""
+    if answer.type != "reference" or asked.type not in CHOICES:
+        return False
+    return not any("valueReference" in option for option in objects(asked.raw, "answerOption"))
+
+
+@dataclass(frozen=True, slots=True)
+class ItemChecks:
+    """The rules for the items of one response.
+
+    Attributes:
+        finished: Whether answers may be missing: until a response is finished, that is a warning.
+        same_language: Whether response and Questionnaire are in one language, so that texts must be equal.
+    """
+
+    findings: Findings
+    known: Terminology
+    enablement: Enablement
+    finished: bool
+    same_language: bool
+
+    def check(self, given: Given) -> None:
+        """Check an item that is there."""
+        if "text" in given.raw:
+            self._check_text(given)
+        if given.asked.type in {"group", "display", "question", ""}:
+            self._check_unasked(given)
+        else:
+            self._check_question(given)
+        if given.answers or given.raw.get("item"):
+            self._check_enabled(given)
+
+    def check_missing(
+        self, given: Given | None, children: Mapping[str, Asked], items: GivenItems, place: Place
+    ) -> None:
+        """Check that what is needed inside an item (None: in the response) is there, and not too often."""
+        if not children:
+            return
+        for holder in items.holders[0 if given is None else id(given.raw)]:
+            here = items.of_holder.get(id(holder.raw), {})
+            for link_id, asked in children.items():
+                self._check_count(asked, here.get(link_id, ()), given, holder.place)
+        if given is not None and given.asked.type == "group" and "item" not in given.raw:
+            self._say_missing_in_empty_group(given, children)
+
+    def _say_missing_in_empty_group(self, given: Given, children: Mapping[str, Asked]) -> None:
+        for asked in children.values():
+            self._check_count(asked, (), given, given.place)
+
+    def _check_count(
+        self, asked: Asked, found: tuple[Given, ...] | list[Given], parent: Given | None, place: Place
+    ) -> None:
+        if not found:
+            if asked.required and self.enablement.of_asked(asked, parent) is not Truth.NO:
+                sure = self.enablement.of_asked(asked, parent) is Truth.YES
+                self._missing(place, f"The required item {asked.link_id!r} is missing", "required", sure=sure)
+            return
+        if len(found) > 1 and not asked.repeats:
+            text = f"The item {asked.link_id!r} is there {len(found)} times, but does not repeat"
+            self.findings.error(place, text, code="invalid", rule="repeats")
+        if asked.type == "group" and "extension" in asked.raw:
+            self._check_occurs(asked, len(found), place)
+
+    def _missing(self, place: Place, text: str, rule: str, *, sure: bool = True) -> None:
+        severity: Severity = "error" if self.finished and sure else "warning"
+        self.findings.add(severity, place, text, code="required", rule=rule)
+
+    def _check_occurs(self, asked: Asked, count: int, place: Place) -> None:
+        what = "times" if asked.type == "group" else "answers"
+        for urls, rule in ((MIN_OCCURS, "minOccurs"), (MAX_OCCURS, "maxOccurs")):
+            value = extension_value(asked.raw, *urls)
+            limit = number(value.value) if value is not None else None
+            said = f"The item {asked.link_id!r} has {count} {what}"
+            if limit is not None and rule == "minOccurs" and count < limit:
+                self._missing(place, f"{said}, fewer than the {limit} required", rule)
+            elif limit is not None and rule == "maxOccurs" and count > limit:
+                self.findings.error(place, f"{said}, more than the {limit} allowed", code="invalid", rule=rule)
+
+    def _check_text(self, given: Given) -> None:
+        """Compare the text with the Questionnaire's; a translation of it, or one computed, is as good."""
+        text, asked = string(given.raw, "text"), given.asked.raw
+        if not text or text == asked.get("text") or text in translations(asked, "text").values():
+            return
+        if extensions(companion(asked, "text"), *CQF_EXPRESSION):
+            return
+        where = f"The text of the item {given.asked.link_id!r} is not that of the Questionnaire"
+        if self.same_language:
+            self.findings.error(given.place, where, code="invalid", rule="text")
+        else:
+            self.findings.warning(given.place, f"{where}, which is in another language", code="invalid", rule="text")
+
+    def _check_unasked(self, given: Given) -> None:
+        """Check groups, displays and items without a type of their own: none of them has answers."""
+        kind, place = given.asked.type, given.place
+        if not kind:
+            text = f"The Questionnaire gives the item {given.asked.link_id!r} no type, so it was not checked"
+            self.findings.warning(place, text, code="incomplete", rule="type")
+        elif "answer" in given.raw:
+            self.findings.error(
+                place, f"An item of type {kind} has no answers", code="structure", rule=f"{kind}-answer"
+            )
+        if kind == "display" and "item" in given.raw:
+            self.findings.error(place, "A display item has no items", code="structure", rule="display-item")
+        empty = kind == "group" and given.asked.required and not given.raw.get("item")
+        if empty and self.enablement.of_given(given) is Truth.YES:
+            self._missing(place, f"The required group {given.asked.link_id!r} is empty", "required")
+
+    def _check_question(self, given: Given) -> None:
+        asked, place = given.asked, given.place
+        if "item" in given.raw:
+            text = "Items of a question stand in its answers, not beside them"
+            self.findings.error(place, text, code="structure", rule="question-item")
+            if "answer" in given.raw:
+                self.findings.error(place, "Items both in the item and in its answer", code="invariant", rule="qrs-1")
+        if asked.required and not given.answers:
+            enabled = self.enablement.of_given(given)
+            if enabled is not Truth.NO:
+                text = f"The required item {asked.link_id!r} has no answer"
+                self._missing(place, text, "required", sure=enabled is Truth.YES)
+        if len(given.answers) > 1 and not asked.repeats:
+            text = f"The item {asked.link_id!r} has {len(given.answers)} answers, but does not repeat"
+            self.findings.error(place, text, code="invalid", rule="repeats")
+        if "extension" in asked.raw and (given.answers or self.enablement.of_given(given) is Truth.YES):
+            self._check_occurs(asked, len(given.answers), place)
+        values = self._check_answers(given)
+        if "answerOption" in asked.raw:
+            check_exclusive(asked.raw, values, place, self.findings)
+
+    def _check_answers(self, given: Given) -> list[Answer]:
+        fitting = ANSWER_TYPES.get(given.asked.type)
+        values: list[Answer] = []
+        for index, raw in enumerate(given.answers):
+            if not any(name.startswith(("value", "_value")) for name in raw):
+                place = given.place.child("answer", index)
+                self.findings.warning(place, "An answer without a value", code="required", rule="no-value")
+            for answer in values_of(raw):
+                values.append(answer)
+                place = given.place.child("answer", index)
+                if fitting is None or answer.type not in _VALUES:
+                    continue  # an unknown type, which has been said to be so
+                if answer.type in fitting and not _is_stray_reference(given.asked, answer):
+                    self._check_value(AnswerCheck(given.asked.raw, answer, place, self.findings, self.known))
+                else:
+                    text = f"An answer of type {answer.type} to an item of type {given.asked.type}"
+                    self.findings.error(place, text, code="invariant", rule="answer-type")
+        return values
+
+    def _check_value(self, check: AnswerCheck) -> None:
+        check_limits(check)
+        match check.answer.type:
+            case "quantity":
+                check_quantity(check)
+            case "attachment":
+                check_attachment(check)
+            case "reference":
+                check_reference(check)
+        if check.item.keys() & {"answerOption", "answerValueSet"} or check.answer.type == "coding":
+            check_options(check)
+
+    def _check_enabled(self, given: Given) -> None:
+        enabled = self.enablement.of_given(given)
+        if enabled is Truth.YES or (given.parent and self.enablement.of_given(given.parent) is enabled):
+            return  # what is around it has been said already
+        if enabled is Truth.NO:
+            severity: Severity = "error" if self.finished else "warning"
+            text = f"The item {given.asked.link_id!r} is answered, but not enabled"
+            self.findings.add(severity, given.place, text, code="invalid", rule="enableWhen")
+        else:
+            text = f"Whether the item {given.asked.link_id!r} is enabled cannot be told"
+            self.findings.information(given.place, text, code="incomplete", rule="enableWhen")

@@ -1,0 +1,91 @@
+"""Is a quantity within its limits and in one of the units offered. Pure."""
+
+from __future__ import annotations
+
+from bot.interview.answer import Answer
+from bot.interview.answer_check import AnswerCheck, beyond, bound_rule, say, stated_limits
+from bot.interview.comparing import relate_quantities
+from bot.interview.fhir_json import (
+    JsonObject,
+    as_object,
+    extension_value,
+    extension_values,
+    number,
+    string,
+    translations,
+)
+from bot.interview.sdc import MAX_QUANTITY, MAX_VALUE, MIN_QUANTITY, MIN_VALUE, UNIT_OPEN, UNIT_OPTION, UNIT_VALUE_SET
+from bot.interview.terminology import Member
+from bot.interview.units import UCUM, known
+
+
+def check_quantity(check: AnswerCheck) -> None:
+    """Check a quantity; its decimal places are checked with the other limits."""
+    if "extension" not in check.item:
+        return
+    for least, urls in ((True, MIN_QUANTITY + MIN_VALUE), (False, MAX_QUANTITY + MAX_VALUE)):
+        for bound in stated_limits(check, urls):
+            _check_bound(check, bound, least=least)
+    open_units = extension_value(check.item, *UNIT_OPEN)
+    if open_units is None or open_units.value not in ("optionsOrType", "optionsOrString"):
+        _check_unit_options(check, as_object(check.answer.value))
+        _check_unit_value_set(check, as_object(check.answer.value))
+
+
+def _check_bound(check: AnswerCheck, bound: Answer, *, least: bool) -> None:
+    rule = bound_rule(least, "Quantity")
+    trouble = f"{say(check.answer)} cannot be compared with the limit {say(bound)}"
+    given, limit = as_object(check.answer.value), as_object(bound.value)
+    if bound.type != "quantity":
+        check.warning(f"{trouble}: the limit has no unit", rule)
+    elif not all(string(side, "system") and string(side, "code") for side in (given, limit)):
+        check.error(f"{trouble}: not both have a coded unit", rule)
+    elif (relation := relate_quantities(check.answer, bound)) == ("before" if least else "after"):
+        check.error(f"{say(check.answer)} is {beyond(least)} allowed, {say(bound)}", rule)
+    elif relation == "unknown" and number(given.get("value")) is not None:
+        if _is_readable(given) and _is_readable(limit):
+            check.error(f"{trouble}: the units measure different things", rule)
+        else:
+            check.warning(f"{trouble}: the unit is not known here", rule)
+
+
+def _is_readable(quantity: JsonObject) -> bool:
+    """Say whether it is known what the unit measures: of codes outside UCUM only that they differ."""
+    return string(quantity, "system") != UCUM or known(string(quantity, "code"))
+
+
+def _check_unit_options(check: AnswerCheck, quantity: JsonObject) -> None:
+    options = [as_object(value.value) for value in extension_values(check.item, *UNIT_OPTION)]
+    if options and not any(_unit_fits(quantity, option) for option in options):
+        names = ", ".join(string(option, "display") or string(option, "code") for option in options)
+        check.error(f"The unit {_unit_code(quantity)} is none of {names}, or not named so", "unitOption")
+
+
+def _unit_fits(quantity: JsonObject, option: JsonObject) -> bool:
+    """Compare what the option states; its display, or a translation of it, is the unit as people read it."""
+    if any(string(option, name) not in {"", string(quantity, name)} for name in ("system", "code")):
+        return False
+    names = {string(option, "display"), *translations(option, "display").values()}
+    return names == {""} or string(quantity, "unit") in names
+
+
+def _check_unit_value_set(check: AnswerCheck, quantity: JsonObject) -> None:
+    value_set = extension_value(check.item, *UNIT_VALUE_SET)
+    if value_set is None or not isinstance(value_set.value, str):
+        return
+    if check.known.value_set(value_set.value) is None:
+        check.warning(f"The value set {value_set.value[:120]} is not at hand", "unitValueSet", "not-found")
+        return
+    system, code = string(quantity, "system"), string(quantity, "code")
+    member = check.known.member(value_set.value, system=system, code=code) if system and code else Member.NO
+    if member is Member.NO:
+        text = f"The unit {_unit_code(quantity)} is not in the value set {value_set.value[:120]}"
+        check.error(text, "unitValueSet", "code-invalid")
+    elif member is Member.UNKNOWN:
+        check.warning(
+            f"Whether the unit is in the value set {value_set.value[:120]} cannot be told here", "unitValueSet"
+        )
+
+
+def _unit_code(quantity: JsonObject) -> str:
+    return string(quantity, "code")[:40] or "without code"

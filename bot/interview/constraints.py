@@ -1,0 +1,191 @@
+"""What is wrong with an answer: its type, the limits of its question, the listed options. Pure.
+
+A problem has a code and parameters; how to say it is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from bot.interview.answer import Answer, JsonValue
+from bot.interview.comparing import relate
+from bot.interview.definition_options import named_option
+from bot.interview.fhir_json import JsonObject, as_object, number, string
+from bot.interview.form import Item, Option, Path
+from bot.interview.patterns import matcher
+from bot.interview.primitives import PRIMITIVES, base64_size, problem_with
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that an answer, or the whole filling, must not be.
+
+    Attributes:
+        code: required, too-few, too-many, wrong-type, malformed, too-long, too-short, pattern, below-minimum,
+            above-maximum, not-comparable, decimal-places, not-an-option, exclusive, twice, unit, mime-type, too-big,
+            reference-type, constraint.
+        path: Where; empty for the whole form.
+        parameters: The values that a message needs: ``limit``, ``given``.
+        human: What the form itself says (constraints), in its base language.
+        key: Of the constraint.
+        severity: A warning does not keep an answer from being taken.
+    """
+
+    code: str
+    path: Path
+    parameters: Mapping[str, JsonValue] = field(default_factory=dict)
+    human: str = ""
+    key: str = ""
+    severity: Literal["error", "warning"] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question at one place, with what its formulas give there.
+
+    Attributes:
+        options: The answers that can be chosen now.
+        minimum: The least value; likewise `maximum`.
+    """
+
+    item: Item
+    path: Path
+    options: Sequence[Option]
+    minimum: Answer | None
+    maximum: Answer | None
+
+    def problem(self, code: str, **parameters: JsonValue) -> Problem:
+        return Problem(code, self.path, parameters)
+
+
+def answer_problems(asked: Asked, answers: Sequence[Answer]) -> Iterator[Problem]:
+    """Yield what is wrong with the answers to a question, taken together and one by one."""
+    item = asked.item
+    if item.most is not None and len(answers) > item.most:
+        yield asked.problem("too-many", limit=item.most, given=len(answers))
+    # Twins have the same age, but nobody can tick the same box twice.
+    if any(answers.count(answer) > 1 for answer in answers if named_option(answer, asked.options)):
+        yield asked.problem("twice")
+    if len(answers) > 1 and any(_is_exclusive(asked, answer) for answer in answers):
+        yield asked.problem("exclusive")
+    for answer in answers:
+        yield from _one(asked, answer)
+
+
+def _is_exclusive(asked: Asked, answer: Answer) -> bool:
+    option = named_option(answer, asked.options)
+    return option is not None and option.exclusive
+
+
+def _one(asked: Asked, answer: Answer) -> Iterator[Problem]:
+    if answer.type not in asked.item.answer_types:
+        yield asked.problem("wrong-type", expected=sorted(asked.item.answer_types)[0], given=answer.type)
+    elif not _well_formed(answer):
+        yield asked.problem("malformed", expected=answer.type)
+    else:
+        yield from _option(asked, answer)
+        yield from _text(asked, answer)
+        yield from _bounds(asked, answer)
+        yield from _places(asked, answer)
+        yield from _unit(asked, answer)
+        yield from _attachment(asked, answer)
+        yield from _reference(asked, answer)
+
+
+def _well_formed(answer: Answer) -> bool:
+    if answer.type in PRIMITIVES:
+        return not problem_with(answer.type, answer.value)
+    value = as_object(answer.value)
+    if answer.type == "quantity":
+        return not problem_with("decimal", value.get("value"))
+    return bool(value)
+
+
+def _option(asked: Asked, answer: Answer) -> Iterator[Problem]:
+    item = asked.item
+    listed = bool(item.options or item.formulas.options)
+    if listed and not _takes_free(item, answer) and named_option(answer, asked.options) is None:
+        yield asked.problem("not-an-option")
+
+
+def _takes_free(item: Item, answer: Answer) -> bool:
+    """Say whether an answer need not be listed: free text, and anything where no closed list is asked."""
+    if item.type == "open-choice":
+        return answer.type == "string"
+    # Where a form lists options for a plain type, they are what can be chosen.
+    return False
+
+
+def _text(asked: Asked, answer: Answer) -> Iterator[Problem]:
+    limits, text = asked.item.limits, answer.value
+    if not isinstance(text, str) or answer.type not in {"string", "uri"}:
+        return
+    if limits.max_length is not None and len(text) > limits.max_length:
+        yield asked.problem("too-long", limit=limits.max_length, given=len(text))
+    if limits.min_length is not None and len(text) < limits.min_length:
+        yield asked.problem("too-short", limit=limits.min_length, given=len(text))
+    fits = matcher(limits.pattern) if limits.pattern is not None else None
+    # A pattern that takes too long decides nothing.
+    if fits is not None and fits(text) is False:
+        yield asked.problem("pattern", format=asked.item.presentation.entry_format.base)
+
+
+def _bounds(asked: Asked, answer: Answer) -> Iterator[Problem]:
+    for bound, code, beyond in (
+        (asked.minimum, "below-minimum", "before"),
+        (asked.maximum, "above-maximum", "after"),
+    ):
+        if bound is None:
+            continue
+        relation = relate(answer, bound)
+        if relation == beyond:
+            yield asked.problem(code, limit=bound.value, type=bound.type)
+        elif relation in {"different", "unknown"} and answer.type == "quantity":
+            # A date known in part may lie on either side of the limit: nobody can ask for more than is known.
+            yield asked.problem("not-comparable", limit=bound.value, type=bound.type)
+
+
+def _places(asked: Asked, answer: Answer) -> Iterator[Problem]:
+    most = asked.item.limits.decimal_places
+    value = number(as_object(answer.value).get("value") if answer.type == "quantity" else answer.value)
+    if most is None or value is None:
+        return
+    exponent = value.as_tuple().exponent
+    given = -exponent if isinstance(exponent, int) and exponent < 0 else 0
+    if given > most:
+        yield asked.problem("decimal-places", limit=most, given=given)
+
+
+def _unit(asked: Asked, answer: Answer) -> Iterator[Problem]:
+    units = asked.item.units
+    if answer.type == "quantity" and not units.open and not any(_in_unit(answer, unit) for unit in units.choices):
+        yield asked.problem("unit", allowed=[string(unit, "display") or string(unit, "code") for unit in units.choices])
+
+
+def _in_unit(answer: Answer, unit: JsonObject) -> bool:
+    value = as_object(answer.value)
+    return all(not unit.get(name) or unit.get(name) == value.get(name) for name in ("system", "code"))
+
+
+def _attachment(asked: Asked, answer: Answer) -> Iterator[Problem]:
+    limits, value = asked.item.limits, as_object(answer.value)
+    if answer.type != "attachment":
+        return
+    if limits.mime_types and string(value, "contentType") not in limits.mime_types:
+        yield asked.problem("mime-type", allowed=list(limits.mime_types))
+    stated, data = number(value.get("size")), value.get("data")
+    size = base64_size(data) if isinstance(data, str) else None
+    largest = max(stated or Decimal(0), Decimal(size or 0))
+    if limits.max_bytes is not None and largest > limits.max_bytes:
+        yield asked.problem("too-big", limit=limits.max_bytes)
+
+
+def _reference(asked: Asked, answer: Answer) -> Iterator[Problem]:
+    wanted = asked.item.limits.reference_types
+    value = as_object(answer.value)
+    kind = string(value, "type") or string(value, "reference").rpartition("/")[0].rpartition("/")[2]
+    if answer.type == "reference" and wanted and kind and kind not in wanted:
+        yield asked.problem("reference-type", allowed=list(wanted))

@@ -1,0 +1,93 @@
+"""FHIRPath formulas: compiled once, asked what they read, evaluated by fhirpathpy. Pure.
+
+The library parses leniently (it drops what it does not understand), prints traces, reads the clock and raises plain
+exceptions; here a formula is refused unless all of it is understood, and evaluated with the caller's clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from bot.interview.answer import JsonValue
+
+MAX_CHARACTERS = 20_000
+
+
+class BadFormula(ValueError):
+    """A text that is no FHIRPath, or uses a function that is not known here. The message says what."""
+
+
+class FormulaFailed(ValueError):
+    """A formula that could not be evaluated on these answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a formula looks at.
+
+    Attributes:
+        variables: Names after ``%``.
+        functions: Functions that it calls.
+        link_ids: Items of the response that it asks for by name.
+        everything: Whether it looks at answers that no linkId names.
+        own: Whether it looks at the answers of the item it stands at.
+        inside: Whether it looks at what is inside that item.
+    """
+
+    variables: frozenset[str] = frozenset()
+    functions: frozenset[str] = frozenset()
+    link_ids: frozenset[str] = frozenset()
+    everything: bool = False
+    own: bool = False
+    inside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A FHIRPath expression, parsed."""
+
+    source: str
+    reads: Reads = field(compare=False)
+    tree: Any = field(compare=False, repr=False)  # the library's own form
+
+
+@lru_cache(maxsize=4096)
+def compile_formula(source: str) -> Formula:
+    """Parse a FHIRPath expression.
+
+    Raises:
+        BadFormula: It cannot be parsed to its end, or calls an unknown function.
+    """
+    # Late: the parser is heavy, and most forms have no formulas.
+    from bot.interview.fhirpath import known_functions, parse
+    from bot.interview.formula_reads import reads_of
+    from bot.interview.formula_rewrite import rewrite
+
+    if len(source) > MAX_CHARACTERS:
+        raise BadFormula(f"longer than {MAX_CHARACTERS} characters")
+    tree = parse(source)
+    reads = reads_of(tree)
+    unknown = sorted(reads.functions - known_functions())
+    if unknown:
+        raise BadFormula(f"the function {unknown[0]}() is not known here")
+    return Formula(source, reads, rewrite(tree))
+
+
+def evaluate(formula: Formula, focus: object, names: Mapping[str, object], *, now: str) -> Sequence[JsonValue]:
+    """Evaluate a formula to JSON.
+
+    Args:
+        formula: What to evaluate.
+        focus: What the formula stands at: JSON, or a `fhirpath.node` that knows its type.
+        names: Values after ``%``.
+        now: The moment of ``now()`` and ``today()``, as a FHIR dateTime with time zone.
+
+    Raises:
+        FormulaFailed: The library gave up (several values where one is due, units that do not fit, ...).
+    """
+    from bot.interview.fhirpath import plain, run
+
+    return plain(run(formula.tree, focus, names, now))

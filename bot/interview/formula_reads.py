@@ -1,0 +1,191 @@
+"""Find out what a parsed FHIRPath formula looks at, so that it is evaluated again only when that changed. Pure.
+
+Wrong only on the safe side: what is not clearly bound to named items counts as reading everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.interview.expressions import Reads
+
+# Functions whose parameter is evaluated on each element of what stands before the dot.
+_ELEMENTWISE = frozenset({"where", "select", "exists", "all", "repeat", "aggregate"})
+_WRAPPERS = frozenset({"TermExpression", "InvocationTerm", "LiteralTerm", "ParenthesizedTerm", "ExternalConstantTerm"})
+_DEEP = frozenset({"item", "children", "descendants", "repeat", "answers"})
+
+Node = dict[str, Any]
+
+
+def reads_of(tree: Node) -> Reads:
+    """Return what the formula reads."""
+    found = _Found()
+    for child in children(tree):
+        found.visit(child, own_focus=True)
+    return Reads(
+        frozenset(found.variables),
+        frozenset(found.functions),
+        frozenset(found.link_ids),
+        found.everything,
+        found.own,
+        found.inside,
+    )
+
+
+@dataclass(slots=True)
+class _Found:
+    variables: set[str] = field(default_factory=set)
+    functions: set[str] = field(default_factory=set)
+    link_ids: set[str] = field(default_factory=set)
+    everything: bool = False
+    own: bool = False
+    inside: bool = False
+
+    def visit(self, node: Node, *, own_focus: bool) -> None:
+        """Note what `node` reads; `own_focus` says whether names in it start at the item of the formula."""
+        root, links = chain(node)
+        self._root(root, links, own_focus=own_focus)
+        for link in links:
+            if link["type"] == "FunctionInvocation":
+                self._call(link, own_focus=own_focus)
+            elif link["type"] == "Index":
+                self.visit(link["inner"], own_focus=own_focus)
+
+    def _root(self, root: Node, links: list[Node], *, own_focus: bool) -> None:
+        kind = root["type"]
+        if kind == "ExternalConstant":
+            self._variable(name_of(root), links)
+        elif kind == "ThisInvocation":
+            self.own = self.own or own_focus
+        elif kind == "MemberInvocation":
+            self._member(name_of(root), links, own_focus=own_focus)
+        elif kind == "FunctionInvocation":
+            self._member(function_name(root), links, own_focus=own_focus)
+            self._call(root, own_focus=own_focus)
+        else:
+            for child in children(root):
+                self.visit(child, own_focus=own_focus)
+
+    def _variable(self, name: str, links: list[Node]) -> None:
+        self.variables.add(name)
+        if name == "context":
+            self.own = self.inside = True
+        if name not in {"resource", "rootResource"}:
+            return
+        named = next((ids for link in links if (ids := _asked_for(link)) is not None), None)
+        if named is None:
+            self.everything = True
+        else:
+            self.link_ids.update(named)
+
+    def _member(self, name: str, links: list[Node], *, own_focus: bool) -> None:
+        if own_focus:
+            self.own = True
+            self.inside = self.inside or name in _DEEP or any(link_name(link) in _DEEP for link in links)
+
+    def _call(self, node: Node, *, own_focus: bool) -> None:
+        name = function_name(node)
+        self.functions.add(name)
+        for parameter in parameters(node):
+            # A type name is no path.
+            if name not in {"ofType", "is", "as"}:
+                self.visit(parameter, own_focus=own_focus and name not in _ELEMENTWISE)
+
+
+def children(node: Node) -> list[Node]:
+    return [child for child in node.get("children", []) if child.get("type")]
+
+
+def bare(node: Node) -> Node:
+    """Take off wrappers that only hold one other node."""
+    while node["type"] in _WRAPPERS and len(children(node)) == 1:
+        node = children(node)[0]
+    return node
+
+
+def chain(node: Node) -> tuple[Node, list[Node]]:
+    """Split ``a.b(c).d[0]`` into its root and the links after it."""
+    links: list[Node] = []
+    node = bare(node)
+    while node["type"] in {"InvocationExpression", "IndexerExpression"}:
+        left, right = children(node)
+        indexed = node["type"] == "IndexerExpression"
+        links.append({"type": "Index", "inner": right} if indexed else right)
+        node = bare(left)
+    return node, links[::-1]
+
+
+def name_of(node: Node) -> str:
+    """Return the identifier in a node, without its quotes."""
+    found = next(iter(children(node)), node)
+    return str(found.get("text", "")).strip("`'\"")
+
+
+def function_name(node: Node) -> str:
+    return name_of(children(node)[0])
+
+
+def link_name(node: Node) -> str:
+    """Return the name of a property or function after a dot."""
+    return function_name(node) if node["type"] == "FunctionInvocation" else name_of(node)
+
+
+def parameters(node: Node) -> Iterator[Node]:
+    for part in children(children(node)[0]):
+        if part["type"] == "ParamList":
+            yield from children(part)
+
+
+def _asked_for(link: Node) -> frozenset[str] | None:
+    """Return the linkIds to which a ``where(...)`` narrows; None when it does not."""
+    if link["type"] != "FunctionInvocation" or function_name(link) != "where":
+        return None
+    return next((_named(parameter) for parameter in parameters(link)), None)
+
+
+def linkid_literal(link: Node) -> Node | None:
+    """Return the literal 'x' of a plain ``where(linkId = 'x')``; None for any other link."""
+    if link["type"] != "FunctionInvocation" or function_name(link) != "where":
+        return None
+    criterion = bare(next(parameters(link), link))
+    if criterion["type"] != "EqualityExpression" or criterion["terminalNodeText"][:1] != ["="]:
+        return None
+    left, right = children(criterion)
+    plain = bare(right)["type"] == "StringLiteral" and _compared(left, right, ["="]) is not None
+    return right if plain else None
+
+
+def _named(node: Node) -> frozenset[str] | None:
+    node = bare(node)
+    if node["type"] not in {"AndExpression", "OrExpression", "EqualityExpression", "MembershipExpression"}:
+        return None
+    left, right = children(node)
+    sign = node["terminalNodeText"][:1]
+    if node["type"] in {"AndExpression", "OrExpression"}:
+        one, other = _named(left), _named(right)
+        if sign == ["and"]:
+            return one if one is not None else other
+        return one | other if sign == ["or"] and one is not None and other is not None else None
+    return _compared(left, right, sign) or _compared(right, left, sign)
+
+
+def _compared(left: Node, right: Node, sign: list[str]) -> frozenset[str] | None:
+    root, links = chain(left)
+    last = links[-1] if links else root
+    if last["type"] != "MemberInvocation" or name_of(last) != "linkId":
+        return None
+    if len(links) > 1 or (links and root["type"] != "ThisInvocation"):
+        return None
+    return _literals(right) if sign in (["="], ["in"]) else None
+
+
+def _literals(node: Node) -> frozenset[str] | None:
+    node = bare(node)
+    if node["type"] == "StringLiteral":
+        return frozenset({str(node["text"])[1:-1].replace("\\'", "'").replace("\\\\", "\\")})
+    if node["type"] != "UnionExpression":
+        return None
+    parts = [_literals(child) for child in children(node)]
+    return frozenset().union(*(part for part in parts if part)) if all(parts) else None

@@ -1,0 +1,235 @@
+"""A Questionnaire as a conversation: one patient turn in, reply and new state out. Pure and resumable.
+
+All that happened is in the `Session`; an `Interview` only knows the form and the present. Messages that are questions
+themselves come back as `aside`: whoever can answer them does, and shows the turn's reply after the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from bot.interview import answering, steering
+from bot.interview.answer import Answer, JsonValue
+from bot.interview.asking import ask, go_on, show
+from bot.interview.assemble import Heading
+from bot.interview.engine import AskAnother, AskItem, Engine
+from bot.interview.exchange import EXAMPLE_AMOUNT, Exchange, unit_answers
+from bot.interview.fhir_json import JsonObject
+from bot.interview.filling import Shown
+from bot.interview.form import Form, Path
+from bot.interview.listening import QuestionLike, is_listed, question_like, read_reply
+from bot.interview.parsing import Read, read_command
+from bot.interview.session import Session
+from bot.interview.summary import show_summary
+from bot.matching.text import sanitise
+from bot.reply import Heard, Reply
+
+OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a turn came to.
+
+    Attributes:
+        session: The state after it.
+        reply: What to show.
+        aside: Whether the text may be a question to the assistant ("clear", or "maybe"): then the reply only repeats
+            what is open, and nothing of the text was taken. If nobody can answer it, call `Interview.not_answered`.
+    """
+
+    session: Session
+    reply: Reply
+    aside: QuestionLike = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """What waits for the patient: its kind, and the item that it is about (empty linkId: none)."""
+
+    kind: OpenKind
+    link_id: str = ""
+    path: Path = ()
+
+
+class Interview:
+    """Asks one form. Build it once per conversation and day; sessions are handed in and out."""
+
+    def __init__(self, form: Form, *, now: datetime, launch: Mapping[str, JsonObject] | None = None) -> None:
+        """Prepare a form; `now` needs a time zone; `launch` holds resources that formulas may use."""
+        self.form = form
+        self.engine = Engine(form, now=now, launch=launch)
+        self._now = now
+
+    def begin(self, language: str) -> Turn:
+        """Begin: say how it works, and put the first question."""
+        x = self._exchange(Session(language, filling=self.engine.start()))
+        x.read_out("", "title")
+        x.say("interview_begin")
+        go_on(x)
+        return _turn(x)
+
+    def open(self, stored: Session) -> Session:
+        """Return a stored session with all that follows from its events.
+
+        Raises:
+            BadData: The events are not of this form.
+        """
+        return replace(stored, filling=self.engine.replay(stored.events))
+
+    def resume(self, session: Session) -> Turn:
+        """Go on after a pause: show again what was shown last, and put the open question."""
+        x = self._exchange(session)
+        if session.talk.phase == "finished":
+            x.say("done_already")
+            show_summary(x, closing=True)
+            return _turn(x)
+        x.say("resumed")
+        shown = [event.path for event in _last_shown(session) if self.engine.exists(session.filling, event.path)]
+        for path in shown:
+            show(x, path)
+        if session.talk.phase == "summary":
+            show_summary(x, closing=True)
+        else:
+            x.note(phase="asking", heading=())
+            self._ask_open(x)
+        return _turn(x)
+
+    def turn(self, session: Session, text: str) -> Turn:
+        """Take one message of the patient; any text at all."""
+        x = self._exchange(session)
+        if not sanitise(text).text:
+            x.say("why_empty")
+            self._repeat(x)
+        elif session.talk.phase == "finished":
+            x.aside = "clear"
+        elif session.talk.phase == "paused":
+            return self._paused(session, text)
+        elif session.talk.phase == "choosing":
+            steering.hear_choice(x, text)
+        elif session.talk.phase == "summary":
+            steering.hear_agreement(x, text)
+        else:
+            self._asking(x, text)
+        return _turn(x)
+
+    def _asking(self, x: Exchange, text: str) -> None:
+        command = read_command(text, language=x.language)
+        if command is not None and not self._is_option(x, text):
+            if command.kind == "skip" and x.talk.pending is not None and not x.talk.proposed:
+                x.say("yes_or_no")
+                self._ask_open(x)
+            else:
+                x.note(pending=None, nothing=False, proposed=False)
+                steering.obey(x, command)
+        else:
+            answering.hear(x, text)
+
+    def _is_option(self, x: Exchange, text: str) -> bool:
+        """Say whether a message is, word for word, one of the answers to choose from."""
+        step = x.step
+        if not isinstance(step, AskItem) or not step.options:
+            return False
+        reading = read_reply(text, step, language=x.language, now=self._now)
+        return isinstance(reading, Read) and reading.literal and is_listed(reading.answers, step.options)
+
+    def _paused(self, session: Session, text: str) -> Turn:
+        command = read_command(text, language=session.language)
+        if command is not None and command.kind in ("resume", "repeat", "back", "skip"):
+            return self.resume(session.with_talk(phase="asking"))
+        return Turn(session, Reply(session.language, ()), "clear")
+
+    def not_answered(self, session: Session, text: str) -> Turn:
+        """Take an aside that nobody could answer: as an answer after all, or as a reply that was not understood."""
+        x = self._exchange(session)
+        if session.talk.phase == "asking":
+            answering.not_answered(x, text)
+        else:
+            x.say("no_pairs" if question_like(text, x.language) == "clear" else "not_understood")
+            self._repeat(x)
+        return _turn(x)
+
+    def _repeat(self, x: Exchange) -> None:
+        phase = x.talk.phase
+        if phase == "asking":
+            self._ask_open(x)
+        else:
+            x.say({"summary": "summary_check", "choosing": "change_which"}.get(phase, "paused"))
+
+    def _ask_open(self, x: Exchange) -> None:
+        step = x.step
+        if x.talk.pending is not None and isinstance(step, AskItem):
+            ask(x, brief=True)
+            answering.read_back(x, step)
+        else:
+            ask(x)
+
+    def add_to(self, session: Session, path: Path) -> Turn:
+        """Open a question that repeats for one more answer."""
+        x = self._exchange(session)
+        x.onward()
+        x.note(revisit=path, more=True)
+        ask(x, brief=True)
+        return _turn(x)
+
+    def open_question(self, session: Session) -> Open:
+        """Return what waits for the patient."""
+        talk = session.talk
+        if talk.phase != "asking":
+            return Open(talk.phase)
+        step = self._exchange(session).step
+        if isinstance(step, AskAnother):
+            return Open("another", step.item.link_id, step.path)
+        if not isinstance(step, AskItem):
+            return Open("summary")
+        kind: OpenKind = "question" if talk.pending is None else "proposal" if talk.proposed else "read-back"
+        return Open(kind, step.item.link_id, step.path)
+
+    def heard(self, session: Session) -> Heard:
+        """Return the answers that may be repeated to the patient: given, calculated, understood, or offered."""
+        filling = session.filling
+        known: dict[str, list[Answer]] = {}
+        for path, answers in (*filling.computed.items(), *filling.answers.items()):
+            known.setdefault(path[-1][0], []).extend(answers)
+        step = self._exchange(session).step
+        if isinstance(step, AskItem):
+            bounds = self.engine.bounds(filling, step.path)
+            units = (*unit_answers(step.item), *unit_answers(step.item, EXAMPLE_AMOUNT))
+            known.setdefault(step.item.link_id, []).extend(
+                (
+                    *step.proposal,
+                    *(session.talk.pending or ()),
+                    *(option.answer for option in step.options),
+                    *(bound for bound in bounds if bound is not None),
+                    *units,
+                )
+            )
+        return Heard(self.form, known)
+
+    def response(self, session: Session, heading: Heading) -> dict[str, JsonValue]:
+        """Return the QuestionnaireResponse as things stand, with the status of the session."""
+        return self.engine.response(session.filling, replace(heading, status=session.status))
+
+    def progress(self, session: Session) -> tuple[int, int]:
+        """Return how many questions are done, and how many there are in all as things stand."""
+        return self.engine.progress(session.filling)
+
+    def _exchange(self, session: Session) -> Exchange:
+        return Exchange(self.engine, self._now, session)
+
+
+def _turn(x: Exchange) -> Turn:
+    return Turn(x.session, x.reply(), x.aside)
+
+
+def _last_shown(session: Session) -> list[Shown]:
+    """Return the texts that were shown with the open question: a kill may have come before they were read."""
+    found: list[Shown] = []
+    for event in reversed(session.events):
+        if not isinstance(event, Shown):
+            break
+        found.insert(0, event)
+    return found

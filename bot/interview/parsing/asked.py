@@ -1,0 +1,90 @@
+"""What is being asked, as far as reading the reply needs to know it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import tzinfo
+from decimal import Decimal
+
+from bot.interview.answer import Answer
+
+UCUM = "http://unitsofmeasure.org"
+
+Bound = int | Decimal | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One permitted answer of a choice.
+
+    Attributes:
+        answer: What is stored when it is chosen.
+        labels: What a patient may call it: display texts in the language of the conversation, code, prefix. The first
+            is the one that is shown.
+        exclusive: Whether it rules out all others ("none of these").
+    """
+
+    answer: Answer
+    labels: tuple[str, ...]
+    exclusive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit that a quantity may have."""
+
+    code: str
+    display: str
+    system: str = UCUM
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, reduced to what decides how a reply is read.
+
+    Attributes:
+        type: FHIR item type: boolean, decimal, integer, date, dateTime, time, string, text, url, choice, open-choice,
+            quantity, attachment or reference.
+        repeats: Whether several answers are welcome.
+        options: In the order in which they are shown: "2" means the second.
+        unit: The unit of a number given without one.
+        units: Units that are allowed; empty means the default unit only or, without one, any.
+        max_length: Of a text, in characters.
+        entry_format: As the Questionnaire shows it, for example "MM/DD/YYYY": decides between day and month first.
+        minimum, maximum: Hints. Values outside are read, but never taken literally.
+        prompt: The question as it was put. Its words, said again in the reply, are no comment.
+        zone: Of times of day; without it a dateTime keeps its date only.
+    """
+
+    type: str
+    repeats: bool = False
+    options: tuple[Option, ...] = ()
+    unit: Unit | None = None
+    units: tuple[Unit, ...] = ()
+    max_length: int | None = None
+    entry_format: str = ""
+    minimum: Bound = None
+    maximum: Bound = None
+    prompt: str = ""
+    zone: tzinfo | None = None
+
+    @property
+    def allowed_units(self) -> tuple[Unit, ...]:
+        """Return the units a quantity may have, the default first; empty means any."""
+        default = (self.unit,) if self.unit else ()
+        return default + tuple(unit for unit in self.units if unit != self.unit)
+
+
+def within(value: int | Decimal | str, asked: Asked) -> bool:
+    """Tell whether a number or date lies within the hints; hints of another kind do not count."""
+    return _ordered(asked.minimum, value) and _ordered(value, asked.maximum)
+
+
+def _ordered(low: Bound, high: Bound) -> bool:
+    if isinstance(low, str) and isinstance(high, str):
+        # Partial dates compare as far as both go: 2015 is not before 2015-03.
+        shared = min(len(low), len(high))
+        return low[:shared] <= high[:shared]
+    if isinstance(low, int | Decimal) and isinstance(high, int | Decimal):
+        return low <= high
+    return True

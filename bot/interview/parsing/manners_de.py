@@ -1,0 +1,214 @@
+"""German ways to agree, to decline, not to know, and to steer the interview: data only."""
+
+from __future__ import annotations
+
+from bot.interview.parsing.compile_words import Compiler
+from bot.interview.parsing.spelling import fold_german
+from bot.interview.parsing.vocabulary import Agreement, CommandWords, Silence
+
+_DE = Compiler(fold_german)
+_words, _phrases = _DE.words, _DE.phrases
+
+_NOT = ("nicht", "ned", "net", "nöd", "nid", "niad", "nüd")
+
+
+def with_not(phrases: str) -> str:
+    """Return phrases in which ~ stands for "nicht", once in each dialect."""
+    return ",".join(phrases.replace("~", word) for word in _NOT)
+
+
+_OPENERS = _words(
+    """
+    ach oh äh ähm ehm öhm hmm hm also aber nun und dann das es des danke merci bitte so ah zum glück gott sei
+    dank gottseidank leider aha uff mhm
+    """
+)
+
+AGREEMENT = Agreement(
+    yes=_phrases(
+        """
+        ja, jo, joa, jop, jep, jepp, jup, jupp, jap, jawohl, jawoll, jawoi, jä, joo, j, yes, yep, yeah, ok,
+        okay, oki, klar, na klar, ja klar, aber klar, genau, stimmt, stimmt so, richtig, ist richtig, korrekt,
+        natürlich, freilich, selbstverständlich, sicher, sicha, na sicher, na freilich, gern, gerne, sehr gern,
+        sehr gerne, einverstanden, bin einverstanden, ich bin einverstanden, damit bin ich einverstanden,
+        bin damit einverstanden, in ordnung, ist in ordnung, passt, passt so, eh klar, logisch, auf jeden fall,
+        jedenfalls, definitiv, absolut, trifft zu, zutreffend, bestätige ich, so ist es, wahr, sowieso, na gut,
+        von mir aus, ja bitte, ja gern, ja gerne, ja doch, ja genau
+        """
+    ),
+    no=_phrases(
+        with_not(
+            """
+            stimmt ~, ~ richtig, ist ~ richtig, isch ~ richtig, ~ korrekt, stimmt so ~, trifft ~ zu, ~ zutreffend,
+            überhaupt ~, gar ~, ~ einverstanden, bin ~ einverstanden, ich bin ~ einverstanden, sicher ~, bestimmt ~,
+            definitiv ~, passt ~
+            """
+        )
+        + """,
+        nein, nö, nee, ne, nei, nää, naa, neh, nope, nop, no, n, falsch, ist falsch, isch falsch, nein danke,
+        auf keinen fall, auf gar keinen fall, keinesfalls, keineswegs, mitnichten, nix da, unwahr,
+        na sicher nicht
+        """
+    ),
+    negators=_phrases(
+        """
+        kein, keine, keinen, keiner, keines, keinem, keins, ka, kan, koa, koan, koane, kei, keni, nicht, ned,
+        net, nöd, nid, niad, nüd, nie, nia, niemals, noch nie, noch niemals, no nie, no nia, noch gar nie,
+        nimmer, nichts, nix, nüt, weder, gar keine, gar kein, überhaupt keine
+        """
+    ),
+    maybe_yes=_phrases(
+        """
+        doch, schon, ja schon, doch schon, dürfen sie, das dürfen sie, wenn es sein muss, habe ich, hab ich,
+        hatte ich, hatte ich schon, habe ich schon, bin ich, war ich, war ich schon, mache ich, nehme ich,
+        eher ja, eigentlich ja, eigentlich schon, tendenziell ja, denk schon, meistens, wahrscheinlich,
+        vermutlich, höchstwahrscheinlich, 👍
+        """
+    ),
+    maybe_no=_phrases(
+        with_not(
+            """
+            eigentlich ~, ~ wirklich, ~ so richtig, ~ dass ich wüsste, ~ das ich wüsste, ~ dass ich weiss,
+            ~ das ich weiss, ~ dass ich wüßte, eher ~, habe ich ~, hab ich ~, hatte ich ~, bin ich ~, war ich ~,
+            mache ich ~, nehme ich ~, ~ mehr, bisher ~, bis jetzt ~, noch ~, no ~, wüsste ~, ~ bewusst,
+            momentan ~, derzeit ~, zurzeit ~, zur zeit ~, aktuell ~, im moment ~, wahrscheinlich ~,
+            vermutlich ~, wohl ~, mir ~ bekannt, ~ bekannt, wohl eher ~
+            """
+        )
+        + ", na, eher nein, eigentlich nein, kaum, 👎"
+    ),
+    unclear=_phrases(
+        """
+        jein, vielleicht, vielleicht schon, na ja, naja, nja, teils teils, teils, teilweise, manchmal,
+        ab und zu, hin und wieder, ab und an, selten, kommt darauf an, kommt drauf an, kommt drauf a, möglich,
+        möglicherweise, kann sein, könnte sein, mal so mal so, eventuell, evtl, weder noch, mehr oder weniger,
+        ein bisschen, bisschen, a bissl, es bitzeli, geht so, jo eh,
+        """
+        + with_not("~ immer, ~ unbedingt, ~ ganz, ~ so ganz, ~ nur, ~ oft, ~ direkt")
+    ),
+    but=_words("aber nur jedoch allerdings bloss ausser"),
+    openers=_OPENERS,
+    first_person=_words("ich i ii hab habe hob bin war"),
+    meta=_words(
+        """
+        verstehe versteh verstehen verstanden kapiere kapier begreife weiss weiß wissen woass weis möchte mag
+        will kann könnte darf soll muss sehe höre finde erinnere gewusst lesen antworten sagen glaube denke
+        meine
+        """
+    ),
+)
+
+_PADDING = _words(
+    """
+    ich i das es des dies dazu da mir uns leider auch so genau mehr jetzt gar momentan gerade grad aber wirklich
+    echt sorry ehrlich gesagt noch ganz eh halt schon bitte danke tut leid wohl auswendig eigentlich ja hm äh
+    ähm ach oh also wia
+    """
+)
+
+SILENCE = Silence(
+    padding=_PADDING,
+    dont_know=_phrases(
+        with_not(
+            """
+            weiss ~, weis ~, woas ~, woass ~, waass ~, waas ~, weissi ~, weiß man ~, weiss man ~, wissen ~,
+            wissen wir ~, ~ sicher, bin ~ sicher, erinnere mich ~, kann mich ~ erinnern, ~ erinnern,
+            kann ~ sagen, könnte ~ sagen, ~ gewusst, bin überfragt, keine ahnung weiss ~, im moment weiss ~,
+            weiss im moment ~, weiss ~ im moment
+            """
+        )
+        + """,
+        keine ahnung, kei ahnig, kei ahnung, ka ahnung, kan plan, koa ahnung, kein plan, keinen plan,
+        keinen schimmer, keine idee, ka, ahnungslos, überfragt, vergessen, habe vergessen, hab vergessen, k a,
+        unsicher, bin unsicher, kann man nicht wissen, wer weiss, müsste nachschauen, muss nachschauen,
+        müsste nachsehen, weiß niemand, keinen blassen, keinen blassen schimmer, ?, ??, ???
+        """,
+        without=_PADDING,
+    ),
+    refused=_phrases(
+        with_not(
+            """
+            möchte ~, möchte ~ sagen, will ~ sagen, mag ~ sagen, sage ~, möchte lieber ~, möchte lieber ~ sagen,
+            will lieber ~ sagen, möchte ~ beantworten, will ~ beantworten, möchte lieber ~ beantworten, mag ~,
+            möchte ~ antworten, will ~ antworten, lieber ~, will ~, möchte ~ angeben, will ~ angeben,
+            beantworte ~, geht sie ~ an, möchte ~ darüber sprechen, will ~ darüber reden,
+            möchte darüber ~ sprechen, möchte dazu ~ sagen, ~ ihre sache, geht ~ an
+            """
+        )
+        + """,
+        keine antwort, kein kommentar, privat, privatsache, ist privat, ist privatsache, ist meine sache,
+        geht sie nichts an, geht euch nichts an, geht dich nichts an, geht niemanden an, geht niemanden was an,
+        geht sie nix an, keine angabe, keine angaben, möchte keine angabe machen, mache keine angaben,
+        mache keine angabe, zu persönlich, ist zu persönlich, ist mir zu persönlich, verweigere, ungern,
+        möchte nichts sagen, sage nichts, möchte für mich behalten, will für mich behalten, behalte für mich
+        """,
+        without=_PADDING,
+    ),
+    unknown_labels=_phrases("unbekannt, ist unbekannt, nicht bekannt, weiss nicht, keine angabe, unklar, unsicher"),
+)
+
+_COMMAND_PADDING = _words(
+    """
+    bitte ich möchte will mag gern gerne kann könnte man mal bitteschön jetzt eine einen ein die der das den zu
+    mir würde werde wir sie du können könnten doch also ok okay danke
+    """
+)
+
+COMMANDS = CommandWords(
+    padding=_COMMAND_PADDING,
+    kinds={
+        kind: _phrases(listed, without=_COMMAND_PADDING)
+        for kind, listed in {
+            "back": """
+            zurück, zrugg, zruck, einen schritt zurück, schritt zurück, eine frage zurück, frage zurück,
+            geh zurück, zurückgehen, vorherige frage, letzte frage, nochmal letzte frage, nochmals letzte frage,
+            noch einmal letzte frage, vorige frage, zur letzten frage, zurück zur letzten frage,
+            zur vorherigen frage, zurück zur vorherigen frage
+            """,
+            "skip": """
+            überspringen, skip, weiter, nächste frage, lieber nicht, frage überspringen,
+            diese frage überspringen, auslassen, diese frage auslassen, frage auslassen, überspringe,
+            überspring, weiter zur nächsten frage, passe
+            """,
+            "why": """
+            warum, warum fragen, warum wird gefragt, warum fragen sie, warum fragen sie das, wozu,
+            wozu brauchen sie das, weshalb, weshalb fragen sie das, wieso, wieso fragen sie das, wofür,
+            wofür ist das, wofür brauchen sie das, warum ist das wichtig, warum wollen sie das wissen,
+            wieso wollen sie das wissen, warum müssen sie das wissen, wozu wollen sie das wissen,
+            warum fragst du das, wozu fragen sie das, warum wollt ihr das wissen, wozu ist das gut,
+            warum brauchen sie das, wozu das
+            """,
+            "help": """
+            hilfe, hilf mir, help, helfen sie mir, brauche hilfe, ich brauche hilfe, ?, ??, ???,
+            was soll ich tun, was muss ich tun, was soll ich schreiben, wie geht das, was muss ich schreiben,
+            wie antworte ich
+            """,
+            "pause": """
+            pause, pause machen, später, später weiter, später weitermachen, stop, stopp, aufhören,
+            unterbrechen, abbrechen, ein andermal, ich höre auf, morgen weiter, nicht jetzt,
+            mache später weiter, schluss, beenden, später fortsetzen, halt
+            """,
+            "resume": """
+            weiter machen, weitermachen, fortsetzen, fortfahren, continue, weiter gehts, weiter geht es,
+            mach weiter, machen wir weiter, ich bin wieder da, bin wieder da, bin zurück, weiterfahren
+            """,
+            "summary": """
+            zusammenfassung, übersicht, summary, meine antworten, zeig meine antworten,
+            was habe ich geantwortet, antworten anzeigen, alle antworten, zeigen sie mir meine antworten,
+            was haben sie bisher, überblick
+            """,
+            "repeat": """
+            wie bitte, noch einmal, nochmal, nochmals, noch mal, wiederholen, wiederholen sie, wiederholung, hä,
+            was, wie war die frage, was war die frage, frage wiederholen, frage noch einmal, frage nochmal,
+            nomal, no amoi, wiederholen sie die frage, wiederhole die frage, was haben sie gefragt,
+            die frage noch einmal, wie, pardon
+            """,
+        }.items()
+    },
+    change=_words(
+        "ändern korrigieren ändere korrigiere berichtigen bearbeiten anpassen verbessern abändern ändara ändra"
+    ),
+    change_last=True,
+    change_padding=_COMMAND_PADDING
+    | _words("meine meinen mein meiner angabe angaben antwort antworten frage nach zum zur beim bei noch nochmal auf"),
+)

@@ -1,0 +1,182 @@
+"""English ways to agree, to decline, not to know, and to steer the interview: data only."""
+
+from __future__ import annotations
+
+from bot.interview.parsing.compile_words import Compiler
+from bot.interview.parsing.spelling import fold_plain
+from bot.interview.parsing.vocabulary import Agreement, CommandWords, Silence
+
+_EN = Compiler(fold_plain)
+_words, _phrases = _EN.words, _EN.phrases
+
+AGREEMENT = Agreement(
+    yes=_phrases(
+        """
+        yes, yeah, yea, yep, yup, ye, ya, yah, aye, y, ok, okay, sure, of course, correct, thats correct, right,
+        thats right, exactly, true, thats true, indeed, absolutely, definitely, certainly, affirmative, agreed,
+        i agree, i consent, fine, by all means, for sure, sure thing, yes please, yes indeed, thats it, spot on,
+        very much so, you bet, totally, it is correct, it is right, that is correct, that is right, that is true
+        """
+    ),
+    no=_phrases(
+        """
+        no, nope, nah, na, nay, n, no way, no thanks, no thank you, wrong, thats wrong, false, incorrect,
+        not correct, not true, not right, thats not right, thats not true, thats not correct, thats incorrect,
+        negative, certainly not, absolutely not, definitely not, of course not, not at all, i disagree,
+        i do not agree, i dont agree, by no means, that is wrong, that is not correct, that is not right,
+        that is not true, is not correct, not a chance
+        """
+    ),
+    negators=_phrases(
+        """
+        not, no, never, none, nothing, never ever, neither, nor, without, no one, dont, doesnt, didnt, havent,
+        hasnt, hadnt, isnt, wasnt, arent, werent, cant, cannot, wont, aint, not any, dont have any, do not,
+        have not, am not, was not, did not
+        """
+    ),
+    maybe_yes=_phrases(
+        """
+        i do, i did, i have, i am, i was, i think so, i believe so, i guess so, i suppose so, i suppose,
+        probably, likely, most likely, mostly, i guess, rather yes, it does, they do, i had, yes i think,
+        i would say so, id say so, so i think, i reckon so, it is, there is, there are, 👍, think so, guess so,
+        believe so
+        """
+    ),
+    maybe_no=_phrases(
+        """
+        not really, not that i know of, not that i know, not that im aware of, not that i am aware of,
+        not to my knowledge, not as far as i know, i think not, i dont think so, i do not think so,
+        dont think so, i dont believe so, probably not, i guess not, i suppose not, not yet, not anymore,
+        not any more, no longer, not any longer, not currently, not now, not at the moment, not so far, i dont,
+        i do not, i didnt, i did not, i havent, i have not, im not, i am not, i wasnt, i was not, i hadnt,
+        rather not no, hardly, not that i can think of, not that i remember, not that i recall, unlikely,
+        most likely not, it doesnt, it does not, it isnt, it is not, id say no, i would say no, 👎,
+        nothing that i know of, none that i know of, none that im aware of, i dont reckon so, not for now,
+        not knowingly, never that i know of
+        """
+    ),
+    unclear=_phrases(
+        """
+        maybe, perhaps, possibly, sometimes, it depends, depends, occasionally, now and then, now and again,
+        partly, in part, somewhat, sort of, kind of, a bit, a little, yes and no, could be, might be,
+        it could be, more or less, from time to time, not always, not necessarily, not quite, not entirely,
+        not exactly, not only, not often, rarely, seldom, so so, maybe not, hm, hmm
+        """
+    ),
+    but=_words("but only just though although except"),
+    openers=_words(
+        """
+        oh ah uh um uhm er erm well so hm hmm now and but then please thanks thank you er ok okay like just thank
+        god thankfully luckily fortunately unfortunately sadly goodness
+        """
+    ),
+    first_person=_words("i im ive id"),
+    meta=_words(
+        """
+        understand understood know get see want think believe remember recall follow hear find say read sure can
+        could will would should must may might mean answer tell wish prefer care certain
+        """
+    ),
+)
+
+_PADDING = _words(
+    """
+    i it its im that this the a about of really honestly sorry just right now at moment exactly anymore any more
+    actually well to be honest quite so very so afraid and but oh um uh er hmm hm for me ill id my myself
+    precisely offhand
+    """
+)
+
+SILENCE = Silence(
+    padding=_PADDING,
+    dont_know=_phrases(
+        """
+        dont know, do not know, dont no, dunno, idk, no idea, have no idea, ive no idea, not sure, am not sure,
+        unsure, not certain, no clue, have no clue, havent clue, havent got clue, cant remember,
+        cannot remember, can not remember, dont remember, do not remember, dont recall, do not recall,
+        cant recall, cannot recall, cant say, cannot say, couldnt say, could not say, couldnt tell you,
+        cant tell you, who knows, forgot, have forgotten, ive forgotten, forget, i wouldnt know, wouldnt know,
+        beats me, havent foggiest, would have to check, need to check, have to look up, am unsure, no memory,
+        dont have idea, you tell me, ?, ??, ???
+        """,
+        without=_PADDING,
+    ),
+    refused=_phrases(
+        """
+        prefer not say, prefer not answer, id prefer not say, would prefer not say, would prefer not,
+        prefer not, rather not, rather not say, rather not answer, would rather not, would rather not say,
+        would rather not answer, dont want say, do not want say, dont want answer, do not want answer,
+        dont want tell, dont want tell you, dont wish answer, do not wish answer, dont wish say, wont say,
+        wont answer, will not answer, will not say, private, thats private, is private, personal, too personal,
+        is too personal, thats personal, thats too personal, none your business, none of your business,
+        no comment, not telling, not telling you, decline, decline answer, refuse, refuse answer,
+        not your business, mind your own business, not saying, dont want share, not comfortable sharing,
+        not comfortable answering, dont feel comfortable answering, dont want talk, keep private, will keep
+        """,
+        without=_PADDING,
+    ),
+    unknown_labels=_phrases("""
+    unknown, is unknown, not known, asked but unknown, unsure, undetermined, dont know refused
+    """),
+)
+
+_COMMAND_PADDING = _words(
+    """
+    please i want to would like id can could you we the a an now me let lets well so ok okay just wish need may
+    this question thanks
+    """
+)
+
+COMMANDS = CommandWords(
+    padding=_COMMAND_PADDING,
+    kinds={
+        kind: _phrases(listed, without=_COMMAND_PADDING)
+        for kind, listed in {
+            "back": """
+            back, go back, previous, previous question, last question, the last question again, one back,
+            go back one, back one, step back, go to the previous question, back to the last question,
+            one step back, go back to the previous question, undo, last question again, go one back,
+            take me back, return
+            """,
+            "skip": """
+            skip, skip this, skip it, skip that, pass, next, next question, skip question, skip this one,
+            leave it out, move on, go on to the next question, leave blank, leave it blank, rather not
+            """,
+            "why": """
+            why, why do you ask, why are you asking, why do you need this, why do you need to know,
+            why do you need that, why do you want to know, why is this important, what for, what is this for,
+            why do you need to know that, why do you need to know this, why do you ask that,
+            why do you ask this, why are you asking this, why are you asking me this, what do you need that for,
+            why does it matter, what do you need this for, why does that matter, why ask, why is that important,
+            whats that for, how come
+            """,
+            "help": """
+            help, help me, i need help, ?, ??, ???, what should i do, what do i do, what do i type,
+            how does this work, what can i say, what should i write, how do i answer
+            """,
+            "pause": """
+            pause, later, stop, wait, not now, take a break, break, continue later, ill continue later,
+            i will continue later, quit, exit, do this later, finish later, end, tomorrow, stop here,
+            have a break, need a break, enough
+            """,
+            "resume": """
+            continue, resume, carry on, go on, keep going, proceed, im back, i am back, lets go on,
+            lets continue, ready to continue, im ready to continue, start again where we were
+            """,
+            "summary": """
+            summary, show summary, overview, my answers, show my answers, show me my answers,
+            what have i answered, what did i answer, what did i say, review, review my answers,
+            what have you got so far, list my answers
+            """,
+            "repeat": """
+            repeat, again, once more, one more time, say again, say that again, what, pardon, pardon me,
+            what did you say, what was the question, what was that, repeat that, repeat the question,
+            come again, excuse me, sorry what, sorry, what did you ask, can you say that again, ask again, huh,
+            whats the question
+            """,
+        }.items()
+    },
+    change=_words("change correct edit fix update amend alter revise modify"),
+    change_last=False,
+    change_padding=_COMMAND_PADDING | _words("my answer answers entry about for on regarding"),
+)

@@ -1,0 +1,91 @@
+"""Free text becomes typed answers, by rules. Pure: no I/O, clock or randomness."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+from bot.interview.parsing.asked import Asked
+from bot.interview.parsing.choices import read_choice
+from bot.interview.parsing.dates import read_date
+from bot.interview.parsing.languages import words_for
+from bot.interview.parsing.moments import read_moment
+from bot.interview.parsing.numbers import read_number
+from bot.interview.parsing.plain_text import read_attachment, read_reference, read_text, read_url
+from bot.interview.parsing.quantities import read_quantity
+from bot.interview.parsing.reading import DontKnow, NotUnderstood, Reading, Refused
+from bot.interview.parsing.silence import hints_at_silence, one_word, read_silence
+from bot.interview.parsing.times import read_time
+from bot.interview.parsing.tokens import Reply, cut
+from bot.interview.parsing.vocabulary import Words
+from bot.interview.parsing.yesno import read_boolean
+from bot.matching.text import MAX_CHARACTERS, sanitise
+
+
+def read(text: str, question: Asked, *, language: str, today: date) -> Reading:
+    """Return what a reply answers to a question.
+
+    Args:
+        text: As the patient typed it; anything at all.
+        question: What is asked.
+        language: Tag of the conversation's language, for example "de-CH". English where there are no words for it.
+        today: For relative dates and two-digit years.
+
+    Returns:
+        Answers of the question's type, or why there are none. Nothing is invented: whatever was not said in so many
+        words has ``literal`` False and must be read back.
+    """
+    clean = sanitise(text)
+    if clean.too_long:
+        return NotUnderstood(f"longer than {MAX_CHARACTERS} characters", "too-long")
+    if not clean.text:
+        return NotUnderstood("no text", "empty")
+    words = _with_echo(words_for(language), question)
+    reply = cut(text, words.fold)
+    if question.type in ("choice", "open-choice"):
+        return read_choice(text, reply, question, words_for(language))
+    silence = read_silence(reply, words)
+    if question.type in ("string", "text") and (silence is None or _may_be_text(silence, reply)):
+        return read_text(text, question)
+    if silence:
+        return silence
+    reading = _value(text, reply, question, words, today)
+    if isinstance(reading, NotUnderstood) and reading.why in ("nothing", "vague"):
+        return hints_at_silence(reply, words) or reading
+    return reading
+
+
+def _with_echo(words: Words, question: Asked) -> Words:
+    """Return the words with those added to the harmless ones that only echo the question: "3 Kinder"."""
+    asked = {token.text for token in cut(question.prompt, words.fold).tokens if token.kind == "word"}
+    years = {word for word, span in words.dates.spans.items() if span == "a"} if asked & words.numbers.age else set()
+    negators = {phrase[0] for phrase in words.agreement.negators.all}
+    extra = asked - negators - words.around.date_limits | years
+    extra |= words.numbers.pads if question.type in ("integer", "decimal") else set()
+    return replace(words, around=replace(words.around, harmless=words.around.harmless | extra)) if extra else words
+
+
+def _may_be_text(silence: DontKnow | Refused, reply: Reply) -> bool:
+    return isinstance(silence, Refused) and one_word(reply)
+
+
+def _value(text: str, reply: Reply, question: Asked, words: Words, today: date) -> Reading:
+    if question.type == "boolean":
+        return read_boolean(reply, words)
+    if question.type in ("integer", "decimal"):
+        return read_number(reply, question, words)
+    if question.type == "date":
+        return read_date(reply, question, words, today)
+    if question.type == "dateTime":
+        return read_moment(reply, question, words, today)
+    if question.type == "time":
+        return read_time(reply, question, words)
+    if question.type == "quantity":
+        return read_quantity(reply, question, words)
+    if question.type == "url":
+        return read_url(text, question)
+    if question.type == "attachment":
+        return read_attachment(text, question)
+    if question.type == "reference":
+        return read_reference(text, question)
+    return NotUnderstood("an answer of this type cannot be given in chat", "not-in-chat")

@@ -1,0 +1,214 @@
+"""Yes and no, in the many ways people say them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.interview.answer import Answer
+from bot.interview.parsing.languages import words_for
+from bot.interview.parsing.reading import NotUnderstood, Read, Reading
+from bot.interview.parsing.spelling import MIN_CORRECTED, corrected, squeeze
+from bot.interview.parsing.tokens import Reply, cut
+from bot.interview.parsing.vocabulary import Agreement, Words
+
+MAX_SENTENCE = 12  # words in which one "not" or "no" is taken for the answer
+
+_SMILEYS = {"👍": "maybe_yes", "👎": "maybe_no"}
+_POSITIVE = frozenset({"yes", "maybe_yes"})
+_NEGATIVE = frozenset({"no", "negators", "maybe_no"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """One phrase of yes or no: its kind, and the words from `first` up to `end`."""
+
+    kind: str
+    first: int
+    end: int
+
+
+def read_yes_no(text: str, *, language: str) -> Reading:
+    """Read an answer to a yes-or-no question, such as "Is that right?"."""
+    words = words_for(language)
+    return read_boolean(cut(text, words.fold), words)
+
+
+def read_boolean(reply: Reply, words: Words) -> Reading:
+    """Read yes or no; what is said beyond it becomes the remainder."""
+    speech = _Speech(reply, words)
+    opening = speech.opening()
+    if not opening.said:
+        return _sentence(speech) or _corrected(speech)
+    kinds = {phrase.kind for phrase in opening.said}
+    whole = speech.padding_only(opening.end)
+    if "unclear" in kinds:
+        return NotUnderstood("neither yes nor no", "vague")
+    if opening.said[0].kind == "maybe_yes" and (not whole or "negators" in kinds):
+        # "Habe ich noch nie": the verb alone was no answer.
+        return _sentence(speech) or NotUnderstood("no clear yes or no")
+    if kinds & _NEGATIVE and kinds & _POSITIVE:
+        return NotUnderstood("both yes and no", "contradiction")
+    if _doubly_negated(opening.said, speech):
+        return NotUnderstood("a double negation", "contradiction")
+    if not whole:
+        return _with_rest(speech, opening)
+    sure = not opening.hedged and not kinds & {"maybe_yes", "maybe_no"} and not speech.asks
+    return _answer(not kinds & _NEGATIVE, literal=sure)
+
+
+def _answer(value: bool, *, literal: bool, remainder: str = "") -> Read:
+    return Read((Answer("boolean", value),), literal, remainder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """What a reply begins with: phrases of yes or no, up to the word `end`; and whether the patient was unsure."""
+
+    said: tuple[_Said, ...]
+    end: int
+    hedged: bool
+
+
+class _Speech:
+    """The words of a reply, marks left out, with their places."""
+
+    def __init__(self, reply: Reply, words: Words) -> None:
+        self.reply = reply
+        self.words = words
+        self.agreement: Agreement = words.agreement
+        self.places = [
+            place for place, token in enumerate(reply.tokens) if token.kind != "mark" or token.text in _SMILEYS
+        ]
+        self.texts = [reply.tokens[place].text for place in self.places]
+        self.asks = any(token.text == "?" for token in reply.tokens)
+
+    def after_openers(self, place: int) -> int:
+        """Return the place after words that only open an answer."""
+        while place < len(self.texts) - 1 and self.texts[place] in self.agreement.openers:
+            if self.phrase_at(place) or self.hedge_at(place):
+                break
+            place += 1
+        return place
+
+    def hedge_at(self, place: int) -> int:
+        """Return how many words from here on show that the patient is not sure."""
+        return self.words.around.hedges.length_at(self.texts, place)
+
+    def phrase_at(self, place: int) -> _Said | None:
+        """Return the longest phrase of yes or no at a word."""
+        best: _Said | None = None
+        if place < len(self.texts) and self.texts[place] in _SMILEYS:
+            return _Said(_SMILEYS[self.texts[place]], place, place + 1)
+        for kind in ("unclear", "maybe_no", "maybe_yes", "no", "yes", "negators"):
+            length = getattr(self.agreement, kind).length_at(self.texts, place)
+            if length and (best is None or place + length > best.end):
+                best = _Said(kind, place, place + length)
+        return best or self._stretched(place)
+
+    def _stretched(self, place: int) -> _Said | None:
+        """Return "jaaa" or "neiiin"."""
+        word = self.texts[place] if place < len(self.texts) else ""
+        short = squeeze(word)
+        if short == word:
+            return None
+        kinds = [kind for kind in ("no", "yes") if (short,) in getattr(self.agreement, kind)]
+        return _Said(kinds[0], place, place + 1) if kinds else None
+
+    def opening(self) -> _Opening:
+        """Return the answers at the beginning, with hedges before and after them."""
+        said: list[_Said] = []
+        place, hedged = 0, False
+        while place < len(self.texts):
+            start = self.after_openers(place)
+            phrase = self.phrase_at(start)
+            hedge = self.hedge_at(start)
+            if hedge and (phrase is None or start + hedge > phrase.end):
+                place, hedged = start + hedge, True
+            elif phrase is None or (said and phrase.kind == "negators" and not self.padding_only(phrase.end)):
+                break  # "nein, nicht links": a comment, no second answer
+            else:
+                said.append(phrase)
+                place = phrase.end
+        return _Opening(tuple(said), place, hedged)
+
+    def padding_only(self, start: int) -> bool:
+        return all(text in self.agreement.openers for text in self.texts[start:])
+
+    def comma_after(self, phrase: _Said) -> bool:
+        """Tell whether a mark stands between a phrase and the next word."""
+        after = self.places[phrase.end - 1] + 1
+        return after < len(self.reply.tokens) and self.reply.tokens[after].kind == "mark"
+
+    def text_from(self, word: int) -> str:
+        return self.reply.between(self.places[word], len(self.reply.tokens)) if word < len(self.places) else ""
+
+    def is_negator(self, phrase: _Said) -> bool:
+        return tuple(self.texts[phrase.first : phrase.end]) in self.agreement.negators
+
+    def negations(self, start: int = 0) -> list[int]:
+        """Return the places of words that negate."""
+        found, place = [], start
+        while place < len(self.texts):
+            length = self.agreement.negators.length_at(self.texts, place)
+            found += [place] if length else []
+            place += length or 1
+        return found
+
+
+def _doubly_negated(said: Sequence[_Said], speech: _Speech) -> bool:
+    """Tell whether a negation negates the next: "nicht nie"; "nie, nein" only says it twice."""
+    return any(phrase.kind == "negators" and not speech.comma_after(phrase) for phrase in said[:-1])
+
+
+def _with_rest(speech: _Speech, opening: _Opening) -> Reading:
+    """Return the answer with the rest as comment, unless the rest speaks against it."""
+    last = opening.said[-1]
+    positive = last.kind in _POSITIVE
+    negations = len(speech.negations(opening.end))
+    if _against(speech, opening.end, positive=positive, negations=negations):
+        return NotUnderstood("both yes and no", "contradiction")
+    if positive:
+        return _answer(True, literal=False, remainder=speech.text_from(opening.end))
+    if last.kind == "maybe_no" and not speech.comma_after(last):
+        return _sentence(speech) or NotUnderstood("a sentence that is no clear no")
+    determines = speech.is_negator(last) and not speech.comma_after(last)
+    if negations + determines > 1:
+        return NotUnderstood("a double negation", "contradiction")
+    # "Keine Allergien": without its first word the comment would say the opposite.
+    return _answer(False, literal=False, remainder=speech.text_from(0 if determines else opening.end))
+
+
+def _against(speech: _Speech, start: int, *, positive: bool, negations: int) -> bool:
+    """Tell whether the words after an answer take it back: "nein, eigentlich schon", "ja, ich habe keine"."""
+    phrase = speech.phrase_at(speech.after_openers(start))
+    opposite = _NEGATIVE if positive else _POSITIVE
+    if phrase and phrase.kind in opposite and phrase.kind != "negators":
+        return True
+    rest = speech.texts[start:]
+    explained = rest[0] in speech.agreement.but or speech.agreement.meta & set(rest)
+    return positive and negations > 0 and not explained
+
+
+def _sentence(speech: _Speech) -> Reading | None:
+    """Read a short sentence with one negation as no: "ich rauche nicht", "I have never had one"."""
+    negations = speech.negations()
+    if not negations:
+        return None
+    if len(negations) > 1:
+        return NotUnderstood("a double negation", "contradiction")
+    first_person = speech.agreement.first_person & set(speech.texts)
+    about_understanding = speech.agreement.meta & set(speech.texts)
+    if len(speech.texts) > MAX_SENTENCE or not first_person or about_understanding or speech.asks:
+        return NotUnderstood("a sentence that is no clear no")
+    return _answer(False, literal=False, remainder=speech.text_from(0))
+
+
+def _corrected(speech: _Speech) -> Reading:
+    """Read a single word with a typing error."""
+    if len(speech.texts) == 1 and len(speech.texts[0]) >= MIN_CORRECTED:
+        for kind, value in (("yes", True), ("no", False)):
+            known = [phrase[0] for phrase in getattr(speech.agreement, kind).all if len(phrase) == 1]
+            if corrected(speech.texts[0], known):
+                return _answer(value, literal=False)
+    return NotUnderstood("no yes or no in the text")

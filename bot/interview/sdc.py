@@ -1,0 +1,38 @@
+"""The extensions of core FHIR and Structured Data Capture that Klartext knows, by name. Pure."""
+
+from __future__ import annotations
+
+_CORE = "http://hl7.org/fhir/StructureDefinition/"
+_SDC = "http://hl7.org/fhir/uv/sdc/StructureDefinition/"
+
+MIN_VALUE = (_CORE + "minValue",)
+MAX_VALUE = (_CORE + "maxValue",)
+MIN_LENGTH = (_CORE + "minLength",)
+REGEX = (_CORE + "regex",)
+ENTRY_FORMAT = (_CORE + "entryFormat",)
+MAX_DECIMAL_PLACES = (_CORE + "maxDecimalPlaces",)
+MAX_SIZE = (_CORE + "maxSize",)
+MIME_TYPE = (_CORE + "mimeType",)
+MIN_OCCURS = (_CORE + "questionnaire-minOccurs",)
+MAX_OCCURS = (_CORE + "questionnaire-maxOccurs",)
+OPTION_EXCLUSIVE = (_CORE + "questionnaire-optionExclusive",)
+REFERENCE_RESOURCE = (_CORE + "questionnaire-referenceResource",)
+UNIT = (_CORE + "questionnaire-unit",)
+UNIT_OPTION = (_CORE + "questionnaire-unitOption",)
+UNIT_VALUE_SET = (_CORE + "questionnaire-unitValueSet",)
+HIDDEN = (_CORE + "questionnaire-hidden",)
+ITEM_CONTROL = (_CORE + "questionnaire-itemControl",)
+VARIABLE = (_CORE + "variable",)
+CQF_EXPRESSION = (_CORE + "cqf-expression",)
+CONSTRAINT = (_CORE + "questionnaire-constraint",)
+CONSTRAINT_TRANSLATION = ("https://klartext.example/fhir/StructureDefinition/constraint-translation",)
+TARGET_CONSTRAINT = (_CORE + "targetConstraint", _SDC + "targetConstraint")
+MIN_QUANTITY = (_SDC + "sdc-questionnaire-minQuantity",)
+MAX_QUANTITY = (_SDC + "sdc-questionnaire-maxQuantity",)
+ENABLE_WHEN_EXPRESSION = (_SDC + "sdc-questionnaire-enableWhenExpression",)
+CALCULATED_EXPRESSION = (_SDC + "sdc-questionnaire-calculatedExpression",)
+INITIAL_EXPRESSION = (_SDC + "sdc-questionnaire-initialExpression",)
+ANSWER_EXPRESSION = (_SDC + "sdc-questionnaire-answerExpression",)
+ANSWER_OPTIONS_TOGGLE = (_SDC + "sdc-questionnaire-answerOptionsToggleExpression",)
+LAUNCH_CONTEXT = (_SDC + "sdc-questionnaire-launchContext",)
+UNIT_OPEN = (_SDC + "sdc-questionnaire-unitOpen",)

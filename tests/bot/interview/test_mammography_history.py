@@ -1,0 +1,269 @@
+"""The shipped questions before a mammogram keep what is promised about them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import pytest
+from fhir.resources.R4B.codesystem import CodeSystem
+from fhir.resources.R4B.questionnaire import Questionnaire
+
+from bot.interview import sdc
+from bot.interview.check_questionnaire import check_questionnaire
+from bot.interview.definition import load_form
+from bot.interview.fhir_json import translations, walk
+from bot.readability import measure
+from bot.resources import data_folder
+
+FHIR = data_folder("fhir")
+NOTICE = {"de": "Beispielinhalt, nicht ärztlich freigegeben", "en": "Sample content, not approved by a clinician"}
+LOCAL = "https://klartext.example/fhir/CodeSystem/mammography-history"
+OBSERVATION_EXTRACT = "http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-observationExtract"
+SENTENCE_END = re.compile(r"(?<=[.!?:])\s+")
+Json = dict[str, Any]
+
+
+def read(folder: str) -> Json:
+    resource: Json = json.loads((FHIR / folder / "mammography-history.json").read_text(encoding="utf-8"))
+    return resource
+
+
+def parts(element: Json, name: str) -> list[Json]:
+    return list(element.get(name, []))
+
+
+def extensions(element: Json, urls: Collection[str]) -> list[Json]:
+    return [each for each in parts(element, "extension") if each["url"] in urls]
+
+
+def values(element: Json, *urls: str) -> list[Any]:
+    """Return the values of the extensions that have one of `urls`."""
+    return [value for each in extensions(element, urls) for name, value in each.items() if name.startswith("value")]
+
+
+QUESTIONNAIRE = read("questionnaires")
+ITEMS: list[Json] = [dict(item) for item in walk(QUESTIONNAIRE["item"])]
+QUESTIONS = [item for item in ITEMS if item["type"] not in {"group", "display"}]
+OPTIONS: list[Json] = [option["valueCoding"] for item in ITEMS for option in parts(item, "answerOption")]
+
+
+def by_id(link_id: str) -> Json:
+    return next(item for item in ITEMS if item["linkId"] == link_id)
+
+
+def text(element: Json, name: str, language: str) -> str:
+    return element[name] if language == "de" else translations(element, name)[language]
+
+
+def elements(node: Any) -> Iterator[Json]:
+    """Yield every JSON object in the file."""
+    if isinstance(node, dict):
+        yield node
+    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from elements(child)
+
+
+def helps(item: Json) -> list[Json]:
+    """Return the help texts of an item."""
+    return [child for child in parts(item, "item") if _control(child) == "help"]
+
+
+def _control(item: Json) -> str:
+    return "".join(value["coding"][0]["code"] for value in values(item, *sdc.ITEM_CONTROL))
+
+
+def test_it_loads_with_the_library() -> None:
+    loaded = Questionnaire.model_validate(QUESTIONNAIRE)
+
+    assert [item.linkId for item in loaded.item or []] == [item["linkId"] for item in QUESTIONNAIRE["item"]]
+
+
+def test_the_validator_has_nothing_to_say() -> None:
+    assert check_questionnaire(QUESTIONNAIRE) == []
+
+
+def test_every_text_that_people_read_has_an_english_translation() -> None:
+    # The display of a code in `code` or of a control is its official name, for machines.
+    read_by_people = [QUESTIONNAIRE, *ITEMS, *OPTIONS]
+    names = ("title", "description", "purpose", "copyright", "text", "display")
+    missing = [
+        (element.get("linkId", element.get("code")), name)
+        for element in read_by_people
+        for name in names
+        if name in element and not translations(element, name).get("en", "").strip()
+    ]
+
+    assert missing == []
+    assert len(OPTIONS) > 100
+
+
+def test_units_are_translated() -> None:
+    units = values(by_id("hormones-duration"), *sdc.UNIT_OPTION)
+
+    assert [(unit["display"], translations(unit, "display")["en"]) for unit in units] == [
+        ("Jahre", "years"),
+        ("Monate", "months"),
+    ]
+
+
+@pytest.mark.parametrize("item", QUESTIONS, ids=lambda item: item["linkId"])
+def test_every_question_says_why_it_is_asked(item: Json) -> None:
+    assert len(helps(item)) == 1
+    assert helps(item)[0]["linkId"] == f"{item['linkId']}-help"
+
+
+def test_link_ids_are_readable_words_and_unique() -> None:
+    link_ids = [item["linkId"] for item in ITEMS]
+
+    assert [link_id for link_id in link_ids if not re.fullmatch(r"[a-z]{3,}(-[a-z]{2,})*", link_id)] == []
+    assert len(set(link_ids)) == len(link_ids)
+
+
+def test_conditions_look_at_earlier_questions_and_at_answers_that_exist() -> None:
+    places = {item["linkId"]: number for number, item in enumerate(ITEMS)}
+    for number, item in enumerate(ITEMS):
+        for condition in parts(item, "enableWhen"):
+            asked = by_id(condition["question"])
+            offered = [
+                (option["valueCoding"]["system"], option["valueCoding"]["code"])
+                for option in parts(asked, "answerOption")
+            ]
+            expected = condition.get("answerCoding")
+
+            assert places[asked["linkId"]] < number
+            assert expected is None or (expected["system"], expected["code"]) in offered
+
+
+def test_formulas_name_items_that_exist() -> None:
+    formulas = [
+        element["expression"] for element in elements(QUESTIONNAIRE) if element.get("language") == "text/fhirpath"
+    ]
+    named = {link_id for formula in formulas for link_id in re.findall(r"linkId = '([^']*)'", formula)}
+
+    assert len(formulas) >= 8
+    assert named <= {item["linkId"] for item in ITEMS}
+
+
+def test_options_that_are_switched_off_are_options() -> None:
+    for item in ITEMS:
+        offered = {option["valueCoding"]["code"] for option in parts(item, "answerOption")}
+        for toggle in extensions(item, sdc.ANSWER_OPTIONS_TOGGLE):
+            switched = [coding["code"] for coding in values(toggle, "option")]
+
+            assert switched
+            assert set(switched) <= offered
+
+
+def test_several_choices_can_be_answered_with_none() -> None:
+    closed = [item for item in QUESTIONS if item["type"] == "choice" and item.get("repeats")]
+    without = [
+        item["linkId"]
+        for item in closed
+        if not any(values(option, *sdc.OPTION_EXCLUSIVE) for option in item["answerOption"])
+    ]
+
+    assert without == []
+    assert len(closed) >= 4
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_no_sentence_is_long(language: str) -> None:
+    sentences = [sentence for item in ITEMS for sentence in SENTENCE_END.split(text(item, "text", language))]
+
+    assert [sentence for sentence in sentences if measure(sentence, language).words > 20] == []
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_help_texts_are_easy_to_read(language: str) -> None:
+    texts = " ".join(text(each, "text", language) for item in QUESTIONS for each in helps(item))
+
+    # Plain language begins at 60.
+    assert measure(texts, language).reading_ease > 65
+
+
+def test_german_is_polite_and_in_standard_spelling() -> None:
+    texts = [item["text"] for item in ITEMS] + [option["display"] for option in OPTIONS]
+
+    assert [each for each in texts if re.search(r"\b(du|dich|dein|deine|dir)\b", each, flags=re.IGNORECASE)] == []
+    assert [
+        each for each in texts if re.search(r"\b(weiss|heiss|gross|aussen|ausserdem)", each, flags=re.IGNORECASE)
+    ] == []
+
+
+def test_it_says_that_it_is_a_sample() -> None:
+    first = QUESTIONNAIRE["item"][0]
+
+    assert (QUESTIONNAIRE["status"], QUESTIONNAIRE["experimental"], QUESTIONNAIRE["version"]) == (
+        "draft",
+        True,
+        "2026.1",
+    )
+    assert first["type"] == "display"
+    for language, notice in NOTICE.items():
+        assert text(first, "text", language) == f"{notice}."
+        assert text(QUESTIONNAIRE, "purpose", language).startswith(notice)
+        assert text(QUESTIONNAIRE, "copyright", language).startswith(notice)
+
+
+def test_it_asks_for_no_name_address_or_birth_date() -> None:
+    identifying = re.compile(
+        r"geburtsdatum|birth|adresse|address|telefon|phone|wie heißen sie|your name", re.IGNORECASE
+    )
+    texts = [text(item, "text", language) for item in QUESTIONS for language in ("de", "en")]
+
+    assert [each for each in texts if identifying.search(each)] == []
+
+
+def test_nothing_is_asked_before_the_patient_agrees() -> None:
+    kinds = [(item["linkId"], item["type"]) for item in QUESTIONNAIRE["item"]]
+    groups = [item for item in QUESTIONNAIRE["item"] if item["type"] == "group"]
+
+    assert kinds[2] == ("consent", "boolean")
+    assert {kind for _, kind in kinds[3:]} == {"display", "group"}
+    for group in groups:
+        assert {"question": "consent", "operator": "=", "answerBoolean": True} in group["enableWhen"]
+
+
+def test_constraints_explain_themselves_in_both_languages() -> None:
+    constraints = [each for item in ITEMS for each in extensions(item, sdc.TARGET_CONSTRAINT)]
+    keys = [key for each in constraints for key in values(each, "key")]
+    texts = [each.human for item in load_form(QUESTIONNAIRE).walk() for each in item.constraints]
+
+    assert len(texts) == len(constraints) == len(set(keys)) >= 5
+    assert [text for text in texts if not text.base or text.into("en") in ("", text.base)] == []
+
+
+def test_what_is_extracted_has_a_code() -> None:
+    extracted = [item for item in ITEMS if values(item, OBSERVATION_EXTRACT) == [True]]
+
+    assert {item["linkId"]: item["code"][0]["code"] for item in extracted} == {
+        "last-period": "8665-2",
+        "pregnant": "82810-3",
+        "breastfeeding": "63895-7",
+    }
+
+
+def test_codes_of_its_own_are_defined_with_the_same_words() -> None:
+    code_system = read("code-systems")
+    defined = {
+        concept["code"]: (concept["display"], concept["designation"][0]["value"]) for concept in code_system["concept"]
+    }
+    used = {
+        option["code"]: (option["display"], translations(option, "display")["en"])
+        for option in OPTIONS
+        if option["system"] == LOCAL
+    }
+
+    assert CodeSystem.model_validate(code_system).url == LOCAL
+    assert used == defined
+
+
+def test_a_code_means_the_same_everywhere() -> None:
+    labels: dict[tuple[str, str], set[str]] = {}
+    for option in OPTIONS:
+        labels.setdefault((option["system"], option["code"]), set()).add(option["display"])
+
+    assert {code: words for code, words in labels.items() if len(words) > 1} == {}

@@ -1,0 +1,204 @@
+"""Patients walk through the shipped questions before a mammogram: nobody is asked, or may answer, what does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import fhirpathpy
+import pytest
+from fhir.resources.R4B.questionnaireresponse import QuestionnaireResponse
+from fhirpathpy.models import models
+
+from bot.fhir_files import shipped_terminology
+from bot.interview import sdc
+from bot.interview.check_response import check_response
+from bot.interview.definition import load_form
+from bot.interview.fhir_json import walk
+from bot.interview.indexed import index_questionnaire
+from tests.bot.interview.mammography_patients import (
+    YES,
+    Code,
+    With,
+    after_breast_cancer,
+    healthy_at_first_visit,
+    lump_while_breastfeeding,
+    questionnaire,
+    respond,
+)
+
+Json = dict[str, Any]
+NOW = "2026-11-22T10:00:00+01:00"
+FORM = questionnaire()
+INDEXED = index_questionnaire(FORM)
+PATIENTS = [healthy_at_first_visit, lump_while_breastfeeding, after_breast_cancer]
+YEARS = {"unit": "Jahre", "system": "http://unitsofmeasure.org", "code": "a"}
+HEALTHY: Json = {"consent": True, "age": 50, "interpreter": False, "period": YES, "pregnant": Code("LA26683-5")}
+
+
+def errors(told: Json) -> list[str]:
+    """Return the rules that the answers break."""
+    found = check_response(respond(told, form=FORM), INDEXED, now=NOW, known=shipped_terminology())
+    return [finding.rule for finding in found if finding.is_error]
+
+
+def evaluate(formula: str, told: Json) -> list[Any]:
+    response = respond(told, form=FORM)
+    return list(fhirpathpy.evaluate(response, formula, {"resource": response}, models["r4"]))
+
+
+def formulas(link_id: str, urls: tuple[str, ...]) -> list[str]:
+    """Return the formulas in the extensions of an item that have one of `urls`."""
+    item: Any = next(item for item in walk(FORM["item"]) if item["linkId"] == link_id)
+    found = [each for each in item["extension"] if each["url"] in urls]
+    parts = [part for each in found for part in [each, *each.get("extension", [])] if "valueExpression" in part]
+    return [part["valueExpression"]["expression"] for part in parts]
+
+
+def test_it_can_be_asked_without_a_warning() -> None:
+    form = load_form(FORM, strict=True)
+
+    assert form.warnings == ()
+    assert form.languages == ("de", "en")
+
+
+@pytest.mark.parametrize("patient", PATIENTS, ids=lambda patient: patient.__name__)
+def test_the_answers_of_a_patient_are_valid(patient: Callable[[Json], Json]) -> None:
+    response = patient(FORM)
+
+    assert check_response(response, INDEXED, now=NOW, known=shipped_terminology()) == []
+    assert QuestionnaireResponse.model_validate(response).status == "completed"
+
+
+@pytest.mark.parametrize("missing", ["consent", "age", "period", "pregnant"])
+def test_what_matters_for_safety_cannot_be_left_out(missing: str) -> None:
+    told = {link_id: answer for link_id, answer in HEALTHY.items() if link_id != missing}
+
+    assert errors(HEALTHY) == []
+    assert "required" in errors(told)
+
+
+def test_who_does_not_agree_is_asked_nothing_else() -> None:
+    assert errors({"consent": False}) == []
+    assert set(errors({"consent": False, "age": 50})) == {"enableWhen"}
+
+
+@pytest.mark.parametrize(
+    ("told", "misfit"),
+    [
+        ({}, {"last-mammogram": "2020"}),
+        ({"mammogram-before": Code("373067005")}, {"last-mammogram-place": "Bern"}),
+        ({"interpreter": False}, {"interpreter-language": Code("tr")}),
+        ({"complaint-now": False}, {"complaint": [{"complaint-side": Code("7771000")}]}),
+        ({"own-cancer": False}, {"own-cancer-kind": [Code("254837009")]}),
+        ({"procedures": [Code("no-procedure")]}, {"procedure-side": Code("7771000")}),
+        ({}, {"procedure-when": "2014"}),
+        ({"family-cancer": Code("261665006")}, {"relative": [{"relative-who": Code("72705000")}]}),
+        ({"hormones": [Code("other-hormones")]}, {"hormones-duration": {"value": 2, **YEARS}}),
+        ({"blood-thinner": Code("373067005")}, {"blood-thinner-name": "Eliquis"}),
+        ({"period": Code("period-paused")}, {"last-period": "2026-10"}),
+        ({}, {"breastfeeding": Code("LA29253-4")}),
+    ],
+    ids=lambda told: "-".join(told) or "nothing",
+)
+def test_questions_that_do_not_fit_are_not_asked(told: Json, misfit: Json) -> None:
+    assert errors(HEALTHY | told) == []
+    assert set(errors(HEALTHY | told | misfit)) == {"enableWhen"}
+
+
+def test_a_woman_of_seventy_is_not_asked_for_periods_or_pregnancy() -> None:
+    told = {"consent": True, "age": 70}
+
+    assert errors(told) == []
+    assert errors(told | {"period": Code("past-menopause")}) == ["enableWhen"]
+    assert errors(told | {"pregnant": Code("LA26683-5")}) == ["enableWhen"]
+
+
+@pytest.mark.parametrize("period", ["past-menopause", "no-uterus", "no-period"])
+def test_pregnancy_is_asked_only_where_it_is_possible(period: str) -> None:
+    told = {"consent": True, "age": 45, "period": Code(period)}
+
+    assert errors(told) == []
+    assert errors(told | {"pregnant": Code("LA26683-5")}) == ["enableWhen"]
+    assert errors(told | {"breastfeeding": Code("LA29253-4")}) == ["enableWhen"]
+
+
+@pytest.mark.parametrize(
+    ("misfit", "rule"),
+    [
+        ({"age": 15}, "minValue"),
+        ({"age": 121}, "maxValue"),
+        ({"hormones": [Code("menopause-hormones")], "hormones-duration": {"value": 61, **YEARS}}, "maxQuantity"),
+        ({"family-cancer": YES, "relative": [{"relative-age": 121}]}, "maxValue"),
+        ({"hormones": [Code("other-hormones"), Code("no-hormones")]}, "optionExclusive"),
+        ({"devices": [Code("port"), Code("no-device")]}, "optionExclusive"),
+        ({"note": "x" * 1001}, "maxLength"),
+    ],
+)
+def test_impossible_answers_are_refused(misfit: Json, rule: str) -> None:
+    assert rule in errors(HEALTHY | misfit)
+
+
+@pytest.mark.parametrize(
+    ("when", "possible"),
+    [
+        ("1960", True),
+        ("2019-03", True),
+        ("2026", True),
+        ("2026-11-22", True),
+        ("2026-11-23", False),
+        ("2026-12", False),
+        ("2027", False),
+        ("1959-12-31", False),
+        ("1959", False),
+    ],
+)
+def test_the_last_mammogram_was_between_1960_and_today(when: str, possible: bool) -> None:
+    told = HEALTHY | {"mammogram-before": YES, "last-mammogram": when}
+
+    assert errors(told) == ([] if possible else ["last-mammogram-date"])
+
+
+@pytest.mark.parametrize(
+    ("told", "constraint"),
+    [
+        (lambda when: {"procedures": [Code("benign-lump-removed")], "procedure-when": when}, "procedure-when-date"),
+        (lambda when: {"last-period": when}, "last-period-date"),
+        (lambda when: {"complaint-now": True, "complaint": [{"complaint-since": when}]}, "complaint-since-date"),
+    ],
+)
+def test_dates_are_not_in_the_future(told: Callable[[str], Json], constraint: str) -> None:
+    assert errors(HEALTHY | told("2024-02-29")) == []
+    assert errors(HEALTHY | told("2026-11-23")) == [constraint]
+
+
+@pytest.mark.parametrize(("then", "possible"), [(38, True), (50, True), (51, False)])
+def test_cancer_was_found_at_an_age_that_the_patient_has_reached(then: int, possible: bool) -> None:
+    told = HEALTHY | {"own-cancer": True, "own-cancer-kind": [With(Code("254837009"), {"own-cancer-age": then})]}
+
+    assert errors(told) == ([] if possible else ["own-cancer-age-before-today"])
+
+
+@pytest.mark.parametrize(
+    ("told", "offered"), [({}, True), ({"own-cancer": True}, True), ({"own-cancer": False}, False)]
+)
+def test_treatment_of_cancer_is_offered_only_after_cancer(told: Json, offered: bool) -> None:
+    toggles = [*formulas("procedures", sdc.ANSWER_OPTIONS_TOGGLE), formulas("hormones", sdc.ANSWER_OPTIONS_TOGGLE)[1]]
+
+    assert [evaluate(formula, told) for formula in toggles] == [[offered], [offered]]
+
+
+@pytest.mark.parametrize(("age", "offered"), [(59, True), (60, False)])
+def test_contraception_is_not_offered_from_sixty(age: int, offered: bool) -> None:
+    formula = formulas("hormones", sdc.ANSWER_OPTIONS_TOGGLE)[0]
+
+    assert evaluate(formula, {"age": age}) == [offered]
+
+
+@pytest.mark.parametrize(
+    ("relatives", "count"), [([], 0), (["72705000"], 1), (["72705000", "27733009", "27733009"], 3)]
+)
+def test_relatives_are_counted(relatives: list[str], count: int) -> None:
+    (formula,) = formulas("affected-relatives", sdc.CALCULATED_EXPRESSION)
+
+    assert evaluate(formula, {"relative": [{"relative-who": Code(code)} for code in relatives]}) == [count]
