@@ -14,8 +14,9 @@ from rich.panel import Panel
 from rich.text import Text
 
 from bot.assistant import Assistant
-from bot.conversation import Conversation
+from bot.conversation import Conversation, first_language
 from bot.interface_texts import INTERFACE_TEXTS
+from bot.ports import StoredConversation
 from bot.reply import Content, Interface, Reply
 from bot.settings import Settings
 from bot.wiring import make_records
@@ -34,7 +35,8 @@ def run_chat(
     assistant = Assistant.open(catalog, settings=settings, encoder=encoder, sample=True)
     with console.status("Bereite mich vor … / Getting ready …"):
         assistant.prepare()
-    conversation = Conversation.begin(assistant, make_records(settings), id_=uuid.uuid4().hex)
+    opened = StoredConversation(uuid.uuid4().hex, datetime.now(UTC), first_language(assistant), "terminal")
+    conversation = Conversation.begin(assistant, make_records(settings), opened)
     show_reply(console, conversation.welcome())
     while True:
         texts = INTERFACE_TEXTS[conversation.language]
@@ -57,13 +59,14 @@ def show_reply(console: Console, reply: Reply) -> None:
     console.print()
     answers = any(isinstance(part, Content) for part in reply.parts)
     for part in reply.parts:
+        key = part.key if isinstance(part, Interface) else ""
         if isinstance(part, Content):
             console.print(Panel(Text(part.text), subtitle=label, subtitle_align="right", width=min(88, console.width)))
-        elif part.key.startswith("urgent"):
+        elif key.startswith("urgent"):
             console.print(Panel(Text(part.text), border_style="bold red", width=min(88, console.width)))
-        elif part.key == "emergency_notice":
+        elif key == "emergency_notice":
             console.print(Text(part.text, style="red"))
-        elif part.key != "sample_label" or not answers:
+        elif key != "sample_label" or not answers:
             console.print(Text(part.text))
     for number, choice in enumerate(reply.choices, 1):
         console.print(Padding(Text(f"{number}  {choice.text}"), (0, 0, 0, 2)))

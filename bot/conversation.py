@@ -3,46 +3,97 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+import uuid
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.assistant import Assistant
 from bot.dialogue import (
     State,
     chosen,
+    emergency,
     explain_easier,
     none_chosen,
+    offered,
     respond,
+    says_emergency,
     says_no_emergency,
     show_pair,
     small_talk,
     with_context,
 )
-from bot.errors import GuardViolation
+from bot.errors import GuardViolation, NoSuchChoice
 from bot.interface_texts import LANGUAGES
+from bot.kept import read_state, write_reply, write_state
 from bot.matching.text import sanitise
-from bot.ports import Records, StoredTurn
+from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.reply import Reply, guard, interface, safe_reply
 from bot.response import Response
 
 log = logging.getLogger("klartext")
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a patient sends in one turn: a text, or the number of an offered choice.
+
+    Attributes:
+        turn_id: The client's name for it; a resend has the same.
+        text: What was written; empty when a choice was taken.
+        choice: From 1; None when text was sent.
+    """
+
+    turn_id: str
+    text: str = ""
+    choice: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A turn that was taken: what is stored of it, and what the patient gets."""
+
+    turn: StoredTurn
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """What the rules make of a message: the reply, the state after it, and the decision if it was a question."""
+
+    reply: Reply
+    after: State
+    decided: StoredTurn | None = None
+
+
+def first_language(assistant: Assistant) -> str:
+    """Return the language in which patients are greeted when nobody asked for another."""
+    return next(language for language in assistant.languages if language in LANGUAGES)
+
+
 class Conversation:
     """One patient's turns, in order. Every reply passes the guard; every turn is stored before its reply is shown."""
 
-    def __init__(self, assistant: Assistant, records: Records, state: State, id_: str) -> None:
+    def __init__(self, assistant: Assistant, records: Records, id_: str, state: State, number: int) -> None:
         self._assistant = assistant
         self._records = records
-        self._state = state
         self._id = id_
-        self._last_turn: int | None = None
+        self._state = state
+        self._number = number
 
     @classmethod
-    def begin(cls, assistant: Assistant, records: Records, *, id_: str, language: str | None = None) -> Conversation:
-        """Begin a conversation in a language of the catalog, the first one by default."""
-        first = language or next(lang for lang in assistant.languages if lang in LANGUAGES)
-        return cls(assistant, records, State(first), id_)
+    def begin(cls, assistant: Assistant, records: Records, opened: StoredConversation) -> Conversation:
+        """Begin and store a conversation; raise Taken when its id is in use."""
+        records.begin(opened)
+        return cls(assistant, records, opened.id, State(opened.language), 0)
+
+    @classmethod
+    def resume(cls, assistant: Assistant, records: Records, opened: StoredConversation) -> Conversation:
+        """Go on with a conversation from what is stored of it: nothing else is remembered."""
+        last = records.last_turn(opened.id)
+        if last is None or last.exchange is None:
+            return cls(assistant, records, opened.id, State(opened.language), 0)
+        shown = {language: assistant.shown(language) for language in assistant.languages}
+        return cls(assistant, records, opened.id, read_state(last.exchange.state, shown=shown), last.exchange.number)
 
     @property
     def language(self) -> str:
@@ -56,51 +107,85 @@ class Conversation:
 
     def turn(self, text: str, *, at: datetime) -> Reply:
         """Take one turn of the patient and return the reply."""
-        reply, self._state = self._react(text, at)
-        return self._guarded(reply)
+        return self.take(Message(uuid.uuid4().hex, text), at=at).reply
 
-    def _react(self, text: str, at: datetime) -> tuple[Reply, State]:
+    def take(self, message: Message, *, at: datetime) -> Taken:
+        """Take one turn, store it, and return it with the reply.
+
+        Raises:
+            NoSuchChoice: The message takes a choice that is not on offer.
+            Taken: Another request stored this turn, or one in its place, first.
+            Erased: The conversation was deleted meanwhile.
+        """
+        text = message.text if message.choice is None else self._choice(message.choice)
+        reaction = self._react(text, at)
+        reply = self._guarded(reaction.reply)
+        after = replace(reaction.after, last_turn=message.turn_id) if reaction.decided else reaction.after
+        exchange = Exchange(
+            number=self._number + 1,
+            turn_id=message.turn_id,
+            said=sanitise(text).text,
+            reply=write_reply(reply),
+            state=write_state(after),
+            choice=message.choice,
+        )
+        turn = replace(reaction.decided or self._talk(text, at), exchange=exchange)
+        self._records.add_turn(turn)
+        self._state, self._number = after, exchange.number
+        return Taken(turn, reply)
+
+    def _choice(self, number: int) -> str:
+        choices = offered(self._state, self._assistant.catalog(self.language))
+        if not 1 <= number <= len(choices):
+            raise NoSuchChoice("This choice is not on offer any more.")
+        return choices[number - 1].text
+
+    def _react(self, text: str, at: datetime) -> Reaction:
         state = self._state
         catalog = self._assistant.catalog(state.language)
         command = text.strip().lower()
         if not sanitise(text).text:
-            return Reply(state.language, (interface(state.language, "empty"),)), state
+            return self._fixed("empty")
         if command in ("/help", "/hilfe", "/?"):
-            return Reply(state.language, (interface(state.language, "help"),)), state
+            return self._fixed("help")
         if command in ("/easy", "/einfach"):
-            return explain_easier(state, catalog, sample=self._assistant.sample), state
+            return Reaction(explain_easier(state, catalog, sample=self._assistant.sample), state)
         if command.split()[0] in ("/flag", "/melden"):
-            return self._flag(at), state
+            return self._flag(at)
         talk = small_talk(text)
         if talk is not None:
-            keys = ("help", "emergency_notice") if talk == "help" else (talk,)
-            return Reply(state.language, tuple(interface(state.language, key) for key in keys)), state
+            return self._fixed(*(("help", "emergency_notice") if talk == "help" else (talk,)))
+        if says_emergency(state, text):
+            return Reaction(emergency(state), state, replace(self._talk(text, at), decision="urgent"))
         if says_no_emergency(state, text) and state.held_back is not None:
-            reply, after = self._answer(state, state.held_back.question, at, ignore_flags=True)
+            reaction = self._answer(state.held_back, at, ignore_flags=True)
             # "Why?" must not bring the same alarm again.
-            return reply, replace(after, last_question=None)
+            return replace(reaction, after=replace(reaction.after, last_question=None))
         pick = chosen(state, text, catalog)
         if pick is None:
-            return self._answer(state, with_context(state, text), at)
+            return self._answer(with_context(state, text), at)
         if pick.pair_id is None:
-            return none_chosen(state)
+            return Reaction(*none_chosen(state))
         reply, after = show_pair(state, pick.pair_id, catalog, sample=self._assistant.sample)
-        self._last_turn = self._records.add_turn(self._stored_choice(text, pick.pair_id, at))
-        return reply, after
+        return Reaction(reply, after, self._picked(text, pick.pair_id, at))
 
-    def _answer(self, state: State, text: str, at: datetime, *, ignore_flags: bool = False) -> tuple[Reply, State]:
-        language = self._assistant.detect(text, fallback=state.language)
+    def _fixed(self, *keys: str) -> Reaction:
+        return Reaction(Reply(self.language, tuple(interface(self.language, key) for key in keys)), self._state)
+
+    def _answer(self, text: str, at: datetime, *, ignore_flags: bool = False) -> Reaction:
+        language = self._assistant.detect(text, fallback=self.language)
         response = self._assistant.answer(text, language, ignore_flags=ignore_flags)
-        self._last_turn = self._records.add_turn(self._stored(response, at))
-        return respond(state, response, self._assistant.catalog(language))
+        reply, after = respond(self._state, response, self._assistant.catalog(language))
+        return Reaction(reply, after, self._decided(response, at))
 
-    def _flag(self, at: datetime) -> Reply:
-        if self._last_turn is None:
-            return Reply(self.language, (interface(self.language, "nothing_to_flag"),))
-        self._records.flag(self._last_turn, "wrong", at=at)
-        return Reply(self.language, (interface(self.language, "flagged"),))
+    def _flag(self, at: datetime) -> Reaction:
+        if self._state.last_turn is None:
+            return self._fixed("nothing_to_flag")
+        # Before the turn that asks for it is stored: sent again, the same complaint changes nothing.
+        self._records.flag(self._id, StoredFlag(self._state.last_turn, "wrong", "", at))
+        return self._fixed("flagged")
 
-    def _stored(self, response: Response, at: datetime) -> StoredTurn:
+    def _decided(self, response: Response, at: datetime) -> StoredTurn:
         return StoredTurn(
             conversation=self._id,
             at=at,
@@ -112,15 +197,18 @@ class Conversation:
             catalog=response.catalog,
         )
 
-    def _stored_choice(self, text: str, pair_id: str, at: datetime) -> StoredTurn:
+    def _picked(self, text: str, pair_id: str, at: datetime) -> StoredTurn:
+        return replace(self._talk(text, at), decision="answered", pair_id=pair_id, score=1.0)
+
+    def _talk(self, text: str, at: datetime) -> StoredTurn:
         return StoredTurn(
             conversation=self._id,
             at=at,
             language=self.language,
             question=sanitise(text).text,
-            decision="answered",
-            pair_id=pair_id,
-            score=1.0,
+            decision="talk",
+            pair_id=None,
+            score=0.0,
             catalog=self._assistant.catalog(self.language).ref,
         )
 

@@ -27,15 +27,17 @@ class State:
         language: Of the last turn.
         choices: Pair ids on offer, in the order shown.
         last_pair: The pair whose answer was shown last.
-    last_question: What the patient asked then, for "why?" and the like.
+        last_question: What the patient asked then, for "why?" and the like.
         held_back: A possible chest-pain question, to be answered if it turns out to be about the breast.
+        last_turn: Id of the last turn that was a question: the one that "/flag" means.
     """
 
     language: str
     choices: tuple[str, ...] = ()
     last_pair: str | None = None
     last_question: str | None = None
-    held_back: Response | None = None
+    held_back: str | None = None
+    last_turn: str | None = None
 
 
 # Single messages that are no questions, folded; each has a fixed reply.
@@ -153,10 +155,30 @@ def chosen(state: State, text: str, catalog: Catalog) -> Chosen | None:
     return None
 
 
+def offered(state: State, catalog: Catalog) -> tuple[Part, ...]:
+    """Return what may be chosen now, in the order shown."""
+    if state.held_back is not None:
+        return (interface(state.language, "chest_breast"),)
+    if not state.choices:
+        return ()
+    questions = tuple(content(catalog.pair(pair_id), "question") for pair_id in state.choices)
+    return (*questions, interface(state.language, "none_of_these"))
+
+
 def says_no_emergency(state: State, text: str) -> bool:
     """Whether the patient confirms that a possible emergency is none."""
     confirmed = {"1", "nein", "no", _plain(INTERFACE_TEXTS[state.language]["chest_breast"])}
     return state.held_back is not None and _plain(text) in confirmed
+
+
+def says_emergency(state: State, text: str) -> bool:
+    """Whether the patient confirms that a possible emergency is one."""
+    return state.held_back is not None and _plain(text) in {"ja", "jo", "ja bitte", "ja genau", "yes", "yes please"}
+
+
+def emergency(state: State) -> Reply:
+    """Reply to a confirmed emergency."""
+    return Reply(state.language, (interface(state.language, "urgent"),))
 
 
 def _plain(text: str) -> str:
@@ -204,13 +226,8 @@ def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, 
         reply = replace(reply, parts=(reply.parts[0], *further, *reply.parts[1:]))
         return reply, replace(after, last_question=response.question)
     if response.decision == "clarify":
-        questions = tuple(content(catalog.pair(pair_id), "question") for pair_id in response.choices)
-        reply = Reply(
-            language,
-            (interface(language, "clarify"),),
-            choices=(*questions, interface(language, "none_of_these")),
-        )
-        return reply, replace(state, choices=response.choices)
+        after = replace(state, choices=response.choices)
+        return Reply(language, (interface(language, "clarify"),), choices=offered(after, catalog)), after
     return Reply(language, (interface(language, "declined"),)), state
 
 
@@ -225,4 +242,4 @@ def _urgent(state: State, response: Response) -> tuple[Reply, State]:
         (interface(language, key), interface(language, "chest_question")),
         choices=(interface(language, "chest_breast"),),
     )
-    return reply, replace(state, held_back=response)
+    return reply, replace(state, held_back=response.question)

@@ -7,6 +7,10 @@
     │   ├── UnsupportedQuestionnaire  a form that would not be asked as it is meant (bot/interview/unsupported.py)
     │   ├── Unreachable      an endpoint, server or folder that does not answer
     │   └── MissingExtra     an optional dependency that is not installed
+    ├── Taken                a stored name or number is in use: another request was faster; read again and retry
+    ├── Erased               the conversation was deleted meanwhile
+    ├── Reused               a turn id came again with something else in it
+    ├── NoSuchChoice         a choice that is not on offer (any more)
     └── GuardViolation       a reply that is not approved text (a defect: the patient gets a safe sentence instead)
 
 Messages never quote what a patient wrote.
@@ -81,6 +85,22 @@ class MissingExtra(UserFixable):
         super().__init__(f"{feature} needs the extra {extra!r}. Run `pip install 'klartext[{extra}]'`.")
         self.feature = feature
         self.extra = extra
+
+
+class Taken(KlartextError):
+    """A name or number that must be unique is stored already."""
+
+
+class Erased(KlartextError):
+    """The conversation that something belongs to was deleted."""
+
+
+class Reused(KlartextError):
+    """One turn id was used for two different messages."""
+
+
+class NoSuchChoice(KlartextError):
+    """The choice that was taken is not on offer."""
 
 
 class GuardViolation(KlartextError):

@@ -62,19 +62,65 @@ class AnswerIndex(Protocol):
         ...
 
 
+Channel = Literal["terminal", "api", "rest"]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredConversation:
+    """A conversation as it is kept.
+
+    Attributes:
+        id: Random, or derived from a secret: it tells nothing about the patient.
+        begun: When, with time zone.
+        language: That it began in.
+        channel: How the patient talks to us.
+        secret_hash: SHA-256 of the secret that opens it from outside; None where nothing opens it.
+        consented: Whether the patient agreed to what is stored.
+    """
+
+    id: str
+    begun: datetime
+    language: str
+    channel: Channel
+    secret_hash: str | None = None
+    consented: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What a turn's place in its conversation is, and what is needed to repeat its reply and to go on from it.
+
+    Attributes:
+        number: Place in the conversation, from 1.
+        turn_id: The client's name for the turn; a resend has the same.
+        said: What the patient sent, sanitised.
+        reply: The reply, as `bot.kept` writes it.
+        state: The state of the dialogue after it, as `bot.kept` writes it.
+        choice: The number of the offered choice that was taken; None when text was sent.
+    """
+
+    number: int
+    turn_id: str
+    said: str
+    reply: str
+    state: str
+    choice: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
     """One patient turn as it is kept.
 
     Attributes:
-        conversation: Random id of the conversation.
+        conversation: Id of the conversation.
         at: When, with time zone.
         language: ``de`` or ``en``.
-        question: What the patient wrote, sanitised.
-        decision: answered, clarify, declined or urgent.
+        question: What was looked for, sanitised: what the patient wrote, with its context where it needs some.
+        decision: answered, clarify, declined or urgent; ``talk`` for what is no question.
         pair_id: The answering pair, if any.
         score: Calibrated probability, or cosine under that method.
         catalog: ``name@version``.
+        exchange: None for turns that were stored before conversations could be resumed.
     """
 
     conversation: str
@@ -85,22 +131,70 @@ class StoredTurn:
     pair_id: str | None
     score: float
     catalog: str
+    exchange: Exchange | None = None
 
 
 FlagReason = Literal["wrong", "complicated"]
 
 
-class Records(Protocol):
-    """What is kept of conversations, for curators."""
+@dataclass(frozen=True, slots=True)
+class StoredFlag:
+    """A patient's complaint about an answer; `turn_id` names the turn."""
 
-    def add_turn(self, turn: StoredTurn) -> int:
-        """Store a turn durably and return its number."""
+    turn_id: str
+    reason: FlagReason
+    comment: str
+    at: datetime
+
+
+class Records(Protocol):
+    """What is kept of conversations. Every write is durable before it returns."""
+
+    def begin(self, conversation: StoredConversation) -> None:
+        """Store a new conversation; raise Taken when its id is in use."""
         ...
 
-    def flag(self, turn: int, reason: FlagReason, *, at: datetime) -> None:
-        """Note that the patient found this turn's answer wrong or too complicated."""
+    def conversation(self, id_: str) -> StoredConversation | None:
+        """Return a conversation, or None: never begun, or erased."""
+        ...
+
+    def add_turn(self, turn: StoredTurn) -> None:
+        """Store a turn.
+
+        Raises:
+            Taken: Its number or its turn id is in use: another request was faster.
+            Erased: Its conversation is gone.
+        """
+        ...
+
+    def turn(self, conversation: str, turn_id: str) -> StoredTurn | None:
+        """Return one turn of a conversation, or None."""
+        ...
+
+    def turns(self, conversation: str) -> list[StoredTurn]:
+        """Return the turns of a conversation in order."""
+        ...
+
+    def last_turn(self, conversation: str) -> StoredTurn | None:
+        """Return the last turn of a conversation, or None before the first."""
+        ...
+
+    def flag(self, conversation: str, flag: StoredFlag) -> None:
+        """Note a complaint; the same reason again replaces it. Raise BadData when there is no such turn."""
+        ...
+
+    def flags(self, conversation: str) -> list[StoredFlag]:
+        """Return the complaints of a conversation, oldest first."""
+        ...
+
+    def erase(self, conversation: str) -> None:
+        """Delete a conversation with its turns and flags."""
         ...
 
     def open_questions(self) -> list[StoredTurn]:
         """Return unanswered and flagged turns, oldest first."""
+        ...
+
+    def ping(self) -> None:
+        """Raise Unreachable when the database does not answer."""
         ...

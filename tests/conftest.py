@@ -15,6 +15,7 @@ from bot import Assistant, Catalog, load_catalog, locate
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.adapters.sql_records import SqlRecords
 from bot.testing import HashEncoder, write_small_catalog
+from tests.postgresql import running_postgresql
 
 # No deadline: a busy machine is no defect. No database: a test run leaves nothing behind in the checkout.
 settings.register_profile(
@@ -72,6 +73,13 @@ def records(tmp_path: Path) -> Iterator[SqlRecords]:
     opened = SqlRecords.open(f"sqlite:///{tmp_path / 'records.db'}")
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a real PostgreSQL server, started for this session."""
+    with running_postgresql(tmp_path_factory.mktemp("postgresql")) as url:
+        yield url
 
 
 @pytest.fixture

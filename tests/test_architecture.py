@@ -11,6 +11,7 @@ MAX_LINES = 400
 
 # Rules without I/O: they may import one another, but no adapter, no wiring and no edge.
 PURE = (
+    "bot.kept",
     "bot.matching",
     "bot.calibration",
     "bot.catalog",
@@ -20,6 +21,7 @@ PURE = (
     "bot.fhir_export",
     "bot.interface_texts",
     "bot.interview",
+    "bot.interview_texts",
     "bot.ports",
     "bot.readability",
     "bot.reply",

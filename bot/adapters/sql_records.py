@@ -2,51 +2,34 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC
 from pathlib import Path
+from typing import Self
 
-from sqlalchemy import URL, DateTime, ForeignKey, create_engine, event, select
+from sqlalchemy import URL, create_engine, delete, event, make_url, select, text
 from sqlalchemy.engine import Engine
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.orm import Session
 
-from bot.errors import BadData, Unreachable
-from bot.ports import FlagReason, StoredTurn
+from bot.adapters.sql_tables import (
+    ConversationRow,
+    FlagRow,
+    TurnRow,
+    conversation_row,
+    stored_conversation,
+    stored_flag,
+    stored_turn,
+    turn_row,
+)
+from bot.errors import BadData, Erased, Taken, Unreachable
+from bot.ports import StoredConversation, StoredFlag, StoredTurn
 
 UNANSWERED = ("declined", "clarify")
-
-
-class Base(DeclarativeBase):
-    """Tables of the assistant."""
-
-
-class TurnRow(Base):
-    """One patient turn."""
-
-    __tablename__ = "turns"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    conversation: Mapped[str] = mapped_column(index=True)
-    at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    language: Mapped[str]
-    question: Mapped[str]
-    decision: Mapped[str] = mapped_column(index=True)
-    pair_id: Mapped[str | None]
-    score: Mapped[float]
-    catalog: Mapped[str]
-    flags: Mapped[list[FlagRow]] = relationship(back_populates="turn", cascade="all, delete-orphan")
-
-
-class FlagRow(Base):
-    """A patient's complaint about an answer."""
-
-    __tablename__ = "flags"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    turn_id: Mapped[int] = mapped_column(ForeignKey("turns.id", ondelete="CASCADE"), index=True)
-    reason: Mapped[str]
-    at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    turn: Mapped[TurnRow] = relationship(back_populates="flags")
+WAIT_S = 30  # for another writer to SQLite
+MIGRATION_LOCK = 0x6B6C6172  # any number, the same in every worker
 
 
 class SqlRecords:
@@ -56,19 +39,17 @@ class SqlRecords:
         self._engine = engine
 
     @classmethod
-    def in_folder(cls, folder: Path) -> SqlRecords:
+    def in_folder(cls, folder: Path) -> Self:
         """Open the SQLite database of a data folder, whatever characters its name has."""
         return cls.open(URL.create("sqlite", database=str(folder / "klartext.db")))
 
     @classmethod
-    def open(cls, url: str | URL) -> SqlRecords:
+    def open(cls, url: str | URL) -> Self:
         """Connect and migrate to the newest schema; raise Unreachable when the database cannot be used."""
         from alembic.util.exc import CommandError
 
         try:
-            engine = create_engine(url)
-            if engine.dialect.name == "sqlite":
-                event.listen(engine, "connect", _durable_sqlite)
+            engine = _engine(url)
             migrate(engine)
         except (SQLAlchemyError, OSError, ImportError, CommandError) as error:
             raise Unreachable(
@@ -80,33 +61,86 @@ class SqlRecords:
     def close(self) -> None:
         self._engine.dispose()
 
-    def add_turn(self, turn: StoredTurn) -> int:
-        row = TurnRow(
-            conversation=turn.conversation,
-            at=turn.at.astimezone(UTC),
-            language=turn.language,
-            question=turn.question,
-            decision=turn.decision,
-            pair_id=turn.pair_id,
-            score=turn.score,
-            catalog=turn.catalog,
-        )
-        with Session(self._engine) as session:
+    def ping(self) -> None:
+        with self._session() as session:
+            session.execute(text("SELECT 1"))
+
+    def begin(self, conversation: StoredConversation) -> None:
+        with self._session() as session:
+            session.add(conversation_row(conversation))
+            session.commit()
+
+    def conversation(self, id_: str) -> StoredConversation | None:
+        with self._session() as session:
+            row = session.get(ConversationRow, id_)
+            return stored_conversation(row) if row else None
+
+    def add_turn(self, turn: StoredTurn) -> None:
+        with self._session() as session:
+            session.add(turn_row(turn))
+            session.flush()
+            # After the insert, and locked: a turn that crosses its conversation's erasure must not be left behind.
+            if turn.exchange and not session.get(
+                ConversationRow, turn.conversation, with_for_update={"key_share": True}
+            ):
+                raise Erased("The conversation was deleted.")
+            session.commit()
+
+    def turn(self, conversation: str, turn_id: str) -> StoredTurn | None:
+        with self._session() as session:
+            row = _find(session, conversation, turn_id)
+            return stored_turn(row) if row else None
+
+    def turns(self, conversation: str) -> list[StoredTurn]:
+        wanted = select(TurnRow).where(TurnRow.conversation == conversation).order_by(TurnRow.number, TurnRow.id)
+        with self._session() as session:
+            return [stored_turn(row) for row in session.scalars(wanted)]
+
+    def last_turn(self, conversation: str) -> StoredTurn | None:
+        mine = select(TurnRow).where(TurnRow.conversation == conversation, TurnRow.number.is_not(None))
+        with self._session() as session:
+            row = session.scalars(mine.order_by(TurnRow.number.desc()).limit(1)).first()
+            return stored_turn(row) if row else None
+
+    def flag(self, conversation: str, flag: StoredFlag) -> None:
+        with self._session() as session:
+            turn = _find(session, conversation, flag.turn_id)
+            if turn is None:
+                raise BadData(f"There is no turn {flag.turn_id!r} in this conversation.")
+            known = next((row for row in turn.flags if row.reason == flag.reason), None)
+            row = known or FlagRow(turn_id=turn.id, reason=flag.reason)
+            row.comment, row.at = flag.comment, flag.at.astimezone(UTC)
             session.add(row)
             session.commit()
-            return row.id
 
-    def flag(self, turn: int, reason: FlagReason, *, at: datetime) -> None:
-        with Session(self._engine) as session:
-            if session.get(TurnRow, turn) is None:
-                raise BadData(f"There is no turn {turn}.")
-            session.add(FlagRow(turn_id=turn, reason=reason, at=at.astimezone(UTC)))
+    def flags(self, conversation: str) -> list[StoredFlag]:
+        wanted = select(FlagRow).join(TurnRow).where(TurnRow.conversation == conversation).order_by(FlagRow.id)
+        with self._session() as session:
+            return [stored_flag(row) for row in session.scalars(wanted)]
+
+    def erase(self, conversation: str) -> None:
+        with self._session() as session:
+            # The conversation first: it waits for turns that are being added, and none can be added after it.
+            session.execute(delete(ConversationRow).where(ConversationRow.id == conversation))
+            session.execute(delete(TurnRow).where(TurnRow.conversation == conversation))  # flags go with them
             session.commit()
 
     def open_questions(self) -> list[StoredTurn]:
         wanted = select(TurnRow).where(TurnRow.decision.in_(UNANSWERED) | TurnRow.flags.any()).order_by(TurnRow.id)
-        with Session(self._engine) as session:
-            return [_stored(row) for row in session.scalars(wanted)]
+        with self._session() as session:
+            return [stored_turn(row) for row in session.scalars(wanted)]
+
+    @contextmanager
+    def _session(self) -> Iterator[Session]:
+        try:
+            with Session(self._engine) as session:
+                yield session
+        except IntegrityError as error:
+            raise Taken("Another request stored this first.") from error
+        except (OperationalError, InterfaceError, PoolTimeout) as error:
+            raise Unreachable(
+                f"The database does not answer ({type(error).__name__}). Check that it runs and has space."
+            ) from error
 
 
 def migrate(engine: Engine) -> None:
@@ -117,8 +151,25 @@ def migrate(engine: Engine) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":  # several workers start at once
+            connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": MIGRATION_LOCK})
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+def _engine(url: str | URL) -> Engine:
+    # Errors must not quote what patients wrote, and a server that was restarted must not fail the next turn.
+    if make_url(url).get_backend_name() != "sqlite":
+        return create_engine(url, hide_parameters=True, pool_pre_ping=True)
+    engine = create_engine(url, hide_parameters=True, connect_args={"timeout": WAIT_S})
+    event.listen(engine, "connect", _durable_sqlite)
+    return engine
+
+
+def _find(session: Session, conversation: str, turn_id: str) -> TurnRow | None:
+    return session.scalars(
+        select(TurnRow).where(TurnRow.conversation == conversation, TurnRow.turn_id == turn_id)
+    ).first()
 
 
 def _shown(url: str | URL) -> str:
@@ -131,20 +182,7 @@ def _shown(url: str | URL) -> str:
 def _durable_sqlite(connection: object, _: object) -> None:
     cursor = connection.cursor()  # type: ignore[attr-defined]
     cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged turn survives a power cut
     cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA secure_delete=ON")  # erased means overwritten
     cursor.close()
-
-
-def _stored(row: TurnRow) -> StoredTurn:
-    # SQLite forgets time zones; everything is stored in UTC.
-    at = row.at if row.at.tzinfo else row.at.replace(tzinfo=UTC)
-    return StoredTurn(
-        conversation=row.conversation,
-        at=at,
-        language=row.language,
-        question=row.question,
-        decision=row.decision,
-        pair_id=row.pair_id,
-        score=row.score,
-        catalog=row.catalog,
-    )

@@ -10,6 +10,7 @@ import pytest
 from bot import Assistant
 from bot.adapters.sql_records import SqlRecords
 from bot.conversation import Conversation
+from bot.ports import StoredConversation
 from bot.reply import Content
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -38,7 +39,7 @@ def test_a_question_with_one_topic_has_no_further_part(shipped: Assistant) -> No
 
 def test_the_chat_shows_every_part_and_asks_on_from_the_last_answer(shipped: Assistant, tmp_path: Path) -> None:
     records = SqlRecords.open(f"sqlite:///{tmp_path / 'records.db'}")
-    conversation = Conversation.begin(shipped, records, id_="c1", language="de")
+    conversation = Conversation.begin(shipped, records, StoredConversation("c1", NOW, "de", "terminal"))
 
     both = conversation.turn("Tut es weh und wie lange dauert es?", at=NOW)
     conversation.turn("Warum wird die Brust zusammengedrückt?", at=NOW)
@@ -54,7 +55,7 @@ def test_the_chat_shows_every_part_and_asks_on_from_the_last_answer(shipped: Ass
 )
 def test_small_talk_gets_its_fixed_reply(shipped: Assistant, tmp_path: Path, text: str, key: str) -> None:
     records = SqlRecords.open(f"sqlite:///{tmp_path / 'records.db'}")
-    conversation = Conversation.begin(shipped, records, id_="c1", language="de")
+    conversation = Conversation.begin(shipped, records, StoredConversation("c1", NOW, "de", "terminal"))
 
     reply = conversation.turn(text, at=NOW)
     records.close()

@@ -1,9 +1,11 @@
 """A patient's turns, with a real catalog and a real database."""
 
 import logging
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -13,8 +15,11 @@ from sqlalchemy import create_engine, text
 from bot import Assistant
 from bot.adapters.sql_records import SqlRecords
 from bot.conversation import Conversation
+from bot.dialogue import State
+from bot.errors import BadData
 from bot.interface_texts import INTERFACE_TEXTS
-from bot.ports import FlagReason, StoredTurn
+from bot.kept import read_reply, read_state
+from bot.ports import StoredConversation, StoredTurn
 from bot.reply import Reply, guard
 from bot.testing import HOSTILE_TEXTS
 
@@ -23,9 +28,13 @@ DE, EN = INTERFACE_TEXTS["de"], INTERFACE_TEXTS["en"]
 Say = Callable[[str], Reply]
 
 
+def _opened(id_: str = "c1") -> StoredConversation:
+    return StoredConversation(id_, NOW, "de", "terminal")
+
+
 @pytest.fixture
 def conversation(small: Assistant, records: SqlRecords) -> Conversation:
-    return Conversation.begin(small, records, id_="c1")
+    return Conversation.begin(small, records, _opened())
 
 
 @pytest.fixture
@@ -143,39 +152,28 @@ def test_the_language_may_change_mid_conversation(say: Say, conversation: Conver
     assert conversation.language == "de"
 
 
-class _Noting:
-    """Records that note what was stored, in front of the real ones."""
+class _Noting(SqlRecords):
+    """Records that look, from another connection, at what is on disk after each turn."""
 
-    def __init__(self, records: SqlRecords, url: str) -> None:
-        self._records = records
-        self._url = url
-        self.on_disk: list[list[str]] = []
+    on_disk: ClassVar[list[list[str]]] = []
 
-    def add_turn(self, turn: StoredTurn) -> int:
-        number = self._records.add_turn(turn)
-        engine = create_engine(self._url)
-        with engine.connect() as connection:  # another connection: it sees committed rows only
+    def add_turn(self, turn: StoredTurn) -> None:
+        super().add_turn(turn)
+        engine = create_engine(self._engine.url)
+        with engine.connect() as connection:  # it sees committed rows only
             self.on_disk.append([row[0] for row in connection.execute(text("select question from turns"))])
         engine.dispose()
-        return number
-
-    def flag(self, turn: int, reason: FlagReason, *, at: datetime) -> None:
-        self._records.flag(turn, reason, at=at)
-
-    def open_questions(self) -> list[StoredTurn]:
-        return self._records.open_questions()
 
 
 def test_each_turn_is_on_disk_before_its_reply(small: Assistant, tmp_path_factory: pytest.TempPathFactory) -> None:
     url = f"sqlite:///{tmp_path_factory.mktemp('noting') / 'turns.db'}"
-    real = SqlRecords.open(url)
-    noting = _Noting(real, url)
-    conversation = Conversation.begin(small, noting, id_="c1")
+    noting = _Noting.open(url)
+    conversation = Conversation.begin(small, noting, _opened())
 
     for turn in ("tut das weh?", "dauer und kosten?", "1", "Ich kriege keine Luft"):
         conversation.turn(turn, at=NOW)
 
-    real.close()
+    noting.close()
     assert noting.on_disk[-1] == ["tut das weh?", "dauer und kosten?", "1", "Ich kriege keine Luft"]
     assert [len(rows) for rows in noting.on_disk] == [1, 2, 3, 4]
 
@@ -186,9 +184,11 @@ def test_what_is_stored_is_sanitised_and_complete(say: Say, records: SqlRecords)
     (stored,) = records.open_questions()
 
     assert 0 < stored.score < 1
-    assert replace(stored, score=0.5) == StoredTurn(
+    assert replace(stored, score=0.5, exchange=None) == StoredTurn(
         "c1", NOW, "de", "dauer und kosten?", "clarify", None, 0.5, "small@1"
     )
+    assert stored.exchange is not None
+    assert (stored.exchange.number, stored.exchange.said) == (1, "dauer und kosten?")
 
 
 def test_text_that_is_not_approved_never_reaches_the_patient(
@@ -204,7 +204,7 @@ def test_text_that_is_not_approved_never_reaches_the_patient(
         def shown(self, language: str) -> frozenset[str]:
             return frozenset()
 
-    conversation = Conversation.begin(Tampered(), records, id_="c1")
+    conversation = Conversation.begin(Tampered(), records, _opened())
 
     with caplog.at_level(logging.ERROR, logger="klartext"):
         reply = conversation.turn("tut das weh?", at=NOW)
@@ -222,7 +222,7 @@ def test_text_that_is_not_approved_never_reaches_the_patient(
     )
 )
 def test_any_turns_get_a_reply_that_passes_the_guard(small: Assistant, records: SqlRecords, turns: list[str]) -> None:
-    conversation = Conversation.begin(small, records, id_="any")
+    conversation = Conversation.begin(small, records, _opened(uuid.uuid4().hex))
 
     replies = [conversation.turn(turn, at=NOW) for turn in turns]
 
@@ -243,3 +243,71 @@ def test_nothing_a_patient_wrote_is_repeated(say: Say) -> None:
     reply = say("Ich heiße Meier-Müller, tut das weh?")
 
     assert "Meier" not in repr(replace(reply))
+
+
+def _resumed(small: Assistant, records: SqlRecords) -> Conversation:
+    opened = records.conversation("c1")
+    assert opened is not None
+    return Conversation.resume(small, records, opened)
+
+
+@pytest.mark.parametrize(
+    ("before", "then", "expected"),
+    [
+        (["dauer und kosten?"], "2", COSTS),
+        (["dauer und kosten?", "Hallo"], "Nichts davon", DE["none_chosen"]),
+        (["tut das weh?"], "/easy", DE["easy_intro"]),
+        (["tut das weh?", "danke"], "/flag", DE["flagged"]),
+        (["Druck auf der Brust, habe ich dabei Schmerzen?"], "nein", PAIN),
+        (["Druck auf der Brust, habe ich dabei Schmerzen?"], "ja", DE["urgent"]),
+        (["tut das weh?"], "warum?", PAIN),
+        ([], "/easy", DE["nothing_to_explain"]),
+    ],
+)
+def test_a_conversation_goes_on_from_what_is_stored(
+    small: Assistant, records: SqlRecords, before: list[str], then: str, expected: str
+) -> None:
+    Conversation.begin(small, records, _opened())
+    for text_ in before:
+        _resumed(small, records).turn(text_, at=NOW)
+
+    assert _texts(_resumed(small, records).turn(then, at=NOW))[0] == expected
+
+
+def test_the_language_of_the_last_turn_is_resumed(small: Assistant, records: SqlRecords) -> None:
+    Conversation.begin(small, records, _opened()).turn("does insurance pay", at=NOW)
+
+    assert _resumed(small, records).language == "en"
+
+
+def test_a_pair_that_was_withdrawn_is_forgotten(small: Assistant, records: SqlRecords) -> None:
+    conversation = Conversation.begin(small, records, _opened())
+    conversation.turn("dauer und kosten?", at=NOW)
+    last = records.last_turn("c1")
+    assert last is not None
+    assert last.exchange is not None
+
+    state = read_state(last.exchange.state, shown={"de": frozenset({"costs"})})
+    elsewhere = read_state(last.exchange.state, shown={"en": frozenset({"costs"})})
+
+    assert state.choices == ()
+    assert elsewhere == State("en")
+
+
+@pytest.mark.parametrize("damaged", ["", "null", "[]", "{}", '{"language": "de"}', '{"choices": 1}'])
+def test_what_is_stored_and_damaged_is_refused(damaged: str) -> None:
+    with pytest.raises(BadData, match="cannot be read"):
+        read_reply(damaged)
+    with pytest.raises(BadData, match="cannot be read"):
+        read_state(damaged, shown={"de": frozenset()})
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=30))
+def test_replies_are_read_back_as_they_were_written(small: Assistant, records: SqlRecords, said: str) -> None:
+    id_ = uuid.uuid4().hex
+    reply = Conversation.begin(small, records, _opened(id_)).turn(said, at=NOW)
+
+    (stored,) = records.turns(id_)
+
+    assert stored.exchange is not None
+    assert read_reply(stored.exchange.reply) == reply

@@ -1,13 +1,14 @@
 """`klartext qa`: commands for curators."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from bot import Settings
-from bot.ports import StoredTurn
+from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
 from bot.qa_cli import qa
 from bot.testing import write_small_catalog
 from bot.wiring import make_records
@@ -101,8 +102,10 @@ def test_a_bad_import_writes_nothing(klartext: Run, tmp_path: Path, args: list[s
 def test_inbox_lists_what_was_not_answered(tmp_path: Path) -> None:
     records = make_records(Settings(data=tmp_path))
     records.add_turn(StoredTurn("c1", NOW, "de", "Quark?", "declined", None, 0.1, "small@1"))
-    flagged = records.add_turn(StoredTurn("c1", NOW, "de", "weh?", "answered", "pain", 0.9, "small@1"))
-    records.flag(flagged, "wrong", at=NOW)
+    records.begin(StoredConversation("c1", NOW, "de", "terminal"))
+    answered = StoredTurn("c1", NOW, "de", "weh?", "answered", "pain", 0.9, "small@1")
+    records.add_turn(replace(answered, exchange=Exchange(1, "t1", "weh?", "{}", "{}")))
+    records.flag("c1", StoredFlag("t1", "wrong", "", NOW))
     records.close()  # type: ignore[attr-defined]
 
     code, out = _run("inbox", "--data", tmp_path)

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from bot.adapters.sql_records import Base
+from bot.adapters.sql_tables import Base
 
 context.configure(
     connection=context.config.attributes["connection"], target_metadata=Base.metadata, render_as_batch=True

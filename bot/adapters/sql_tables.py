@@ -1,0 +1,153 @@
+"""The tables of the records, and their rows as what the rules know."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import DateTime, ForeignKey, Index
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
+
+
+class Base(DeclarativeBase):
+    """Tables of the assistant."""
+
+
+class ConversationRow(Base):
+    """One conversation."""
+
+    __tablename__ = "conversations"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    begun: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    language: Mapped[str]
+    channel: Mapped[str]
+    secret_hash: Mapped[str | None]
+    consented: Mapped[bool]
+
+
+class TurnRow(Base):
+    """One patient turn."""
+
+    __tablename__ = "turns"
+    # These, and nothing in memory, guarantee that a resend is stored once and that turns stay in order.
+    # Turns from before conversations could be resumed have neither: nulls are never equal.
+    __table_args__ = (
+        Index("uq_turns_number", "conversation", "number", unique=True),
+        Index("uq_turns_turn_id", "conversation", "turn_id", unique=True),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    conversation: Mapped[str] = mapped_column(index=True)
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    language: Mapped[str]
+    question: Mapped[str]
+    decision: Mapped[str] = mapped_column(index=True)
+    pair_id: Mapped[str | None]
+    score: Mapped[float]
+    catalog: Mapped[str]
+    number: Mapped[int | None]
+    turn_id: Mapped[str | None]
+    said: Mapped[str | None]
+    choice: Mapped[int | None]
+    reply: Mapped[str | None]
+    state: Mapped[str | None]
+    flags: Mapped[list[FlagRow]] = relationship(back_populates="turn", cascade="all, delete-orphan")
+
+
+class FlagRow(Base):
+    """A patient's complaint about an answer."""
+
+    __tablename__ = "flags"
+    __table_args__ = (Index("uq_flags_reason", "turn_id", "reason", unique=True),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    turn_id: Mapped[int] = mapped_column(ForeignKey("turns.id", ondelete="CASCADE"), index=True)
+    reason: Mapped[str]
+    comment: Mapped[str]
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    turn: Mapped[TurnRow] = relationship(back_populates="flags")
+
+
+def conversation_row(conversation: StoredConversation) -> ConversationRow:
+    return ConversationRow(
+        id=conversation.id,
+        begun=conversation.begun.astimezone(UTC),
+        language=conversation.language,
+        channel=conversation.channel,
+        secret_hash=conversation.secret_hash,
+        consented=conversation.consented,
+    )
+
+
+def stored_conversation(row: ConversationRow) -> StoredConversation:
+    return StoredConversation(
+        id=row.id,
+        begun=_in_utc(row.begun),
+        language=row.language,
+        channel=row.channel,  # type: ignore[arg-type]  # written by `conversation_row` only
+        secret_hash=row.secret_hash,
+        consented=row.consented,
+    )
+
+
+def turn_row(turn: StoredTurn) -> TurnRow:
+    exchange = turn.exchange
+    return TurnRow(
+        conversation=turn.conversation,
+        at=turn.at.astimezone(UTC),
+        language=turn.language,
+        question=turn.question,
+        decision=turn.decision,
+        pair_id=turn.pair_id,
+        score=turn.score,
+        catalog=turn.catalog,
+        number=exchange and exchange.number,
+        turn_id=exchange and exchange.turn_id,
+        said=exchange and exchange.said,
+        choice=exchange and exchange.choice,
+        reply=exchange and exchange.reply,
+        state=exchange and exchange.state,
+    )
+
+
+def stored_turn(row: TurnRow) -> StoredTurn:
+    return StoredTurn(
+        conversation=row.conversation,
+        at=_in_utc(row.at),
+        language=row.language,
+        question=row.question,
+        decision=row.decision,
+        pair_id=row.pair_id,
+        score=row.score,
+        catalog=row.catalog,
+        exchange=_exchange(row),
+    )
+
+
+def stored_flag(row: FlagRow) -> StoredFlag:
+    return StoredFlag(
+        turn_id=row.turn.turn_id or "",
+        reason=row.reason,  # type: ignore[arg-type]  # written by `SqlRecords.flag` only
+        comment=row.comment,
+        at=_in_utc(row.at),
+    )
+
+
+def _exchange(row: TurnRow) -> Exchange | None:
+    if row.number is None or row.turn_id is None:
+        return None
+    return Exchange(
+        number=row.number,
+        turn_id=row.turn_id,
+        said=row.said or "",
+        reply=row.reply or "",
+        state=row.state or "",
+        choice=row.choice,
+    )
+
+
+def _in_utc(at: datetime) -> datetime:
+    # SQLite forgets time zones; everything is stored in UTC.
+    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
