@@ -22,7 +22,7 @@ from bot.dialogue import (
     small_talk,
     with_context,
 )
-from bot.errors import GuardViolation, NoSuchChoice
+from bot.errors import BadData, GuardViolation, NoSuchChoice
 from bot.interface_texts import LANGUAGES
 from bot.kept import read_state, write_reply, write_state
 from bot.matching.text import sanitise
@@ -82,7 +82,7 @@ class Conversation:
 
     @classmethod
     def begin(cls, assistant: Assistant, records: Records, opened: StoredConversation) -> Conversation:
-        """Begin and store a conversation; raise Taken when its id is in use."""
+        """Begin and store a conversation; raise AlreadyStored when its id is in use."""
         records.begin(opened)
         return cls(assistant, records, opened.id, State(opened.language), 0)
 
@@ -93,7 +93,12 @@ class Conversation:
         if last is None or last.exchange is None:
             return cls(assistant, records, opened.id, State(opened.language), 0)
         shown = {language: assistant.shown(language) for language in assistant.languages}
-        return cls(assistant, records, opened.id, read_state(last.exchange.state, shown=shown), last.exchange.number)
+        try:
+            state = read_state(last.exchange.state, shown=shown)
+        except BadData as error:  # nobody must be locked out by what an older version stored
+            log.error("begun anew: %s", error)
+            state = State(opened.language)
+        return cls(assistant, records, opened.id, state, last.exchange.number)
 
     @property
     def language(self) -> str:
@@ -114,7 +119,7 @@ class Conversation:
 
         Raises:
             NoSuchChoice: The message takes a choice that is not on offer.
-            Taken: Another request stored this turn, or one in its place, first.
+            AlreadyStored: Another request stored this turn, or one in its place, first.
             Erased: The conversation was deleted meanwhile.
         """
         text = message.text if message.choice is None else self._choice(message.choice)

@@ -7,7 +7,7 @@
     │   ├── UnsupportedQuestionnaire  a form that would not be asked as it is meant (bot/interview/unsupported.py)
     │   ├── Unreachable      an endpoint, server or folder that does not answer
     │   └── MissingExtra     an optional dependency that is not installed
-    ├── Taken                a stored name or number is in use: another request was faster; read again and retry
+    ├── AlreadyStored        a stored name or number is in use: another request was faster; read again and retry
     ├── Erased               the conversation was deleted meanwhile
     ├── Reused               a turn id came again with something else in it
     ├── NoSuchChoice         a choice that is not on offer (any more)
@@ -87,7 +87,7 @@ class MissingExtra(UserFixable):
         self.extra = extra
 
 
-class Taken(KlartextError):
+class AlreadyStored(KlartextError):
     """A name or number that must be unique is stored already."""
 
 

@@ -38,6 +38,7 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
         ),
         "goodbye": "Auf Wiedersehen und alles Gute für Ihre Untersuchung.",
         "safe": "Da ist etwas schiefgegangen. Bitte wenden Sie sich an das Team der Radiologie.",
+        "withdrawn": "Diese Antwort gilt nicht mehr. Bitte fragen Sie noch einmal.",
         "you": "Sie",
         "choose": "Nummer oder neue Frage",
         "urgent": (
@@ -90,6 +91,7 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
         ),
         "goodbye": "Goodbye, and all the best for your examination.",
         "safe": "Something went wrong. Please ask the team of the radiology department.",
+        "withdrawn": "This answer is no longer valid. Please ask again.",
         "you": "You",
         "choose": "Number or new question",
         "urgent": (

@@ -151,7 +151,7 @@ class Records(Protocol):
     """What is kept of conversations. Every write is durable before it returns."""
 
     def begin(self, conversation: StoredConversation) -> None:
-        """Store a new conversation; raise Taken when its id is in use."""
+        """Store a new conversation; raise AlreadyStored when its id is in use."""
         ...
 
     def conversation(self, id_: str) -> StoredConversation | None:
@@ -162,7 +162,7 @@ class Records(Protocol):
         """Store a turn.
 
         Raises:
-            Taken: Its number or its turn id is in use: another request was faster.
+            AlreadyStored: Its number or its turn id is in use: another request was faster.
             Erased: Its conversation is gone.
         """
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,6 +12,9 @@ import platformdirs
 
 from bot.errors import Unreachable, UserFixable
 
+MIN_SECRET = 20  # characters of a secret in the settings
+REQUESTS_PER_MINUTE = 600
+TURNS_PER_MINUTE = 30
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -29,6 +32,10 @@ class Settings:
         model_key: Its key (``KLARTEXT_MODEL_KEY``).
         allow_patient_text_to: Host names outside loopback that may receive patient text
             (``KLARTEXT_ALLOW_PATIENT_TEXT_TO``, separated by commas).
+        channel_token: Opens the REST channel to who has it (``KLARTEXT_CHANNEL_TOKEN``); it is off without.
+        trusted_proxies: Addresses whose ``X-Forwarded-For`` is believed (``KLARTEXT_TRUSTED_PROXIES``, by commas).
+        requests_per_minute: Of one address (``KLARTEXT_REQUESTS_PER_MINUTE``); many patients may share a hospital's.
+        turns_per_minute: Of one conversation (``KLARTEXT_TURNS_PER_MINUTE``).
     """
 
     data: Path
@@ -39,13 +46,16 @@ class Settings:
     model_url: str | None = None
     model_key: str | None = None
     allow_patient_text_to: frozenset[str] = frozenset()
+    channel_token: str | None = field(default=None, repr=False)
+    trusted_proxies: tuple[str, ...] = ()
+    requests_per_minute: int = REQUESTS_PER_MINUTE
+    turns_per_minute: int = TURNS_PER_MINUTE
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None, *, data: Path | None = None) -> Settings:
         """Read the settings; an explicit `data` wins over ``KLARTEXT_DATA``, which wins over the platform's folder."""
         env = os.environ if environ is None else environ
         folder = data or (Path(env["KLARTEXT_DATA"]) if env.get("KLARTEXT_DATA") else None)
-        hosts = env.get("KLARTEXT_ALLOW_PATIENT_TEXT_TO", "")
         return cls(
             data=(folder or Path(platformdirs.user_data_dir("klartext", appauthor=False))).expanduser(),
             chroma_url=env.get("KLARTEXT_CHROMA_URL") or None,
@@ -54,7 +64,11 @@ class Settings:
             embeddings_key=env.get("KLARTEXT_EMBEDDINGS_KEY") or None,
             model_url=env.get("KLARTEXT_MODEL_URL") or None,
             model_key=env.get("KLARTEXT_MODEL_KEY") or None,
-            allow_patient_text_to=frozenset(host.strip() for host in hosts.split(",") if host.strip()),
+            allow_patient_text_to=frozenset(_list(env, "KLARTEXT_ALLOW_PATIENT_TEXT_TO")),
+            channel_token=_secret(env, "KLARTEXT_CHANNEL_TOKEN"),
+            trusted_proxies=_list(env, "KLARTEXT_TRUSTED_PROXIES"),
+            requests_per_minute=_count(env, "KLARTEXT_REQUESTS_PER_MINUTE", REQUESTS_PER_MINUTE),
+            turns_per_minute=_count(env, "KLARTEXT_TURNS_PER_MINUTE", TURNS_PER_MINUTE),
         )
 
     def writable_data(self) -> Path:
@@ -88,6 +102,28 @@ class Settings:
                 f"Patient text would leave this machine to {host!r}, which is not allowed. "
                 f"If that is agreed with your data protection officer, set KLARTEXT_ALLOW_PATIENT_TEXT_TO={host}."
             )
+
+
+def _list(env: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in env.get(name, "").split(",") if part.strip())
+
+
+def _count(env: Mapping[str, str], name: str, default: int) -> int:
+    value = env.get(name) or str(default)
+    if not value.isdecimal() or int(value) < 1:
+        raise UserFixable(f"{name} is {value!r}. Set it to a whole number from 1, or unset it for {default}.")
+    return int(value)
+
+
+def _secret(env: Mapping[str, str], name: str) -> str | None:
+    """Return a secret; a short one is refused, and never quoted."""
+    value = env.get(name) or None
+    if value is not None and len(value) < MIN_SECRET:
+        raise UserFixable(
+            f"{name} has {len(value)} characters and needs {MIN_SECRET}. "
+            "Make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
+        )
+    return value
 
 
 def numeric_threads() -> int:

@@ -24,7 +24,7 @@ from bot.adapters.sql_tables import (
     stored_turn,
     turn_row,
 )
-from bot.errors import BadData, Erased, Taken, Unreachable
+from bot.errors import AlreadyStored, BadData, Erased, Unreachable
 from bot.ports import StoredConversation, StoredFlag, StoredTurn
 
 UNANSWERED = ("declined", "clarify")
@@ -124,6 +124,8 @@ class SqlRecords:
             session.execute(delete(ConversationRow).where(ConversationRow.id == conversation))
             session.execute(delete(TurnRow).where(TurnRow.conversation == conversation))  # flags go with them
             session.commit()
+            if self._engine.dialect.name == "sqlite":  # or the write-ahead log would keep what was erased
+                session.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
 
     def open_questions(self) -> list[StoredTurn]:
         wanted = select(TurnRow).where(TurnRow.decision.in_(UNANSWERED) | TurnRow.flags.any()).order_by(TurnRow.id)
@@ -136,7 +138,7 @@ class SqlRecords:
             with Session(self._engine) as session:
                 yield session
         except IntegrityError as error:
-            raise Taken("Another request stored this first.") from error
+            raise AlreadyStored("Another request stored this first.") from error
         except (OperationalError, InterfaceError, PoolTimeout) as error:
             raise Unreachable(
                 f"The database does not answer ({type(error).__name__}). Check that it runs and has space."

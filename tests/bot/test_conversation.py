@@ -311,3 +311,12 @@ def test_replies_are_read_back_as_they_were_written(small: Assistant, records: S
 
     assert stored.exchange is not None
     assert read_reply(stored.exchange.reply) == reply
+
+
+def test_a_damaged_state_begins_anew_instead_of_locking_the_patient_out(small: Assistant, records: SqlRecords) -> None:
+    Conversation.begin(small, records, _opened()).turn("tut das weh?", at=NOW)
+    with records._engine.begin() as connection:
+        connection.execute(text("UPDATE turns SET state = '{}'"))
+
+    assert _texts(_resumed(small, records).turn("/easy", at=NOW)) == [DE["nothing_to_explain"]]
+    assert [turn.exchange and turn.exchange.number for turn in records.turns("c1")] == [1, 2]

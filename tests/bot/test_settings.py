@@ -19,6 +19,10 @@ def test_every_setting_has_a_variable() -> None:
             "KLARTEXT_MODEL_URL": "http://m",
             "KLARTEXT_MODEL_KEY": "mk",
             "KLARTEXT_ALLOW_PATIENT_TEXT_TO": "a.example.org, b.example.org,",
+            "KLARTEXT_CHANNEL_TOKEN": "t" * 20,
+            "KLARTEXT_TRUSTED_PROXIES": "10.0.0.1, 10.0.0.2",
+            "KLARTEXT_REQUESTS_PER_MINUTE": "7",
+            "KLARTEXT_TURNS_PER_MINUTE": "8",
         }
     )
 
@@ -31,6 +35,10 @@ def test_every_setting_has_a_variable() -> None:
         model_url="http://m",
         model_key="mk",
         allow_patient_text_to=frozenset({"a.example.org", "b.example.org"}),
+        channel_token="t" * 20,
+        trusted_proxies=("10.0.0.1", "10.0.0.2"),
+        requests_per_minute=7,
+        turns_per_minute=8,
     )
 
 
@@ -90,3 +98,17 @@ def test_a_data_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None
 
     with pytest.raises(Unreachable, match=r"data folder .*/file/data cannot be written \(Not a directory\).*--data"):
         Settings(data=tmp_path / "file" / "data").writable_data()
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])
+def test_a_limit_is_a_whole_number(value: str) -> None:
+    with pytest.raises(UserFixable, match=r"KLARTEXT_TURNS_PER_MINUTE is .* whole number"):
+        Settings.from_environment({"KLARTEXT_TURNS_PER_MINUTE": value})
+
+
+def test_a_short_secret_is_refused_and_no_secret_is_shown() -> None:
+    with pytest.raises(UserFixable, match="has 6 characters and needs 20") as caught:
+        Settings.from_environment({"KLARTEXT_CHANNEL_TOKEN": "secret"})
+
+    assert "secret'" not in str(caught.value)
+    assert "tttt" not in repr(Settings.from_environment({"KLARTEXT_CHANNEL_TOKEN": "t" * 20}))

@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, inspect, text
 from bot import BadData, Settings, Unreachable
 from bot.adapters.sql_records import SqlRecords, migrate
 from bot.adapters.sql_tables import Base
-from bot.errors import Erased, Taken
+from bot.errors import AlreadyStored, Erased
 from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.wiring import make_records
 
@@ -138,7 +138,7 @@ def test_a_turn_id_or_a_place_is_given_once(records: SqlRecords, number: int) ->
     records.add_turn(_turn("a", number=1))
     same_id = replace(_turn("b", number=2), exchange=Exchange(2, "t1", "b", "{}", "{}"))
 
-    with pytest.raises(Taken, match="Another request stored this first"):
+    with pytest.raises(AlreadyStored, match="Another request stored this first"):
         records.add_turn(_turn("b", number=1) if number == 1 else same_id)
 
     assert [turn.question for turn in records.turns("c1")] == ["a"]
@@ -150,7 +150,7 @@ def test_of_many_who_store_one_turn_at_once_one_succeeds(records: SqlRecords) ->
     def store(_: int) -> bool:
         try:
             records.add_turn(_turn("a", number=1))
-        except Taken:
+        except AlreadyStored:
             return False
         return True
 
@@ -164,7 +164,7 @@ def test_of_many_who_store_one_turn_at_once_one_succeeds(records: SqlRecords) ->
 def test_one_conversation_begins_once(records: SqlRecords) -> None:
     records.begin(OPENED)
 
-    with pytest.raises(Taken, match="Another request stored this first"):
+    with pytest.raises(AlreadyStored, match="Another request stored this first"):
         records.begin(OPENED)
 
 

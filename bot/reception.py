@@ -1,0 +1,129 @@
+"""Conversations over channels without memory: each request finds its conversation in the records and takes one turn."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.assistant import Assistant
+from bot.conversation import Conversation, Message, Taken, first_language
+from bot.errors import AlreadyStored, BadData, GuardViolation, Reused, Unreachable
+from bot.kept import read_reply
+from bot.matching.text import sanitise
+from bot.ports import Channel, Records, StoredConversation, StoredFlag, StoredTurn
+from bot.reply import Reply, guard, interface
+
+RETRIES = 20  # of a turn that crossed others of the same conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A conversation that has just begun; `secret` is said once and stored only as a hash."""
+
+    conversation: StoredConversation
+    secret: str
+    welcome: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Reception:
+    """What every channel needs: begin, take a turn, look back, complain, erase.
+
+    Attributes:
+        assistant: Decides.
+        records: The only memory.
+        now: The clock.
+    """
+
+    assistant: Assistant
+    records: Records
+    now: Callable[[], datetime]
+
+    def open(self, *, channel: Channel, language: str | None, consented: bool) -> Opened:
+        """Begin a conversation with a new id and a new secret.
+
+        Raises:
+            BadData: The catalog has no such language.
+        """
+        language = language or first_language(self.assistant)
+        self.assistant.catalog(language)  # raises when it is not open
+        secret = secrets.token_urlsafe(32)
+        stored = StoredConversation(
+            id=secrets.token_hex(16),
+            begun=self.now(),
+            language=language,
+            channel=channel,
+            secret_hash=hash_of(secret),
+            consented=consented,
+        )
+        return Opened(stored, secret, Conversation.begin(self.assistant, self.records, stored).welcome())
+
+    def known_as(self, id_: str, *, channel: Channel) -> StoredConversation:
+        """Return the conversation of an id that another system's user stands behind; begin it if need be."""
+        known = self.records.conversation(id_)
+        if known is not None:
+            return known
+        stored = StoredConversation(id_, self.now(), first_language(self.assistant), channel)
+        try:
+            self.records.begin(stored)
+        except AlreadyStored:  # two first messages at once
+            return self.records.conversation(id_) or stored
+        return stored
+
+    def admitted(self, id_: str, secret: str) -> StoredConversation | None:
+        """Return the conversation if the secret opens it; None does not tell whether it exists."""
+        stored = self.records.conversation(id_)
+        expected = (stored and stored.secret_hash) or ""
+        return stored if hmac.compare_digest(expected, hash_of(secret)) else None
+
+    def take(self, opened: StoredConversation, message: Message) -> Taken:
+        """Take one turn, or repeat the reply to a turn that was taken before.
+
+        Raises:
+            Reused: The turn id was used for another message.
+            NoSuchChoice: The message takes a choice that is not on offer.
+            Erased: The conversation was deleted meanwhile.
+        """
+        for _ in range(RETRIES):
+            known = self.records.turn(opened.id, message.turn_id)
+            if known is not None:
+                return self._again(known, message)
+            try:
+                return Conversation.resume(self.assistant, self.records, opened).take(message, at=self.now())
+            except AlreadyStored:
+                continue  # another request was faster: either it was this turn, or the state has changed
+        raise Unreachable("Too many turns of one conversation crossed each other. Send them one after the other.")
+
+    def transcript(self, id_: str) -> list[Taken]:
+        """Return the turns of a conversation as the patient may see them today."""
+        return [Taken(turn, self._shown_again(turn)) for turn in self.records.turns(id_) if turn.exchange]
+
+    def flag(self, id_: str, flag: StoredFlag) -> None:
+        """Note a complaint; raise BadData when there is no such turn."""
+        self.records.flag(id_, flag)
+
+    def _again(self, turn: StoredTurn, message: Message) -> Taken:
+        exchange = turn.exchange
+        same_text = message.choice is not None or (exchange and exchange.said == sanitise(message.text).text)
+        # To answer another question with the old reply would be wrong, and might hide an emergency.
+        if exchange is None or exchange.choice != message.choice or not same_text:
+            raise Reused("This turn_id was used for another message. Give every new message a turn_id of its own.")
+        return Taken(turn, self._shown_again(turn))
+
+    def _shown_again(self, turn: StoredTurn) -> Reply:
+        """Return a stored reply if a patient may still see it: texts are withdrawn, and databases edited."""
+        language = turn.language if turn.language in self.assistant.languages else first_language(self.assistant)
+        try:
+            reply = read_reply(turn.exchange.reply if turn.exchange else "")
+            return guard(reply, self.assistant.catalog(reply.language), shown=self.assistant.shown(reply.language))
+        except (GuardViolation, BadData):
+            return Reply(language, (interface(language, "withdrawn"),))
+
+
+def hash_of(secret: str) -> str:
+    """Return what is stored of a secret; 256 random bits need no salt."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
