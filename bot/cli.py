@@ -98,12 +98,14 @@ def assemble() -> None:
     from bot.fhir_cli import fhir
     from bot.interview_cli import interview
     from bot.qa_cli import qa
+    from bot.serve_cli import serve
 
     if any(group.name == "qa" for group in app.registered_groups):
         return
     app.add_typer(qa, name="qa")
     app.add_typer(fhir, name="fhir")
     app.command()(interview)
+    app.command()(serve)
     for part in entry_points(group="klartext.parts"):
         part.load()(app)
 

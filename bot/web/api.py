@@ -1,0 +1,115 @@
+"""The JSON API: conversations that their token opens."""
+
+from __future__ import annotations
+
+import time
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import Path, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from bot.conversation import Message
+from bot.errors import BadData
+from bot.matching.text import sanitise
+from bot.ports import FlagReason, StoredConversation, StoredFlag
+from bot.reception import Reception
+from bot.web.limits import RateLimit
+from bot.web.metrics import Metrics
+from bot.web.problems import Problem, no_access, too_many
+from bot.web.schemas import (
+    TURN_ID,
+    ConversationView,
+    ExportView,
+    FlagView,
+    NewConversation,
+    NewFlag,
+    NewTurn,
+    TranscriptView,
+    TurnView,
+    flag_view,
+    reply_view,
+    transcript_view,
+    turn_view,
+)
+
+# Tokens travel in a header: addresses end in logs and histories.
+Token = Annotated[
+    HTTPAuthorizationCredentials | None,
+    Security(HTTPBearer(auto_error=False, scheme_name="conversation", description="The conversation's token.")),
+]
+ConversationId = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
+TurnId = Annotated[str, Path(pattern=TURN_ID)]
+
+
+class ConversationApi:
+    """The operations of the API. FastAPI runs them in threads: they block while deciding and storing."""
+
+    def __init__(self, reception: Reception, metrics: Metrics, turns: RateLimit) -> None:
+        self._reception = reception
+        self._metrics = metrics
+        self._turns = turns
+
+    def begin(self, body: NewConversation) -> ConversationView:
+        """Begin a conversation. The answer holds the token that opens it."""
+        if not body.consent:
+            raise Problem(
+                HTTPStatus.UNPROCESSABLE_ENTITY, "Without consent nothing may be stored, so no conversation begins."
+            )
+        try:
+            opened = self._reception.open(channel="api", language=body.language, consented=True)
+        except BadData:
+            raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "This catalog does not have that language.") from None
+        self._metrics.conversation("api")
+        return ConversationView(
+            id=opened.conversation.id,
+            token=opened.secret,
+            language=opened.conversation.language,
+            sample=self._reception.assistant.sample,
+            welcome=reply_view(opened.welcome),
+        )
+
+    def turn(self, conversation_id: ConversationId, body: NewTurn, token: Token) -> TurnView:
+        """Send a message. It is stored before this answers. Sent again with its turn_id, it gets the same answer."""
+        opened = self._admit(conversation_id, token)
+        started_s = time.perf_counter()
+        taken = self._reception.take(opened, Message(body.turn_id, body.text or "", body.choice))
+        self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
+        return turn_view(taken)
+
+    def transcript(self, conversation_id: ConversationId, token: Token) -> TranscriptView:
+        """Return the conversation so far."""
+        opened = self._admit(conversation_id, token)
+        turns = self._reception.transcript(opened.id)
+        return transcript_view(opened, turns, sample=self._reception.assistant.sample)
+
+    def export(self, conversation_id: ConversationId, token: Token) -> ExportView:
+        """Return everything that is stored of the conversation."""
+        transcript = self.transcript(conversation_id, token)
+        flags = self._reception.records.flags(conversation_id)
+        return ExportView(**dict(transcript), flags=[flag_view(flag) for flag in flags])
+
+    def flag(
+        self, conversation_id: ConversationId, turn_id: TurnId, reason: FlagReason, body: NewFlag, token: Token
+    ) -> FlagView:
+        """Say that an answer is wrong or too complicated. Sent again, it replaces what was said before."""
+        opened = self._admit(conversation_id, token)
+        flag = StoredFlag(turn_id, reason, sanitise(body.comment).text, self._reception.now())
+        try:
+            self._reception.flag(opened.id, flag)
+        except BadData:
+            raise Problem(HTTPStatus.NOT_FOUND, "This conversation has no such turn.") from None
+        self._metrics.flag(reason)
+        return flag_view(flag)
+
+    def erase(self, conversation_id: ConversationId, token: Token) -> None:
+        """Delete the conversation and everything in it."""
+        self._reception.records.erase(self._admit(conversation_id, token).id)
+
+    def _admit(self, id_: str, token: HTTPAuthorizationCredentials | None) -> StoredConversation:
+        opened = self._reception.admitted(id_, token.credentials) if token else None
+        if opened is None:
+            raise no_access()
+        if wait_s := self._turns.wait_s(id_):
+            raise too_many(wait_s)
+        return opened

@@ -1,0 +1,141 @@
+"""Put the service together: which address does what, as plain data."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import Depends, FastAPI, Response
+from starlette.types import ASGIApp
+
+from bot.errors import KlartextError
+from bot.reception import Reception
+from bot.settings import Settings
+from bot.web.api import ConversationApi
+from bot.web.envelope import MAX_BODY_BYTES, Envelope
+from bot.web.limits import RateLimit
+from bot.web.metrics import CONTENT_TYPE, Metrics
+from bot.web.problems import HANDLERS, ProblemView, documented, not_ready
+from bot.web.rest_channel import ChannelReply, RestChannel
+from bot.web.schemas import ConversationView, ExportView, FlagView, HealthView, TranscriptView, TurnView
+
+API = "/api/v1"
+OF_CONVERSATIONS = (
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+)
+WITH_BODY = (*OF_CONVERSATIONS, HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+# FastAPI records errors and their texts for tracing if anything in the process sets tracing up: not here.
+NO_TELEMETRY: Any = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One operation. `errors` are what it may answer instead, for the OpenAPI document."""
+
+    method: str
+    path: str
+    endpoint: Callable[..., Any]
+    answers: Any
+    errors: tuple[HTTPStatus, ...] = ()
+    status: HTTPStatus = HTTPStatus.OK
+    when_ready: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What the application is made of; `prepared` is set when the catalog is trained."""
+
+    reception: Reception
+    settings: Settings
+    prepared: threading.Event = field(default_factory=threading.Event)
+    metrics: Metrics = field(default_factory=Metrics)
+
+    def require_prepared(self) -> None:
+        if not self.prepared.is_set():
+            raise not_ready()
+
+    def health(self, response: Response) -> HealthView:
+        """Tell whether patients can be served: 503 until the catalog is trained, or while the database is away."""
+        status = "ready" if self.prepared.is_set() else "starting"
+        try:
+            self.reception.records.ping()
+        except KlartextError:
+            status = "no database"
+        response.status_code = HTTPStatus.OK if status == "ready" else HTTPStatus.SERVICE_UNAVAILABLE
+        return HealthView.model_validate({"status": status})
+
+    def alive(self) -> HealthView:
+        """Tell that the process answers."""
+        return HealthView(status="alive")
+
+    def figures(self) -> Response:
+        """Return the metrics for Prometheus."""
+        return Response(self.metrics.as_text(), media_type=CONTENT_TYPE)
+
+
+def routes(service: Service) -> list[Route]:
+    """Return every operation of the service."""
+    turns = RateLimit(service.settings.turns_per_minute, clock_s=time.monotonic)
+    api = ConversationApi(service.reception, service.metrics, turns)
+    one = API + "/conversations/{conversation_id}"
+    conflict = (*WITH_BODY, HTTPStatus.CONFLICT)
+    not_found = (*WITH_BODY, HTTPStatus.NOT_FOUND)
+    found = [
+        Route("GET", "/healthz", service.health, HealthView, (), when_ready=False),
+        Route("GET", "/livez", service.alive, HealthView, when_ready=False),
+        Route("GET", "/metrics", service.figures, None, when_ready=False),
+        Route("POST", API + "/conversations", api.begin, ConversationView, WITH_BODY[1:], HTTPStatus.CREATED),
+        Route("GET", one, api.transcript, TranscriptView, OF_CONVERSATIONS),
+        Route("DELETE", one, api.erase, None, OF_CONVERSATIONS, HTTPStatus.NO_CONTENT),
+        Route("GET", one + "/export", api.export, ExportView, OF_CONVERSATIONS),
+        Route("POST", one + "/turns", api.turn, TurnView, conflict),
+        Route("PUT", one + "/turns/{turn_id}/flags/{reason}", api.flag, FlagView, not_found),
+    ]
+    if service.settings.channel_token is not None:
+        channel = RestChannel(service.reception, service.metrics, turns, token=service.settings.channel_token)
+        found.append(Route("POST", "/webhooks/rest/webhook", channel.message, list[ChannelReply], WITH_BODY))
+    return found
+
+
+def build_app(service: Service) -> ASGIApp:
+    """Return the whole application."""
+    app = FastAPI(
+        title="Klartext",
+        version=version("klartext"),
+        description="Answers patients only with text that clinicians wrote.",
+        openapi_url=API + "/openapi.json",
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        max_body_size=MAX_BODY_BYTES,
+        exception_handlers=dict(HANDLERS),
+        telemetry=NO_TELEMETRY,
+    )
+    for route in routes(service):
+        app.add_api_route(
+            route.path,
+            route.endpoint,
+            methods=[route.method],
+            response_model=route.answers,
+            response_model_exclude_none=route.path.startswith("/webhooks"),
+            status_code=route.status,
+            responses=documented(*route.errors),
+            dependencies=[Depends(service.require_prepared)] if route.when_ready else [],
+        )
+    addresses = RateLimit(service.settings.requests_per_minute, clock_s=time.monotonic)
+    return Envelope(_with_problems(app), service.metrics, addresses)
+
+
+def _with_problems(app: FastAPI) -> FastAPI:
+    """Add the schema of errors to the OpenAPI document: no operation returns it by its type."""
+    document = app.openapi()
+    document.setdefault("components", {}).setdefault("schemas", {})["ProblemView"] = ProblemView.model_json_schema()
+    return app

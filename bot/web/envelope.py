@@ -1,0 +1,80 @@
+"""Around every request: security headers, limits by size and by address, one log line, the clock."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bot.web.limits import RateLimit
+from bot.web.metrics import Metrics
+from bot.web.problems import Problem, respond, too_large, too_many
+
+log = logging.getLogger("klartext.web")
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+MAX_BODY_BYTES = 64 * 1024
+METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+UNLIMITED = frozenset({"/healthz", "/livez", "/metrics"})  # asked by machines, all the time
+
+
+class Envelope:
+    """The outermost application: nothing is answered without it, not even an error."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, addresses: RateLimit) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._addresses = addresses
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started_s = time.perf_counter()
+        status = 500
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", []), *self._headers]
+            await send(message)
+
+        try:
+            refusal = self._refusal(scope)
+            app = respond(refusal) if refusal else self._app
+            await app(scope, receive, send_with_headers)
+        finally:
+            self._note(scope, status, time.perf_counter() - started_s)
+
+    def _refusal(self, scope: Scope) -> Problem | None:
+        """Refuse what is too much before any of it is read. (Bodies that hide their size are cut off by FastAPI.)"""
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if length.isdigit() and int(length) > MAX_BODY_BYTES:
+            return too_large()
+        wait_s = 0.0 if scope["path"] in UNLIMITED else self._addresses.wait_s(_address(scope))
+        return too_many(wait_s) if wait_s else None
+
+    def _note(self, scope: Scope, status: int, elapsed_s: float) -> None:
+        # The route, not the address: what somebody typed behind the host's name is nobody's business.
+        route = getattr(scope.get("route"), "path", "unknown")
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        self._metrics.request(method, route, status, elapsed_s)
+        if scope["path"] not in UNLIMITED:
+            fields = {"method": method, "route": route, "status": status, "elapsed_ms": round(elapsed_s * 1000, 1)}
+            log.info("request", extra={"fields": fields})
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else "unknown"

@@ -1,0 +1,65 @@
+"""Logs as JSON lines that never hold what a patient wrote.
+
+Only our own messages are written out, and the web server's; of all others just their place is told. Of errors, the type
+and the way through our code are written, not their text: libraries quote values in it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+import traceback
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from types import TracebackType
+
+SPOKEN = ("klartext", "uvicorn")
+FRAMES = 12
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a record; `extra={"fields": {…}}` adds to it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+        }
+        if record.name.split(".")[0] in SPOKEN:
+            line["event"] = record.getMessage().strip()
+        else:
+            line["event"] = "message withheld"
+            line["place"] = f"{record.module}:{record.lineno}"
+        line.update(getattr(record, "fields", {}))
+        if record.exc_info and record.exc_info[0]:
+            line["error"] = record.exc_info[0].__name__
+            line["frames"] = _frames(record.exc_info[2])
+        return json.dumps(line)
+
+
+def configure() -> None:
+    """Send every log, warning and uncaught error of this process through `JsonLines` to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("klartext").setLevel(logging.INFO)
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)  # what is routine, we say ourselves
+    logging.getLogger("uvicorn.access").disabled = True  # it writes whole addresses
+    logging.captureWarnings(True)
+    threading.excepthook = _thread_died
+
+
+def _thread_died(args: threading.ExceptHookArgs) -> None:
+    logging.getLogger("klartext").critical(
+        "a thread died", exc_info=(args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback)
+    )
+
+
+def _frames(trace: TracebackType | None) -> list[str]:
+    found: Iterable[traceback.FrameSummary] = traceback.extract_tb(trace)[-FRAMES:]
+    return [f"{frame.filename.rsplit('/', 2)[-1]}:{frame.lineno} {frame.name}" for frame in found]

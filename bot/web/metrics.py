@@ -1,0 +1,51 @@
+"""What Prometheus may know: how many and how fast. No text, no ids; labels come from fixed lists only."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """Counters of one process."""
+
+    def __init__(self) -> None:
+        registry = CollectorRegistry()
+        self._registry = registry
+        self._conversations = Counter("klartext_conversations", "Conversations begun.", ["channel"], registry=registry)
+        self._turns = Counter(
+            "klartext_turns", "Turns answered, resends included.", ["channel", "decision"], registry=registry
+        )
+        self._turn_s = Histogram(
+            "klartext_turn_seconds",
+            "Time for a turn, stored.",
+            ["decision"],
+            buckets=SECONDS,
+            registry=registry,
+        )
+        self._flags = Counter("klartext_flags", "Complaints about answers.", ["reason"], registry=registry)
+        self._requests = Counter(
+            "klartext_http_requests", "Requests.", ["method", "route", "status"], registry=registry
+        )
+        self._request_s = Histogram(
+            "klartext_http_request_seconds", "Time for a request.", ["route"], buckets=SECONDS, registry=registry
+        )
+
+    def conversation(self, channel: str) -> None:
+        self._conversations.labels(channel).inc()
+
+    def turn(self, channel: str, decision: str, elapsed_s: float) -> None:
+        self._turns.labels(channel, decision).inc()
+        self._turn_s.labels(decision).observe(elapsed_s)
+
+    def flag(self, reason: str) -> None:
+        self._flags.labels(reason).inc()
+
+    def request(self, method: str, route: str, status: int, elapsed_s: float) -> None:
+        self._requests.labels(method, route, str(status)).inc()
+        self._request_s.labels(route).observe(elapsed_s)
+
+    def as_text(self) -> bytes:
+        return generate_latest(self._registry)

@@ -1,0 +1,193 @@
+"""What goes in and out of the JSON API. Pydantic stays here; inside there are frozen dataclasses."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from bot.conversation import Taken
+from bot.ports import FlagReason, StoredConversation, StoredFlag
+from bot.reply import Content, Interface, Part, Reply
+
+Language = Literal["de", "en"]
+MAX_COMMENT = 1000
+TURN_ID = r"^[A-Za-z0-9_-]{1,64}$"
+
+
+def _without_surrogates(value: Any) -> Any:
+    """JSON may hold half a character ("\\ud800"); patients' keyboards send such things."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+PatientText = Annotated[str, BeforeValidator(_without_surrogates)]
+# `true` is the only value that begins a conversation.
+Agreed = Annotated[bool, WithJsonSchema({"type": "boolean"})]
+
+
+class In(BaseModel):
+    """What clients send: unknown fields are mistakes, and types are not guessed."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NewConversation(In):
+    """Begin a conversation. Without consent nothing is stored, so nothing begins."""
+
+    consent: Agreed = Field(description="The patient agreed that the conversation is stored.")
+    language: Language | None = Field(None, description="Of the greeting; default: the catalog's first.")
+    anonymous: Literal[True] = Field(True, description="The only mode so far: nobody is asked for a name.")
+
+
+class NewTurn(In):
+    """A message of the patient: `text`, or the number of a `choice` that the last reply offered."""
+
+    turn_id: str = Field(pattern=TURN_ID, description="Made by the client; a resend with the same id is harmless.")
+    text: PatientText | None = None
+    choice: int | None = Field(None, ge=1, le=99)
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> NewTurn:
+        if (self.text is None) == (self.choice is None):
+            raise ValueError("send either text or choice")
+        return self
+
+
+class NewFlag(In):
+    """What the patient says about an answer that is wrong or too complicated."""
+
+    comment: PatientText = Field("", max_length=MAX_COMMENT)
+
+
+class PartView(BaseModel):
+    """A text of the reply: `content` of a pair, or an `interface` sentence (`key` says which)."""
+
+    kind: Literal["content", "interface"]
+    text: str
+    key: str | None = None
+    pair_id: str | None = None
+    field: str | None = None
+
+
+class ChoiceView(BaseModel):
+    """Something to choose; `pair_id` is null for "none of these" and the like."""
+
+    number: int
+    text: str
+    pair_id: str | None = None
+
+
+class ReplyView(BaseModel):
+    """What the patient is shown, in reading order."""
+
+    language: str
+    parts: list[PartView]
+    choices: list[ChoiceView]
+
+
+class TurnView(BaseModel):
+    """A turn that was taken."""
+
+    turn_id: str
+    number: int = Field(description="Place in the conversation, from 1.")
+    at: datetime
+    decision: Literal["answered", "clarify", "declined", "urgent", "talk"]
+    reply: ReplyView
+
+
+class PastTurnView(TurnView):
+    """A turn with what the patient sent."""
+
+    said: str
+
+
+class FlagView(BaseModel):
+    """A complaint as it is stored."""
+
+    turn_id: str
+    reason: FlagReason
+    comment: str
+    at: datetime
+
+
+class ConversationView(BaseModel):
+    """A conversation that has just begun. The token is said once: it opens the conversation, and cannot be restored."""
+
+    id: str
+    token: str
+    language: str
+    sample: bool = Field(description="Answers are sample content that no clinician approved.")
+    welcome: ReplyView
+
+
+class TranscriptView(BaseModel):
+    """A conversation so far. Answers that were withdrawn since are replaced by a sentence that says so."""
+
+    id: str
+    begun: datetime
+    language: str
+    consented: bool
+    sample: bool
+    turns: list[PastTurnView]
+
+
+class ExportView(TranscriptView):
+    """Everything that is stored of a conversation and concerns the patient."""
+
+    flags: list[FlagView]
+
+
+class HealthView(BaseModel):
+    """Whether the service runs."""
+
+    status: Literal["ready", "starting", "no database", "alive"]
+
+
+def reply_view(reply: Reply) -> ReplyView:
+    choices = [
+        ChoiceView(number=number, text=part.text, pair_id=part.pair_id if isinstance(part, Content) else None)
+        for number, part in enumerate(reply.choices, 1)
+    ]
+    return ReplyView(language=reply.language, parts=[_part_view(part) for part in reply.parts], choices=choices)
+
+
+def turn_view(taken: Taken) -> TurnView:
+    return TurnView(**_turn(taken))
+
+
+def past_turn_view(taken: Taken) -> PastTurnView:
+    said = taken.turn.exchange.said if taken.turn.exchange else ""
+    return PastTurnView(**_turn(taken), said=said)
+
+
+def transcript_view(opened: StoredConversation, turns: list[Taken], *, sample: bool) -> TranscriptView:
+    return TranscriptView(
+        id=opened.id,
+        begun=opened.begun,
+        language=opened.language,
+        consented=opened.consented,
+        sample=sample,
+        turns=[past_turn_view(taken) for taken in turns],
+    )
+
+
+def flag_view(flag: StoredFlag) -> FlagView:
+    return FlagView(turn_id=flag.turn_id, reason=flag.reason, comment=flag.comment, at=flag.at)
+
+
+def _part_view(part: Part) -> PartView:
+    if isinstance(part, Content):
+        return PartView(kind="content", text=part.text, pair_id=part.pair_id, field=part.field)
+    return PartView(kind="interface", text=part.text, key=part.key if isinstance(part, Interface) else None)
+
+
+def _turn(taken: Taken) -> dict[str, Any]:
+    turn, exchange = taken.turn, taken.turn.exchange
+    return {
+        "turn_id": exchange.turn_id if exchange else "",
+        "number": exchange.number if exchange else 0,
+        "at": turn.at,
+        "decision": turn.decision,
+        "reply": reply_view(taken.reply),
+    }

@@ -1,0 +1,137 @@
+"""A real `klartext serve` process on loopback, and patients who talk to it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+START_S = 120
+CHANNEL_TOKEN = "a-token-for-the-tests-of-the-channel"
+
+
+class Server:
+    """One service with a database of its own; it can be killed and started again."""
+
+    def __init__(self, folder: Path, data: Path, environ: Mapping[str, str] | None = None) -> None:
+        self._folder = folder
+        database = f"sqlite:///{folder / 'klartext.db'}"
+        self._environ = {
+            **os.environ,
+            "KLARTEXT_DATA": str(data),
+            "KLARTEXT_DATABASE_URL": database,
+            "KLARTEXT_REQUESTS_PER_MINUTE": "100000",
+            "KLARTEXT_TURNS_PER_MINUTE": "100000",
+            **(environ or {}),
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = ""
+
+    def start(self) -> None:
+        before = len(self.stdout())
+        code = "from bot.cli import main; main()"
+        with (self._folder / "out").open("ab") as out, (self._folder / "err").open("ab") as err:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", code, "serve", "--sample", "--port", "0"],
+                stdout=out,
+                stderr=err,
+                env=self._environ,
+            )
+        self._wait_for(lambda: "listens on" in self.stdout()[before:])
+        self.url = self.stdout()[before:].split("listens on ")[1].split()[0]
+        self._wait_for(lambda: httpx.get(self.url + "/healthz").status_code == 200)
+
+    def limit(self, *, turns: int, requests: int) -> None:
+        """Set the limits of the next start."""
+        self._environ["KLARTEXT_TURNS_PER_MINUTE"] = str(turns)
+        self._environ["KLARTEXT_REQUESTS_PER_MINUTE"] = str(requests)
+
+    def use_database(self, url: str) -> None:
+        """Set the database of the next start."""
+        self._environ["KLARTEXT_DATABASE_URL"] = url
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> int:
+        """Ask it to end, and return its exit code."""
+        return self._end(signal.SIGTERM)
+
+    def stdout(self) -> str:
+        return self._read("out")
+
+    def stderr(self) -> str:
+        return self._read("err")
+
+    def database(self) -> Path:
+        return self._folder / "klartext.db"
+
+    def _read(self, name: str) -> str:
+        path = self._folder / name
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    def _end(self, signal_: signal.Signals) -> int:
+        assert self._process is not None
+        self._process.send_signal(signal_)
+        return self._process.wait(60)
+
+    def _wait_for(self, holds: Any) -> None:
+        until = time.monotonic() + START_S
+        while time.monotonic() < until:
+            assert self._process is not None
+            assert self._process.poll() is None, self.stderr()
+            try:
+                if holds():
+                    return
+            except httpx.TransportError:
+                pass  # not listening yet
+            time.sleep(0.1)
+        raise TimeoutError(f"the service did not get ready in {START_S} s:\n{self.stderr()}")
+
+
+@dataclass
+class Patient:
+    """Somebody in a conversation of their own."""
+
+    server: Server
+    language: str = "de"
+    id: str = ""
+    token: str = ""
+    welcome: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        body = {"consent": True, "language": self.language}
+        begun = httpx.post(self.server.url + "/api/v1/conversations", json=body)
+        assert begun.status_code == 201, begun.text
+        self.id, self.token, self.welcome = (begun.json()[name] for name in ("id", "token", "welcome"))
+
+    def request(self, method: str, path: str = "", **more: Any) -> httpx.Response:
+        return httpx.request(
+            method,
+            f"{self.server.url}/api/v1/conversations/{self.id}{path}",
+            headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
+            timeout=60,
+            **more,
+        )
+
+    def send(self, turn_id: str | None = None, **body: Any) -> httpx.Response:
+        return self.request("POST", "/turns", json={"turn_id": turn_id or uuid.uuid4().hex, **body})
+
+    def say(self, text: str) -> list[str]:
+        """Send a text and return the texts of the reply."""
+        answer = self.send(text=text)
+        assert answer.status_code == 200, answer.text
+        return texts(answer)
+
+
+def texts(answer: httpx.Response) -> list[str]:
+    return [part["text"] for part in answer.json()["reply"]["parts"]]
