@@ -7,6 +7,7 @@
     │   ├── UnsupportedQuestionnaire  a form that would not be asked as it is meant (bot/interview/unsupported.py)
     │   ├── Unreachable      an endpoint, server or folder that does not answer
     │   └── MissingExtra     an optional dependency that is not installed
+    ├── NotSent              a FHIR server did not take something; what was to be sent is kept
     └── GuardViolation       a reply that is not approved text (a defect: the patient gets a safe sentence instead)
 
 Messages never quote what a patient wrote.
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 
 class KlartextError(Exception):
@@ -81,6 +83,20 @@ class MissingExtra(UserFixable):
         super().__init__(f"{feature} needs the extra {extra!r}. Run `pip install 'klartext[{extra}]'`.")
         self.feature = feature
         self.extra = extra
+
+
+class NotSent(KlartextError):
+    """A FHIR server did not take something.
+
+    Attributes:
+        reason: A class of reasons, such as ``unreachable`` or ``refused (422)``; holds no patient text.
+        verdict: refused (this one, as it is), trouble (perhaps only with this one), or down (with anything now).
+    """
+
+    def __init__(self, reason: str, *, verdict: Literal["refused", "trouble", "down"] = "refused") -> None:
+        super().__init__(f"The FHIR server did not take it: {reason}.")
+        self.reason = reason
+        self.verdict = verdict
 
 
 class GuardViolation(KlartextError):

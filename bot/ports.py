@@ -90,6 +90,97 @@ class StoredTurn:
 FlagReason = Literal["wrong", "complicated"]
 
 
+@dataclass(frozen=True, slots=True)
+class KeptTurn:
+    """A stored turn with its number, and what the patient said of the answer."""
+
+    number: int
+    turn: StoredTurn
+    flags: tuple[FlagReason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A conversation on its way to a FHIR server.
+
+    Attributes:
+        conversation: Its id.
+        bundle: The transaction Bundle as JSON text.
+        at: When it was put in, with time zone.
+    """
+
+    conversation: str
+    bundle: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An entry of the outbox that nobody else sends meanwhile.
+
+    Attributes:
+        number: Of the entry; later ones are greater.
+        token: Proves the claim.
+        again: Whether it may have been sent before.
+    """
+
+    number: int
+    token: str
+    bundle: str
+    again: bool
+
+
+class History(Protocol):
+    """What was kept of one conversation."""
+
+    def conversation(self, id_: str) -> list[KeptTurn]:
+        """Return its turns in order; none when there is no such conversation."""
+        ...
+
+
+class Outbox(Protocol):
+    """What waits to be sent. Nothing is lost: an entry stays until a server has accepted it."""
+
+    def put(self, outgoing: Outgoing) -> None:
+        """Store durably."""
+        ...
+
+    def claim(self, *, at: datetime, after: int = 0) -> Claimed | None:
+        """Return the oldest waiting entry with a number above `after`; None when there is none to be had.
+
+        Entries of a conversation whose earlier entry still waits are left out: its states are sent in order.
+        """
+        ...
+
+    def accept(self, claimed: Claimed, *, at: datetime) -> None:
+        """Note that the server has it; its content is deleted here."""
+        ...
+
+    def release(self, claimed: Claimed, reason: str) -> None:
+        """Note why it was not taken, and let it wait."""
+        ...
+
+    def waiting(self) -> int:
+        """Return how many entries no server has accepted yet."""
+        ...
+
+
+class FhirServer(Protocol):
+    """A FHIR server that takes transactions."""
+
+    def check(self) -> None:
+        """Raise UserFixable when this is no server that we can send to, NotSent when it does not answer."""
+        ...
+
+    def send(self, bundle: str, *, again: bool = False) -> None:
+        """Send a transaction Bundle; `again` when it may have arrived already.
+
+        Raises:
+            NotSent: The server did not take all of it.
+        """
+        ...
+
+
 class Records(Protocol):
     """What is kept of conversations, for curators."""
 

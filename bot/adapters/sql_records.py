@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
 
 from bot.errors import BadData, Unreachable
-from bot.ports import FlagReason, StoredTurn
+from bot.ports import FlagReason, KeptTurn, StoredTurn
 
 UNANSWERED = ("declined", "clarify")
 
@@ -103,6 +103,17 @@ class SqlRecords:
             session.add(FlagRow(turn_id=turn, reason=reason, at=at.astimezone(UTC)))
             session.commit()
 
+    @property
+    def engine(self) -> Engine:
+        """The connection, for what else lies in the same database."""
+        return self._engine
+
+    def conversation(self, id_: str) -> list[KeptTurn]:
+        wanted = select(TurnRow).where(TurnRow.conversation == id_).order_by(TurnRow.id)
+        with Session(self._engine) as session:
+            rows = list(session.scalars(wanted))
+            return [KeptTurn(row.id, _stored(row), tuple(map(_reason, row.flags))) for row in rows]
+
     def open_questions(self) -> list[StoredTurn]:
         wanted = select(TurnRow).where(TurnRow.decision.in_(UNANSWERED) | TurnRow.flags.any()).order_by(TurnRow.id)
         with Session(self._engine) as session:
@@ -133,6 +144,10 @@ def _durable_sqlite(connection: object, _: object) -> None:
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
+
+
+def _reason(row: FlagRow) -> FlagReason:
+    return "complicated" if row.reason == "complicated" else "wrong"
 
 
 def _stored(row: TurnRow) -> StoredTurn:
