@@ -218,3 +218,17 @@ def label(
 
     with friendly_errors():
         label_in_terminal(run_, rater=rater, catalog=catalog)
+
+
+@harness.command()
+def errors(
+    run_: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
+    catalog: CatalogOption = "mammography",
+    data: DataOption = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Group what a run missed by cause, with a proposal for each; also written to RUN/errors.json."""
+    from harness.misses.command import show_errors
+
+    with friendly_errors():
+        show_errors(run_, catalog=catalog, data=data, as_json=json_)
