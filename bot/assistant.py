@@ -145,6 +145,21 @@ class Assistant:
                 result.update(zip(chunk, self._decide(opened, asked, method), strict=True))
         return [result[number] for number in range(len(texts))]
 
+    def red_flag(self, text: str, *, fallback: str, rules_only: bool = False) -> str | None:
+        """Return the language in which a text raises a red flag: by rule in any, else by the learned alarm in its own.
+
+        `rules_only`: the words are not the patient's own, so that only the rules count.
+        """
+        clean = sanitise(text)
+        seen = Asked(text, clean, ignore_flags=False).seen
+        own = self.detect(text, fallback=fallback)
+        by_rule = (language for language in (own, *self._red_flags) if self._red_flags[language].check(seen))
+        language = next(by_rule, None)
+        if language is not None or rules_only or not clean.text:
+            return language
+        vectors = self._encoder.encode([clean.text])
+        return own if self._opened[own].trained.alarm.check(vectors, [clean.text])[0] else None
+
     def explain(self, text: str, lang: str = AUTO) -> Explanation:
         """Say what decided on a question: nearest texts, scores of the views, thresholds."""
         clean = sanitise(text).text

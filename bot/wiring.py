@@ -24,7 +24,7 @@ from bot.matching.head import Head
 from bot.matching.near_copies import NearCopies
 from bot.matching.text import sanitise
 from bot.matching.train import BACKGROUND, Example, train
-from bot.ports import AnswerIndex, Encoder, Entry, FhirServer, History, Outbox, Records, Vectors
+from bot.ports import AnswerIndex, Encoder, Entry, FhirServer, History, Interviews, Outbox, Records, Vectors
 from bot.safety import FLAGS, load_examples
 from bot.settings import Settings, numeric_threads
 
@@ -242,6 +242,13 @@ def make_records(settings: Settings) -> Records:
 def make_history(settings: Settings) -> History:
     """Open the same database to read conversations."""
     return _database(settings)
+
+
+def make_interviews(settings: Settings) -> Interviews:
+    """Open the interviews in the same database."""
+    from bot.adapters.sql_interviews import SqlInterviews
+
+    return SqlInterviews(_database(settings).engine)
 
 
 def make_outbox(settings: Settings) -> Outbox:
