@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bot.catalog import language_files, load_catalog, locate
 from bot.errors import BadData, friendly_errors
-from bot.fhir_files import read_json, resources_in, write_text
+from bot.fhir_files import files_in, read_json, resources_in, write_text
 from bot.fhir_validate import surroundings
 from bot.fhir_validate import validate as validate_document
 from bot.handover import Context, export_of, outgoing
@@ -112,8 +112,7 @@ def _questionnaires(path: Path | None) -> list[JsonObject]:
 
 
 def _terminology(paths: Sequence[Path]) -> list[JsonObject]:
-    files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
-    return [as_object(read_json(file).value) for file in files]
+    return [as_object(read_json(file).value) for file in files_in(paths)]
 
 
 def _print_json(findings: Sequence[Finding]) -> None:

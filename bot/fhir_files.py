@@ -45,6 +45,11 @@ def write_text(path: Path, text: str) -> None:
         raise BadData(f"{path}: {error.strerror or 'cannot be written'}. Choose another `--out`.") from None
 
 
+def files_in(paths: Iterable[Path]) -> list[Path]:
+    """Return files as they are, folders as the JSON files in them."""
+    return [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+
+
 def resources_in(document: JsonObject) -> list[JsonObject]:
     """Return a resource as a list of one, a Bundle as the resources in it."""
     if document.get("resourceType") == "Bundle":

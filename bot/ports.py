@@ -195,3 +195,42 @@ class Records(Protocol):
     def open_questions(self) -> list[StoredTurn]:
         """Return unanswered and flagged turns, oldest first."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredInterview:
+    """An interview as it is kept.
+
+    Attributes:
+        conversation: The conversation it belongs to.
+        form: The Questionnaire, or a Bundle with its value sets, as JSON text: as it was when the interview began.
+        head: Language, status and where the talk stands, as JSON text.
+        events: What happened, in order, each as JSON text.
+        changed_at: When, with time zone.
+    """
+
+    conversation: str
+    form: str
+    head: str
+    events: tuple[str, ...]
+    changed_at: datetime
+
+
+class Interviews(Protocol):
+    """Interviews, one per conversation. What was accepted is stored before the next question is shown."""
+
+    def begin_interview(self, interview: StoredInterview) -> None:
+        """Store a new interview durably."""
+        ...
+
+    def keep_turn(self, change: StoredInterview, *, known: int, said: str) -> None:
+        """Store a turn durably: the head, and the events after the first `known`, with what the patient said.
+
+        Raises:
+            BadData: Somebody else has gone on with this interview meanwhile.
+        """
+        ...
+
+    def interview(self, conversation: str) -> StoredInterview | None:
+        """Return the interview of a conversation, or None."""
+        ...

@@ -16,7 +16,7 @@ from bot.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import UserFixable
 from bot.matching import store
 from bot.matching.train import Part
-from bot.ports import AnswerIndex, Encoder, Entry, FhirServer, History, Outbox, Records, Vectors
+from bot.ports import AnswerIndex, Encoder, Entry, FhirServer, History, Interviews, Outbox, Records, Vectors
 from bot.settings import Settings
 from bot.training import indexed_texts, train_catalog
 
@@ -173,6 +173,13 @@ def make_records(settings: Settings) -> Records:
 def make_history(settings: Settings) -> History:
     """Open the same database to read conversations."""
     return _database(settings)
+
+
+def make_interviews(settings: Settings) -> Interviews:
+    """Open the interviews in the same database."""
+    from bot.adapters.sql_interviews import SqlInterviews
+
+    return SqlInterviews(_database(settings).engine)
 
 
 def make_outbox(settings: Settings) -> Outbox:

@@ -21,11 +21,14 @@ from bot.interview.fhir_json import JsonObject
 from bot.interview.filling import Shown
 from bot.interview.form import Form, Path
 from bot.interview.listening import QuestionLike, is_listed, question_like, read_reply
-from bot.interview.parsing import Read, read_command
+from bot.interview.parsing import Read, read_command, read_yes_no
 from bot.interview.session import Session
 from bot.interview.summary import show_summary
 from bot.matching.text import sanitise
 from bot.reply import Heard, Reply
+
+# Types of answers that are whatever the patient wrote.
+OWN_WORDS = frozenset({"string", "uri", "attachment", "reference"})
 
 OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
 
@@ -136,6 +139,23 @@ class Interview:
         reading = read_reply(text, step, language=x.language, now=self._now)
         return isinstance(reading, Read) and reading.literal and is_listed(reading.answers, step.options)
 
+    def says_just_an_answer(self, session: Session, text: str) -> bool:
+        """Say whether a message is, word for word, what the form or its reader expects: a label, yes, a number, a date.
+
+        Such words are not the patient's own: nothing else can be heard in them. Free text never is.
+        """
+        x = self._exchange(session)
+        step = x.step
+        if read_command(text, language=x.language) is not None:
+            return True
+        if not isinstance(step, AskItem) or session.talk.phase != "asking":
+            return isinstance(read_yes_no(text, language=x.language), Read)
+        reading = read_reply(text, step, language=x.language, now=self._now)
+        if not isinstance(reading, Read) or not reading.literal or reading.remainder:
+            return False
+        listed = is_listed(reading.answers, step.options)
+        return listed or not any(each.type in OWN_WORDS for each in reading.answers)
+
     def _paused(self, session: Session, text: str) -> Turn:
         command = read_command(text, language=session.language)
         if command is not None and command.kind in ("resume", "repeat", "back", "skip"):
@@ -152,20 +172,27 @@ class Interview:
             self._repeat(x)
         return _turn(x)
 
-    def _repeat(self, x: Exchange) -> None:
+    def _repeat(self, x: Exchange, *, brief: bool = False) -> None:
         phase = x.talk.phase
         if phase == "asking":
-            self._ask_open(x)
+            self._ask_open(x, brief=brief)
         else:
             x.say({"summary": "summary_check", "choosing": "change_which"}.get(phase, "paused"))
 
-    def _ask_open(self, x: Exchange) -> None:
+    def _ask_open(self, x: Exchange, *, brief: bool = False) -> None:
         step = x.step
         if x.talk.pending is not None and isinstance(step, AskItem):
             ask(x, brief=True)
             answering.read_back(x, step)
         else:
-            ask(x)
+            ask(x, brief=brief)
+
+    def again(self, session: Session) -> Turn:
+        """Put what is open once more, in short."""
+        x = self._exchange(session)
+        x.say("on_with")
+        self._repeat(x, brief=True)
+        return _turn(x)
 
     def add_to(self, session: Session, path: Path) -> Turn:
         """Open a question that repeats for one more answer."""

@@ -2,10 +2,10 @@
 
 from alembic import context
 
-from bot.adapters import sql_outbox
+from bot.adapters import sql_interviews, sql_outbox
 from bot.adapters.sql_records import Base
 
-TABLES = (Base, sql_outbox.OutboxRow)  # all modules with tables are loaded
+TABLES = (Base, sql_outbox.OutboxRow, sql_interviews.InterviewRow)  # all modules with tables are loaded
 
 context.configure(
     connection=context.config.attributes["connection"], target_metadata=Base.metadata, render_as_batch=True
