@@ -13,7 +13,7 @@ KNOWN_SHARE = 0.03  # of a pair's texts: words more common than this are known t
 COMMON_SHARE = 0.25  # of the pairs: words that so many pairs use say nothing about any
 MIN_LETTERS = 4  # shorter words are mostly grammar
 STEM = 6  # letters by which forms of a word are taken for the same: "Implantat", "Implantaten"
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")  # "aren't" is one word
 
 
 class DistinctWords:

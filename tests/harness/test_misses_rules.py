@@ -140,6 +140,10 @@ def test_forms_of_a_known_word_are_known(small: Assistant) -> None:
     assert DistinctWords(small.catalog("de")).of(["bezahlten bezahle kostenlos"], "costs") == ()
 
 
+def test_a_word_with_an_apostrophe_is_one_word(small: Assistant) -> None:
+    assert DistinctWords(small.catalog("en")).of(["Why aren't they nice?"], "pain") == ("aren't", "nice", "they")
+
+
 def test_moving_the_threshold_counts_what_would_be_answered(make_outcome: MakeOutcome) -> None:
     def scored(name: str, score: float, **options: Any) -> Outcome:
         return replace(make_outcome(name, **options), score=score)
@@ -190,6 +194,7 @@ def test_no_move_is_advised_where_nothing_is_gained(make_outcome: MakeOutcome) -
         ("narrative", {"part": "x"}, "short stories that end in the question"),
         ("mislabelled", {"suspect": TEXT}, "Review these variants of costs, whose neighbours belong to pain"),
         ("alarm", {}, "Write harmless examples"),
+        ("intruding", {}, "Where pain is no answer"),
     ],
 )
 def test_each_cause_has_a_proposal(
