@@ -17,12 +17,13 @@ from rich.text import Text
 from bot.assistant import Assistant
 from bot.conversation import Conversation
 from bot.fhir_files import read_json, shipped_questionnaires
+from bot.handover import Context, Handover, hand_over_rest
 from bot.interface_texts import INTERFACE_TEXTS
 from bot.interview.fhir_json import as_object
 from bot.interviewing import Interviewer
 from bot.reply import SENTENCES, Content, FormText, Interface, Part, Reply
 from bot.settings import Settings
-from bot.wiring import make_interviews, make_records
+from bot.wiring import make_history, make_interviews, make_outbox, make_records
 
 FAREWELLS = ("/quit", "/exit", "/q")
 SHORT_LIST, SHORT_LINE = 4, 60
@@ -55,8 +56,9 @@ def run_chat(
     with console.status("Bereite mich vor … / Getting ready …"):
         assistant.prepare()
     id_ = visit.conversation or uuid.uuid4().hex
+    handover = _handover(assistant, id_, settings)
     conversation = Conversation.begin(
-        assistant, make_records(settings), id_=id_, interviewer=_interviewer(visit, catalog, id_, settings)
+        assistant, make_records(settings), id_=id_, interviewer=_interviewer(visit, catalog, id_, settings, handover)
     )
     show_reply(console, conversation.welcome())
     offer = conversation.offer(at=_now())
@@ -73,19 +75,32 @@ def run_chat(
             break
         show_reply(console, conversation.turn(text, at=_now()))
     console.print(INTERFACE_TEXTS[conversation.language]["goodbye"])
+    if handover is not None:
+        hand_over_rest(handover, make_interviews(settings), at=_now())
 
 
 def _now() -> datetime:
     return datetime.now().astimezone()
 
 
-def _interviewer(visit: Visit, catalog: str, id_: str, settings: Settings) -> Interviewer | None:
+def _handover(assistant: Assistant, id_: str, settings: Settings) -> Handover | None:
+    """Return what puts the conversation into the outbox; without a FHIR server nothing is kept for one."""
+    if settings.fhir.url is None:
+        return None
+    catalogs = tuple(assistant.catalog(language) for language in assistant.languages)
+    return Handover(id_, Context(settings.fhir, catalogs), make_history(settings), make_outbox(settings))
+
+
+def _interviewer(
+    visit: Visit, catalog: str, id_: str, settings: Settings, handover: Handover | None
+) -> Interviewer | None:
     """Return who asks the questions of the radiology team; the shipped ones go with the shipped exam."""
     if visit.questionnaire is not None:
         document = as_object(read_json(visit.questionnaire).value)
     else:
         document = next((each for each in shipped_questionnaires() if each.get("id") == f"{catalog}-history"), {})
-    return Interviewer(document, make_interviews(settings), id_) if document else None
+    hand_over = handover.finished if handover is not None else None
+    return Interviewer(document, make_interviews(settings), id_, hand_over=hand_over) if document else None
 
 
 def show_reply(console: Console, reply: Reply) -> None:

@@ -15,15 +15,16 @@ from rich.text import Text
 
 from bot.catalog import language_files, load_catalog, locate
 from bot.errors import BadData, friendly_errors
+from bot.fhir_export import make_bundle
 from bot.fhir_files import files_in, read_json, resources_in, write_text
 from bot.fhir_validate import surroundings
 from bot.fhir_validate import validate as validate_document
-from bot.handover import Context, export_of, outgoing
+from bot.handover import Context, export_of
 from bot.interview.fhir_json import JsonObject, as_object, dump
 from bot.interview.outcome import Finding, has_errors, operation_outcome
 from bot.outbox import push as push_all
 from bot.settings import Settings
-from bot.wiring import for_server, make_fhir_server, make_history, make_outbox
+from bot.wiring import for_server, make_fhir_server, make_history, make_interviews, make_outbox
 
 fhir = typer.Typer(help="Check FHIR forms and responses; send conversations.", no_args_is_help=True)
 
@@ -71,9 +72,13 @@ def export(
         settings = Settings.from_environment(data=data)
         folder = locate(catalog)
         catalogs = [load_catalog(folder, language) for language in language_files(folder)]
-        found = export_of(make_history(settings), conversation, Context(settings.fhir, catalogs, patient))
-        bundle = outgoing(found).bundle
-        write_text(out, bundle + "\n")
+        context = Context(settings.fhir, catalogs, patient)
+        interview = make_interviews(settings).interview(conversation)
+        found = export_of(make_history(settings), conversation, context, interview)
+        made = make_bundle(found)
+        write_text(out, dump(made.bundle) + "\n")
+        for note in made.notes:
+            print(note, file=sys.stderr)
         print(f"{out}: {len(found.exchanges)} questions of {'a known' if patient else 'an anonymous'} patient")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime
 
@@ -14,8 +15,11 @@ from bot.interview.form import Form
 from bot.interview.interview import Interview, Turn
 from bot.interview.session import Session, head_to_json, session_from_json
 from bot.matching.text import sanitise
-from bot.ports import Interviews, StoredInterview
+from bot.ports import Interviews, Outgoing, StoredInterview
 from bot.reply import Heard
+
+# Makes the Bundle of a conversation from its interview and how many events were there when it was agreed to before.
+HandOver = Callable[[StoredInterview, int], Outgoing | None]
 
 
 def form_of(document: JsonObject, *more: JsonObject) -> Form:
@@ -35,16 +39,21 @@ def form_of(document: JsonObject, *more: JsonObject) -> Form:
 class Interviewer:
     """Asks one form in one conversation."""
 
-    def __init__(self, document: JsonObject, interviews: Interviews, conversation: str) -> None:
+    def __init__(
+        self, document: JsonObject, interviews: Interviews, conversation: str, *, hand_over: HandOver | None = None
+    ) -> None:
         """Take the form for an interview that begins; one that was begun goes on with the form it began with.
+
+        `hand_over` makes what leaves the house when the patient has agreed to the summary.
 
         Raises:
             UserFixable: The form cannot be asked.
         """
         self._interviews = interviews
         self._conversation = conversation
+        self._hand_over = hand_over
         stored = interviews.interview(conversation)
-        self._document = _parsed(stored.form) if stored else dict(document)
+        self._document = parsed(stored.form) if stored else dict(document)
         self._form = form_of(self._document)
         self._asking: tuple[date, Interview] | None = None
         self._stored = stored
@@ -93,7 +102,7 @@ class Interviewer:
             self._session = turn.session
             return turn
         if self._session is None:
-            self._session = asked.open(_session(self._stored))
+            self._session = asked.open(session_of(self._stored))
         turn = asked.resume(self._session)
         self.keep(turn, "", at=at)
         return turn
@@ -108,8 +117,17 @@ class Interviewer:
             return
         known = len(self._stored.events)
         change = self._as_stored(turn.session, self._stored.form, at)
-        self._interviews.keep_turn(change, known=known, said=sanitise(said).text)
+        outgoing = self._outgoing(turn.session, change)
+        self._interviews.keep_turn(change, known=known, said=sanitise(said).text, outgoing=outgoing)
         self._stored, self._session = change, turn.session
+
+    def _outgoing(self, after: Session, change: StoredInterview) -> Outgoing | None:
+        """Return what goes into the outbox with a turn: something where the patient has just agreed."""
+        before = self._session
+        if self._hand_over is None or before is None or after.talk.phase != "finished":
+            return None
+        agreed = before.talk.phase != "finished"
+        return self._hand_over(change, before.talk.sent) if agreed else None
 
     def speak(self, language: str) -> None:
         """Go on in another language."""
@@ -122,12 +140,14 @@ class Interviewer:
         return StoredInterview(self._conversation, form, dump(head_to_json(session)), (*known, *new), at)
 
 
-def _session(stored: StoredInterview) -> Session:
-    events = [_parsed(event) for event in stored.events]
-    return session_from_json({**_parsed(stored.head), "events": [dict(event) for event in events]})
+def session_of(stored: StoredInterview) -> Session:
+    """Return a stored interview's state; its filling is still empty."""
+    events = [parsed(event) for event in stored.events]
+    return session_from_json({**parsed(stored.head), "events": [dict(event) for event in events]})
 
 
-def _parsed(text: str) -> JsonObject:
+def parsed(text: str) -> JsonObject:
+    """Read what was stored as JSON."""
     try:
         return as_object(parse(text).value)
     except NotJson:

@@ -133,8 +133,8 @@ class Claimed:
 class History(Protocol):
     """What was kept of one conversation."""
 
-    def conversation(self, id_: str) -> list[KeptTurn]:
-        """Return its turns in order; none when there is no such conversation."""
+    def conversation(self, id_: str, *, until: datetime | None = None) -> list[KeptTurn]:
+        """Return its turns in order, or as they stood at `until`; none when there is no such conversation."""
         ...
 
 
@@ -158,6 +158,10 @@ class Outbox(Protocol):
 
     def release(self, claimed: Claimed, reason: str) -> None:
         """Note why it was not taken, and let it wait."""
+        ...
+
+    def last_put(self, conversation: str) -> datetime | None:
+        """Return the moment of the latest entry of a conversation, sent or not; None when there is none."""
         ...
 
     def waiting(self) -> int:
@@ -223,8 +227,10 @@ class Interviews(Protocol):
         """Store a new interview durably."""
         ...
 
-    def keep_turn(self, change: StoredInterview, *, known: int, said: str) -> None:
+    def keep_turn(self, change: StoredInterview, *, known: int, said: str, outgoing: Outgoing | None = None) -> None:
         """Store a turn durably: the head, and the events after the first `known`, with what the patient said.
+
+        Where the turn finishes the interview, `outgoing` goes into the outbox with it: both are stored, or neither.
 
         Raises:
             BadData: Somebody else has gone on with this interview meanwhile.

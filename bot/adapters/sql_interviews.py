@@ -9,9 +9,10 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from bot.adapters.sql_outbox import put
 from bot.adapters.sql_records import Base
 from bot.errors import BadData
-from bot.ports import StoredInterview
+from bot.ports import Outgoing, StoredInterview
 
 
 class InterviewRow(Base):
@@ -50,7 +51,7 @@ class SqlInterviews:
         row = InterviewRow(conversation=interview.conversation, form=interview.form, head=interview.head, changed_at=at)
         self._write(row, _rows(interview, 0, None))
 
-    def keep_turn(self, change: StoredInterview, *, known: int, said: str) -> None:
+    def keep_turn(self, change: StoredInterview, *, known: int, said: str, outgoing: Outgoing | None = None) -> None:
         with Session(self._engine) as session:
             row = session.get(InterviewRow, change.conversation)
             count = select(func.count()).where(InterviewEventRow.conversation == change.conversation)
@@ -58,6 +59,8 @@ class SqlInterviews:
                 raise _elsewhere()
             row.head = change.head
             row.changed_at = change.changed_at.astimezone(UTC)
+            if outgoing is not None:
+                put(session, outgoing)
             self._commit(session, _rows(change, known, said))
 
     def interview(self, conversation: str) -> StoredInterview | None:

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, Session, aliased, mapped_column
 from sqlalchemy.types import DateTime
 
-from bot.adapters.sql_records import Base
+from bot.adapters.sql_records import Base, in_utc
 from bot.ports import Claimed, Outgoing
 
 # Longer than sending with all its repetitions takes: then whoever claimed it is dead, and somebody else may send it.
@@ -86,6 +86,12 @@ class SqlOutbox:
         with Session(self._engine) as session:
             session.execute(own.values(claimed_by=None, claimed_until=None, **values))
             session.commit()
+
+    def last_put(self, conversation: str) -> datetime | None:
+        wanted = select(func.max(OutboxRow.put_at)).where(OutboxRow.conversation == conversation)
+        with Session(self._engine) as session:
+            found = session.scalar(wanted)
+            return in_utc(found) if found is not None else None
 
     def waiting(self) -> int:
         wanted = select(func.count()).select_from(OutboxRow).where(OutboxRow.accepted_at.is_(None))

@@ -108,11 +108,12 @@ class SqlRecords:
         """The connection, for what else lies in the same database."""
         return self._engine
 
-    def conversation(self, id_: str) -> list[KeptTurn]:
+    def conversation(self, id_: str, *, until: datetime | None = None) -> list[KeptTurn]:
         wanted = select(TurnRow).where(TurnRow.conversation == id_).order_by(TurnRow.id)
+        last = (until or datetime.max.replace(tzinfo=UTC)).astimezone(UTC)
         with Session(self._engine) as session:
-            rows = list(session.scalars(wanted))
-            return [KeptTurn(row.id, _stored(row), tuple(map(_reason, row.flags))) for row in rows]
+            rows = [row for row in session.scalars(wanted) if in_utc(row.at) <= last]
+            return [KeptTurn(row.id, _stored(row), _reasons(row, last)) for row in rows]
 
     def open_questions(self) -> list[StoredTurn]:
         wanted = select(TurnRow).where(TurnRow.decision.in_(UNANSWERED) | TurnRow.flags.any()).order_by(TurnRow.id)
@@ -146,16 +147,20 @@ def _durable_sqlite(connection: object, _: object) -> None:
     cursor.close()
 
 
-def _reason(row: FlagRow) -> FlagReason:
-    return "complicated" if row.reason == "complicated" else "wrong"
+def _reasons(row: TurnRow, last: datetime) -> tuple[FlagReason, ...]:
+    said = [flag.reason for flag in row.flags if in_utc(flag.at) <= last]
+    return tuple("complicated" if reason == "complicated" else "wrong" for reason in said)
+
+
+def in_utc(at: datetime) -> datetime:
+    """SQLite forgets time zones; everything is stored in UTC."""
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _stored(row: TurnRow) -> StoredTurn:
-    # SQLite forgets time zones; everything is stored in UTC.
-    at = row.at if row.at.tzinfo else row.at.replace(tzinfo=UTC)
     return StoredTurn(
         conversation=row.conversation,
-        at=at,
+        at=in_utc(row.at),
         language=row.language,
         question=row.question,
         decision=row.decision,

@@ -19,11 +19,10 @@ from bot.adapters.sql_outbox import LEASE, SqlOutbox
 from bot.adapters.sql_records import SqlRecords
 from bot.errors import NotSent
 from bot.fhir_export import Export, Ids
-from bot.handover import outgoing
 from bot.outbox import Pushed, push
 from bot.settings import FhirAccess
 from tests.bot.faulty_proxy import Fault, FaultyProxy, faulty_proxy
-from tests.bot.fhir_export.exports import NOW, answered, export, form, mixed_export, response
+from tests.bot.fhir_export.exports import NOW, answered, export, form, mixed_export, outgoing, response
 from tests.bot.fhir_process import fhir_process, stored
 
 KINDS = {

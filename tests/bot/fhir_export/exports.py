@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from bot.fhir_export import Exchange, Export, Interview, Made, Software, make_bundle
+from bot.interview.fhir_json import dump
+from bot.ports import Outgoing
 
 Json = dict[str, Any]
 NOW = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
@@ -99,3 +101,8 @@ def mixed_export(conversation: str = "c1", **further: Any) -> Export:
         exchange(3, "urgent"),
     )
     return export(*exchanges, asked=asked, given=given, conversation=conversation, **further)
+
+
+def outgoing(exported: Export, before: Export | None = None) -> Outgoing:
+    """Return a conversation as it goes into the outbox."""
+    return Outgoing(exported.conversation, dump(make_bundle(exported, before).bundle), exported.at)
