@@ -37,9 +37,11 @@ def part(app: typer.Typer) -> None:
     """Add the harness to the command line of the assistant."""
     from harness.bench import bench
     from harness.demo import demo
+    from harness.gate_cli import add_to as add_gate_to
     from harness.importing import import_suite
 
     harness.command("import")(import_suite)
+    add_gate_to(harness)
     app.add_typer(harness, name="harness")
     app.command()(demo)
     app.command()(bench)
