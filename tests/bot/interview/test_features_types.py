@@ -101,7 +101,7 @@ def test_the_units_that_are_possible_are_said_and_others_are_not_taken() -> None
 
 def test_an_amount_in_another_unit_of_the_same_kind_keeps_to_the_limit() -> None:
     limit = {"url": SDC + "sdc-questionnaire-minQuantity", "valueQuantity": {"value": 20, "unit": "kg", **KG}}
-    limit["valueQuantity"].pop("display")
+    limit["valueQuantity"].pop("display")  # type: ignore[attr-defined]
     chat = Chat(form(item("q", "quantity", text="Weight", extension=[*WEIGHT["extension"], limit])), "en")
 
     assert chat.say("19 kg").keys[0] == "problem_below-minimum"
