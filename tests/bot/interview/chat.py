@@ -30,6 +30,8 @@ def mammography() -> JsonObject:
 class Chat:
     """One interview under test; `said` holds the texts of the last reply, `choices` what it offers by number."""
 
+    session: Session
+
     def __init__(self, questionnaire: JsonObject, language: str = "de", **launch: Any) -> None:
         self.questionnaire = questionnaire
         self.interview = Interview(load_form(questionnaire, known=shipped_terminology()), now=NOW, launch=launch)
