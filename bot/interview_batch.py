@@ -98,10 +98,18 @@ class Batch:
         if waiting.kind == "read-back" and not self._confirm:
             return words["yes"]
         planned = self._script.next_turn()
+        if planned is None and self._has_one_more(waiting):
+            return words["yes"]
         if planned is None and waiting.link_id:
             planned = self._script.take(waiting.link_id, waiting.path)
             planned = words["word_skip"] if planned is not None and not planned.strip() else planned
         return planned if planned is not None else self._without_line(waiting, session)
+
+    def _has_one_more(self, waiting: Open) -> bool:
+        """Say whether "anything else?" about a question is to be answered with yes: then its next line is the answer."""
+        item = self._interview.form.by_link_id.get(waiting.link_id)
+        repeats = waiting.kind == "another" and item is not None and item.type != "group"
+        return repeats and self._script.has_more(waiting.link_id, waiting.path)
 
     def _without_line(self, waiting: Open, session: Session) -> str | None:
         words = SENTENCES[session.language]

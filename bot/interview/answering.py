@@ -41,6 +41,9 @@ def hear(x: Exchange, text: str) -> None:
 def _heard(x: Exchange, step: AskItem, text: str) -> None:
     reading, like = _read(x, step, text), question_like(text, x.language)
     sure = isinstance(reading, Read) and reading.literal and step.item.type not in _FREE_TEXT
+    if _bare_yes(x, step, reading, text):
+        _failed(x, step, "which_one")
+        return
     if like == "clear" and not sure:
         x.aside = "clear"
     elif isinstance(reading, NotUnderstood) and (like == "maybe" or reading.why in _NO_ATTEMPT):
@@ -50,6 +53,13 @@ def _heard(x: Exchange, step: AskItem, text: str) -> None:
         return
     x.say("on_with")
     _ask_again(x, step)
+
+
+def _bare_yes(x: Exchange, step: AskItem, reading: Reading, text: str) -> bool:
+    """Say whether the patient said yes to a list: they mean something on it, but not yet what."""
+    said = read_yes_no(text, language=x.language)
+    agrees = isinstance(said, Read) and said.answers[0].value is True and not said.remainder
+    return agrees and bool(step.options) and isinstance(reading, NotUnderstood)
 
 
 def _ask_again(x: Exchange, step: AskItem) -> None:
@@ -189,7 +199,7 @@ def _confirmed(x: Exchange, step: AskItem, text: str) -> bool:
 def _doubtful(x: Exchange, step: AskItem, text: str) -> bool:
     """Ask again for yes or no, unless the message is an answer, or a question of its own."""
     like = question_like(text, x.language)
-    if like != "clear" and not isinstance(_read(x, step, text), NotUnderstood):
+    if like != "clear" and _replaces(x, _read(x, step, text)):
         x.note(pending=None, nothing=False, declined=x.talk.declined or x.talk.proposed, proposed=False)
         return False
     if like != "no":
@@ -201,6 +211,13 @@ def _doubtful(x: Exchange, step: AskItem, text: str) -> bool:
         x.say("yes_or_no")
         read_back(x, step)
     return True
+
+
+def _replaces(x: Exchange, reading: Reading) -> bool:
+    """Say whether a reply to "is that right?" is another answer: not just any words, where any words are an answer."""
+    if isinstance(reading, Read) and not x.talk.proposed:
+        return any(answer.type != "string" for answer in reading.answers)
+    return not isinstance(reading, NotUnderstood)
 
 
 def _which(x: Exchange, step: AskItem, reading: Ambiguous) -> None:

@@ -120,11 +120,16 @@ class Interview:
         return _turn(x)
 
     def _asking(self, x: Exchange, text: str) -> None:
-        command = read_command(text, language=x.language)
+        command, step = read_command(text, language=x.language), x.step
         if command is not None and not self._is_option(x, text):
-            if command.kind == "skip" and x.talk.pending is not None and not x.talk.proposed:
+            if (
+                isinstance(step, AskItem)
+                and command.kind == "skip"
+                and x.talk.pending is not None
+                and not x.talk.proposed
+            ):
                 x.say("yes_or_no")
-                self._ask_open(x)
+                answering.read_back(x, step)
             else:
                 x.note(pending=None, nothing=False, proposed=False)
                 steering.obey(x, command)
@@ -183,6 +188,7 @@ class Interview:
         step = x.step
         if x.talk.pending is not None and isinstance(step, AskItem):
             ask(x, brief=True)
+            x.choices = ()  # yes or no is what is asked
             answering.read_back(x, step)
         else:
             ask(x, brief=brief)
