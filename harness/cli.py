@@ -192,7 +192,7 @@ def check(
 def run(
     suite: Annotated[str, typer.Option("--suite", help="A shipped suite, or its folder.")],
     out: Annotated[Path, typer.Option(help="Folder of the run. An unfinished run in it is continued.")],
-    system: Annotated[str, typer.Option(help="System under test.")] = "klartext",
+    system: Annotated[str, typer.Option(help="System under test: klartext, or a YAML file.")] = "klartext",
     method: Annotated[Literal["hybrid", "cosine"], typer.Option(help="How the assistant matches.")] = "hybrid",
     catalog: CatalogOption = "mammography",
     encoder: Annotated[str, typer.Option(help="Encoder of the assistant.", metavar="NAME")] = "embedded",
@@ -205,7 +205,7 @@ def run(
     with friendly_errors():
         require_known(system)
         opening = Opening(catalog, encoder, method, data)
-        summary = run_and_report(suite, out, opening)
+        summary = run_and_report(suite, out, opening, system=system)
         (out / "summary.json").write_text(json.dumps(summary.as_json(), indent=2) + "\n", encoding="utf-8")
 
 

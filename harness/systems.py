@@ -96,6 +96,6 @@ class InProcess:
 
 
 def require_known(name: str) -> None:
-    """Raise BadData for a system that this version cannot test."""
-    if name != IN_PROCESS:
-        raise BadData(f"There is no system {name!r}. This version tests one: `--system {IN_PROCESS}`.")
+    """Raise BadData for what is neither this assistant nor a file that describes a system."""
+    if name != IN_PROCESS and not Path(name).is_file():
+        raise BadData(f"There is no system {name!r}. Use `--system {IN_PROCESS}`, or a YAML file that describes one.")
