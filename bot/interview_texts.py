@@ -294,6 +294,22 @@ QUESTION_PADDING: Mapping[str, frozenset[str]] = {
     "de": _words("und aber also nun eine frage noch entschuldigung sorry bitte sagen sie mal ok okay ja ach"),
     "en": _words("and but so well one a question please sorry excuse me ok okay yes oh tell"),
 }
+# Further ways to say that there is nothing else, folded.
+END_PHRASES: Mapping[str, frozenset[str]] = {
+    "de": frozenset(
+        (
+            "das war s", "das wars", "des wars", "das war alles", "das ist alles", "das waere alles", "mehr nicht",
+            "fertig", "sonst nichts", "sonst keine", "ende", "genug", "reicht", "das reicht",
+            "mehr faellt mir nicht ein",
+        )
+    ),
+    "en": frozenset(
+        (
+            "that s all", "that is all", "thats all", "that s it", "thats it", "that is it", "nope that s it", "done",
+            "finished", "nothing more", "enough", "the end", "no that s all", "no that is all",
+        )
+    ),
+}  # fmt: skip
 # Further ways to say that the summary may go.
 SEND_WORDS: Mapping[str, frozenset[str]] = {
     "de": _words("absenden abschicken senden schicken speichern fertig alles"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from bot.interview import answering, steering
+from bot.interview import another, answering, steering
 from bot.interview.answer import Answer, JsonValue
 from bot.interview.asking import ask, go_on, show
 from bot.interview.assemble import Heading
@@ -134,7 +134,16 @@ class Interview:
                 x.note(pending=None, nothing=False, proposed=False)
                 steering.obey(x, command)
         else:
-            answering.hear(x, text)
+            self._reply(x, text)
+
+    def _reply(self, x: Exchange, text: str) -> None:
+        step = x.step
+        if isinstance(step, AskAnother):
+            another.hear_another(x, step, text)
+        elif isinstance(step, AskItem):
+            answering.hear(x, step, text)
+        else:
+            go_on(x)
 
     def _is_option(self, x: Exchange, text: str) -> bool:
         """Say whether a message is, word for word, one of the answers to choose from."""
@@ -170,8 +179,11 @@ class Interview:
     def not_answered(self, session: Session, text: str) -> Turn:
         """Take an aside that nobody could answer: as an answer after all, or as a reply that was not understood."""
         x = self._exchange(session)
-        if session.talk.phase == "asking":
-            answering.not_answered(x, text)
+        step = x.step
+        if session.talk.phase == "asking" and isinstance(step, AskItem):
+            answering.not_answered(x, step, text)
+        elif session.talk.phase == "asking" and isinstance(step, AskAnother):
+            another.no_reply(x)
         else:
             x.say("no_pairs" if question_like(text, x.language) == "clear" else "not_understood")
             self._repeat(x)

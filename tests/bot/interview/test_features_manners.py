@@ -270,3 +270,16 @@ def test_hidden_and_read_only_items_are_not_asked_and_hidden_ones_not_shown() ->
     assert "“x”" not in " ".join(chat.said)
     assert "“y”" in " ".join(chat.said)
     assert [each["linkId"] for each in chat.response()["item"]] == ["h", "r", "q"]
+
+
+def test_an_item_without_text_is_asked_by_the_meaning_of_its_code() -> None:
+    code = {"system": "http://example.org/codes", "code": "w", "display": "Gewicht"}
+
+    assert "Gewicht" in Chat(form(item("q", "decimal", code=[code])), "de").said
+
+
+def test_a_short_text_names_the_question_in_the_summary() -> None:
+    short = {"url": SDC + "sdc-questionnaire-shortText", "valueString": "Alter"}
+    chat = Chat(form(item("q", "integer", text="Wie alt sind Sie heute?", extension=[short])), "de").say("45")
+
+    assert "1. Alter – 45" in chat.said
