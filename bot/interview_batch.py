@@ -106,7 +106,7 @@ class Batch:
         return planned if planned is not None else self._without_line(waiting, session)
 
     def _has_one_more(self, waiting: Open) -> bool:
-        """Say whether "anything else?" about a question is to be answered with yes: then its next line is the answer."""
+        """Say whether "anything else?" about a question is answered with yes: then its next line is the answer."""
         item = self._interview.form.by_link_id.get(waiting.link_id)
         repeats = waiting.kind == "another" and item is not None and item.type != "group"
         return repeats and self._script.has_more(waiting.link_id, waiting.path)
