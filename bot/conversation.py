@@ -21,6 +21,7 @@ from bot.dialogue import (
 from bot.errors import GuardViolation
 from bot.interface_texts import LANGUAGES
 from bot.interview.interview import Turn
+from bot.interview.listening import question_like
 from bot.interview.parsing import Read, read_command, read_yes_no
 from bot.interviewing import Interviewer
 from bot.matching.text import sanitise
@@ -242,7 +243,7 @@ class Conversation:
             return _joined(Reply(language, (interface(language, talk),)), turn.reply), state
         heard_in = self._assistant.detect(text, fallback=language)
         response = self._assistant.answer(text, heard_in)
-        if self._helps(response, turn):
+        if _helps(response, text):
             reply, after = self._respond(state, response, at)
             if response.decision != "answered":
                 return reply, after  # choices of two kinds would be mixed up: the question comes again after the pick
@@ -254,11 +255,6 @@ class Conversation:
         declined = interface(language, "declined")
         parts = (declined if part == interface(language, "no_pairs") else part for part in after_all.reply.parts)
         return replace(after_all.reply, parts=tuple(parts)), state
-
-    def _helps(self, response: Response, turn: Turn) -> bool:
-        if response.decision == "answered":
-            return turn.aside == "clear" or response.score >= SURE
-        return response.decision == "urgent" or (response.decision == "clarify" and turn.aside == "clear")
 
     def _then_question(self, reply: Reply, at: datetime) -> Reply:
         """Put the open question of the interview after a reply."""
@@ -280,3 +276,13 @@ class Conversation:
 
 def _joined(reply: Reply, question: Reply) -> Reply:
     return Reply(question.language, (*reply.parts, *question.parts), question.choices)
+
+
+def _helps(response: Response, text: str) -> bool:
+    """Say whether what the assistant has to say is shown; a message that does not look like a question needs more."""
+    asks = question_like(text, response.lang) != "no"
+    return (
+        response.decision == "urgent"
+        or (response.decision == "answered" and (asks or response.score >= SURE))
+        or (response.decision == "clarify" and asks)
+    )

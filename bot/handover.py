@@ -66,9 +66,12 @@ class Handover:
         if last is None:
             return self._outgoing(stored, 0, at) if kept or stored is not None else None
         asked = kept != self.history.conversation(self.conversation, until=last)
-        # What was agreed to went out when it was agreed to.
-        answered = stored is not None and session_of(stored).talk.sent == 0 and stored.changed_at > last
-        return self._outgoing(stored, 0, at) if asked or answered else None
+        talk = session_of(stored).talk if stored is not None else None
+        # Answers that were changed and not agreed to again stay here.
+        open_ = talk is not None and (talk.sent == 0 or talk.phase == "finished")
+        answered = stored is not None and open_ and stored.changed_at > last
+        agreed = talk.sent if talk is not None and not answered else 0
+        return self._outgoing(stored, agreed, at) if asked or answered else None
 
     def _outgoing(self, stored: StoredInterview | None, sent_events: int, at: datetime) -> Outgoing:
         now = export_of(self.history, self.conversation, self.context, stored, at=at)

@@ -49,6 +49,12 @@ def fhir_process(*arguments: str) -> Iterator[str]:
             process.terminate()
 
 
+def emptied(base: str) -> str:
+    """Let a server forget all it holds, for the next test."""
+    assert httpx.post(base.replace("/fhir", "/forget-everything"), trust_env=False).status_code == 200
+    return base
+
+
 def stored(base: str, kind: str, **search: str) -> list[dict[str, object]]:
     """Return what the server holds of a resource type."""
     reply = httpx.get(f"{base}/{kind}", params={**search, "_count": "1000"}, trust_env=False, timeout=30)

