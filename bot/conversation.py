@@ -141,6 +141,11 @@ class Conversation:
         self._last_turn = self._records.add_turn(self._stored_choice(text, pick.pair_id, at))
         return reply, after
 
+    def _waved_aside(self, text: str) -> tuple[Reply, State] | None:
+        """Take "no" to questions that were offered: it must not be taken for an answer to the form."""
+        said = read_yes_no(text, language=self.language) if self._state.choices else None
+        return none_chosen(self._state) if isinstance(said, Read) and not said.remainder else None
+
     def _answer(
         self, state: State, text: str, at: datetime, *, ignore_flags: bool = False, language: str | None = None
     ) -> tuple[Reply, State]:
@@ -225,7 +230,7 @@ class Conversation:
             if alarmed and isinstance(read_yes_no(text, language=session.language), Read):
                 # "No" was said to the emergency, not to the form.
                 return asked.again(session).reply, rest
-            picked = self._picked(text, at)
+            picked = self._picked(text, at) or self._waved_aside(text)
             if picked is not None:
                 return self._then_question(picked[0], at), picked[1]
         turn = asked.turn(session, text)
@@ -281,8 +286,10 @@ def _joined(reply: Reply, question: Reply) -> Reply:
 def _helps(response: Response, text: str) -> bool:
     """Say whether what the assistant has to say is shown; a message that does not look like a question needs more."""
     asks = question_like(text, response.lang) != "no"
+    # Numbers and dates are answers that did not fit, rather than questions.
+    sure = response.score >= SURE and not any(character.isdigit() for character in text)
     return (
         response.decision == "urgent"
-        or (response.decision == "answered" and (asks or response.score >= SURE))
+        or (response.decision == "answered" and (asks or sure))
         or (response.decision == "clarify" and asks)
     )

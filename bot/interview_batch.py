@@ -71,6 +71,11 @@ class Batch:
         after = self._interview.turn(turn.session, said)
         if after.aside != "no" and after.session.talk.phase not in ("paused", "finished"):
             after = self._interview.not_answered(after.session, said)
+        if interface(after.session.language, "go_ahead") in after.reply.parts:
+            # "Yes" to room for words: a file means just that.
+            self._show(after)
+            self._write(f"> {said}")
+            after = self._interview.turn(after.session, said)
         return self._show(self._one_more(turn, after))
 
     def _one_more(self, before: Turn, after: Turn) -> Turn:
@@ -106,7 +111,7 @@ class Batch:
         return planned if planned is not None else self._without_line(waiting, session)
 
     def _has_one_more(self, waiting: Open) -> bool:
-        """Say whether "anything else?" about a question is answered with yes: then its next line is the answer."""
+        """Say whether "anything else?" about a question is answered with yes: its next line is the answer then."""
         item = self._interview.form.by_link_id.get(waiting.link_id)
         repeats = waiting.kind == "another" and item is not None and item.type != "group"
         return repeats and self._script.has_more(waiting.link_id, waiting.path)

@@ -47,6 +47,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "any_group": "Gibt es hier etwas anzugeben?",
         "another_group": "Gibt es hier noch etwas anzugeben?",
         "which_more": "Gern. Was noch?",
+        "go_ahead": "Gern. Schreiben Sie es einfach.",
         # Not understood
         "not_understood": "Das habe ich leider nicht verstanden.",
         "why_empty": "Ich habe nichts gelesen.",
@@ -80,7 +81,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "example_url": "Schreiben Sie zum Beispiel: https://www.beispiel.ch",
         "example_choice": "Schreiben Sie zum Beispiel die Nummer: 1",
         "example_quantity": "Schreiben Sie eine Zahl und die Einheit, zum Beispiel: 70 kg",
-        "example_quantity_unit": "Schreiben Sie zum Beispiel: {answer}",
+        "example_answer": "Schreiben Sie zum Beispiel: {answer}",
         "marked": "Das macht nichts. Ich notiere die Frage für das Team, und wir machen weiter.",
         "kindly": (
             "Diese Frage ist für Ihre Untersuchung wichtig. Wenn Sie sie jetzt nicht beantworten möchten, "
@@ -180,6 +181,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "any_group": "Is there anything to tell us here?",
         "another_group": "Is there anything else to tell us here?",
         "which_more": "Of course. What else?",
+        "go_ahead": "Of course. Just write it.",
         "not_understood": "I am sorry, I did not understand that.",
         "why_empty": "I did not read anything.",
         "why_too_long": "That is too long for me. Please make it shorter.",
@@ -212,7 +214,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "example_url": "For example, write: https://www.example.org",
         "example_choice": "For example, write the number: 1",
         "example_quantity": "Write a number and its unit, for example: 70 kg",
-        "example_quantity_unit": "For example, write: {answer}",
+        "example_answer": "For example, write: {answer}",
         "marked": "Never mind. I note the question for the team, and we go on.",
         "kindly": (
             "This question matters for your examination. If you do not want to answer it now, write “skip”. "

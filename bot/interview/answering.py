@@ -13,6 +13,8 @@ from bot.interview.filling import Cleared, Given, MarkedForStaff, NoMore, Skippe
 from bot.interview.listening import question_like, read_reply
 from bot.interview.parsing import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused, read_yes_no
 from bot.interview.summary import say_problems
+from bot.interview_texts import END_PHRASES
+from bot.matching.text import words
 
 # Reasons that show no attempt at an answer: such a message may be a question to the assistant.
 _NO_ATTEMPT = frozenset({"nothing", "not-listed", "url", "not-in-chat"})
@@ -26,7 +28,7 @@ def hear(x: Exchange, step: AskItem, text: str) -> None:
     reading, like = read(x, step, text), question_like(text, x.language)
     sure = isinstance(reading, Read) and reading.literal and step.item.type not in FREE_TEXT
     if _bare_yes(x, step, reading, text):
-        failed(x, step, "which_one")
+        failed(x, step, "which_one" if step.options else "go_ahead")
         return
     if like == "clear" and not sure:
         x.aside = "clear"
@@ -40,10 +42,13 @@ def hear(x: Exchange, step: AskItem, text: str) -> None:
 
 
 def _bare_yes(x: Exchange, step: AskItem, reading: Reading, text: str) -> bool:
-    """Say whether the patient said yes to a list: they mean something on it, but not yet what."""
+    """Say whether the patient said yes to a list, or to room for words: they mean something, but not yet what."""
     said = read_yes_no(text, language=x.language)
-    agrees = isinstance(said, Read) and said.answers[0].value is True and not said.remainder
-    return agrees and bool(step.options) and isinstance(reading, NotUnderstood)
+    if not isinstance(said, Read) or said.answers[0].value is not True or said.remainder:
+        return False
+    if step.item.type in FREE_TEXT and not step.options:
+        return x.talk.tries == 0
+    return bool(step.options) and isinstance(reading, NotUnderstood)
 
 
 def _ask_again(x: Exchange, step: AskItem) -> None:
@@ -165,9 +170,11 @@ def _confirmed(x: Exchange, step: AskItem, text: str) -> bool:
             give(x, step, talk.pending, proposed=talk.proposed)
         return True
     x.note(pending=None, nothing=False, proposed=False)
-    reading = read(x, step, said.remainder) if said.remainder else None
+    rest = "" if " ".join(words(said.remainder)) in END_PHRASES[x.language] else said.remainder
+    reading = read(x, step, rest) if rest else None
     if isinstance(reading, Read) and reading.answers and step.item.type != "boolean":
-        understood(x, step, reading)
+        own = any(answer.type == "string" for answer in reading.answers)
+        understood(x, step, Read(reading.answers, reading.literal and not own, reading.remainder))
     elif talk.proposed:
         x.note(declined=True)
         ask(x, brief=True)

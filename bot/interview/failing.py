@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.interview.asking import ask, go_on
 from bot.interview.constraints import Problem
 from bot.interview.engine import AskItem
-from bot.interview.exchange import EXAMPLE_AMOUNT, Exchange, unit_answers
+from bot.interview.exchange import Exchange, example_answers, unit_answers
 from bot.interview.filling import MarkedForStaff, NoMore
 from bot.interview.form import Item
 from bot.interview.item_types import CHOICES
@@ -47,8 +47,8 @@ def example(x: Exchange, item: Item) -> None:
     """Say how an answer could look."""
     if item.type in CHOICES or item.options:
         x.say("example_choice")
-    elif item.type == "quantity" and unit_answers(item):
-        x.repeat("example_quantity_unit", item.link_id, unit_answers(item, EXAMPLE_AMOUNT)[:1])
+    elif fitting := example_answers(item):
+        x.repeat("example_answer", item.link_id, fitting)
     else:
         key = f"example_{item.type}"
         x.say(key if key in SENTENCES[x.language] else "example_string")

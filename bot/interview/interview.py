@@ -16,7 +16,7 @@ from bot.interview.answer import Answer, JsonValue
 from bot.interview.asking import ask, go_on, show
 from bot.interview.assemble import Heading
 from bot.interview.engine import AskAnother, AskItem, Engine
-from bot.interview.exchange import EXAMPLE_AMOUNT, Exchange, unit_answers
+from bot.interview.exchange import Exchange, example_answers, unit_answers
 from bot.interview.fhir_json import JsonObject
 from bot.interview.filling import Shown
 from bot.interview.form import Form, Path
@@ -242,7 +242,7 @@ class Interview:
         step = self._exchange(session).step
         if isinstance(step, AskItem):
             bounds = self.engine.bounds(filling, step.path)
-            units = (*unit_answers(step.item), *unit_answers(step.item, EXAMPLE_AMOUNT))
+            units = (*unit_answers(step.item), *example_answers(step.item))
             known.setdefault(step.item.link_id, []).extend(
                 (
                     *step.proposal,

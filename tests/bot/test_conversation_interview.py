@@ -132,6 +132,17 @@ def test_an_unclear_question_offers_pairs_first_and_then_goes_on(say: Say) -> No
     assert texts(say("48"))[-1] == "Was noch?"
 
 
+def test_no_to_the_questions_offered_is_no_answer_to_the_form(say: Say, interviews: SqlInterviews) -> None:
+    reply = say("/interview", "dauer und kosten?", "nein")
+
+    assert texts(reply) == [DE["none_chosen"], DE["on_with"], "Einverstanden?"]
+    assert stored(interviews).events == ()
+
+
+def test_a_number_that_does_not_fit_is_no_question(say: Say) -> None:
+    assert texts(say("/interview", "Zeit 3")) == [DE["not_understood"], "Einverstanden?"]
+
+
 def test_a_question_without_a_checked_answer_is_noted_and_the_open_one_comes_again(
     shipped: Assistant, records: SqlRecords, interviews: SqlInterviews
 ) -> None:

@@ -59,7 +59,7 @@ def test_units_that_are_possible_are_named(language: str, told: Any) -> None:
     chat = Chat(form(item("long", "quantity", text="How long?", extension=units)), language).say("18")
 
     assert chat.said[:2] == [told["why_unit_missing"], told["units"].format(answer="Jahre, Monate")]
-    assert told["example_quantity_unit"].format(answer="3 Jahre") in chat.say("18").said
+    assert told["example_answer"].format(answer="3 Jahre") in chat.say("18").said
 
 
 def test_a_question_that_repeats_asks_for_more(language: str, say: Any, told: Any) -> None:
@@ -307,3 +307,25 @@ def test_both_languages_say_the_same_sentences_with_the_same_slots() -> None:
              for lang, texts in INTERVIEW_TEXTS.items()}  # fmt: skip
 
     assert slots["de"] == slots["en"]
+
+
+def test_yes_to_room_for_words_asks_for_the_words(language: str, say: Any, told: Any) -> None:
+    chat = Chat(form(item("note", "text", text="Noch etwas? / Anything else?"), name()), language).say(say["yes"])
+    assert chat.said[0] == told["go_ahead"]
+
+    assert chat.say("Ada").value("note") == "Ada"
+
+
+def test_an_example_of_a_number_lies_within_its_limits(language: str, say: Any, told: Any) -> None:
+    limits = extended((CORE + "minValue", {"valueInteger": 16}), (CORE + "maxValue", {"valueInteger": 120}))
+    chat = Chat(form(value(extension=limits)), language).say(say["nonsense"], say["nonsense"])
+
+    assert told["example_answer"].format(answer="68") in chat.said
+
+
+def test_own_words_after_a_no_are_read_back(language: str, say: Any) -> None:
+    chat = Chat(form(choice("Tea", "Milk", kind="open-choice"), name()), language).say("something like tea")
+    assert chat.open == "read-back q"
+
+    assert chat.say(f"{say['no']}, cocoa").open == "read-back q"
+    assert chat.say(say["yes"]).value("q") == "cocoa"
