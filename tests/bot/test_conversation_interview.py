@@ -250,7 +250,7 @@ def test_every_answer_is_on_disk_before_the_next_question(
     )
     on_disk: list[int] = []
 
-    for said in ("/interview", "ja", "ungefähr 48", "ja", "Nichts."):
+    for said in ("/interview", "ja", "ungefähr 48", "ja", "Ich bin zum ersten Mal hier."):
         conversation.turn(said, at=NOW)
         engine = create_engine(url)  # another connection: it sees committed rows only
         with engine.connect() as connection:
