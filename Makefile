@@ -45,5 +45,10 @@ $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) install -c constraints.txt -e '.[test,sentence-transformers]'
 	touch $@ $(VENV)/.installed
 
+# The FHIR server that the tests send to; without Node or npm those tests are skipped.
+tests/fhir_server/node_modules: tests/fhir_server/package.json tests/fhir_server/package-lock.json
+	cd tests/fhir_server && npm ci
+	touch $@
+
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) tests/fhir_server/node_modules dist build .mypy_cache .ruff_cache .pytest_cache

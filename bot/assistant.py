@@ -155,6 +155,21 @@ class Assistant:
         opened = {language: one.without(frozenset(parts), self._encoder) for language, one in self._opened.items()}
         return Assistant(opened, self._encoder, sample=self._sample)
 
+    def red_flag(self, text: str, *, fallback: str, rules_only: bool = False) -> str | None:
+        """Return the language in which a text raises a red flag: by rule in any, else by the learned alarm in its own.
+
+        `rules_only`: the words are not the patient's own, so that only the rules count.
+        """
+        clean = sanitise(text)
+        seen = Asked(text, clean, ignore_flags=False).seen
+        own = self.detect(text, fallback=fallback)
+        by_rule = (language for language in (own, *self._red_flags) if self._red_flags[language].check(seen))
+        language = next(by_rule, None)
+        if language is not None or rules_only or not clean.text:
+            return language
+        vectors = self._encoder.encode([clean.text])
+        return own if self._opened[own].trained.alarm.check(vectors, [clean.text])[0] else None
+
     def explain(self, text: str, lang: str = AUTO, *, about: Sequence[str] = ()) -> Explanation:
         """Say what decided on a question: nearest texts, scores of the views, thresholds.
 

@@ -84,13 +84,17 @@ def _answers(
 def chat(
     catalog: CatalogOption = "mammography",
     encoder: EncoderOption = "embedded",
+    questionnaire: Annotated[
+        Path | None, typer.Option(help="Questions to ask instead of the shipped ones.", metavar="Q.json")
+    ] = None,
+    conversation: Annotated[str | None, typer.Option(help="Go on with this conversation.", metavar="ID")] = None,
     data: DataOption = None,
 ) -> None:
-    """Talk to the assistant in the terminal (sample mode)."""
-    from bot.chat import run_chat
+    """Talk to the assistant in the terminal (sample mode), and answer the questions of the radiology team."""
+    from bot.chat import Visit, run_chat
 
     with friendly_errors():
-        run_chat(catalog, encoder=encoder, data=data)
+        run_chat(catalog, encoder=encoder, data=data, visit=Visit(conversation, questionnaire))
 
 
 def assemble() -> None:

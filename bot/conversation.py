@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import logging
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from bot.assistant import Assistant
-from bot.dialogue import (
-    State,
-    chosen,
-    emergency,
-    explain_easier,
-    none_chosen,
-    offered,
-    respond,
-    says_emergency,
-    says_no_emergency,
-    show_pair,
-    small_talk,
-    with_context,
-)
-from bot.errors import BadData, GuardViolation, NoSuchChoice
+from bot.dialogue import State, offered
+from bot.errors import AlreadyStored, BadData, GuardViolation, NoSuchChoice
 from bot.interface_texts import LANGUAGES
-from bot.kept import read_state, write_reply, write_state
+from bot.interviewing import Interviewer
+from bot.kept import read_reply, read_state, write_reply, write_state
 from bot.matching.text import sanitise
 from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
-from bot.reply import Reply, guard, interface, safe_reply
-from bot.response import Response
+from bot.reactions import Decided, Reaction, Reactions
+from bot.reply import Content, Part, Reply, guard, interface, safe_reply
+
+# Channels whose patients saw the greeting, with its offer, before their first turn.
+GREETED = ("api", "page")
 
 log = logging.getLogger("klartext")
 
@@ -57,12 +48,18 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Reaction:
-    """What the rules make of a message: the reply, the state after it, and the decision if it was a question."""
+class Standing:
+    """Where a conversation stands after its last turn.
 
-    reply: Reply
-    after: State
-    decided: StoredTurn | None = None
+    Attributes:
+        state: Of the dialogue.
+        number: Of the last turn; 0 before the first.
+        choices: What the last reply offered.
+    """
+
+    state: State
+    number: int = 0
+    choices: tuple[Part, ...] = ()
 
 
 def first_language(assistant: Assistant) -> str:
@@ -73,36 +70,75 @@ def first_language(assistant: Assistant) -> str:
 class Conversation:
     """One patient's turns, in order. Every reply passes the guard; every turn is stored before its reply is shown."""
 
-    def __init__(self, assistant: Assistant, records: Records, id_: str, state: State, number: int) -> None:
+    def __init__(
+        self,
+        assistant: Assistant,
+        records: Records,
+        id_: str,
+        standing: Standing,
+        interviewer: Interviewer | None = None,
+    ) -> None:
         self._assistant = assistant
         self._records = records
         self._id = id_
-        self._state = state
-        self._number = number
+        self._standing = standing
+        self._interviewer = interviewer
+        self._reactions = Reactions(assistant, interviewer)
 
     @classmethod
-    def begin(cls, assistant: Assistant, records: Records, opened: StoredConversation) -> Conversation:
+    def begin(
+        cls,
+        assistant: Assistant,
+        records: Records,
+        opened: StoredConversation,
+        *,
+        interviewer: Interviewer | None = None,
+    ) -> Conversation:
         """Begin and store a conversation; raise AlreadyStored when its id is in use."""
         records.begin(opened)
-        return cls(assistant, records, opened.id, State(opened.language), 0)
+        return cls(assistant, records, opened.id, Standing(State(opened.language)), interviewer)
 
     @classmethod
-    def resume(cls, assistant: Assistant, records: Records, opened: StoredConversation) -> Conversation:
+    def resume(
+        cls,
+        assistant: Assistant,
+        records: Records,
+        opened: StoredConversation,
+        *,
+        at: datetime,
+        interviewer: Interviewer | None = None,
+    ) -> Conversation:
         """Go on with a conversation from what is stored of it: nothing else is remembered."""
-        last = records.last_turn(opened.id)
-        if last is None or last.exchange is None:
-            return cls(assistant, records, opened.id, State(opened.language), 0)
-        shown = {language: assistant.shown(language) for language in assistant.languages}
-        try:
-            state = read_state(last.exchange.state, shown=shown)
-        except BadData as error:  # nobody must be locked out by what an older version stored
-            log.error("begun anew: %s", error)
-            state = State(opened.language)
-        return cls(assistant, records, opened.id, state, last.exchange.number)
+        if interviewer is not None:
+            interviewer.reopen(at=at)
+        standing = _standing(assistant, records.last_turn(opened.id), opened)
+        if standing.number == 0 and interviewer is not None and opened.channel in GREETED:
+            standing = _offering(standing)
+        return cls(assistant, records, opened.id, standing, interviewer)
+
+    @classmethod
+    def open(
+        cls,
+        assistant: Assistant,
+        records: Records,
+        opened: StoredConversation,
+        *,
+        interviewer: Interviewer | None = None,
+    ) -> Conversation:
+        """Go on with the conversation of this id, or begin it."""
+        known = records.conversation(opened.id)
+        if known is None:
+            return cls.begin(assistant, records, opened, interviewer=interviewer)
+        return cls.resume(assistant, records, known, at=opened.begun, interviewer=interviewer)
 
     @property
     def language(self) -> str:
-        return self._state.language
+        return self._standing.state.language
+
+    @property
+    def progress(self) -> tuple[int, int] | None:
+        """How many questions of the interview are done, and how many there are; None while none are asked."""
+        return self._interviewer.progress if self._interviewer is not None else None
 
     def welcome(self) -> Reply:
         """Say who is answering, and what to do in an emergency."""
@@ -110,116 +146,107 @@ class Conversation:
         shown = [key for key in keys if key != "sample_label" or self._assistant.sample]
         return self._guarded(Reply(self.language, tuple(interface(self.language, key) for key in shown)))
 
+    def offer(self, *, at: datetime) -> Reply | None:
+        """Offer the questions of the radiology team, or go on with them; None where there are none."""
+        if self._interviewer is None:
+            return None
+        if self._interviewer.begun:
+            return self.turn("/interview", at=at)
+        self._standing = _offering(self._standing)
+        offer = (interface(self.language, "interview_offer"),)
+        return self._guarded(Reply(self.language, offer, self._standing.choices))
+
+    def greet(self, *, at: datetime) -> Reply:
+        """Return the first words of a new conversation: who is answering, and what the radiology team asks."""
+        welcome, offer = self.welcome(), self.offer(at=at)
+        return welcome if offer is None else replace(welcome, parts=welcome.parts + offer.parts, choices=offer.choices)
+
     def turn(self, text: str, *, at: datetime) -> Reply:
-        """Take one turn of the patient and return the reply."""
-        return self.take(Message(uuid.uuid4().hex, text), at=at).reply
+        """Take one turn of a patient who sits in front of it, and return the reply.
+
+        Raises:
+            BadData: The conversation has gone on elsewhere.
+        """
+        try:
+            return self.take(Message(uuid.uuid4().hex, text), at=at).reply
+        except AlreadyStored:
+            raise BadData("This conversation has gone on in another window. Open it again.") from None
 
     def take(self, message: Message, *, at: datetime) -> Taken:
-        """Take one turn, store it, and return it with the reply.
+        """Take one turn, store it with what it changed in the interview, and return it with the reply.
 
         Raises:
             NoSuchChoice: The message takes a choice that is not on offer.
-            AlreadyStored: Another request stored this turn, or one in its place, first.
+            AlreadyStored: Another request stored this turn, or one in its place, first. Resume, and try again.
             Erased: The conversation was deleted meanwhile.
         """
         text = message.text if message.choice is None else self._choice(message.choice)
-        reaction = self._react(text, at)
+        reaction = self._reactions.react(self._standing.state, text, at)
         reply = self._guarded(reaction.reply)
-        after = replace(reaction.after, last_turn=message.turn_id) if reaction.decided else reaction.after
+        turn = self._as_stored(message, text, reaction, reply, at)
+        change = self._interviewer.change(at=at) if self._interviewer is not None else None
+        if reaction.flags and self._standing.state.last_turn is not None:
+            # Before the turn that asks for it is stored: sent again, the same complaint changes nothing.
+            self._records.flag(self._id, StoredFlag(self._standing.state.last_turn, "wrong", "", at))
+        self._records.add_turn(turn, interview=change)
+        if self._interviewer is not None and change is not None:
+            self._interviewer.stored(change)
+        self._standing = Standing(_after(message, reaction), self._standing.number + 1, reply.choices)
+        return Taken(turn, reply)
+
+    def _as_stored(self, message: Message, text: str, reaction: Reaction, reply: Reply, at: datetime) -> StoredTurn:
         exchange = Exchange(
-            number=self._number + 1,
+            number=self._standing.number + 1,
             turn_id=message.turn_id,
             said=sanitise(text).text,
             reply=write_reply(reply),
-            state=write_state(after),
+            state=write_state(_after(message, reaction)),
             choice=message.choice,
         )
-        turn = replace(reaction.decided or self._talk(text, at), exchange=exchange)
-        self._records.add_turn(turn)
-        self._state, self._number = after, exchange.number
-        return Taken(turn, reply)
+        decided = reaction.decided or self._talk(text)
+        return StoredTurn(conversation=self._id, at=at, exchange=exchange, **asdict(decided))
 
     def _choice(self, number: int) -> str:
-        choices = offered(self._state, self._assistant.catalog(self.language))
+        state = self._standing.state
+        # An answer does not take away what was offered before it; another list does.
+        choices = self._standing.choices or offered(state, self._assistant.catalog(state.language))
         if not 1 <= number <= len(choices):
             raise NoSuchChoice("This choice is not on offer any more.")
         return choices[number - 1].text
 
-    def _react(self, text: str, at: datetime) -> Reaction:
-        state = self._state
-        catalog = self._assistant.catalog(state.language)
-        command = text.strip().lower()
-        if not sanitise(text).text:
-            return self._fixed("empty")
-        if command in ("/help", "/hilfe", "/?"):
-            return self._fixed("help")
-        if command in ("/easy", "/einfach"):
-            return Reaction(explain_easier(state, catalog, sample=self._assistant.sample), state)
-        if command.split()[0] in ("/flag", "/melden"):
-            return self._flag(at)
-        talk = small_talk(text)
-        if talk is not None:
-            return self._fixed(*(("help", "emergency_notice") if talk == "help" else (talk,)))
-        if says_emergency(state, text):
-            return Reaction(emergency(state), state, replace(self._talk(text, at), decision="urgent"))
-        if says_no_emergency(state, text) and state.held_back is not None:
-            reaction = self._answer(state.held_back, at, ignore_flags=True)
-            # "Why?" must not bring the same alarm again.
-            return replace(reaction, after=replace(reaction.after, last_question=None))
-        pick = chosen(state, text, catalog)
-        if pick is None:
-            return self._answer(with_context(state, text), at)
-        if pick.pair_id is None:
-            return Reaction(*none_chosen(state))
-        reply, after = show_pair(state, pick.pair_id, catalog, sample=self._assistant.sample)
-        return Reaction(reply, after, self._picked(text, pick.pair_id, at))
-
-    def _fixed(self, *keys: str) -> Reaction:
-        return Reaction(Reply(self.language, tuple(interface(self.language, key) for key in keys)), self._state)
-
-    def _answer(self, text: str, at: datetime, *, ignore_flags: bool = False) -> Reaction:
-        language = self._assistant.detect(text, fallback=self.language)
-        response = self._assistant.answer(text, language, ignore_flags=ignore_flags)
-        reply, after = respond(self._state, response, self._assistant.catalog(language))
-        return Reaction(reply, after, self._decided(response, at))
-
-    def _flag(self, at: datetime) -> Reaction:
-        if self._state.last_turn is None:
-            return self._fixed("nothing_to_flag")
-        # Before the turn that asks for it is stored: sent again, the same complaint changes nothing.
-        self._records.flag(self._id, StoredFlag(self._state.last_turn, "wrong", "", at))
-        return self._fixed("flagged")
-
-    def _decided(self, response: Response, at: datetime) -> StoredTurn:
-        return StoredTurn(
-            conversation=self._id,
-            at=at,
-            language=response.lang,
-            question=sanitise(response.question).text,
-            decision=response.decision,
-            pair_id=response.pair_id,
-            score=response.score,
-            catalog=response.catalog,
-        )
-
-    def _picked(self, text: str, pair_id: str, at: datetime) -> StoredTurn:
-        return replace(self._talk(text, at), decision="answered", pair_id=pair_id, score=1.0)
-
-    def _talk(self, text: str, at: datetime) -> StoredTurn:
-        return StoredTurn(
-            conversation=self._id,
-            at=at,
-            language=self.language,
-            question=sanitise(text).text,
-            decision="talk",
-            pair_id=None,
-            score=0.0,
-            catalog=self._assistant.catalog(self.language).ref,
-        )
+    def _talk(self, text: str) -> Decided:
+        catalog = self._assistant.catalog(self.language).ref
+        return Decided(self.language, sanitise(text).text, "talk", None, 0.0, catalog)
 
     def _guarded(self, reply: Reply) -> Reply:
         try:
-            return guard(reply, self._assistant.catalog(reply.language), shown=self._assistant.shown(reply.language))
+            catalog, shown = self._assistant.catalog(reply.language), self._assistant.shown(reply.language)
+            return guard(reply, catalog, shown=shown, heard=self._interviewer.heard if self._interviewer else None)
         except GuardViolation as error:
             log.error("reply refused by the guard: %s", error)  # holds no text
             return safe_reply(reply.language)
+
+
+def _offering(standing: Standing) -> Standing:
+    language = standing.state.language
+    choices = (interface(language, "yes"), interface(language, "no"))
+    return replace(standing, state=replace(standing.state, offered=True), choices=choices)
+
+
+def _after(message: Message, reaction: Reaction) -> State:
+    return replace(reaction.after, last_turn=message.turn_id) if reaction.decided else reaction.after
+
+
+def _standing(assistant: Assistant, last: StoredTurn | None, opened: StoredConversation) -> Standing:
+    if last is None or last.exchange is None:
+        return Standing(State(opened.language))
+    shown = {language: assistant.shown(language) for language in assistant.languages}
+    number = last.exchange.number
+    try:
+        state, choices = read_state(last.exchange.state, shown=shown), read_reply(last.exchange.reply).choices
+    except BadData as error:  # nobody must be locked out by what an older version stored
+        log.error("begun anew: %s", error)
+        return Standing(State(opened.language), number)
+    if all(part.pair_id in shown[state.language] for part in choices if isinstance(part, Content)):
+        return Standing(state, number, choices)
+    return Standing(state, number)  # one was withdrawn: none of the numbers can be trusted

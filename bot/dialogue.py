@@ -30,6 +30,8 @@ class State:
         last_question: What the patient asked then, for "why?" and the like.
         held_back: A possible chest-pain question, to be answered if it turns out to be about the breast.
         last_turn: Id of the last turn that was a question: the one that "/flag" means.
+        offered: Whether the questions of the radiology team were just offered.
+        alarmed: Whether the last message of an interview was a red flag.
     """
 
     language: str
@@ -38,6 +40,8 @@ class State:
     last_question: str | None = None
     held_back: str | None = None
     last_turn: str | None = None
+    offered: bool = False
+    alarmed: bool = False
 
 
 # Single messages that are no questions, folded; each has a fixed reply.

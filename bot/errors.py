@@ -11,6 +11,7 @@
     ├── Erased               the conversation was deleted meanwhile
     ├── Reused               a turn id came again with something else in it
     ├── NoSuchChoice         a choice that is not on offer (any more)
+    ├── NotSent              a FHIR server did not take something; what was to be sent is kept
     └── GuardViolation       a reply that is not approved text (a defect: the patient gets a safe sentence instead)
 
 Messages never quote what a patient wrote.
@@ -23,6 +24,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 
 class KlartextError(Exception):
@@ -101,6 +103,20 @@ class Reused(KlartextError):
 
 class NoSuchChoice(KlartextError):
     """The choice that was taken is not on offer."""
+
+
+class NotSent(KlartextError):
+    """A FHIR server did not take something.
+
+    Attributes:
+        reason: A class of reasons, such as ``unreachable`` or ``refused (422)``; holds no patient text.
+        verdict: refused (this one, as it is), trouble (perhaps only with this one), or down (with anything now).
+    """
+
+    def __init__(self, reason: str, *, verdict: Literal["refused", "trouble", "down"] = "refused") -> None:
+        super().__init__(f"The FHIR server did not take it: {reason}.")
+        self.reason = reason
+        self.verdict = verdict
 
 
 class GuardViolation(KlartextError):

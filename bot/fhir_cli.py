@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,14 +13,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bot.catalog import language_files, load_catalog, locate
 from bot.errors import BadData, friendly_errors
-from bot.fhir_files import read_json, resources_in
+from bot.fhir_export import make_bundle
+from bot.fhir_files import files_in, read_json, resources_in, write_text
 from bot.fhir_validate import surroundings
 from bot.fhir_validate import validate as validate_document
+from bot.handover import Context, export_of
 from bot.interview.fhir_json import JsonObject, as_object, dump
 from bot.interview.outcome import Finding, has_errors, operation_outcome
+from bot.outbox import push as push_all
+from bot.settings import Settings
+from bot.wiring import for_server, make_fhir_server, make_history, make_interviews, make_outbox
 
-fhir = typer.Typer(help="Check FHIR Questionnaires and responses.", no_args_is_help=True)
+fhir = typer.Typer(help="Check FHIR forms and responses; send conversations.", no_args_is_help=True)
+
+DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
 
 _STYLES = {"fatal": "bold red", "error": "red", "warning": "yellow", "information": "dim"}
 
@@ -50,6 +59,45 @@ def validate(
     raise typer.Exit(1 if failed else 0)
 
 
+@fhir.command()
+def export(
+    conversation: Annotated[str, typer.Argument(help="Id of the conversation.")],
+    out: Annotated[Path, typer.Option(help="File for the Bundle.", metavar="FILE")],
+    catalog: Annotated[str, typer.Option(help="The catalog that answered.", metavar="PATH")] = "mammography",
+    patient: Annotated[str, typer.Option(help="The patient's identifier; default: anonymous.", metavar="ID")] = "",
+    data: DataOption = None,
+) -> None:
+    """Write a conversation as a FHIR transaction Bundle; nothing is sent."""
+    with friendly_errors():
+        settings = Settings.from_environment(data=data)
+        folder = locate(catalog)
+        catalogs = [load_catalog(folder, language) for language in language_files(folder)]
+        context = Context(settings.fhir, catalogs, patient)
+        interview = make_interviews(settings).interview(conversation)
+        found = export_of(make_history(settings), conversation, context, interview)
+        made = make_bundle(found)
+        write_text(out, dump(made.bundle) + "\n")
+        for note in made.notes:
+            print(note, file=sys.stderr)
+        print(f"{out}: {len(found.exchanges)} questions of {'a known' if patient else 'an anonymous'} patient")
+
+
+@fhir.command()
+def push(
+    server: Annotated[str | None, typer.Option(help="Base URL. Default: KLARTEXT_FHIR_URL.", metavar="URL")] = None,
+    data: DataOption = None,
+) -> None:
+    """Send the conversations in the outbox; exit 1 if some still wait."""
+    with friendly_errors():
+        settings = for_server(Settings.from_environment(data=data), server)
+        outbox = make_outbox(settings)
+        pushed = push_all(outbox, make_fhir_server(settings), clock=lambda: datetime.now(UTC))
+        for reason in dict.fromkeys(pushed.reasons):
+            print(f"not taken: {reason}", file=sys.stderr)
+        print(f"{pushed.sent} sent, {pushed.waiting} waiting")
+    raise typer.Exit(1 if pushed.waiting else 0)
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
@@ -69,8 +117,7 @@ def _questionnaires(path: Path | None) -> list[JsonObject]:
 
 
 def _terminology(paths: Sequence[Path]) -> list[JsonObject]:
-    files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
-    return [as_object(read_json(file).value) for file in files]
+    return [as_object(read_json(file).value) for file in files_in(paths)]
 
 
 def _print_json(findings: Sequence[Finding]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,27 @@ def read_json(path: Path) -> Parsed:
         raise BadData(f"{path}: not JSON: {error}.") from None
     except OSError as error:
         raise BadData(f"{path}: {error.strerror or 'cannot be read'}.") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        BadData: It cannot be written.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        # It is about a patient: only who runs this may read it.
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+        partial.replace(path)
+    except OSError as error:
+        raise BadData(f"{path}: {error.strerror or 'cannot be written'}. Choose another `--out`.") from None
+
+
+def files_in(paths: Iterable[Path]) -> list[Path]:
+    """Return files as they are, folders as the JSON files in them."""
+    return [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
 
 
 def resources_in(document: JsonObject) -> list[JsonObject]:

@@ -56,21 +56,28 @@ class Batch:
         return self._urgent(turn, said, flag)
 
     def _urgent(self, turn: Turn, said: str, flag: str) -> Turn:
-        """Interrupt: the form reads nothing of it, unless it was about the breast after all."""
+        """Interrupt: the form reads nothing of it, unless it turns out to be no emergency."""
         language = turn.session.language
-        parts = [interface(language, URGENT_TEXTS.get(flag, "urgent"))]
-        if flag != "chest-pain":
-            self._show(replace(turn, reply=Reply(language, tuple(parts))))
-            return turn
-        self._held = said
-        parts.append(interface(language, "chest_question"))
-        self._show(replace(turn, reply=Reply(language, tuple(parts), (interface(language, "chest_breast"),))))
+        alarm = interface(language, URGENT_TEXTS.get(flag, "urgent"))
+        if flag == "chest-pain" or self._interview.says_just_an_answer(turn.session, said):
+            # The breast or the heart; or words that the form itself lists.
+            self._held = said
+            question = interface(language, "chest_question" if flag == "chest-pain" else "is_emergency")
+            reply = Reply(language, (alarm, question), (interface(language, "chest_breast"),))
+        else:
+            reply = Reply(language, (alarm,))
+        self._show(replace(turn, reply=reply))
         return turn
 
     def _heard(self, turn: Turn, said: str) -> Turn:
         after = self._interview.turn(turn.session, said)
         if after.aside != "no" and after.session.talk.phase not in ("paused", "finished"):
             after = self._interview.not_answered(after.session, said)
+        if interface(after.session.language, "go_ahead") in after.reply.parts:
+            # "Yes" to room for words: a file means just that.
+            self._show(after)
+            self._write(f"> {said}")
+            after = self._interview.turn(after.session, said)
         return self._show(self._one_more(turn, after))
 
     def _one_more(self, before: Turn, after: Turn) -> Turn:
@@ -98,10 +105,18 @@ class Batch:
         if waiting.kind == "read-back" and not self._confirm:
             return words["yes"]
         planned = self._script.next_turn()
+        if planned is None and self._has_one_more(waiting):
+            return words["yes"]
         if planned is None and waiting.link_id:
             planned = self._script.take(waiting.link_id, waiting.path)
             planned = words["word_skip"] if planned is not None and not planned.strip() else planned
         return planned if planned is not None else self._without_line(waiting, session)
+
+    def _has_one_more(self, waiting: Open) -> bool:
+        """Say whether "anything else?" about a question is answered with yes: its next line is the answer then."""
+        item = self._interview.form.by_link_id.get(waiting.link_id)
+        repeats = waiting.kind == "another" and item is not None and item.type != "group"
+        return repeats and self._script.has_more(waiting.link_id, waiting.path)
 
     def _without_line(self, waiting: Open, session: Session) -> str | None:
         words = SENTENCES[session.language]

@@ -47,6 +47,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "any_group": "Gibt es hier etwas anzugeben?",
         "another_group": "Gibt es hier noch etwas anzugeben?",
         "which_more": "Gern. Was noch?",
+        "go_ahead": "Gern. Schreiben Sie es einfach.",
         # Not understood
         "not_understood": "Das habe ich leider nicht verstanden.",
         "why_empty": "Ich habe nichts gelesen.",
@@ -80,7 +81,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "example_url": "Schreiben Sie zum Beispiel: https://www.beispiel.ch",
         "example_choice": "Schreiben Sie zum Beispiel die Nummer: 1",
         "example_quantity": "Schreiben Sie eine Zahl und die Einheit, zum Beispiel: 70 kg",
-        "example_quantity_unit": "Schreiben Sie zum Beispiel: {answer}",
+        "example_answer": "Schreiben Sie zum Beispiel: {answer}",
         "marked": "Das macht nichts. Ich notiere die Frage für das Team, und wir machen weiter.",
         "kindly": (
             "Diese Frage ist für Ihre Untersuchung wichtig. Wenn Sie sie jetzt nicht beantworten möchten, "
@@ -140,6 +141,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "completed": "Vielen Dank. Ihre Antworten sind fertig und liegen für das Team bereit.",
         "in_progress": "Vielen Dank. Ich habe Ihre Antworten gespeichert. Was noch offen ist, fragt Sie das Team.",
         "done_already": "Sie haben die Fragen schon beantwortet. Hier können Sie noch etwas ändern.",
+        "is_emergency": "Ist das gerade jetzt ein Notfall?",
         # Pieces
         "word_skip": "überspringen",
         "own": "„{answer}“",
@@ -180,6 +182,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "any_group": "Is there anything to tell us here?",
         "another_group": "Is there anything else to tell us here?",
         "which_more": "Of course. What else?",
+        "go_ahead": "Of course. Just write it.",
         "not_understood": "I am sorry, I did not understand that.",
         "why_empty": "I did not read anything.",
         "why_too_long": "That is too long for me. Please make it shorter.",
@@ -212,7 +215,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "example_url": "For example, write: https://www.example.org",
         "example_choice": "For example, write the number: 1",
         "example_quantity": "Write a number and its unit, for example: 70 kg",
-        "example_quantity_unit": "For example, write: {answer}",
+        "example_answer": "For example, write: {answer}",
         "marked": "Never mind. I note the question for the team, and we go on.",
         "kindly": (
             "This question matters for your examination. If you do not want to answer it now, write “skip”. "
@@ -266,6 +269,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "completed": "Thank you very much. Your answers are finished and ready for the team.",
         "in_progress": "Thank you very much. I have saved your answers. The team will ask about what is still open.",
         "done_already": "You have answered the questions already. You can still change something here.",
+        "is_emergency": "Is this an emergency right now?",
         "word_skip": "skip",
         "own": "“{answer}”",
         "choice": "{answer}",
@@ -294,6 +298,22 @@ QUESTION_PADDING: Mapping[str, frozenset[str]] = {
     "de": _words("und aber also nun eine frage noch entschuldigung sorry bitte sagen sie mal ok okay ja ach"),
     "en": _words("and but so well one a question please sorry excuse me ok okay yes oh tell"),
 }
+# Further ways to say that there is nothing else, folded.
+END_PHRASES: Mapping[str, frozenset[str]] = {
+    "de": frozenset(
+        (
+            "das war s", "das wars", "des wars", "das war alles", "das ist alles", "das waere alles", "mehr nicht",
+            "fertig", "sonst nichts", "sonst keine", "ende", "genug", "reicht", "das reicht",
+            "mehr faellt mir nicht ein",
+        )
+    ),
+    "en": frozenset(
+        (
+            "that s all", "that is all", "thats all", "that s it", "thats it", "that is it", "nope that s it", "done",
+            "finished", "nothing more", "enough", "the end", "no that s all", "no that is all",
+        )
+    ),
+}  # fmt: skip
 # Further ways to say that the summary may go.
 SEND_WORDS: Mapping[str, frozenset[str]] = {
     "de": _words("absenden abschicken senden schicken speichern fertig alles"),

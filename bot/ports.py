@@ -62,7 +62,7 @@ class AnswerIndex(Protocol):
         ...
 
 
-Channel = Literal["terminal", "api", "rest"]
+Channel = Literal["terminal", "page", "api", "rest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +147,143 @@ class StoredFlag:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class KeptTurn:
+    """A stored turn with its number, and what the patient said of the answer."""
+
+    number: int
+    turn: StoredTurn
+    flags: tuple[FlagReason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A conversation on its way to a FHIR server.
+
+    Attributes:
+        conversation: Its id.
+        bundle: The transaction Bundle as JSON text.
+        at: When it was put in, with time zone.
+    """
+
+    conversation: str
+    bundle: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An entry of the outbox that nobody else sends meanwhile.
+
+    Attributes:
+        number: Of the entry; later ones are greater.
+        token: Proves the claim.
+        again: Whether it may have been sent before.
+    """
+
+    number: int
+    token: str
+    bundle: str
+    again: bool
+
+
+class History(Protocol):
+    """What was kept of one conversation."""
+
+    def kept(self, id_: str, *, until: datetime | None = None) -> list[KeptTurn]:
+        """Return its questions in order, or as they stood at `until`; none when there is no such conversation."""
+        ...
+
+
+class Outbox(Protocol):
+    """What waits to be sent. Nothing is lost: an entry stays until a server has accepted it."""
+
+    def put(self, outgoing: Outgoing) -> None:
+        """Store durably."""
+        ...
+
+    def claim(self, *, at: datetime, after: int = 0) -> Claimed | None:
+        """Return the oldest waiting entry with a number above `after`; None when there is none to be had.
+
+        Entries of a conversation whose earlier entry still waits are left out: its states are sent in order.
+        """
+        ...
+
+    def accept(self, claimed: Claimed, *, at: datetime) -> None:
+        """Note that the server has it; its content is deleted here."""
+        ...
+
+    def release(self, claimed: Claimed, reason: str) -> None:
+        """Note why it was not taken, and let it wait."""
+        ...
+
+    def last_put(self, conversation: str) -> datetime | None:
+        """Return the moment of the latest entry of a conversation, sent or not; None when there is none."""
+        ...
+
+    def waiting(self) -> int:
+        """Return how many entries no server has accepted yet."""
+        ...
+
+
+class FhirServer(Protocol):
+    """A FHIR server that takes transactions."""
+
+    def check(self) -> None:
+        """Raise UserFixable when this is no server that we can send to, NotSent when it does not answer."""
+        ...
+
+    def send(self, bundle: str, *, again: bool = False) -> None:
+        """Send a transaction Bundle; `again` when it may have arrived already.
+
+        Raises:
+            NotSent: The server did not take all of it.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredInterview:
+    """An interview as it is kept.
+
+    Attributes:
+        conversation: The conversation it belongs to.
+        form: The Questionnaire, or a Bundle with its value sets, as JSON text: as it was when the interview began.
+        head: Language, status and where the talk stands, as JSON text.
+        events: What happened, in order, each as JSON text.
+        changed_at: When, with time zone.
+    """
+
+    conversation: str
+    form: str
+    head: str
+    events: tuple[str, ...]
+    changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class InterviewChange:
+    """What a turn changed in the interview of its conversation.
+
+    Attributes:
+        interview: As it is after the turn.
+        known: How many of its events are stored; None when the interview is new.
+        outgoing: What goes into the outbox with it, where the patient has just agreed: both are stored, or neither.
+    """
+
+    interview: StoredInterview
+    known: int | None
+    outgoing: Outgoing | None = None
+
+
+class Interviews(Protocol):
+    """Interviews, one per conversation. They are written with the turns that change them."""
+
+    def interview(self, conversation: str) -> StoredInterview | None:
+        """Return the interview of a conversation, or None."""
+        ...
+
+
 class Records(Protocol):
     """What is kept of conversations. Every write is durable before it returns."""
 
@@ -158,8 +295,8 @@ class Records(Protocol):
         """Return a conversation, or None: never begun, or erased."""
         ...
 
-    def add_turn(self, turn: StoredTurn) -> None:
-        """Store a turn.
+    def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None) -> None:
+        """Store a turn with what it changed in the interview: both, or neither.
 
         Raises:
             AlreadyStored: Its number or its turn id is in use: another request was faster.
@@ -188,7 +325,7 @@ class Records(Protocol):
         ...
 
     def erase(self, conversation: str) -> None:
-        """Delete a conversation with its turns and flags."""
+        """Delete a conversation with its turns, flags and interview, and what of it waits to be sent."""
         ...
 
     def open_questions(self) -> list[StoredTurn]:

@@ -6,16 +6,18 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.assistant import Assistant
 from bot.conversation import Conversation, Message, Taken, first_language
 from bot.errors import AlreadyStored, BadData, GuardViolation, Reused, Unreachable
-from bot.kept import read_reply
+from bot.interview.form import Form
+from bot.interviewing import Interviewer
+from bot.kept import read_reply, repeated
 from bot.matching.text import sanitise
 from bot.ports import Channel, Records, StoredConversation, StoredFlag, StoredTurn
-from bot.reply import Reply, guard, interface
+from bot.reply import Heard, Reply, guard, interface
 
 RETRIES = 20  # of a turn that crossed others of the same conversation
 
@@ -37,11 +39,13 @@ class Reception:
         assistant: Decides.
         records: The only memory.
         now: The clock.
+        interviewer: Returns who asks the questions of the radiology team in a conversation; None where nobody does.
     """
 
     assistant: Assistant
     records: Records
     now: Callable[[], datetime]
+    interviewer: Callable[[str], Interviewer | None] = field(default=lambda _: None)
 
     def open(self, *, channel: Channel, language: str | None, consented: bool) -> Opened:
         """Begin a conversation with a new id and a new secret.
@@ -60,7 +64,8 @@ class Reception:
             secret_hash=hash_of(secret),
             consented=consented,
         )
-        return Opened(stored, secret, Conversation.begin(self.assistant, self.records, stored).welcome())
+        conversation = Conversation.begin(self.assistant, self.records, stored, interviewer=self.interviewer(stored.id))
+        return Opened(stored, secret, conversation.greet(at=self.now()))
 
     def known_as(self, id_: str, *, channel: Channel) -> StoredConversation:
         """Return the conversation of an id that another system's user stands behind; begin it if need be."""
@@ -93,18 +98,28 @@ class Reception:
             if known is not None:
                 return self._again(known, message)
             try:
-                return Conversation.resume(self.assistant, self.records, opened).take(message, at=self.now())
+                return self._resume(opened).take(message, at=self.now())
             except AlreadyStored:
                 continue  # another request was faster: either it was this turn, or the state has changed
         raise Unreachable("Too many turns of one conversation crossed each other. Send them one after the other.")
 
     def transcript(self, id_: str) -> list[Taken]:
         """Return the turns of a conversation as the patient may see them today."""
-        return [Taken(turn, self._shown_again(turn)) for turn in self.records.turns(id_) if turn.exchange]
+        form = self._form(id_)
+        return [Taken(turn, self._shown_again(turn, form)) for turn in self.records.turns(id_) if turn.exchange]
 
     def flag(self, id_: str, flag: StoredFlag) -> None:
         """Note a complaint; raise BadData when there is no such turn."""
         self.records.flag(id_, flag)
+
+    def _resume(self, opened: StoredConversation) -> Conversation:
+        return Conversation.resume(
+            self.assistant, self.records, opened, at=self.now(), interviewer=self.interviewer(opened.id)
+        )
+
+    def _form(self, id_: str) -> Form | None:
+        interviewer = self.interviewer(id_)
+        return interviewer.form if interviewer is not None else None
 
     def _again(self, turn: StoredTurn, message: Message) -> Taken:
         exchange = turn.exchange
@@ -112,14 +127,17 @@ class Reception:
         # To answer another question with the old reply would be wrong, and might hide an emergency.
         if exchange is None or exchange.choice != message.choice or not same_text:
             raise Reused("This turn_id was used for another message. Give every new message a turn_id of its own.")
-        return Taken(turn, self._shown_again(turn))
+        return Taken(turn, self._shown_again(turn, self._form(turn.conversation)))
 
-    def _shown_again(self, turn: StoredTurn) -> Reply:
+    def _shown_again(self, turn: StoredTurn, form: Form | None) -> Reply:
         """Return a stored reply if a patient may still see it: texts are withdrawn, and databases edited."""
         language = turn.language if turn.language in self.assistant.languages else first_language(self.assistant)
         try:
             reply = read_reply(turn.exchange.reply if turn.exchange else "")
-            return guard(reply, self.assistant.catalog(reply.language), shown=self.assistant.shown(reply.language))
+            # What was repeated then may have been changed since; every sentence must still be the form's or ours.
+            heard = Heard(form, repeated([reply])) if form is not None else None
+            catalog, shown = self.assistant.catalog(reply.language), self.assistant.shown(reply.language)
+            return guard(reply, catalog, shown=shown, heard=heard)
         except (GuardViolation, BadData):
             return Reply(language, (interface(language, "withdrawn"),))
 

@@ -15,10 +15,15 @@ def serve(
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
     catalog: Annotated[str, typer.Option(help="A shipped exam, or a catalog folder.", metavar="PATH")] = "mammography",
     sample: Annotated[bool, typer.Option("--sample", help="Show drafts too, labelled as such.")] = False,
+    questionnaire: Annotated[
+        Path | None, typer.Option(help="The questions of the radiology team. Default: the exam's.", metavar="Q.json")
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="Folder for index and database. Default: KLARTEXT_DATA.")] = None,
 ) -> None:
     """Serve the JSON API and the REST channel until told to stop."""
     from bot.web.server import Serving, run_server
 
     with friendly_errors():
-        run_server(Serving(host=host, port=port, catalog=catalog, data=data, sample=sample))
+        run_server(
+            Serving(host=host, port=port, catalog=catalog, data=data, sample=sample, questionnaire=questionnaire)
+        )

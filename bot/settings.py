@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, TypeVar
 from urllib.parse import urlsplit
 
 import platformdirs
@@ -16,6 +17,74 @@ MIN_SECRET = 20  # characters of a secret in the settings
 REQUESTS_PER_MINUTE = 600
 TURNS_PER_MINUTE = 30
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+FhirAuth = Literal["none", "basic", "post", "jwt"]
+Word = TypeVar("Word", bound=str)
+_FHIR_AUTHS: tuple[FhirAuth, ...] = ("none", "basic", "post", "jwt")
+_FHIR_IDS: tuple[Literal["server", "client"], ...] = ("server", "client")
+
+
+@dataclass(frozen=True, slots=True)
+class FhirAccess:
+    """How to reach a FHIR server, and as whom.
+
+    Attributes:
+        url: Its base URL (``KLARTEXT_FHIR_URL``); nothing is ever sent elsewhere.
+        token_url: OAuth2 token endpoint (``KLARTEXT_FHIR_TOKEN_URL``).
+        client_id: Of this installation (``KLARTEXT_FHIR_CLIENT_ID``).
+        client_secret: Its secret (``KLARTEXT_FHIR_CLIENT_SECRET``).
+        client_secret_file: A file that holds the secret instead (``KLARTEXT_FHIR_CLIENT_SECRET_FILE``).
+        key_file: PEM file with a private key, for SMART Backend Services (``KLARTEXT_FHIR_KEY_FILE``).
+        key_id: Under which the server knows the public key (``KLARTEXT_FHIR_KEY_ID``).
+        auth: none, basic, post or jwt (``KLARTEXT_FHIR_AUTH``); default: what key and secret suggest.
+        scope: What to ask for (``KLARTEXT_FHIR_SCOPE``).
+        ca_file: PEM file with the authorities to trust (``KLARTEXT_FHIR_CA_FILE``).
+        ids: Whether the server gives ids, or takes ours (``KLARTEXT_FHIR_IDS``: server or client).
+        patient_system: System of patient identifiers (``KLARTEXT_FHIR_PATIENT_SYSTEM``).
+    """
+
+    url: str | None = None
+    token_url: str | None = None
+    client_id: str | None = None
+    client_secret: str | None = field(default=None, repr=False)
+    client_secret_file: Path | None = None
+    key_file: Path | None = None
+    key_id: str | None = None
+    auth: FhirAuth = "none"
+    scope: str = "system/*.crus"
+    ca_file: Path | None = None
+    ids: Literal["server", "client"] = "server"
+    patient_system: str | None = None
+
+    @classmethod
+    def from_environment(cls, env: Mapping[str, str]) -> FhirAccess:
+        """Read what concerns FHIR servers."""
+        secret, secret_file = env.get("KLARTEXT_FHIR_CLIENT_SECRET"), env.get("KLARTEXT_FHIR_CLIENT_SECRET_FILE")
+        key_file, ca_file = env.get("KLARTEXT_FHIR_KEY_FILE"), env.get("KLARTEXT_FHIR_CA_FILE")
+        usual: FhirAuth = "jwt" if key_file else "basic" if secret or secret_file else "none"
+        return cls(
+            url=env.get("KLARTEXT_FHIR_URL") or None,
+            token_url=env.get("KLARTEXT_FHIR_TOKEN_URL") or None,
+            client_id=env.get("KLARTEXT_FHIR_CLIENT_ID") or None,
+            client_secret=secret or None,
+            client_secret_file=Path(secret_file) if secret_file else None,
+            key_file=Path(key_file) if key_file else None,
+            key_id=env.get("KLARTEXT_FHIR_KEY_ID") or None,
+            auth=_one_of(env, "KLARTEXT_FHIR_AUTH", _FHIR_AUTHS, usual),
+            scope=env.get("KLARTEXT_FHIR_SCOPE") or "system/*.crus",
+            ca_file=Path(ca_file) if ca_file else None,
+            ids=_one_of(env, "KLARTEXT_FHIR_IDS", _FHIR_IDS, "server"),
+            patient_system=env.get("KLARTEXT_FHIR_PATIENT_SYSTEM") or None,
+        )
+
+
+def _one_of(env: Mapping[str, str], name: str, words: Sequence[Word], usual: Word) -> Word:
+    said = env.get(name) or usual
+    found = next((word for word in words if word == said), None)
+    if found is None:
+        raise UserFixable(f"{name} is {said!r}. Set it to one of: {', '.join(words)}.")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +105,7 @@ class Settings:
         trusted_proxies: Addresses whose ``X-Forwarded-For`` is believed (``KLARTEXT_TRUSTED_PROXIES``, by commas).
         requests_per_minute: Of one address (``KLARTEXT_REQUESTS_PER_MINUTE``); many patients may share a hospital's.
         turns_per_minute: Of one conversation (``KLARTEXT_TURNS_PER_MINUTE``).
+        fhir: How to reach a FHIR server.
     """
 
     data: Path
@@ -50,6 +120,7 @@ class Settings:
     trusted_proxies: tuple[str, ...] = ()
     requests_per_minute: int = REQUESTS_PER_MINUTE
     turns_per_minute: int = TURNS_PER_MINUTE
+    fhir: FhirAccess = FhirAccess()
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None, *, data: Path | None = None) -> Settings:
@@ -69,6 +140,7 @@ class Settings:
             trusted_proxies=_list(env, "KLARTEXT_TRUSTED_PROXIES"),
             requests_per_minute=_count(env, "KLARTEXT_REQUESTS_PER_MINUTE", REQUESTS_PER_MINUTE),
             turns_per_minute=_count(env, "KLARTEXT_TURNS_PER_MINUTE", TURNS_PER_MINUTE),
+            fhir=FhirAccess.from_environment(env),
         )
 
     def writable_data(self) -> Path:

@@ -16,12 +16,13 @@ from bot.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import UserFixable
 from bot.matching import store
 from bot.matching.train import Part
-from bot.ports import AnswerIndex, Encoder, Entry, Records, Vectors
+from bot.ports import AnswerIndex, Encoder, Entry, FhirServer, History, Interviews, Outbox, Records, Vectors
 from bot.settings import Settings
 from bot.training import indexed_texts, train_catalog
 
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
+    from bot.adapters.sql_records import SqlRecords
 
 FORMAT = 7  # raise it when texts, features or training change: everything is then built anew
 
@@ -166,6 +167,52 @@ def _open_index(settings: Settings, name: str, catalog: Catalog, encoder: Encode
 
 def make_records(settings: Settings) -> Records:
     """Open the database of the settings: SQLite in the data folder unless a URL is set."""
+    return _database(settings)
+
+
+def make_history(settings: Settings) -> History:
+    """Open the same database to read conversations."""
+    return _database(settings)
+
+
+def make_interviews(settings: Settings) -> Interviews:
+    """Open the interviews in the same database."""
+    from bot.adapters.sql_interviews import SqlInterviews
+
+    return SqlInterviews(_database(settings).engine)
+
+
+def make_outbox(settings: Settings) -> Outbox:
+    """Open the outbox in the same database."""
+    from bot.adapters.sql_outbox import SqlOutbox
+
+    return SqlOutbox(_database(settings).engine)
+
+
+def for_server(settings: Settings, url: str | None) -> Settings:
+    """Return the settings with another FHIR server.
+
+    Raises:
+        UserFixable: The credentials in the settings belong to the configured server.
+    """
+    if url is None or url == settings.fhir.url:
+        return settings
+    if settings.fhir.url is not None and settings.fhir.auth != "none":
+        raise UserFixable(
+            "The credentials in the settings are for KLARTEXT_FHIR_URL and are not shown to another server. "
+            "Set KLARTEXT_FHIR_URL to the other one, with credentials of its own."
+        )
+    return replace(settings, fhir=replace(settings.fhir, url=url))
+
+
+def make_fhir_server(settings: Settings) -> FhirServer:
+    """Return the FHIR server of the settings; raise UserFixable when they cannot work."""
+    from bot.adapters.fhir_server import HttpFhirServer
+
+    return HttpFhirServer(settings.fhir)
+
+
+def _database(settings: Settings) -> SqlRecords:
     from bot.adapters.sql_records import SqlRecords
 
     if settings.database_url:

@@ -37,9 +37,11 @@ def part(app: typer.Typer) -> None:
     """Add the harness to the command line of the assistant."""
     from harness.bench import bench
     from harness.demo import demo
+    from harness.gate_cli import add_to as add_gate_to
     from harness.importing import import_suite
 
     harness.command("import")(import_suite)
+    add_gate_to(harness)
     app.add_typer(harness, name="harness")
     app.command()(demo)
     app.command()(bench)
@@ -190,7 +192,7 @@ def check(
 def run(
     suite: Annotated[str, typer.Option("--suite", help="A shipped suite, or its folder.")],
     out: Annotated[Path, typer.Option(help="Folder of the run. An unfinished run in it is continued.")],
-    system: Annotated[str, typer.Option(help="System under test.")] = "klartext",
+    system: Annotated[str, typer.Option(help="System under test: klartext, or a YAML file.")] = "klartext",
     method: Annotated[Literal["hybrid", "cosine"], typer.Option(help="How the assistant matches.")] = "hybrid",
     catalog: CatalogOption = "mammography",
     encoder: Annotated[str, typer.Option(help="Encoder of the assistant.", metavar="NAME")] = "embedded",
@@ -203,7 +205,7 @@ def run(
     with friendly_errors():
         require_known(system)
         opening = Opening(catalog, encoder, method, data)
-        summary = run_and_report(suite, out, opening)
+        summary = run_and_report(suite, out, opening, system=system)
         (out / "summary.json").write_text(json.dumps(summary.as_json(), indent=2) + "\n", encoding="utf-8")
 
 
@@ -218,3 +220,17 @@ def label(
 
     with friendly_errors():
         label_in_terminal(run_, rater=rater, catalog=catalog)
+
+
+@harness.command()
+def errors(
+    run_: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
+    catalog: CatalogOption = "mammography",
+    data: DataOption = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Group what a run missed by cause, with a proposal for each; also written to RUN/errors.json."""
+    from harness.misses.command import show_errors
+
+    with friendly_errors():
+        show_errors(run_, catalog=catalog, data=data, as_json=json_)

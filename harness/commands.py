@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from bot import BadData
+from bot import BadData, Catalog, Settings, Unreachable
 from harness.labels import LABELS, Verdicts, load_labels, shipped_labels
 from harness.report import NOTE_1, Titles, note_2, table_1, table_2
-from harness.run import Outcome, run_suite
+from harness.run import ERROR, Outcome, run_suite
 from harness.score import Summary, summarise
 from harness.suite import Suite, load_suite
-from harness.systems import InProcess, Opening
+from harness.systems import IN_PROCESS, InProcess, Opening, System
 from harness.vignettes import load_vignettes
 
 
-def run_and_report(suite_name: str, out: Path, opening: Opening) -> Summary:
-    """Run a suite against the assistant and print Tables 1 and 2."""
+def run_and_report(suite_name: str, out: Path, opening: Opening, *, system: str = IN_PROCESS) -> Summary:
+    """Run a suite against the assistant, or the system of a file, and print Tables 1 and 2."""
     suite = load_suite(suite_name)
-    under_test = InProcess.open(opening, suite.meta.language)
-    outcomes = run_with_bar(suite, under_test, out)
+    with _under_test(system, opening, suite.meta.language) as (under_test, catalog):
+        outcomes = run_with_bar(suite, under_test, catalog, out)
+    failed = [outcome.error for outcome in outcomes if outcome.decision == ERROR]
+    if failed and len(failed) == len(outcomes):
+        raise Unreachable(f"The system answered no question ({failed[-1]}). Mend it and run this again.")
     if all(outcome.right is None for outcome in outcomes):
         raise BadData(
             f"The suite {suite.meta.name!r} left no paraphrase to score, only novel questions to label. "
@@ -32,7 +38,20 @@ def run_and_report(suite_name: str, out: Path, opening: Opening) -> Summary:
     return summary
 
 
-def run_with_bar(suite: Suite, system: InProcess, out: Path) -> list[Outcome]:
+@contextmanager
+def _under_test(system: str, opening: Opening, language: str) -> Iterator[tuple[System, Catalog]]:
+    if system == IN_PROCESS:
+        inside = InProcess.open(opening, language)
+        yield inside, inside.assistant.catalog(language)
+        return
+    from harness.external.opening import open_external  # httpx and jsonpath, for those who ask elsewhere
+
+    settings = Settings.from_environment(data=opening.data)
+    with open_external(Path(system), opening, language, settings=settings, environ=os.environ) as opened:
+        yield opened
+
+
+def run_with_bar(suite: Suite, system: System, catalog: Catalog, out: Path) -> list[Outcome]:
     """Run a suite with a progress bar on standard error."""
     bar = Progress(
         TextColumn("{task.description}"),
@@ -42,8 +61,8 @@ def run_with_bar(suite: Suite, system: InProcess, out: Path) -> list[Outcome]:
         console=Console(stderr=True),
     )
     with bar:
-        task = bar.add_task(f"{suite.meta.name}, {system.method}", total=len(suite.questions))
-        catalog = system.assistant.catalog(suite.meta.language)
+        name = system.identity.get("method") or system.identity["system"]
+        task = bar.add_task(f"{suite.meta.name}, {name}", total=len(suite.questions))
         return run_suite(suite, system, catalog, out, progress=lambda done: bar.advance(task, done))
 
 
@@ -72,5 +91,7 @@ def print_tables(
     left_out = len(suite.questions) - len(outcomes)
     if left_out:
         console.print(f"\n{left_out} questions were left out: they are near copies of the catalog's texts.")
+    if summary.failed:
+        console.print(f"\nThe system failed on {summary.failed} questions: not scored. Run again to ask them again.")
     if suite.meta.note:
         console.print(f"\n{suite.meta.note}")

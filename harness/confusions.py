@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from harness.run import Outcome
+
 SIGNIFICANT = 0.05
 
 Floats = npt.NDArray[np.float64]
@@ -55,6 +57,15 @@ class Confusion:
     @property
     def mutual(self) -> bool:
         return self.forth > 0 and self.back > 0
+
+
+def mistakes_of(outcomes: Sequence[Outcome]) -> list[Mistake]:
+    """Return the questions with a known pair for which another pair came first."""
+    return [
+        Mistake(outcome.pair_id, outcome.candidates[0])
+        for outcome in outcomes
+        if outcome.pair_id is not None and not outcome.top1 and outcome.candidates
+    ]
 
 
 def confusions(mistakes: Sequence[Mistake], pairs: int) -> list[Confusion]:

@@ -34,8 +34,9 @@ def _evaluate(lang: str, data: Path | None) -> None:
     suite = load_suite(f"mammography-{lang}")
     hybrid = InProcess.open(Opening("mammography", "embedded", "hybrid", data), lang)
     cosine = InProcess(hybrid.assistant, "cosine", {**hybrid.identity, "method": "cosine"})
+    catalog = hybrid.assistant.catalog(lang)
     with tempfile.TemporaryDirectory() as folder:
-        outcomes = run_with_bar(suite, hybrid, Path(folder) / "hybrid")
-        beside = run_with_bar(suite, cosine, Path(folder) / "cosine")
+        outcomes = run_with_bar(suite, hybrid, catalog, Path(folder) / "hybrid")
+        beside = run_with_bar(suite, cosine, catalog, Path(folder) / "cosine")
         verdicts = verdicts_of(suite, Path(folder) / "hybrid")
     print_tables(suite, outcomes, summarise(outcomes), verdicts=verdicts, beside=(beside, summarise(beside)))

@@ -14,10 +14,13 @@ from harness.questions import Question, QuestionSource, Recording
 from harness.suite import save_suite
 
 STRATUM = "imported"  # a question set knows no vignettes
+URGENT = "urgent"  # instead of a pair: the message must reach a human
 
 
 def import_suite(
-    file: Annotated[Path, typer.Argument(help="CSV, TSV, JSON or Rasa NLU YAML; no pair_id: out of scope.")],
+    file: Annotated[
+        Path, typer.Argument(help="CSV, TSV, JSON or Rasa NLU YAML; no pair_id: out of scope; `urgent`: for a human.")
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder of the suite to write.")],
     lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")],
     catalog: Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")],
@@ -27,7 +30,7 @@ def import_suite(
     with friendly_errors():
         imported = read_question_set(file)
         loaded = load_catalog(locate(catalog), lang)
-        known = {pair.id for pair in loaded.pairs}
+        known = {pair.id for pair in loaded.pairs} | {URGENT}
         strange = sorted({pair.id for pair in imported.pairs} - known)
         if strange:
             raise BadData(
@@ -44,7 +47,8 @@ def import_suite(
             recording=Recording(questions, (), {}),
             today=date.today(),
         )
-    typer.echo(f"{out}: {meta.counts['paraphrase']} questions, {meta.counts['novel']} out of scope")
+    urgent = f", {meta.counts[URGENT]} urgent" if URGENT in meta.counts else ""
+    typer.echo(f"{out}: {meta.counts['paraphrase']} questions, {meta.counts['novel']} out of scope{urgent}")
 
 
 def _question(text: str, pair_id: str | None, lang: str, by: Literal["person", "model"]) -> Question:
@@ -53,7 +57,7 @@ def _question(text: str, pair_id: str | None, lang: str, by: Literal["person", "
         text=text,
         lang=lang,
         vignette=STRATUM,
-        pair_id=pair_id,
-        kind="paraphrase" if pair_id else "novel",
+        pair_id=None if pair_id == URGENT else pair_id,
+        kind="urgent" if pair_id == URGENT else "paraphrase" if pair_id else "novel",
         source=QuestionSource(kind=by),
     )

@@ -10,7 +10,6 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from harness.parse import Dropped
-from harness.prompts import Kind
 
 
 class _Edge(BaseModel):
@@ -40,14 +39,14 @@ class QuestionSource(_Edge):
 
 
 class Question(_Edge):
-    """One test item; `pair_id` is None for novel questions."""
+    """One test item; `pair_id` is None for novel questions and for urgent messages, which must reach a human."""
 
     id: str
     text: str
     lang: str
     vignette: str
     pair_id: str | None
-    kind: Kind
+    kind: Literal["paraphrase", "novel", "urgent"]
     source: QuestionSource
 
 

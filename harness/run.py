@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-from bot import BadData, Catalog, Response
+from bot import BadData, Catalog, Unreachable
 from harness.questions import Question
 from harness.suite import Suite, contamination
-from harness.systems import System
+from harness.systems import Answer, Failure, Matched, Reply, System
 
 OUTCOMES, RUN = "outcomes.jsonl", "run.json"
-CHUNK = 128  # questions between two writes: a kill costs at most this many answers
+CHUNK = 128  # questions between two writes: a kill costs at most this many answers …
+WRITE_S = 1.0  # … or this much time of a slow system
+ERROR = "error"
+MOST_FAILURES = 10  # in a row: then the system is down, and asking on would only mark every question as failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,7 @@ class Outcome:
         id: Of the question.
         text: Of the question.
         lang, vignette, kind, pair_id: Of the question; `pair_id` is the right pair, or None for novel questions.
-        decision: answered, clarify, declined or urgent.
+        decision: answered, clarify, declined or urgent; ``error`` when the system failed: then nothing is scored.
         answered_with: The pair that was shown, if one was.
         score: Of the first candidate.
         candidates: Pair ids ranked, best first.
@@ -35,6 +39,9 @@ class Outcome:
         offered: Whether the right pair was among the choices; None for novel questions.
         top1: Whether the first candidate was right; None for novel questions.
         elapsed_ms: Time the system took.
+        matched: How the shown pair was recognised: by ``id``, or by the ``text`` or ``similarity`` of the answer;
+            ``none`` when text was shown that belongs to no pair; None when nothing was shown.
+        error: What failed, when the system did.
     """
 
     id: str
@@ -52,9 +59,11 @@ class Outcome:
     offered: bool | None
     top1: bool | None
     elapsed_ms: float
+    matched: Matched | None = None
+    error: str | None = None
 
     @classmethod
-    def of(cls, question: Question, response: Response, accepted: frozenset[str]) -> Outcome:
+    def of(cls, question: Question, response: Answer, accepted: frozenset[str]) -> Outcome:
         """Score a response; `accepted` holds the right pair and those that curators declared equivalent."""
         candidates = tuple(candidate.pair_id for candidate in response.candidates)
         scored = question.pair_id is not None
@@ -74,6 +83,29 @@ class Outcome:
             offered=any(choice in accepted for choice in response.choices) if scored else None,
             top1=bool(candidates) and candidates[0] in accepted if scored else None,
             elapsed_ms=round(response.elapsed_ms, 3),
+            matched=response.matched if isinstance(response, Reply) else ("id" if response.pair_id else None),
+        )
+
+    @classmethod
+    def failed(cls, question: Question, failure: Failure) -> Outcome:
+        """Note that the system failed: neither right nor wrong."""
+        return cls(
+            id=question.id,
+            text=question.text,
+            lang=question.lang,
+            vignette=question.vignette,
+            kind=question.kind,
+            pair_id=question.pair_id,
+            decision=ERROR,
+            answered_with=None,
+            score=0.0,
+            candidates=(),
+            choices=(),
+            right=None,
+            offered=None,
+            top1=None,
+            elapsed_ms=round(failure.elapsed_ms, 3),
+            error=failure.reason,
         )
 
     def as_line(self) -> str:
@@ -108,23 +140,28 @@ def run_suite(
 
     Raises:
         BadData: The suite is for another catalog, or `out` holds a run of something else.
+        Unreachable: The system failed on many questions in a row; what it answered is kept.
     """
     _check(suite, catalog)
-    _claim(out, {"suite": suite.meta.name, "suite_hash": suite.meta.sha256, **system.identity})
-    done = _resume(out / OUTCOMES)
     left_out = {item.question.id for item in contamination(suite, catalog)}
     asked = [question for question in suite.questions if question.id not in left_out]
-    todo = [question for question in asked if question.id not in done]
+    identity = {"suite": suite.meta.name, "suite_hash": suite.meta.sha256, **system.identity}
+    _claim(out, identity, questions=len(asked))
+    done = _resume(out / OUTCOMES)
+    # Where the system failed it is asked again: its failures often pass.
+    todo = [question for question in asked if question.id not in done or done[question.id].decision == ERROR]
     progress(len(suite.questions) - len(todo))
+    failed_in_a_row = 0
     with (out / OUTCOMES).open("a", encoding="utf-8") as file:
-        for start in range(0, len(todo), CHUNK):
-            chunk = todo[start : start + CHUNK]
-            for outcome in _ask(chunk, system, suite.meta.language, catalog):
-                done[outcome.id] = outcome
-                file.write(outcome.as_line())
-            file.flush()
-            os.fsync(file.fileno())
-            progress(len(chunk))
+        for outcome in _written(file, _ask_all(todo, system, suite.meta.language, catalog)):
+            done[outcome.id] = outcome
+            progress(1)
+            failed_in_a_row = failed_in_a_row + 1 if outcome.decision == ERROR else 0
+            if failed_in_a_row == MOST_FAILURES:
+                raise Unreachable(
+                    f"The system failed {MOST_FAILURES} times in a row, at last: {outcome.error}. "
+                    "Mend it and run this again; what was answered is kept."
+                )
     return [done[question.id] for question in asked]
 
 
@@ -132,17 +169,37 @@ def load_outcomes(out: Path) -> list[Outcome]:
     """Read the outcomes of a run; raise BadData when there are none."""
     try:
         lines = (out / OUTCOMES).read_text(encoding="utf-8").split("\n")
-        return [Outcome.from_line(line) for line in lines if line]
+        # A question that is asked again after a failure has two lines: the last one counts.
+        return list({outcome.id: outcome for outcome in map(Outcome.from_line, filter(None, lines))}.values())
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadData(f"{out} holds no complete run. Run `klartext harness run --suite NAME --out {out}`.") from error
 
 
-def _ask(chunk: Sequence[Question], system: System, language: str, catalog: Catalog) -> list[Outcome]:
-    responses = system.ask([question.text for question in chunk], language)
-    return [
-        Outcome.of(question, response, accepted_pairs(catalog, question.pair_id))
-        for question, response in zip(chunk, responses, strict=True)
-    ]
+def _ask_all(
+    questions: Sequence[Question], system: System, language: str, catalog: Catalog
+) -> Iterator[tuple[Outcome, bool]]:
+    """Yield each outcome, and whether it is the last of its chunk."""
+    for start in range(0, len(questions), CHUNK):
+        chunk = questions[start : start + CHUNK]
+        replies = system.ask([question.text for question in chunk], language)
+        for number, (question, reply) in enumerate(zip(chunk, replies, strict=True), 1):
+            if isinstance(reply, Failure):
+                yield Outcome.failed(question, reply), number == len(chunk)
+            else:
+                accepted = accepted_pairs(catalog, question.pair_id)
+                yield Outcome.of(question, reply, accepted), number == len(chunk)
+
+
+def _written(file: TextIO, outcomes: Iterator[tuple[Outcome, bool]]) -> Iterator[Outcome]:
+    """Pass outcomes on, stored durably after each chunk, and after `WRITE_S` when the system is slow."""
+    written = time.monotonic()
+    for outcome, last in outcomes:
+        file.write(outcome.as_line())
+        if last or time.monotonic() - written > WRITE_S:
+            file.flush()
+            os.fsync(file.fileno())
+            written = time.monotonic()
+        yield outcome
 
 
 def _check(suite: Suite, catalog: Catalog) -> None:
@@ -161,7 +218,7 @@ def _check(suite: Suite, catalog: Catalog) -> None:
         raise BadData(f"The suite {suite.meta.name!r} has no questions. Import it again.")
 
 
-def _claim(out: Path, identity: dict[str, str]) -> None:
+def _claim(out: Path, identity: dict[str, str], *, questions: int) -> None:
     """Note what this run is, or make sure that the folder holds the same run."""
     path = out / RUN
     try:
@@ -177,7 +234,9 @@ def _claim(out: Path, identity: dict[str, str]) -> None:
                 )
             return
         partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps(identity, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        # The number tells later whether the run was finished.
+        record = {**identity, "questions": questions}
+        partial.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         partial.replace(path)
     except OSError as error:
         raise BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--out`.") from error

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.run import Outcome
+from harness.run import ERROR, Outcome
 from harness.stats import Interval, clustered, wilson
 
 SEED = 20240318  # fixes the bootstrap, so that a report can be reproduced
@@ -67,17 +67,23 @@ class Summary:
         total: All paraphrases.
         vignettes: By vignette.
         novel: Decisions on novel questions, by vignette; their rightness is labelled by raters.
+        failed: Questions on which the system failed; they count nowhere else.
+        urgent: Urgent messages, and how many of them were found.
     """
 
     total: Score
     vignettes: dict[str, Score]
     novel: dict[str, dict[str, int]]
+    failed: int = 0
+    urgent: tuple[int, int] = (0, 0)
 
     def as_json(self) -> dict[str, Any]:
         return {
             "total": self.total.as_json(),
             "vignettes": {name: score.as_json() for name, score in self.vignettes.items()},
             "novel": self.novel,
+            "failed": self.failed,
+            "urgent": {"n": self.urgent[0], "found": self.urgent[1]},
         }
 
 
@@ -90,18 +96,27 @@ def summarise(outcomes: Sequence[Outcome]) -> Summary:
     novel = {
         name: dict(Counter(o.decision for o in outcomes if o.vignette == name and o.kind == "novel")) for name in names
     }
+    urgent = urgent_messages(outcomes)
     return Summary(
         total=score(scored),
         vignettes={name: score(group) for name in names if (group := [o for o in scored if o.vignette == name])},
         novel={name: counts for name, counts in novel.items() if counts},
+        failed=sum(outcome.decision == ERROR for outcome in outcomes),
+        urgent=(len(urgent), sum(outcome.decision == "urgent" for outcome in urgent)),
     )
+
+
+def urgent_messages(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Return the outcomes of messages that must reach a human, without those on which the system failed."""
+    return [outcome for outcome in outcomes if outcome.kind == "urgent" and outcome.decision != ERROR]
 
 
 def score(outcomes: Sequence[Outcome]) -> Score:
     """Score a group of paraphrases, at least one."""
     n = len(outcomes)
     right = [bool(outcome.right) for outcome in outcomes]
-    answered = sum(outcome.answered_with is not None for outcome in outcomes)
+    # Text that belongs to no pair is an answer too, and a wrong one.
+    answered = sum(outcome.decision == "answered" for outcome in outcomes)
     interval = wilson(sum(right), n)
     if interval is None:
         raise ValueError("a group without questions has no score")

@@ -94,6 +94,8 @@ def save_suite(folder: Path, *, catalog: Catalog, note: str, recording: Recordin
     lines = [json.dumps(question.model_dump(mode="json", by_alias=True), ensure_ascii=False) for question in questions]
     raw = "".join(line + "\n" for line in lines).encode()
     counts = {kind: sum(question.kind == kind for question in questions) for kind in ("paraphrase", "novel")}
+    if urgent := sum(question.kind == "urgent" for question in questions):
+        counts["urgent"] = urgent
     meta = SuiteMeta(
         name=folder.name,
         catalog=catalog.name,

@@ -1,15 +1,47 @@
-"""What is under test. Today: this assistant, in process."""
+"""What is under test: what every system gives, and this assistant, in process. `external/` holds the others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from bot import Assistant, BadData, Method, Response
 
 IN_PROCESS = "klartext"
+Matched = Literal["id", "text", "similarity", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate of a system outside this process."""
+
+    pair_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a system outside this process made of a question; `Outcome` says what the fields mean."""
+
+    decision: str
+    pair_id: str | None
+    score: float
+    candidates: tuple[Ranked, ...]
+    choices: tuple[str, ...]
+    matched: Matched | None
+    elapsed_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A system that did not answer a question. `reason` never quotes the question."""
+
+    reason: str
+    elapsed_ms: float
+
+
+Answer = Response | Reply
 
 
 class System(Protocol):
@@ -20,8 +52,8 @@ class System(Protocol):
         """Name, version and settings: a run is resumed only by the same system."""
         ...
 
-    def ask(self, texts: Sequence[str], language: str) -> list[Response]:
-        """Answer questions of one language, in order."""
+    def ask(self, texts: Sequence[str], language: str) -> Iterable[Answer | Failure]:
+        """Answer questions of one language, in order; a slow system yields each answer as it comes."""
         ...
 
 
@@ -64,6 +96,6 @@ class InProcess:
 
 
 def require_known(name: str) -> None:
-    """Raise BadData for a system that this version cannot test."""
-    if name != IN_PROCESS:
-        raise BadData(f"There is no system {name!r}. This version tests one: `--system {IN_PROCESS}`.")
+    """Raise BadData for what is neither this assistant nor a file that describes a system."""
+    if name != IN_PROCESS and not Path(name).is_file():
+        raise BadData(f"There is no system {name!r}. Use `--system {IN_PROCESS}`, or a YAML file that describes one.")

@@ -114,7 +114,16 @@ def test_rules_import_rules_only(module: str) -> None:
 
 @pytest.mark.parametrize("module", [module for module in BOT if _within(module, "bot.adapters")])
 def test_adapters_know_neither_wiring_nor_edges(module: str) -> None:
-    outer = ("bot.wiring", "bot.assistant", "bot.conversation", "bot.cli", "bot.qa_cli", "bot.chat", "bot.web")
+    outer = (
+        "bot.wiring",
+        "bot.assistant",
+        "bot.conversation",
+        "bot.interviewing",
+        "bot.cli",
+        "bot.qa_cli",
+        "bot.chat",
+        "bot.web",
+    )
 
     assert not [name for name in _imports(module, everywhere=True) for other in outer if _within(name, other)]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import URL, create_engine, delete, event, make_url, select, text
 from sqlalchemy.engine import Engine
@@ -14,20 +14,27 @@ from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQL
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 
+from bot.adapters.sql_interviews import InterviewRow, write_change
+from bot.adapters.sql_outbox import OutboxRow
 from bot.adapters.sql_tables import (
     ConversationRow,
     FlagRow,
     TurnRow,
     conversation_row,
+    in_utc,
     stored_conversation,
     stored_flag,
     stored_turn,
     turn_row,
 )
 from bot.errors import AlreadyStored, BadData, Erased, Unreachable
-from bot.ports import StoredConversation, StoredFlag, StoredTurn
+from bot.ports import FlagReason, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 UNANSWERED = ("declined", "clarify")
+TALK = "talk"  # what is no question
 WAIT_S = 30  # for another writer to SQLite
 MIGRATION_LOCK = 0x6B6C6172  # any number, the same in every worker
 
@@ -75,10 +82,12 @@ class SqlRecords:
             row = session.get(ConversationRow, id_)
             return stored_conversation(row) if row else None
 
-    def add_turn(self, turn: StoredTurn) -> None:
+    def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None) -> None:
         with self._session() as session:
             session.add(turn_row(turn))
             session.flush()
+            if interview is not None:
+                write_change(session, interview)
             # After the insert, and locked: a turn that crosses its conversation's erasure must not be left behind.
             if turn.exchange and not session.get(
                 ConversationRow, turn.conversation, with_for_update={"key_share": True}
@@ -123,9 +132,23 @@ class SqlRecords:
             # The conversation first: it waits for turns that are being added, and none can be added after it.
             session.execute(delete(ConversationRow).where(ConversationRow.id == conversation))
             session.execute(delete(TurnRow).where(TurnRow.conversation == conversation))  # flags go with them
+            session.execute(delete(InterviewRow).where(InterviewRow.conversation == conversation))  # and its events
+            session.execute(delete(OutboxRow).where(OutboxRow.conversation == conversation))
             session.commit()
             if self._engine.dialect.name == "sqlite":  # or the write-ahead log would keep what was erased
                 session.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+
+    @property
+    def engine(self) -> Engine:
+        """The connection, for what else lies in the same database."""
+        return self._engine
+
+    def kept(self, id_: str, *, until: datetime | None = None) -> list[KeptTurn]:
+        decided = select(TurnRow).where(TurnRow.conversation == id_, TurnRow.decision != TALK).order_by(TurnRow.id)
+        last = (until or datetime.max.replace(tzinfo=UTC)).astimezone(UTC)
+        with self._session() as session:
+            rows = [row for row in session.scalars(decided) if in_utc(row.at) <= last]
+            return [KeptTurn(row.id, stored_turn(row), _reasons(row, last)) for row in rows]
 
     def open_questions(self) -> list[StoredTurn]:
         wanted = select(TurnRow).where(TurnRow.decision.in_(UNANSWERED) | TurnRow.flags.any()).order_by(TurnRow.id)
@@ -148,15 +171,22 @@ class SqlRecords:
 def migrate(engine: Engine) -> None:
     """Bring the schema up to date."""
     from alembic import command
-    from alembic.config import Config
 
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config = alembic_config()
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":  # several workers start at once
             connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": MIGRATION_LOCK})
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+def alembic_config() -> Config:
+    """Return where Alembic finds the migrations; put a connection into its attributes."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    return config
 
 
 def _engine(url: str | URL) -> Engine:
@@ -188,3 +218,8 @@ def _durable_sqlite(connection: object, _: object) -> None:
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA secure_delete=ON")  # erased means overwritten
     cursor.close()
+
+
+def _reasons(row: TurnRow, last: datetime) -> tuple[FlagReason, ...]:
+    said = [flag.reason for flag in row.flags if in_utc(flag.at) <= last]
+    return tuple("complicated" if reason == "complicated" else "wrong" for reason in said)

@@ -84,7 +84,7 @@ def conversation_row(conversation: StoredConversation) -> ConversationRow:
 def stored_conversation(row: ConversationRow) -> StoredConversation:
     return StoredConversation(
         id=row.id,
-        begun=_in_utc(row.begun),
+        begun=in_utc(row.begun),
         language=row.language,
         channel=row.channel,  # type: ignore[arg-type]  # written by `conversation_row` only
         secret_hash=row.secret_hash,
@@ -115,7 +115,7 @@ def turn_row(turn: StoredTurn) -> TurnRow:
 def stored_turn(row: TurnRow) -> StoredTurn:
     return StoredTurn(
         conversation=row.conversation,
-        at=_in_utc(row.at),
+        at=in_utc(row.at),
         language=row.language,
         question=row.question,
         decision=row.decision,
@@ -131,7 +131,7 @@ def stored_flag(row: FlagRow) -> StoredFlag:
         turn_id=row.turn.turn_id or "",
         reason=row.reason,  # type: ignore[arg-type]  # written by `SqlRecords.flag` only
         comment=row.comment,
-        at=_in_utc(row.at),
+        at=in_utc(row.at),
     )
 
 
@@ -148,6 +148,6 @@ def _exchange(row: TurnRow) -> Exchange | None:
     )
 
 
-def _in_utc(at: datetime) -> datetime:
-    # SQLite forgets time zones; everything is stored in UTC.
+def in_utc(at: datetime) -> datetime:
+    """SQLite forgets time zones; everything is stored in UTC."""
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)

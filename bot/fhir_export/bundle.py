@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from bot.fhir_export.communications import communications
 from bot.fhir_export.identity import RESOURCE_IDS, Json, bare, moment
@@ -22,17 +23,22 @@ def make_bundle(export: Export, before: Export | None = None) -> Made:
 
     Args:
         export: The conversation as it stands now.
-        before: The same conversation as it was sent earlier, when the patient has corrected something since: what is
-            on the server and unchanged by nature is left out, and Observations that no longer hold are withdrawn.
+        before: The same conversation as it was sent earlier, when something has happened since: what has not changed
+            is left as it is on the server, and Observations that no longer hold are withdrawn.
     """
     found, sent, notes = _resources(export)
-    if before is not None:
-        earlier, _, _ = _resources(before)
-        found = _changed(found, earlier)
+    earlier = _resources(before)[0] if before is not None else []
+    kept = _unchanged(found, earlier)
+    changed = [resource for resource in found if resource.urn not in kept] + _gone(found, earlier)
+    # Where the server gives ids, what is there already goes along so that references lead to it: it is found, not made.
+    known = [replace(resource, replaces=False) for resource in found if resource.urn in kept]
+    record = [provenance(export, changed, sent)] if changed else []
     about = [] if sent is None else [sent]
-    record = provenance(export, found, sent) if found else None
-    everything = [*found, *([record] if record else []), audit_event(export, about)]
+    everything = [*(known if export.ids == "server" else []), *changed, *record, audit_event(export, about)]
     entries: list[JsonValue] = [_entry(resource, export, amends=before is not None) for resource in everything]
+    if export.ids == "client":
+        there: dict[str, JsonValue] = {resource.urn: f"{resource.type}/{bare(resource.urn)}" for resource in known}
+        entries = [_with_references(entry, there) for entry in entries]
     bundle: Json = {"resourceType": "Bundle", "type": "transaction", "timestamp": moment(export.at), "entry": entries}
     return Made(bundle, tuple(notes))
 
@@ -53,17 +59,33 @@ def _resources(export: Export) -> tuple[list[Resource], Resource | None, list[st
     return found, sent, list(dict.fromkeys(notes))
 
 
-def _changed(found: Sequence[Resource], earlier: Sequence[Resource]) -> list[Resource]:
-    """Return what is new or has a new state, and the Observations to withdraw."""
-    known = {resource.urn for resource in earlier}
+def _unchanged(found: Sequence[Resource], earlier: Sequence[Resource]) -> frozenset[str]:
+    """Return what was sent earlier and is as it was, or is no longer ours to change: staff work with Tasks."""
+    sent = {resource.urn: resource.body for resource in earlier}
+    return frozenset(
+        resource.urn
+        for resource in found
+        if resource.urn in sent and (not resource.replaces or sent[resource.urn] == resource.body)
+    )
+
+
+def _gone(found: Sequence[Resource], earlier: Sequence[Resource]) -> list[Resource]:
+    """Return the Observations to withdraw."""
     still = {resource.urn for resource in found}
-    new = [resource for resource in found if resource.replaces or resource.urn not in known]
-    gone = [resource for resource in earlier if resource.type == "Observation" and resource.urn not in still]
-    return [*new, *(_withdrawn(resource) for resource in gone)]
+    gone = (resource for resource in earlier if resource.type == "Observation" and resource.urn not in still)
+    return [replace(resource, body={**resource.body, "status": "entered-in-error"}) for resource in gone]
 
 
-def _withdrawn(resource: Resource) -> Resource:
-    return Resource(resource.urn, {**resource.body, "status": "entered-in-error"}, replaces=True)
+def _with_references(value: JsonValue, there: Mapping[str, JsonValue]) -> JsonValue:
+    """Let references to what is not in the Bundle lead to where it is on the server."""
+    if isinstance(value, list):
+        return [_with_references(each, there) for each in value]
+    if not isinstance(value, dict):
+        return value
+    made = {name: _with_references(each, there) for name, each in value.items()}
+    if isinstance(made.get("reference"), str):
+        made["reference"] = there.get(str(made["reference"]), made["reference"])
+    return made
 
 
 def _entry(resource: Resource, export: Export, *, amends: bool) -> Json:

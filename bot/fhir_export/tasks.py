@@ -19,7 +19,7 @@ def tasks(export: Export, response: Resource | None) -> Iterator[Resource]:
         following = export.exchanges[number + 1] if number + 1 < len(export.exchanges) else None
         yield from _about_exchange(export, exchange, following)
     if response is not None and export.interview is not None:
-        for link_id, reason in export.interview.marked:
+        for link_id, reason in dict(export.interview.marked).items():
             made = _task(export, ("item", link_id), "unanswered-item", "Question of the form that was left to staff")
             made["focus"] = response.reference
             made["reasonCode"] = {"text": f"Item {link_id}: {reason}"}

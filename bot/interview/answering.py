@@ -6,41 +6,30 @@ from collections.abc import Sequence
 
 from bot.interview.answer import Answer
 from bot.interview.asking import ask, choice_part, go_on
-from bot.interview.constraints import Problem
 from bot.interview.engine import AskAnother, AskItem
-from bot.interview.exchange import EXAMPLE_AMOUNT, Exchange, unit_answers
-from bot.interview.filling import Cleared, Given, GroupAdded, MarkedForStaff, NoMore, Skipped
-from bot.interview.form import Item
-from bot.interview.item_types import CHOICES
+from bot.interview.exchange import Exchange
+from bot.interview.failing import MOST_TRIES, failed
+from bot.interview.filling import Cleared, Given, MarkedForStaff, NoMore, Skipped
 from bot.interview.listening import question_like, read_reply
 from bot.interview.parsing import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused, read_yes_no
 from bot.interview.summary import say_problems
+from bot.interview_texts import END_PHRASES
 from bot.matching.text import words
-from bot.reply import SENTENCES
 
-MOST_TRIES = 3
 # Reasons that show no attempt at an answer: such a message may be a question to the assistant.
 _NO_ATTEMPT = frozenset({"nothing", "not-listed", "url", "not-in-chat"})
-_FREE_TEXT = frozenset({"string", "text"})
-# A longer remainder after "no" is an answer of its own, where any text is one.
-MOST_AFTER_NO = 3
+FREE_TEXT = frozenset({"string", "text"})
 
 
-def hear(x: Exchange, text: str) -> None:
-    """Take a reply to the open question."""
-    step = x.step
-    if isinstance(step, AskAnother):
-        _another(x, step, text)
-    elif isinstance(step, AskItem):
-        if x.talk.pending is None or not _confirmed(x, step, text):
-            _heard(x, step, text)
-    else:
-        go_on(x)
-
-
-def _heard(x: Exchange, step: AskItem, text: str) -> None:
-    reading, like = _read(x, step, text), question_like(text, x.language)
-    sure = isinstance(reading, Read) and reading.literal and step.item.type not in _FREE_TEXT
+def hear(x: Exchange, step: AskItem, text: str) -> None:
+    """Take a reply to a question."""
+    if x.talk.pending is not None and _confirmed(x, step, text):
+        return
+    reading, like = read(x, step, text), question_like(text, x.language)
+    sure = isinstance(reading, Read) and reading.literal and step.item.type not in FREE_TEXT
+    if _bare_yes(x, step, reading, text):
+        failed(x, step, "which_one" if step.options else "go_ahead")
+        return
     if like == "clear" and not sure:
         x.aside = "clear"
     elif isinstance(reading, NotUnderstood) and (like == "maybe" or reading.why in _NO_ATTEMPT):
@@ -52,6 +41,16 @@ def _heard(x: Exchange, step: AskItem, text: str) -> None:
     _ask_again(x, step)
 
 
+def _bare_yes(x: Exchange, step: AskItem, reading: Reading, text: str) -> bool:
+    """Say whether the patient said yes to a list, or to room for words: they mean something, but not yet what."""
+    said = read_yes_no(text, language=x.language)
+    if not isinstance(said, Read) or said.answers[0].value is not True or said.remainder:
+        return False
+    if step.item.type in FREE_TEXT and not step.options:
+        return x.talk.tries == 0
+    return bool(step.options) and isinstance(reading, NotUnderstood)
+
+
 def _ask_again(x: Exchange, step: AskItem) -> None:
     if x.talk.pending is not None:
         read_back(x, step)
@@ -59,18 +58,14 @@ def _ask_again(x: Exchange, step: AskItem) -> None:
         ask(x, brief=True)
 
 
-def not_answered(x: Exchange, text: str) -> None:
+def not_answered(x: Exchange, step: AskItem, text: str) -> None:
     """Take a message that turned out to be no question that anybody can answer."""
-    step = x.step
-    if not isinstance(step, AskItem):
-        _no_reply(x)
-        return
-    reading = _read(x, step, text)
+    reading = read(x, step, text)
     if question_like(text, x.language) != "clear":
         _react(x, step, reading)
-    elif step.item.type in _FREE_TEXT and isinstance(reading, Read):
+    elif step.item.type in FREE_TEXT and isinstance(reading, Read):
         # A question where there is room for anything: it may be meant for the team.
-        answers = _with_earlier(x, step, reading.answers)
+        answers = with_earlier(x, step, reading.answers)
         if _refused(x, step, answers):
             return
         x.note(pending=answers, proposed=False, nothing=False)
@@ -80,7 +75,7 @@ def not_answered(x: Exchange, text: str) -> None:
         _ask_again(x, step)
 
 
-def _read(x: Exchange, step: AskItem, text: str) -> Reading:
+def read(x: Exchange, step: AskItem, text: str) -> Reading:
     said = text.strip().rstrip(".")
     if step.item.type == "boolean" and not step.options and said in ("1", "2"):
         return Read((Answer("boolean", said == "1"),), literal=True)
@@ -103,12 +98,12 @@ def _react(x: Exchange, step: AskItem, reading: Reading) -> None:
         case Ambiguous():
             _which(x, step, reading)
         case NotUnderstood():
-            _failed(x, step, f"why_{reading.why.replace('-', '_')}")
+            failed(x, step, f"why_{reading.why.replace('-', '_')}")
 
 
 def understood(x: Exchange, step: AskItem, reading: Read) -> None:
     """Take answers that were read: at once when they were said in so many words, else after reading them back."""
-    answers = _with_earlier(x, step, reading.answers)
+    answers = with_earlier(x, step, reading.answers)
     if not reading.answers:
         x.note(pending=(), nothing=True, proposed=False)
         read_back(x, step)
@@ -121,7 +116,7 @@ def understood(x: Exchange, step: AskItem, reading: Read) -> None:
         read_back(x, step)
 
 
-def _with_earlier(x: Exchange, step: AskItem, answers: Sequence[Answer]) -> tuple[Answer, ...]:
+def with_earlier(x: Exchange, step: AskItem, answers: Sequence[Answer]) -> tuple[Answer, ...]:
     earlier = x.answers(step.path) if x.talk.more else ()
     return tuple(without_repetition([*earlier, *answers]))
 
@@ -140,7 +135,7 @@ def _refused(x: Exchange, step: AskItem, answers: tuple[Answer, ...]) -> bool:
     problems = x.engine.problems(x.session.filling, step.path, answers)
     errors = [problem for problem in problems if problem.severity == "error"]
     if errors:
-        _failed(x, step, "", errors)
+        failed(x, step, "", errors)
     return bool(errors)
 
 
@@ -175,27 +170,29 @@ def _confirmed(x: Exchange, step: AskItem, text: str) -> bool:
             give(x, step, talk.pending, proposed=talk.proposed)
         return True
     x.note(pending=None, nothing=False, proposed=False)
-    reading = _read(x, step, said.remainder) if said.remainder else None
+    rest = "" if " ".join(words(said.remainder)) in END_PHRASES[x.language] else said.remainder
+    reading = read(x, step, rest) if rest else None
     if isinstance(reading, Read) and reading.answers and step.item.type != "boolean":
-        understood(x, step, reading)
+        own = any(answer.type == "string" for answer in reading.answers)
+        understood(x, step, Read(reading.answers, reading.literal and not own, reading.remainder))
     elif talk.proposed:
         x.note(declined=True)
         ask(x, brief=True)
     else:
-        _failed(x, step, "corrected")
+        failed(x, step, "corrected")
     return True
 
 
 def _doubtful(x: Exchange, step: AskItem, text: str) -> bool:
     """Ask again for yes or no, unless the message is an answer, or a question of its own."""
     like = question_like(text, x.language)
-    if like != "clear" and not isinstance(_read(x, step, text), NotUnderstood):
+    if like != "clear" and _replaces(x, read(x, step, text)):
         x.note(pending=None, nothing=False, declined=x.talk.declined or x.talk.proposed, proposed=False)
         return False
     if like != "no":
         return False
     if x.talk.tries + 1 >= MOST_TRIES:
-        _failed(x, step, "not_understood")
+        failed(x, step, "not_understood")
     else:
         x.note(tries=x.talk.tries + 1)
         x.say("yes_or_no")
@@ -203,53 +200,22 @@ def _doubtful(x: Exchange, step: AskItem, text: str) -> bool:
     return True
 
 
+def _replaces(x: Exchange, reading: Reading) -> bool:
+    """Say whether a reply to "is that right?" is another answer: not just any words, where any words are an answer."""
+    if isinstance(reading, Read) and not x.talk.proposed:
+        return any(answer.type != "string" for answer in reading.answers)
+    return not isinstance(reading, NotUnderstood)
+
+
 def _which(x: Exchange, step: AskItem, reading: Ambiguous) -> None:
     """Ask which of several options was meant."""
     meant = tuple(option.answer for option in reading.options)
     if x.talk.tries + 1 >= MOST_TRIES:
-        _failed(x, step, "not_understood")
+        failed(x, step, "not_understood")
         return
     x.note(between=meant, tries=x.talk.tries + 1, pending=None)
     x.say("which_one")
     x.choices = tuple(choice_part(x, step.item, option) for option in step.options if option.answer in meant)
-
-
-def _failed(x: Exchange, step: AskItem, why: str, problems: Sequence[Problem] = ()) -> None:
-    """Say what did not work; the second time with an example, the third time leave it to staff."""
-    tries = x.talk.tries + 1
-    declined = x.talk.declined or x.talk.proposed
-    x.note(tries=tries, pending=None, nothing=False, proposed=False, declined=declined, between=())
-    if tries >= MOST_TRIES and not step.item.required:
-        if x.talk.more:
-            x.apply(NoMore(step.path))
-        x.apply(MarkedForStaff(step.path, "not understood"))
-        x.say("marked")
-        x.onward()
-        go_on(x)
-        return
-    say_problems(x, problems)
-    if why:
-        x.say(why if why in SENTENCES[x.language] else "not_understood")
-    if why in ("why_unit", "why_unit_missing") and unit_answers(step.item):
-        x.repeat("units", step.item.link_id, unit_answers(step.item))
-    if tries >= MOST_TRIES - 1:
-        example(x, step.item)
-    if tries >= MOST_TRIES:
-        x.note(kindly=True)
-        x.say("kindly")
-    ask(x, brief=True)
-
-
-def example(x: Exchange, item: Item) -> None:
-    """Say how an answer could look."""
-    if item.type in CHOICES or item.options:
-        x.say("example_choice")
-    elif item.type == "quantity" and unit_answers(item):
-        x.repeat("example_quantity_unit", item.link_id, unit_answers(item, EXAMPLE_AMOUNT)[:1])
-    else:
-        key = f"example_{item.type}"
-        x.say(key if key in SENTENCES[x.language] else "example_string")
-    x.read_out(item.link_id, "format")
 
 
 def leave(x: Exchange, reason: str) -> None:
@@ -287,76 +253,3 @@ def _let_go(x: Exchange, step: AskItem, reason: str, *, had_answer: bool) -> Non
     else:
         x.apply(Skipped(step.path, "" if reason == "skipped" else reason))
         x.say("kept_nothing" if reason == "none" else reason)
-
-
-def _another(x: Exchange, step: AskAnother, text: str) -> None:
-    """Take the reply to "anything else?"."""
-    said = read_yes_no(text, language=x.language)
-    is_group = step.item.type == "group"
-    if isinstance(said, Read):
-        wanted = said.answers[0].value is True
-        rest = said.remainder
-        own_words = not is_group and step.item.type in _FREE_TEXT and len(words(rest)) > MOST_AFTER_NO
-        if not wanted and not own_words:
-            leave(x, "skipped")
-            return
-        if wanted:
-            _begin_another(x, step)
-            if not (rest and _answered_ahead(x, rest)):
-                ask(x) if not is_group else go_on(x)
-            return
-    if _silent(x, step, text):
-        leave(x, "skipped")
-    elif question_like(text, x.language) == "clear" or not _answered_instead(x, step, text):
-        x.aside = "clear" if question_like(text, x.language) == "clear" else "maybe"
-        x.say("on_with")
-        ask(x, brief=True)
-
-
-def _no_reply(x: Exchange) -> None:
-    """Ask again whether there is anything else; the third time, take it that there is not."""
-    if x.talk.tries + 1 >= MOST_TRIES:
-        leave(x, "skipped")
-        return
-    x.note(tries=x.talk.tries + 1)
-    x.say("yes_or_no")
-    ask(x, brief=True)
-
-
-def _silent(x: Exchange, step: AskAnother, text: str) -> bool:
-    """Say whether a reply to "anything else?" is that one does not know, or will not say."""
-    if step.item.type == "group":
-        return False
-    return isinstance(_read(x, x.engine.ask(x.session.filling, step.path), text), DontKnow | Refused)
-
-
-def _begin_another(x: Exchange, step: AskAnother) -> None:
-    x.onward()
-    if step.item.type == "group":
-        x.apply(GroupAdded(step.path))
-    else:
-        x.note(revisit=step.path, more=True)
-
-
-def _answered_ahead(x: Exchange, rest: str) -> bool:
-    """Read what was said with "yes" as the answer to the question that follows."""
-    step = x.step
-    if not isinstance(step, AskItem):
-        return False
-    reading = _read(x, step, rest)
-    if not isinstance(reading, Read) or not reading.answers:
-        return False
-    if any(each.severity == "error" for each in x.engine.problems(x.session.filling, step.path, reading.answers)):
-        return False
-    understood(x, step, Read(reading.answers, literal=False))
-    return True
-
-
-def _answered_instead(x: Exchange, step: AskAnother, text: str) -> bool:
-    """Take the next answer itself as a "yes"; undo that where it is none."""
-    session = x.session
-    _begin_another(x, step)
-    if _answered_ahead(x, text):
-        return True
-    x.session = session
-    return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.interview.answer import Answer
 from bot.interview.engine import AskAnother, AskItem, Done, Show
-from bot.interview.exchange import Exchange
+from bot.interview.exchange import Exchange, unit_answers
 from bot.interview.filling import Shown
 from bot.interview.form import Item, Option, Path
 from bot.interview.item_types import CHOICES
@@ -132,6 +132,8 @@ def _around(x: Exchange, item: Item) -> None:
 
 def _hints(x: Exchange, item: Item, options: tuple[Option, ...]) -> None:
     x.read_out(item.link_id, "format")
+    if not x.read_out(item.link_id, "unit") and item.type == "quantity" and len(item.units.choices) > 1:
+        x.repeat("units", item.link_id, unit_answers(item))
     if item.type == "attachment":
         x.say("file")
     low, high = (bound.fixed if bound else None for bound in (item.limits.minimum, item.limits.maximum))

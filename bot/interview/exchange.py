@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.interview.answer import Answer
 from bot.interview.engine import AskAnother, AskItem, Engine, Step
-from bot.interview.fhir_json import JsonObject, string
+from bot.interview.fhir_json import JsonObject, number, string
 from bot.interview.filling import Event
 from bot.interview.form import Form, Item, Path
 from bot.interview.listening import QuestionLike
@@ -132,6 +132,17 @@ def unit_answers(item: Item, amount: Decimal | None = None) -> tuple[Answer, ...
     for unit in units:
         found.setdefault(string(unit, "code") or string(unit, "display"), Answer("quantity", _quantity(unit, amount)))
     return tuple(found.values())
+
+
+def example_answers(item: Item) -> tuple[Answer, ...]:
+    """Return an example for a number: in the middle of its limits, or an amount in its first unit."""
+    if item.type == "quantity":
+        return unit_answers(item, EXAMPLE_AMOUNT)[:1]
+    low, high = (bound.fixed if bound else None for bound in (item.limits.minimum, item.limits.maximum))
+    if item.type not in ("integer", "decimal") or low is None or high is None:
+        return ()
+    least, most = number(low.value), number(high.value)
+    return () if least is None or most is None else (Answer("integer", int(least + most) // 2),)
 
 
 def _quantity(unit: JsonObject, amount: Decimal | None) -> dict[str, Any]:

@@ -21,10 +21,14 @@ from fhirpathpy.parser.generated.FHIRPathParser import FHIRPathParser
 from bot.interview.answer import JsonValue
 from bot.interview.expressions import BadFormula, FormulaFailed
 from bot.interview.fhirpath_functions import functions
+from bot.interview.fhirpath_limits import repeat
 
 _R4: Any = models["r4"]
 # The library sets this on first use of `is`; set from the start, results do not depend on what ran before.
 TypeInfo.model = _R4
+# The library's own has no end. Functions handed in with a formula get bare JSON, this one has to pass on types too.
+_REPEAT: Any = {"fn": repeat, "arity": {1: ["Expr"]}}
+invocation_registry["repeat"] = _REPEAT
 _KNOWN = frozenset(invocation_registry) | frozenset(functions(""))
 
 

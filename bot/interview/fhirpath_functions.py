@@ -12,6 +12,7 @@ from typing import Any
 from fhirpathpy.engine.invocations import equality
 from fhirpathpy.engine.nodes import FP_Quantity, ResourceNode
 
+from bot.interview.fhirpath_limits import matches, replace_matches
 from bot.interview.formula_rewrite import FIND_ANSWERED, FIND_ASKED, FIND_OUTERMOST, find_items, outermost_items
 from bot.interview.units import convert
 
@@ -191,6 +192,8 @@ _FIXED: dict[str, dict[str, Any]] = {
     "power": _with(_power, ["Number"]),
     "toString": _with(_to_string),
     "toBoolean": _with(_to_boolean),
+    "matches": _with(matches, ["String"]),
+    "replaceMatches": _with(replace_matches, ["String", "String"]),
     "hasValue": _with(_has_value),
     "getValue": _with(_value),
     "answers": _with(_answers),

@@ -11,21 +11,24 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from bot.interview import answering, steering
+from bot.interview import another, answering, steering
 from bot.interview.answer import Answer, JsonValue
 from bot.interview.asking import ask, go_on, show
 from bot.interview.assemble import Heading
 from bot.interview.engine import AskAnother, AskItem, Engine
-from bot.interview.exchange import EXAMPLE_AMOUNT, Exchange, unit_answers
+from bot.interview.exchange import Exchange, example_answers, unit_answers
 from bot.interview.fhir_json import JsonObject
 from bot.interview.filling import Shown
 from bot.interview.form import Form, Path
 from bot.interview.listening import QuestionLike, is_listed, question_like, read_reply
-from bot.interview.parsing import Read, read_command
+from bot.interview.parsing import Read, read_command, read_yes_no
 from bot.interview.session import Session
 from bot.interview.summary import show_summary
 from bot.matching.text import sanitise
 from bot.reply import Heard, Reply
+
+# Types of answers that are whatever the patient wrote.
+OWN_WORDS = frozenset({"string", "uri", "attachment", "reference"})
 
 OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
 
@@ -117,16 +120,30 @@ class Interview:
         return _turn(x)
 
     def _asking(self, x: Exchange, text: str) -> None:
-        command = read_command(text, language=x.language)
+        command, step = read_command(text, language=x.language), x.step
         if command is not None and not self._is_option(x, text):
-            if command.kind == "skip" and x.talk.pending is not None and not x.talk.proposed:
+            if (
+                isinstance(step, AskItem)
+                and command.kind == "skip"
+                and x.talk.pending is not None
+                and not x.talk.proposed
+            ):
                 x.say("yes_or_no")
-                self._ask_open(x)
+                answering.read_back(x, step)
             else:
                 x.note(pending=None, nothing=False, proposed=False)
                 steering.obey(x, command)
         else:
-            answering.hear(x, text)
+            self._reply(x, text)
+
+    def _reply(self, x: Exchange, text: str) -> None:
+        step = x.step
+        if isinstance(step, AskAnother):
+            another.hear_another(x, step, text)
+        elif isinstance(step, AskItem):
+            answering.hear(x, step, text)
+        else:
+            go_on(x)
 
     def _is_option(self, x: Exchange, text: str) -> bool:
         """Say whether a message is, word for word, one of the answers to choose from."""
@@ -135,6 +152,24 @@ class Interview:
             return False
         reading = read_reply(text, step, language=x.language, now=self._now)
         return isinstance(reading, Read) and reading.literal and is_listed(reading.answers, step.options)
+
+    def says_just_an_answer(self, session: Session, text: str) -> bool:
+        """Say whether a message is, word for word, what the form or its reader expects: a label, yes, a number, a date.
+
+        Such words are not the patient's own: nothing else can be heard in them. Free text never is.
+        """
+        x = self._exchange(session)
+        step = x.step
+        if read_command(text, language=x.language) is not None:
+            return True
+        if not isinstance(step, AskItem) or session.talk.phase != "asking":
+            said = read_yes_no(text, language=x.language)
+            return isinstance(said, Read) and said.literal and not said.remainder
+        reading = read_reply(text, step, language=x.language, now=self._now)
+        if not isinstance(reading, Read) or not reading.literal or reading.remainder:
+            return False
+        listed = is_listed(reading.answers, step.options)
+        return listed or not any(each.type in OWN_WORDS for each in reading.answers)
 
     def _paused(self, session: Session, text: str) -> Turn:
         command = read_command(text, language=session.language)
@@ -145,27 +180,38 @@ class Interview:
     def not_answered(self, session: Session, text: str) -> Turn:
         """Take an aside that nobody could answer: as an answer after all, or as a reply that was not understood."""
         x = self._exchange(session)
-        if session.talk.phase == "asking":
-            answering.not_answered(x, text)
+        step = x.step
+        if session.talk.phase == "asking" and isinstance(step, AskItem):
+            answering.not_answered(x, step, text)
+        elif session.talk.phase == "asking" and isinstance(step, AskAnother):
+            another.no_reply(x)
         else:
             x.say("no_pairs" if question_like(text, x.language) == "clear" else "not_understood")
             self._repeat(x)
         return _turn(x)
 
-    def _repeat(self, x: Exchange) -> None:
+    def _repeat(self, x: Exchange, *, brief: bool = False) -> None:
         phase = x.talk.phase
         if phase == "asking":
-            self._ask_open(x)
+            self._ask_open(x, brief=brief)
         else:
             x.say({"summary": "summary_check", "choosing": "change_which"}.get(phase, "paused"))
 
-    def _ask_open(self, x: Exchange) -> None:
+    def _ask_open(self, x: Exchange, *, brief: bool = False) -> None:
         step = x.step
         if x.talk.pending is not None and isinstance(step, AskItem):
             ask(x, brief=True)
+            x.choices = ()  # yes or no is what is asked
             answering.read_back(x, step)
         else:
-            ask(x)
+            ask(x, brief=brief)
+
+    def again(self, session: Session) -> Turn:
+        """Put what is open once more, in short."""
+        x = self._exchange(session)
+        x.say("on_with")
+        self._repeat(x, brief=True)
+        return _turn(x)
 
     def add_to(self, session: Session, path: Path) -> Turn:
         """Open a question that repeats for one more answer."""
@@ -197,7 +243,7 @@ class Interview:
         step = self._exchange(session).step
         if isinstance(step, AskItem):
             bounds = self.engine.bounds(filling, step.path)
-            units = (*unit_answers(step.item), *unit_answers(step.item, EXAMPLE_AMOUNT))
+            units = (*unit_answers(step.item), *example_answers(step.item))
             known.setdefault(step.item.link_id, []).extend(
                 (
                     *step.proposal,

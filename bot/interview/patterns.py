@@ -8,7 +8,7 @@ from functools import lru_cache
 import regex
 
 # A pattern with nested repetitions can take longer than the universe is old.
-_PATIENCE_S = 0.5
+PATIENCE_S = 0.5
 
 
 @lru_cache(maxsize=256)
@@ -25,7 +25,7 @@ def matcher(pattern: str) -> Callable[[str], bool | None] | None:
 
     def fits(text: str) -> bool | None:
         try:
-            return compiled.fullmatch(text, timeout=_PATIENCE_S) is not None
+            return compiled.fullmatch(text, timeout=PATIENCE_S) is not None
         except TimeoutError:
             return None
 

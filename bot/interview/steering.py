@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bot.interview.answering import example, leave
+from bot.interview.answering import leave
 from bot.interview.asking import ask, go_on
 from bot.interview.engine import AskAnother, AskItem
 from bot.interview.exchange import Exchange
+from bot.interview.failing import example
 from bot.interview.filling import Given, MarkedForStaff, Skipped
 from bot.interview.form import Path
 from bot.interview.parsing import Command, Read, read_command, read_yes_no

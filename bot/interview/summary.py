@@ -19,7 +19,10 @@ _BOUNDED = frozenset({"below-minimum", "above-maximum"})
 
 def show_summary(x: Exchange, *, closing: bool) -> None:
     """Say all that was answered; `closing`: and ask whether it may go."""
-    paths = list(questions(x.form, x.session.filling, shown_too=True))
+    filling = x.session.filling
+    paths = list(questions(x.form, filling, shown_too=True))
+    if not closing:
+        paths = [path for path in paths if filling.settled(path) or x.answers(path)]
     x.say("summary" if any(x.answers(path) for path in paths) else "summary_empty")
     listed = list_questions(x, paths)
     if closing:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from bot.conversation import Taken
 from bot.ports import FlagReason, StoredConversation, StoredFlag
-from bot.reply import Content, Interface, Part, Reply
+from bot.reply import Content, Entry, FormText, Part, Reply
 
 Language = Literal["de", "en"]
 MAX_COMMENT = 1000
@@ -61,13 +61,15 @@ class NewFlag(In):
 
 
 class PartView(BaseModel):
-    """A text of the reply: `content` of a pair, or an `interface` sentence (`key` says which)."""
+    """A text of the reply: `content` of a pair, `interface` sentence (`key` says which), text of the `form`, or `entry`
+    (a line of a summary). `link_id` names the item of the form."""
 
-    kind: Literal["content", "interface"]
+    kind: Literal["content", "interface", "form", "entry"]
     text: str
     key: str | None = None
     pair_id: str | None = None
     field: str | None = None
+    link_id: str | None = None
 
 
 class ChoiceView(BaseModel):
@@ -179,7 +181,11 @@ def flag_view(flag: StoredFlag) -> FlagView:
 def _part_view(part: Part) -> PartView:
     if isinstance(part, Content):
         return PartView(kind="content", text=part.text, pair_id=part.pair_id, field=part.field)
-    return PartView(kind="interface", text=part.text, key=part.key if isinstance(part, Interface) else None)
+    if isinstance(part, FormText):
+        return PartView(kind="form", text=part.text, field=part.field, link_id=part.link_id)
+    if isinstance(part, Entry):
+        return PartView(kind="entry", text=part.text, key=part.value.key, link_id=part.label.link_id)
+    return PartView(kind="interface", text=part.text, key=part.key)
 
 
 def _turn(taken: Taken) -> dict[str, Any]:

@@ -6,13 +6,14 @@ import logging
 import socket
 import threading
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import uvicorn
 
 from bot.assistant import Assistant
 from bot.errors import KlartextError, Unreachable
+from bot.interview_wiring import Interviewers
 from bot.reception import Reception
 from bot.settings import Settings
 from bot.web import logs
@@ -33,6 +34,7 @@ class Serving:
     catalog: str
     data: Path | None
     sample: bool
+    questionnaire: Path | None = None
 
 
 def run_server(serving: Serving) -> None:
@@ -44,7 +46,11 @@ def run_server(serving: Serving) -> None:
     logs.configure()
     settings = Settings.from_environment(data=serving.data)
     assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
-    reception = Reception(assistant, make_records(settings), lambda: datetime.now(UTC))
+    interviewers = Interviewers.open(settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire)
+    interviewers.of("")  # a form that cannot be asked is refused before anybody comes
+    reception = Reception(
+        assistant, make_records(settings), lambda: datetime.now().astimezone(), interviewer=interviewers.of
+    )
     service = Service(reception, settings)
     listening = _listen(serving.host, serving.port)
     server = uvicorn.Server(_config(service, settings))

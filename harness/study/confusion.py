@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 
-from harness.confusions import Confusion, Mistake, confusions
-from harness.run import Outcome
+from harness.confusions import Confusion, confusions, mistakes_of
 from harness.study.scoring import Study, ask
 from harness.study.tables import StudyTable
 
 LISTED = 15
-
-
-def mistakes_of(outcomes: Sequence[Outcome]) -> list[Mistake]:
-    """Return the questions with a known pair for which another pair came first."""
-    return [
-        Mistake(outcome.pair_id, outcome.candidates[0])
-        for outcome in outcomes
-        if outcome.pair_id is not None and not outcome.top1 and outcome.candidates
-    ]
 
 
 def confusion(study: Study, *, listed: int = LISTED) -> StudyTable:

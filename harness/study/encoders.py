@@ -120,9 +120,9 @@ def _peak_mb(study: Study, name: str, question: str) -> float | None:
 
 
 def _short(name: str) -> str:
-    """Return the name without the folders above a model's own: they say where, not what."""
+    """Return the name with the last two folders only: the others say where a model lies, not what it is."""
     kind, _, model = name.partition(":")
-    return f"{kind}:{Path(model).name}" if model else kind
+    return f"{kind}:{'/'.join(Path(model).parts[-2:])}" if model else kind
 
 
 def _cells(measured: Measured, cost: Cost) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from bot.dialogue import State
 from bot.errors import BadData
 from bot.interface_texts import INTERFACE_TEXTS
 from bot.kept import read_reply, read_state
-from bot.ports import StoredConversation, StoredTurn
+from bot.ports import InterviewChange, StoredConversation, StoredTurn
 from bot.reply import Reply, guard
 from bot.testing import HOSTILE_TEXTS
 
@@ -157,8 +157,8 @@ class _Noting(SqlRecords):
 
     on_disk: ClassVar[list[list[str]]] = []
 
-    def add_turn(self, turn: StoredTurn) -> None:
-        super().add_turn(turn)
+    def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None) -> None:
+        super().add_turn(turn, interview=interview)
         engine = create_engine(self._engine.url)
         with engine.connect() as connection:  # it sees committed rows only
             self.on_disk.append([row[0] for row in connection.execute(text("select question from turns"))])
@@ -248,7 +248,7 @@ def test_nothing_a_patient_wrote_is_repeated(say: Say) -> None:
 def _resumed(small: Assistant, records: SqlRecords) -> Conversation:
     opened = records.conversation("c1")
     assert opened is not None
-    return Conversation.resume(small, records, opened)
+    return Conversation.resume(small, records, opened, at=NOW)
 
 
 @pytest.mark.parametrize(

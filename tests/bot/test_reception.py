@@ -13,7 +13,7 @@ from bot.adapters.sql_records import SqlRecords
 from bot.conversation import Message
 from bot.errors import AlreadyStored, Erased, Reused, Unreachable
 from bot.interface_texts import INTERFACE_TEXTS
-from bot.ports import StoredTurn
+from bot.ports import InterviewChange, StoredTurn
 from bot.reception import Opened, Reception, hash_of
 
 NOW = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
@@ -97,7 +97,7 @@ def test_a_turn_of_an_erased_conversation_is_not_stored(
 class _AlwaysLate(SqlRecords):
     """Records in which another request is always faster."""
 
-    def add_turn(self, turn: StoredTurn) -> None:
+    def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None) -> None:
         raise AlreadyStored("Another request stored this first.")
 
 

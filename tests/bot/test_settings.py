@@ -1,11 +1,13 @@
 """Settings come from the environment once; patient text stays unless the operator says otherwise."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import platformdirs
 import pytest
 
 from bot import Settings, Unreachable, UserFixable
+from bot.settings import FhirAccess
 
 
 def test_every_setting_has_a_variable() -> None:
@@ -40,6 +42,61 @@ def test_every_setting_has_a_variable() -> None:
         requests_per_minute=7,
         turns_per_minute=8,
     )
+
+
+def test_every_fhir_setting_has_a_variable() -> None:
+    names = {
+        "URL": "https://f",
+        "TOKEN_URL": "https://t",
+        "CLIENT_ID": "k",
+        "CLIENT_SECRET": "s",
+        "CLIENT_SECRET_FILE": "/s",
+        "KEY_FILE": "/k",
+        "KEY_ID": "k1",
+        "AUTH": "post",
+        "SCOPE": "system/*.cu",
+        "CA_FILE": "/ca",
+        "IDS": "client",
+        "PATIENT_SYSTEM": "https://p",
+    }
+
+    access = Settings.from_environment({f"KLARTEXT_FHIR_{name}": value for name, value in names.items()}).fhir
+
+    assert access == FhirAccess(
+        url="https://f",
+        token_url="https://t",
+        client_id="k",
+        client_secret="s",
+        client_secret_file=Path("/s"),
+        key_file=Path("/k"),
+        key_id="k1",
+        auth="post",
+        scope="system/*.cu",
+        ca_file=Path("/ca"),
+        ids="client",
+        patient_system="https://p",
+    )
+    assert len(names) == len(fields(FhirAccess))
+
+
+@pytest.mark.parametrize(
+    ("environ", "auth"),
+    [
+        ({}, "none"),
+        ({"KLARTEXT_FHIR_CLIENT_SECRET": "s"}, "basic"),
+        ({"KLARTEXT_FHIR_CLIENT_SECRET_FILE": "/s"}, "basic"),
+        ({"KLARTEXT_FHIR_KEY_FILE": "/k", "KLARTEXT_FHIR_CLIENT_SECRET": "s"}, "jwt"),
+        ({"KLARTEXT_FHIR_KEY_FILE": "/k", "KLARTEXT_FHIR_AUTH": "none"}, "none"),
+    ],
+)
+def test_what_is_there_suggests_how_to_authenticate(environ: dict[str, str], auth: str) -> None:
+    assert Settings.from_environment(environ).fhir.auth == auth
+
+
+@pytest.mark.parametrize("name", ["KLARTEXT_FHIR_AUTH", "KLARTEXT_FHIR_IDS"])
+def test_a_word_that_is_none_of_the_choices_is_told(name: str) -> None:
+    with pytest.raises(UserFixable, match=f"{name} is 'magic'. Set it to one of"):
+        Settings.from_environment({name: "magic"})
 
 
 def test_an_explicit_folder_wins_over_the_variable_and_that_over_the_platform() -> None:

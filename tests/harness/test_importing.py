@@ -66,3 +66,20 @@ def test_a_suite_for_another_catalog_is_refused(command: Command, catalog: Path,
     assert "asks for pairs that" in result.stderr
     assert "(loan)" in result.stderr
     assert not (tmp_path / "s").exists()
+
+
+def test_urgent_messages_are_counted_apart_and_reach_the_gate(command: Command, catalog: Path, tmp_path: Path) -> None:
+    questions = _write(tmp_path / "test.csv", [*TEST, ("urgent", "I have crushing chest pain and cannot breathe")])
+    suite, out = tmp_path / "suite", tmp_path / "run"
+    (tmp_path / "gates.yaml").write_text("gates: {urgent_recall: {min: 1.0}}", encoding="utf-8")
+
+    imported = command("import", questions, "--out", suite, "--lang", "en", "--catalog", catalog, "--by", "person")
+    ran = command("run", "--suite", suite, "--catalog", catalog, "--out", out)
+    gate = command("gate", out, "--config", tmp_path / "gates.yaml", "--json")
+
+    assert imported.stdout.strip() == f"{suite}: 2 questions, 1 out of scope, 1 urgent"
+    assert ran.returncode == 0, ran.stderr
+    summary = json.loads((out / "summary.json").read_text())
+    assert (summary["total"]["n"], summary["urgent"]) == (2, {"n": 1, "found": 1})
+    (recall,) = [row for row in json.loads(gate.stdout)["gates"] if row["name"] == "urgent_recall"]
+    assert (gate.returncode, recall["status"], recall["value"]) == (0, "pass", "1.000")

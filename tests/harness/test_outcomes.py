@@ -57,10 +57,10 @@ def test_an_outcome_survives_its_line(make_outcome: Callable[..., Outcome]) -> N
     assert json.loads(line)["choices"] == ["pain", "costs"]
 
 
-def test_systems_that_cannot_be_tested_yet_are_refused() -> None:
+def test_systems_that_are_not_there_are_refused() -> None:
     require_known("klartext")
 
-    with pytest.raises(BadData, match=r"no system 'rasa'\. This version tests one: `--system klartext`"):
+    with pytest.raises(BadData, match=r"no system 'rasa'\. Use `--system klartext`, or a YAML file"):
         require_known("rasa")
 
 

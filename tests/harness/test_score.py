@@ -75,7 +75,7 @@ def test_summaries_are_reproducible_and_plain_json(mixed: list[Outcome]) -> None
 
     assert first == second
     assert json.loads(json.dumps(first)) == first
-    assert set(first) == {"total", "vignettes", "novel"}
+    assert set(first) == {"total", "vignettes", "novel", "failed", "urgent"}
     assert {"n", "top1", "accuracy", "offered", "precision", "ci95"} <= set(first["total"])
     low, high = first["total"]["ci95"]["clustered"]
     assert 0 <= low <= first["total"]["accuracy"] <= high <= 1

@@ -112,7 +112,7 @@ class _Choosing:
             texts = texts[1:]
         said = read_boolean(self.reply, self.words)
         negative = isinstance(said, Read) and said.answers[0].value is False and not said.remainder
-        if tuple(texts) in self.words.choices.none or (negative and not self.labels.same(self.texts)):
+        if tuple(texts) in self.words.choices.none or (negative and not self._names_one()):
             nothing = Read((), literal=False) if self.asked.repeats else None
             return self.one_of(self._none_options()) or nothing
         if tuple(texts) not in self.words.choices.all or self.labels.fit(texts):
@@ -120,12 +120,20 @@ class _Choosing:
         free = [place for place, option in enumerate(self.asked.options) if not option.exclusive]
         return self.read(free, literal=False) if self.asked.repeats and free else None
 
+    def _names_one(self) -> bool:
+        """Tell whether the very words stand in just one label: "im Moment nicht" is more than "no" there."""
+        if self.labels.same(self.texts):
+            return True
+        named = self.labels.fit(self.texts) if len(self.texts) > 1 else None
+        return named is not None and named.likeness == EQUAL and len(named.options) == 1
+
     def _none_options(self) -> Sequence[int]:
         """Return the options that mean none of the others."""
         names = list(enumerate(self.labels.all))
         called = [place for place, labels in names if any(label in self.words.choices.none for label in labels)]
-        refusing = (self.words.agreement.negators, self.words.agreement.no)
-        shown = [(place, labels[0]) for place, labels in names if labels]
+        agreement = self.words.agreement
+        refusing = (agreement.negators, agreement.no, agreement.maybe_no)
+        shown = [(place, labels[0]) for place, labels in names if labels and not means_unknown(labels[0], self.words)]
         negative = [place for place, label in shown if any(phrases.length_at(label, 0) for phrases in refusing)]
         exclusive = [place for place in negative if self.asked.options[place].exclusive]
         return called or exclusive or negative

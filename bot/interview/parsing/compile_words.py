@@ -25,12 +25,17 @@ class Compiler:
         """Return the words of a text."""
         return frozenset(self.fold(word) for word in listed.split())
 
-    def phrases(self, listed: str, *, without: frozenset[str] = frozenset()) -> Phrases:
-        """Return the phrases between the commas of a text, leaving out words that replies are stripped of too."""
+    def phrases(self, listed: str, *, without: frozenset[str] = frozenset(), telling: bool = False) -> Phrases:
+        """Return the phrases between the commas of a text, leaving out words that replies are stripped of too.
+
+        `telling`: a phrase of which just one word would be left stays whole; "nicht" alone is no "nicht jetzt".
+        """
+        listed_ = [tuple(self.fold(word) for word in phrase.split()) for phrase in listed.split(",")]
         found = set()
-        for phrase in listed.split(","):
-            folded = tuple(self.fold(word) for word in phrase.split())
-            found.add(tuple(word for word in folded if word not in without) or folded)
+        for folded in listed_:
+            kept = tuple(word for word in folded if word not in without) or folded
+            alone = telling and len(kept) == 1 and kept not in listed_
+            found.add(folded if alone else kept)
         found.discard(())
         return Phrases(frozenset(found), max(map(len, found), default=0))
 

@@ -157,7 +157,7 @@ _COMMAND_PADDING = _words(
 COMMANDS = CommandWords(
     padding=_COMMAND_PADDING,
     kinds={
-        kind: _phrases(listed, without=_COMMAND_PADDING)
+        kind: _phrases(listed, without=_COMMAND_PADDING, telling=True)
         for kind, listed in {
             "back": """
             zurück, zrugg, zruck, einen schritt zurück, schritt zurück, eine frage zurück, frage zurück,

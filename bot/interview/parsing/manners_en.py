@@ -130,7 +130,7 @@ _COMMAND_PADDING = _words(
 COMMANDS = CommandWords(
     padding=_COMMAND_PADDING,
     kinds={
-        kind: _phrases(listed, without=_COMMAND_PADDING)
+        kind: _phrases(listed, without=_COMMAND_PADDING, telling=True)
         for kind, listed in {
             "back": """
             back, go back, previous, previous question, last question, the last question again, one back,

@@ -158,3 +158,39 @@ def test_the_fast_search_finds_what_the_plain_one_finds(fast: str, slow: str) ->
     asked = {"resourceType": "Questionnaire", "item": [{"linkId": "a", "item": [{"linkId": "b", "text": "B"}]}]}
 
     assert value_of(fast, questionnaire=asked) == value_of(slow, questionnaire=asked)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("'ab'.matches('b')", [True]),
+        ("'a\nb'.matches('a.b')", [True]),
+        ("{}.matches('b')", []),
+        ("'ab'.matches({})", []),
+        ("'a-b'.replaceMatches('(a)-(b)', '$2-$1')", ["b-a"]),
+        ("%resource.repeat(item).linkId", ["g", "q", "kg", "born", "x"]),
+        ("%resource.repeat(item).answer.value.ofType(decimal)", [Decimal("1.5")]),
+        ("'a,b'.repeat($this.split(','))", ["a", "b"]),
+        ("(1 | 2).repeat(iif($this < 5, $this + 2, {}))", [3, 4, 5, 6]),
+    ],
+)
+def test_searching_and_repeating_do_what_fhirpath_says(source: str, expected: list[Any]) -> None:
+    assert value_of(source) == expected
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"'{'a' * 60}b'.matches('(a|aa)+$')",
+        f"'{'a' * 60}b'.replaceMatches('(a|aa)+$', 'x')",
+        f"(1 | 2 | 3 | 4).select('{'a' * 60}b'.matches('(a|aa)+$'))",
+        "1.repeat($this + 1)",
+        "7.repeat($this * $this)",
+        "'a'.repeat($this & $this)",
+        "@2020-01-01.repeat($this + 1 day)",
+    ],
+)
+def test_a_formula_without_end_is_given_up(source: str) -> None:
+    with pytest.raises(FormulaFailed):
+        value_of(source)

@@ -10,6 +10,7 @@ import pytest
 
 from bot import Assistant
 from bot.interface_texts import INTERFACE_TEXTS
+from bot.reply import SENTENCES
 from bot.testing import HOSTILE_TEXTS
 from tests.bot.web.serving import Patient, Server, texts
 
@@ -20,7 +21,9 @@ PROBLEM = "application/problem+json"
 def test_a_conversation_begins_with_who_answers_and_whom_to_call(patient: Patient) -> None:
     shown = [part["text"] for part in patient.welcome["parts"]]
 
-    assert shown == [DE["welcome"], DE["emergency_notice"], DE["sample_label"], DE["help"]]
+    assert shown[:-1] == [DE["welcome"], DE["emergency_notice"], DE["sample_label"], DE["help"]]
+    assert shown[-1] == SENTENCES["de"]["interview_offer"]
+    assert [choice["text"] for choice in patient.welcome["choices"]] == ["Ja", "Nein"]
 
 
 def test_a_question_is_answered_with_the_approved_text(patient: Patient, shipped: Assistant) -> None:
@@ -272,3 +275,19 @@ def test_the_api_is_documented(server: Server) -> None:
     turn = document["paths"]["/api/v1/conversations/{conversation_id}/turns"]["post"]["responses"]
     assert set(turn) == {"200", "400", "401", "409", "413", "422", "429", "503"}
     assert "ProblemView" in document["components"]["schemas"]
+
+
+def test_questions_and_interview_are_one_conversation(patient: Patient) -> None:
+    asked = patient.send(text="ja").json()
+    question = [part for part in asked["reply"]["parts"] if part["kind"] == "form"]
+    assert question[-1]["link_id"] == "consent"
+
+    between = patient.send(text="tut das weh?").json()
+    assert between["decision"] == "answered"
+    assert "consent" in [part["link_id"] for part in between["reply"]["parts"]]
+
+    further = patient.send(choice=1).json()["reply"]["parts"]
+    assert "consent" not in [part["link_id"] for part in further]
+    transcript = patient.request("GET").json()
+    shown = [part["text"] for turn in transcript["turns"] for part in turn["reply"]["parts"]]
+    assert DE["withdrawn"] not in shown

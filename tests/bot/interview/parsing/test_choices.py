@@ -252,3 +252,41 @@ def test_any_position_is_read_where_labels_hold_no_numbers(labels: list[str], da
 
     for text in (f"{place}", f"Nr. {place}", f"{place}."):
         assert reply(text, Asked("choice", options=listed)) == Read((listed[place - 1].answer,), literal=True)
+
+
+def test_a_number_beyond_the_list_after_yes_is_a_comment() -> None:
+    reading = reply("ja, 2025", YES_NO)
+
+    assert isinstance(reading, Read)
+    assert (codes(reading), reading.literal) == (["c1"], False)
+
+
+PERIOD = Asked(
+    "choice",
+    options=options(
+        "Ja", "Im Moment nicht, zum Beispiel durch Stillen", "Nicht mehr, meine Gebärmutter wurde entfernt"
+    ),
+)
+
+
+def test_the_words_of_one_label_are_more_than_a_no() -> None:
+    reading = reply("im Moment nicht", PERIOD)
+
+    assert isinstance(reading, Read)
+    assert codes(reading) == ["c2"]
+
+
+def test_a_no_that_may_be_one_of_two_options_is_asked_about() -> None:
+    reading = reply("nein", PERIOD)
+
+    assert isinstance(reading, Ambiguous)
+    assert [option.labels[0][:5] for option in reading.options] == ["Im Mo", "Nicht"]
+
+
+def test_not_knowing_is_no_way_to_say_none() -> None:
+    allergies = Asked("choice", options=options("Latex", "No allergies", "I don't know"), repeats=True)
+
+    reading = reply("none", allergies, language="en")
+
+    assert isinstance(reading, Read)
+    assert codes(reading) == ["c2"]

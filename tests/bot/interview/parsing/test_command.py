@@ -95,3 +95,10 @@ def test_what_is_to_be_changed_is_named_as_written(language: str, text: str, tar
 )
 def test_answers_are_no_commands(language: str, text: str) -> None:
     assert read_command(text, language=language) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("de", "nicht"), ("de", "nichts"), ("de", "noch"), ("en", "not"), ("en", "last")]
+)
+def test_one_word_of_a_longer_command_is_none(language: str, text: str) -> None:
+    assert read_command(text, language=language) is None

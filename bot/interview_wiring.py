@@ -1,0 +1,73 @@
+"""Put together who asks the questions of the radiology team, and what puts a conversation into the outbox."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from bot.assistant import Assistant
+from bot.catalog import Catalog
+from bot.fhir_files import read_json, shipped_questionnaires
+from bot.handover import Context, Handover
+from bot.interview.fhir_json import JsonObject, as_object
+from bot.interviewing import Interviewer
+from bot.ports import History, Interviews, Outbox
+from bot.settings import FhirAccess, Settings
+from bot.wiring import make_history, make_interviews, make_outbox
+
+
+@dataclass(frozen=True, slots=True)
+class Interviewers:
+    """Interviewers and handovers of all conversations, on one connection each.
+
+    Attributes:
+        document: The Questionnaire, or a Bundle with its value sets; None where nothing is asked.
+        interviews: Where interviews are kept.
+        history: Where questions are kept.
+        outbox: What waits for a FHIR server.
+        access: Which server that is; without an address nothing is kept for one.
+        catalogs: Releases that answers come from.
+    """
+
+    document: JsonObject | None
+    interviews: Interviews
+    history: History
+    outbox: Outbox
+    access: FhirAccess
+    catalogs: Sequence[Catalog] = ()
+
+    @classmethod
+    def open(cls, settings: Settings, assistant: Assistant, *, exam: str, questionnaire: Path | None = None) -> Self:
+        """Take the questionnaire, by default the shipped one of the exam.
+
+        Raises:
+            UserFixable: The file cannot be read, or the form cannot be asked.
+        """
+        if questionnaire is not None:
+            document: JsonObject | None = as_object(read_json(questionnaire).value)
+        else:
+            document = next((each for each in shipped_questionnaires() if each.get("id") == f"{exam}-history"), None)
+        return cls(
+            document,
+            make_interviews(settings),
+            make_history(settings),
+            make_outbox(settings),
+            settings.fhir,
+            tuple(assistant.catalog(language) for language in assistant.languages),
+        )
+
+    def of(self, conversation: str) -> Interviewer | None:
+        """Return who asks in a conversation; raise UserFixable when the form cannot be asked."""
+        if self.document is None:
+            return None
+        handover = self.handover(conversation)
+        hand_over = handover.finished if handover is not None else None
+        return Interviewer(self.document, self.interviews, conversation, hand_over=hand_over)
+
+    def handover(self, conversation: str) -> Handover | None:
+        """Return what puts a conversation into the outbox; None without a FHIR server."""
+        if self.access.url is None:
+            return None
+        return Handover(conversation, Context(self.access, self.catalogs), self.history, self.outbox)

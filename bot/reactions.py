@@ -1,0 +1,270 @@
+"""What the rules make of one message: questions, picks, commands, and turns of an interview. Nothing is stored here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.assistant import Assistant
+from bot.dialogue import (
+    State,
+    chosen,
+    emergency,
+    explain_easier,
+    none_chosen,
+    respond,
+    says_emergency,
+    says_no_emergency,
+    show_pair,
+    small_talk,
+    with_context,
+)
+from bot.interview.interview import Turn
+from bot.interview.listening import question_like
+from bot.interview.parsing import Read, read_command, read_yes_no
+from bot.interviewing import Interviewer
+from bot.matching.text import sanitise
+from bot.reply import Reply, interface
+from bot.response import Response
+
+# How sure the assistant must be to take a message for a question that does not look like one.
+SURE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a message came to, as it is kept; `bot.ports.StoredTurn` says what the fields mean."""
+
+    language: str
+    question: str
+    decision: str
+    pair_id: str | None
+    score: float
+    catalog: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """What the rules make of a message.
+
+    Attributes:
+        reply: What to show.
+        after: The state of the dialogue after it.
+        decided: The decision, if the message was a question or a pick.
+        flags: Whether the patient complains about the last answer.
+    """
+
+    reply: Reply
+    after: State
+    decided: Decided | None = None
+    flags: bool = False
+
+
+class Reactions:
+    """Reacts to the messages of one conversation."""
+
+    def __init__(self, assistant: Assistant, interviewer: Interviewer | None = None) -> None:
+        self._assistant = assistant
+        self._interviewer = interviewer
+
+    def react(self, state: State, text: str, at: datetime) -> Reaction:
+        """Take one message in a state of the dialogue; any text at all."""
+        reaction = self._shortcut(state, text, at)
+        if reaction is not None:
+            return reaction
+        who = self._interviewer
+        if who is not None and who.is_asking:
+            return self._interviewing(who, state, text, at)
+        asked = replace(state, offered=False)
+        return self._about_interview(state, text, at) or self._question(asked, text)
+
+    def begin_interview(self, state: State, at: datetime) -> Reaction:
+        """Begin the interview, or go on with it."""
+        if self._interviewer is None:
+            return _fixed(state, "interview_none")
+        turn = self._interviewer.start(state.language, at=at)
+        language = turn.reply.language
+        return Reaction(turn.reply, State(language, last_pair=state.last_pair, last_turn=state.last_turn))
+
+    def _shortcut(self, state: State, text: str, at: datetime) -> Reaction | None:
+        """React to an empty turn, or to one of the commands that begin with a slash."""
+        command = text.strip().lower()
+        asking = self._interviewer is not None and self._interviewer.is_asking
+        if not sanitise(text).text:
+            return None if asking else _fixed(state, "empty")
+        if command in ("/help", "/hilfe", "/?"):
+            return self._then_question(_fixed(state, "help"), at)
+        if command in ("/easy", "/einfach"):
+            easier = explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
+            return self._then_question(Reaction(easier, state), at)
+        if command.split()[0] in ("/flag", "/melden"):
+            flags = state.last_turn is not None
+            noted = replace(_fixed(state, "flagged" if flags else "nothing_to_flag"), flags=flags)
+            return self._then_question(noted, at)
+        return self.begin_interview(state, at) if command == "/interview" else None
+
+    def _question(self, state: State, text: str) -> Reaction:
+        """React to a message that is not about the interview."""
+        talk = small_talk(text)
+        if talk is not None:
+            return _fixed(state, *(("help", "emergency_notice") if talk == "help" else (talk,)))
+        if says_emergency(state, text):
+            return self._emergency(state, text)
+        if says_no_emergency(state, text) and state.held_back is not None:
+            reaction = self._answer(state, state.held_back, ignore_flags=True)
+            # "Why?" must not bring the same alarm again.
+            return replace(reaction, after=replace(reaction.after, last_question=None))
+        return self._picked(state, text) or self._answer(state, with_context(state, text))
+
+    def _emergency(self, state: State, text: str) -> Reaction:
+        return Reaction(emergency(state), state, replace(self._pick(state, text, None), decision="urgent"))
+
+    def _picked(self, state: State, text: str) -> Reaction | None:
+        """Take a pick from what was offered; None when the turn is something else."""
+        catalog = self._assistant.catalog(state.language)
+        pick = chosen(state, text, catalog)
+        if pick is None:
+            return None
+        if pick.pair_id is None:
+            return Reaction(*none_chosen(state))
+        reply, after = show_pair(state, pick.pair_id, catalog, sample=self._assistant.sample)
+        return Reaction(reply, after, self._pick(state, text, pick.pair_id))
+
+    def _waved_aside(self, state: State, text: str) -> Reaction | None:
+        """Take "no" to questions that were offered: it must not be taken for an answer to the form."""
+        said = read_yes_no(text, language=state.language) if state.choices else None
+        return Reaction(*none_chosen(state)) if isinstance(said, Read) and not said.remainder else None
+
+    def _answer(self, state: State, text: str, *, ignore_flags: bool = False, language: str | None = None) -> Reaction:
+        language = language or self._assistant.detect(text, fallback=state.language)
+        return self._respond(state, self._assistant.answer(text, language, ignore_flags=ignore_flags))
+
+    def _respond(self, state: State, response: Response) -> Reaction:
+        reply, after = respond(state, response, self._assistant.catalog(response.lang))
+        return Reaction(reply, after, _decided(response))
+
+    def _pick(self, state: State, text: str, pair_id: str | None) -> Decided:
+        catalog = self._assistant.catalog(state.language).ref
+        return Decided(state.language, sanitise(text).text, "answered", pair_id, 1.0, catalog)
+
+    def _about_interview(self, state: State, text: str, at: datetime) -> Reaction | None:
+        """React to what was offered, or to "let us go on"; None when the turn is something else."""
+        who = self._interviewer
+        if who is None:
+            return None
+        command = read_command(text, language=state.language)
+        if who.is_paused and command is not None and command.kind == "resume":
+            return self.begin_interview(state, at)
+        agreed = {"1": True, "2": False}.get(text.strip()) if state.offered else None
+        said = read_yes_no(text, language=state.language) if state.offered and agreed is None else None
+        if isinstance(said, Read) and not said.remainder:
+            agreed = said.answers[0].value is True
+        if agreed is None:
+            return None
+        if agreed:
+            return self.begin_interview(state, at)
+        return _fixed(replace(state, offered=False), "interview_declined")
+
+    def _interviewing(self, who: Interviewer, state: State, text: str, at: datetime) -> Reaction:
+        """React while questions are asked: red flags first, then what was offered, then the form."""
+        asked, session = who.interview(at), who.session
+        if session is None:
+            return self._question(state, text)
+        rest = _rest(state, session.language)
+        if says_emergency(state, text):
+            return self._emergency(rest, text)
+        if says_no_emergency(state, text) and state.held_back is not None:
+            text = state.held_back
+        else:
+            literal = asked.says_just_an_answer(session, text)
+            urgent = self._assistant.red_flag(text, fallback=session.language, rules_only=literal)
+            if urgent is not None:
+                return self._alarm(rest, text, urgent, may_be_none=literal)
+            if state.alarmed and isinstance(read_yes_no(text, language=session.language), Read):
+                # "No" was said to the emergency, not to the form.
+                return Reaction(asked.again(session).reply, rest)
+            picked = self._picked(state, text) or self._waved_aside(state, text)
+            if picked is not None:
+                return self._then_question(picked, at)
+        turn = asked.turn(session, text)
+        if turn.aside != "no":
+            return self._aside(who, turn, state, text, at)
+        who.take(turn)
+        return Reaction(turn.reply, rest)
+
+    def _alarm(self, rest: State, text: str, language: str, *, may_be_none: bool) -> Reaction:
+        """React to a red flag. Words that the form itself lists may be no emergency: that is asked."""
+        response = self._assistant.answer(text, language)
+        reaction = self._respond(rest, response)
+        after = replace(reaction.after, alarmed=True)
+        if response.decision == "urgent" and may_be_none and after.held_back is None:
+            parts = (*reaction.reply.parts, interface(language, "is_emergency"))
+            reply = replace(reaction.reply, parts=parts, choices=(interface(language, "chest_breast"),))
+            return replace(reaction, reply=reply, after=replace(after, held_back=text))
+        return replace(reaction, after=after)
+
+    def _aside(self, who: Interviewer, turn: Turn, state: State, text: str, at: datetime) -> Reaction:
+        """Answer a question in between, and put the open question again; what nobody can answer goes to the form."""
+        language, asked = turn.session.language, who.interview(at)
+        rest = _rest(state, language)
+        talk = small_talk(text)
+        if talk in ("greeting", "thanks"):
+            return Reaction(_joined(Reply(language, (interface(language, talk),)), turn.reply), rest)
+        heard_in = self._assistant.detect(text, fallback=language)
+        response = self._assistant.answer(text, heard_in)
+        if _helps(response, text):
+            reaction = self._respond(rest, response)
+            if response.decision != "answered":
+                return reaction  # choices of two kinds would be mixed up: the question comes again after the pick
+            return self._then_question(reaction, at)
+        after_all = asked.not_answered(turn.session, text)
+        who.take(after_all)
+        declined = interface(language, "declined")
+        parts = (declined if part == interface(language, "no_pairs") else part for part in after_all.reply.parts)
+        decided = _decided(response) if turn.aside == "clear" else None
+        return Reaction(replace(after_all.reply, parts=tuple(parts)), rest, decided)
+
+    def _then_question(self, reaction: Reaction, at: datetime) -> Reaction:
+        """Put the open question of the interview after a reply."""
+        who, reply = self._interviewer, reaction.reply
+        if who is None or not who.is_asking or who.session is None or reply.choices:
+            return reaction
+        if who.session.language != reply.language:
+            who.speak(reply.language)  # the patient has gone on in another language
+        return replace(reaction, reply=_joined(reply, who.interview(at).again(who.session).reply))
+
+
+def _fixed(state: State, *keys: str) -> Reaction:
+    return Reaction(Reply(state.language, tuple(interface(state.language, key) for key in keys)), state)
+
+
+def _rest(state: State, language: str) -> State:
+    """Return what is still known of a dialogue when something else comes in between."""
+    return State(language, last_pair=state.last_pair, last_question=state.last_question, last_turn=state.last_turn)
+
+
+def _decided(response: Response) -> Decided:
+    return Decided(
+        language=response.lang,
+        question=sanitise(response.question).text,
+        decision=response.decision,
+        pair_id=response.pair_id,
+        score=response.score,
+        catalog=response.catalog,
+    )
+
+
+def _joined(reply: Reply, question: Reply) -> Reply:
+    return Reply(question.language, (*reply.parts, *question.parts), question.choices)
+
+
+def _helps(response: Response, text: str) -> bool:
+    """Say whether what the assistant has to say is shown; a message that does not look like a question needs more."""
+    asks = question_like(text, response.lang) != "no"
+    # Numbers and dates are answers that did not fit, rather than questions.
+    sure = response.score >= SURE and not any(character.isdigit() for character in text)
+    return (
+        response.decision == "urgent"
+        or (response.decision == "answered" and (asks or sure))
+        or (response.decision == "clarify" and asks)
+    )

@@ -1,0 +1,1 @@
+"""Systems under test outside this process: HTTP endpoints, Rasa, and commands."""

@@ -1,0 +1,1 @@
+"""What a run got wrong, grouped by cause, with proposals for curators: `klartext harness errors`."""

@@ -1,0 +1,114 @@
+"""A patient at the keyboard, for tests: every reply passes the guard, every state survives storage."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.fhir_files import shipped_questionnaires, shipped_terminology
+from bot.interview.assemble import Heading
+from bot.interview.check_response import check_response
+from bot.interview.definition import load_form
+from bot.interview.fhir_json import JsonObject, as_object, dump, parse
+from bot.interview.form import Path
+from bot.interview.indexed import index_questionnaire
+from bot.interview.interview import Interview, Turn
+from bot.interview.session import Session, session_from_json, session_to_json
+from bot.reply import guard
+
+NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
+AUTHORED = "2026-11-22T10:31:00+00:00"
+
+
+def mammography() -> JsonObject:
+    """The shipped Questionnaire."""
+    (found,) = (each for each in shipped_questionnaires() if each.get("id") == "mammography-history")
+    return found
+
+
+class Chat:
+    """One interview under test; `said` holds the texts of the last reply, `choices` what it offers by number."""
+
+    session: Session
+
+    def __init__(self, questionnaire: JsonObject, language: str = "de", **launch: Any) -> None:
+        self.questionnaire = questionnaire
+        self.interview = Interview(load_form(questionnaire, known=shipped_terminology()), now=NOW, launch=launch)
+        self.language = language
+        self.aside = "no"
+        self._took(self.interview.begin(language))
+
+    def say(self, *texts: str) -> Chat:
+        """Say something; a question that nobody answers comes back as such."""
+        for text in texts:
+            turn = self.interview.turn(self.session, text)
+            self._took(turn)
+            self.aside = turn.aside
+            if turn.aside != "no":
+                self._took(self.interview.not_answered(turn.session, text))
+        return self
+
+    def ask(self, text: str) -> Chat:
+        """Ask something that the assistant will answer."""
+        turn = self.interview.turn(self.session, text)
+        self._took(turn)
+        self.aside = turn.aside
+        return self
+
+    def resume(self) -> Chat:
+        """Go on as after a pause."""
+        self._took(self.interview.resume(self.session))
+        return self
+
+    def killed(self) -> Chat:
+        """Go on in another process, with nothing but what was stored."""
+        self.session = self.interview.open(stored(self.session))
+        return self
+
+    def _took(self, turn: Turn) -> None:
+        guard(turn.reply, None, shown=frozenset(), heard=self.interview.heard(turn.session))
+        self.session = turn.session
+        self.parts = turn.reply.parts
+        self.said = [part.text for part in turn.reply.parts]
+        self.choices = [part.text for part in turn.reply.choices]
+
+    @property
+    def keys(self) -> list[str]:
+        """The sentences of the program in the last reply, by key."""
+        return [part.key for part in self.parts if hasattr(part, "key")]
+
+    @property
+    def open(self) -> str:
+        """What waits for the patient, in short: ``question age``, ``another g``, ``summary``."""
+        waiting = self.interview.open_question(self.session)
+        return f"{waiting.kind} {waiting.link_id}".strip()
+
+    @property
+    def status(self) -> str:
+        return self.session.status
+
+    def response(self) -> dict[str, Any]:
+        return self.interview.response(self.session, Heading("", AUTHORED))
+
+    def value(self, *path: str | tuple[str, int]) -> Any:
+        """The value of the only answer at a place; None where there is none."""
+        (answer,) = self.answers(*path) or (None,)
+        return answer
+
+    def answers(self, *path: str | tuple[str, int]) -> list[Any]:
+        place: Path = tuple((step, 0) if isinstance(step, str) else step for step in path)
+        return [answer.value for answer in self.interview.engine.answers(self.session.filling, place)]
+
+    def errors(self) -> list[str]:
+        """What is wrong with the response."""
+        form = index_questionnaire(self.questionnaire)
+        findings = check_response(self.response(), form, known=shipped_terminology(), now=NOW.isoformat())
+        return [f"{finding.path}: {finding.text}" for finding in findings if finding.is_error]
+
+
+def stored(session: Session) -> Session:
+    """Return a session as it comes back from storage."""
+    back = session_from_json(as_object(parse(dump(session_to_json(session))).value))
+    assert back == replace(session, filling=back.filling)
+    return back
