@@ -15,7 +15,7 @@ from bot.interviewing import Interviewer
 from bot.kept import read_reply, read_state, write_reply, write_state
 from bot.matching.text import sanitise
 from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
-from bot.reactions import Decided, Reaction, Reactions
+from bot.reactions import PLAIN, Decided, Reaction, Reactions
 from bot.reply import Content, Part, Reply, guard, interface, safe_reply
 
 # Channels whose patients saw the greeting, with its offer, before their first turn.
@@ -74,16 +74,17 @@ class Conversation:
         self,
         assistant: Assistant,
         records: Records,
-        id_: str,
+        opened: StoredConversation,
         standing: Standing,
         interviewer: Interviewer | None = None,
     ) -> None:
         self._assistant = assistant
         self._records = records
-        self._id = id_
+        self._id = opened.id
         self._standing = standing
         self._interviewer = interviewer
-        self._reactions = Reactions(assistant, interviewer)
+        self._commands = opened.channel == "terminal"  # the other channels have buttons
+        self._reactions = Reactions(assistant, interviewer, commands=self._commands)
 
     @classmethod
     def begin(
@@ -96,7 +97,7 @@ class Conversation:
     ) -> Conversation:
         """Begin and store a conversation; raise AlreadyStored when its id is in use."""
         records.begin(opened)
-        return cls(assistant, records, opened.id, Standing(State(opened.language)), interviewer)
+        return cls(assistant, records, opened, Standing(State(opened.language)), interviewer)
 
     @classmethod
     def resume(
@@ -114,7 +115,7 @@ class Conversation:
         standing = _standing(assistant, records.last_turn(opened.id), opened)
         if standing.number == 0 and interviewer is not None and opened.channel in GREETED:
             standing = _offering(standing)
-        return cls(assistant, records, opened.id, standing, interviewer)
+        return cls(assistant, records, opened, standing, interviewer)
 
     @classmethod
     def open(
@@ -142,7 +143,8 @@ class Conversation:
 
     def welcome(self) -> Reply:
         """Say who is answering, and what to do in an emergency."""
-        keys = ("welcome", "emergency_notice", "sample_label", "help")
+        help_ = "help" if self._commands else PLAIN["help"]
+        keys = ("welcome", "emergency_notice", "sample_label", help_)
         shown = [key for key in keys if key != "sample_label" or self._assistant.sample]
         return self._guarded(Reply(self.language, tuple(interface(self.language, key) for key in shown)))
 

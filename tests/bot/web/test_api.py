@@ -21,7 +21,7 @@ PROBLEM = "application/problem+json"
 def test_a_conversation_begins_with_who_answers_and_whom_to_call(patient: Patient) -> None:
     shown = [part["text"] for part in patient.welcome["parts"]]
 
-    assert shown[:-1] == [DE["welcome"], DE["emergency_notice"], DE["sample_label"], DE["help"]]
+    assert shown[:-1] == [DE["welcome"], DE["emergency_notice"], DE["sample_label"], DE["help_plain"]]
     assert shown[-1] == SENTENCES["de"]["interview_offer"]
     assert [choice["text"] for choice in patient.welcome["choices"]] == ["Ja", "Nein"]
 
