@@ -39,9 +39,13 @@ def part(app: typer.Typer) -> None:
     from harness.demo import demo
     from harness.gate_cli import add_to as add_gate_to
     from harness.importing import import_suite
+    from harness.judging.cli import add_to as add_judging_to
+    from harness.labelling.cli import add_to as add_labelling_to
 
     harness.command("import")(import_suite)
     add_gate_to(harness)
+    add_labelling_to(harness)
+    add_judging_to(harness)
     app.add_typer(harness, name="harness")
     app.command()(demo)
     app.command()(bench)
@@ -207,19 +211,6 @@ def run(
         opening = Opening(catalog, encoder, method, data)
         summary = run_and_report(suite, out, opening, system=system)
         (out / "summary.json").write_text(json.dumps(summary.as_json(), indent=2) + "\n", encoding="utf-8")
-
-
-@harness.command()
-def label(
-    run_: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
-    rater: Annotated[str, typer.Option(help="Your name or pseudonym.")],
-    catalog: CatalogOption = "mammography",
-) -> None:
-    """Label answers to novel questions, one at a time: 1 incorrect, 2 partially correct, 3 correct."""
-    from harness.labelling import label_in_terminal
-
-    with friendly_errors():
-        label_in_terminal(run_, rater=rater, catalog=catalog)
 
 
 @harness.command()

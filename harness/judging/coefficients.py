@@ -1,7 +1,7 @@
 """Agreement of raters beyond chance: percentage, Cohen's kappa, Krippendorff's alpha, Gwet's AC1, Kendall's tau. Pure.
 
-Each coefficient is (observed - chance) / (1 - chance). All are computed from the distinct rows of the ratings and a weight
-for each, for many sets of weights at once: that makes a bootstrap over items a matter of one matrix product.
+Each coefficient is (observed - chance) / (1 - chance). All are computed from the distinct rows of the ratings and a
+weight for each, for many sets of weights at once: that makes a bootstrap over items a matter of one matrix product.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def alpha_nominal(patterns: Patterns, weights: Floats) -> Parts:
 
 
 def alpha_ordinal(patterns: Patterns, weights: Floats) -> Parts:
-    """Return Krippendorff's alpha for a scale with an order: incorrect and correct differ more than their neighbours."""
+    """Return Krippendorff's alpha for a scale with an order: its ends differ more than neighbours do."""
     return _alpha(patterns, weights, ordinal=True)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import krippendorff
 import numpy as np
 import pytest
@@ -82,7 +84,7 @@ def test_kappa_is_as_scikit_learn_has_it(rows: list[tuple[int, int]]) -> None:
 
 
 @given(sparse, st.sampled_from(["nominal", "ordinal"]))
-def test_alpha_is_as_the_library_has_it(rows: list[tuple[int, int, int]], level: str) -> None:
+def test_alpha_is_as_the_library_has_it(rows: list[tuple[int, int, int]], level: Literal["nominal", "ordinal"]) -> None:
     table = np.array(rows, dtype=np.float64)
     table[table < 0] = np.nan
     kept = table[(~np.isnan(table)).sum(axis=1) >= 2]
