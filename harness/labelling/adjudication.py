@@ -39,7 +39,7 @@ def adjudicate_in_terminal(
     Raises:
         BadData: The person labelled all the disputed items, or a file cannot be used.
     """
-    console = console or Console()
+    console = console or Console(highlight=False)
     person = Rater(kind="person", name=checked_name(rater))
     outcomes = load_outcomes(run)
     labels = load_labels(label_files(run, suite))

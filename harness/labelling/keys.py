@@ -6,7 +6,7 @@ import os
 import select
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 ENTER, BACK, LEFT, NOTHING = "enter", "back", "left", ""
@@ -39,8 +39,12 @@ class Keyboard:
         """Let the rater type a line, with the usual keys for mending it."""
         import termios
 
+        with suppress(ImportError):
+            import readline  # noqa: F401  # input() then knows arrow keys, and a letter of two bytes is one letter
         termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._usual)
-        return input(prompt).strip()
+        while True:
+            with suppress(UnicodeDecodeError):
+                return input(prompt).strip()
 
     def _single_keys(self) -> None:
         """Set each time anew: after Ctrl-Z a shell may hand the terminal back as it likes it."""

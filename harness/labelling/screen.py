@@ -7,7 +7,6 @@ from typing import Literal, Protocol
 
 from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -64,7 +63,7 @@ class Asker(Protocol):
     """Asks a rater about one item."""
 
     def ask(self, view: View) -> Given | Action:
-        """Return the label, or what to do instead. End of input and Ctrl-C mean quit."""
+        """Return the label, or what to do instead. End of input means quit."""
         ...
 
     def finished(self, view: View) -> Action:
@@ -94,7 +93,7 @@ class TerminalAsker:
             self._draw(view, stage)
             try:
                 step = self._step(stage, self._keyboard.key())
-            except (EOFError, KeyboardInterrupt):
+            except EOFError:
                 return "quit"
             if not isinstance(step, _Stage):
                 return step
@@ -106,7 +105,7 @@ class TerminalAsker:
         self._console.print("\nAll labelled. Thank you.\n\n[bold]u[/] undo the last label   any other key: end")
         try:
             return "undo" if self._keyboard.key() in ("u", LEFT) else "quit"
-        except (EOFError, KeyboardInterrupt):
+        except EOFError:
             return "quit"
 
     def _step(self, stage: _Stage, key: str) -> _Stage | Given | Action:
@@ -160,7 +159,7 @@ class LineAsker:
                 line = self._console.input(
                     "1 incorrect, 2 partially correct, 3 correct; s skip, u undo, q quit: "
                 ).strip()
-            except (EOFError, KeyboardInterrupt):
+            except EOFError:
                 return "quit"
             if line in ACTIONS:
                 return ACTIONS[line]
@@ -223,7 +222,11 @@ def _keys() -> RenderableType:
 
 
 def _reasons(verdict: Verdict) -> RenderableType:
-    title = Text.assemble(("Why is it ", ""), (NAMES[verdict], f"bold {COLOURS[verdict]}"), ("?", ""))
-    rows = [Text.assemble((f"{reason.key} ", "bold"), reason.text) for reason in reasons_for(verdict)]
+    """Return the reasons in two columns: with a long answer above them they still fit 24 lines."""
+    title = Text.assemble("Why is it ", (NAMES[verdict], f"bold {COLOURS[verdict]}"), "?")
+    grid = Table.grid(padding=(0, 2))
+    cells = [Text.assemble((f"{reason.key} ", "bold"), reason.text) for reason in reasons_for(verdict)]
+    for start in range(0, len(cells), 2):
+        grid.add_row(*cells[start : start + 2])
     end = Text("Enter: no reason   Backspace: another label", style="dim")
-    return Group(title, *(Padding(row, (0, 0, 0, 2)) for row in rows), end)
+    return Group(title, grid, end)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -91,7 +91,7 @@ def label_in_terminal(run: Path, *, rater: str, catalog: str, console: Console |
     Raises:
         BadData: The run, the queue or the rater's file cannot be used.
     """
-    console = console or Console()
+    console = console or Console(highlight=False)
     person = Rater(kind="person", name=checked_name(rater))
     outcomes = load_outcomes(run)
     items = queue_of(run, outcomes, rater)
@@ -126,7 +126,8 @@ def labels_by(person: Rater, role: Literal["rating", "adjudication"] = "rating")
 
 def converse(session: Session, console: Console) -> None:
     """Run a session on this terminal, or on lines from a pipe, and say how to go on."""
-    with _asker(console) as asker:
+    # Ctrl-C may come at any moment, also while the screen is drawn; what was labelled is on the disk.
+    with suppress(KeyboardInterrupt), _asker(console) as asker:
         session.run(asker)
     left = len(session.todo) + len(session.skipped)
     if left:
