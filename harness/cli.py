@@ -204,13 +204,17 @@ def run(
 ) -> None:
     """Ask a system every question of a suite, score it, and print the tables."""
     from harness.commands import run_and_report
+    from harness.judging.ambiguity import find_ambiguous
+    from harness.run import load_outcomes
     from harness.systems import Opening, require_known
 
     with friendly_errors():
         require_known(system)
         opening = Opening(catalog, encoder, method, data)
         summary = run_and_report(suite, out, opening, system=system)
-        (out / "summary.json").write_text(json.dumps(summary.as_json(), indent=2) + "\n", encoding="utf-8")
+        _, automatic = find_ambiguous(out, load_outcomes(out), suite=load_suite(suite).meta.name)
+        record = {**summary.as_json(), "automatic": automatic}
+        (out / "summary.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
 @harness.command()
