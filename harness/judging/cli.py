@@ -1,4 +1,4 @@
-"""`klartext harness ambiguous`, `agreement` and `rescore`: what a run is worth, and who says so."""
+"""`klartext harness ambiguous`, `agreement`, `rescore` and `judge`: what a run is worth, and who says so."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from bot import BadData, friendly_errors
+from harness.judging.judge_cli import judge
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -21,6 +22,7 @@ def add_to(harness: typer.Typer) -> None:
     harness.command()(ambiguous)
     harness.command("agreement")(agreement_)
     harness.command("rescore")(rescore_)
+    harness.add_typer(judge, name="judge")
 
 
 def ambiguous(
