@@ -204,7 +204,7 @@ def run(
 ) -> None:
     """Ask a system every question of a suite, score it, and print the tables."""
     from harness.commands import run_and_report
-    from harness.judging.ambiguity import find_ambiguous
+    from harness.judging.ambiguity import MOST_JUDGED, find_ambiguous
     from harness.run import load_outcomes
     from harness.systems import Opening, require_known
 
@@ -212,8 +212,9 @@ def run(
         require_known(system)
         opening = Opening(catalog, encoder, method, data)
         summary = run_and_report(suite, out, opening, system=system)
-        _, automatic = find_ambiguous(out, load_outcomes(out), suite=load_suite(suite).meta.name)
-        record = {**summary.as_json(), "automatic": automatic}
+        record = summary.as_json()
+        if summary.total.n <= MOST_JUDGED:
+            _, record["automatic"] = find_ambiguous(out, load_outcomes(out), suite=load_suite(suite).meta.name)
         (out / "summary.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 

@@ -14,6 +14,7 @@ from harness.judging.confidence import Bin, reliability
 from harness.labels import Verdicts, label_files, load_labels
 from harness.run import Outcome
 
+MOST_JUDGED = 100_000  # paraphrases that are judged at the end of a run; larger runs are judged when somebody asks
 WHY = {
     "close": "the second candidate is nearly as likely",
     "fidelity": "the right pair, but the question does not fit its vignette",

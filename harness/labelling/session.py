@@ -131,7 +131,8 @@ def converse(session: Session, console: Console) -> None:
         session.run(asker)
     left = len(session.todo) + len(session.skipped)
     if left:
-        console.print(f"{left} of {len(session.items)} stay in the queue. Run the same command to go on.")
+        rest = f"{left} of {len(session.items)} left"
+        console.print(f"The rest stays in the queue. Run the same command to go on: {rest}.", soft_wrap=True)
     else:
         console.print(f"All {len(session.items)} labelled, in {session.own.path}.", soft_wrap=True)
 

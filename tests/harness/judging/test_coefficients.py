@@ -63,6 +63,19 @@ def test_cohens_kappa_of_a_table_worked_by_hand() -> None:
     assert point(percentage, ratings(rows, 2)) == pytest.approx(0.7)
 
 
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([[0, 0], [1, 1]], 1.0),
+        ([[0, 1], [1, 0]], -1.0),
+        ([[0, 0], [0, 1], [1, 0], [1, 1]], 0.0),
+        ([[0, 0], [1, 1], [2, 2]], 1.0),
+    ],
+)
+def test_kappa_at_its_ends(rows: list[list[int]], expected: float) -> None:
+    assert point(cohen, ratings(rows)) == pytest.approx(expected)
+
+
 def test_ac1_does_not_collapse_where_kappa_does() -> None:
     # Feinstein & Cicchetti's paradox: 118 of 125 agree, yet kappa is negative. Gwet (2008), table 1.
     rows = [[0, 0]] * 118 + [[0, 1]] * 5 + [[1, 0]] * 2

@@ -71,10 +71,10 @@ def test_a_session_goes_on_where_it_was_left(label: Session, run: Path, end: str
     resumed = label("s\n2\n")
 
     first, second, third = order(run)
-    assert "2 of 3 stay in the queue. Run the same command to go on." in left
+    assert "The rest stays in the queue. Run the same command to go on: 2 of 3 left." in left
     assert "2 of 3" in resumed
     assert [(item.question_id, item.label) for item in stored(run)] == [(first, "correct"), (third, "partial")]
-    assert "1 of 3 stay" in resumed
+    assert "1 of 3 left" in resumed
     assert label("1\n").count("3 of 3") == 1  # what was skipped comes again
     assert stored(run)[-1].question_id == second
 
