@@ -168,23 +168,10 @@ class Verdicts:
         rest = self._by_item.get((question_id, ANY_OTHER), {})
         return own.get(rater_id) or rest.get(rater_id)
 
-    def by_rater(self, rater: str, question_id: str, pair_id: str) -> Verdict | None:
-        """Return what a person of this name says."""
-        label = self.label_of(f"person:{rater}", question_id, pair_id)
-        return label.label if label else None
-
     @property
     def rater_ids(self) -> tuple[str, ...]:
         """Who rated without seeing other labels; adjudicators are not among them."""
         return self._rating
-
-
-def queue(outcomes: Sequence[Outcome], verdicts: Verdicts, *, rater: str | None = None) -> list[Item]:
-    """Return the answered novel questions that lack a verdict, or that lack this rater's label."""
-    items = [Item(o, o.answered_with) for o in outcomes if o.kind == "novel" and o.answered_with is not None]
-    if rater is not None:
-        return [item for item in items if verdicts.by_rater(rater, item.outcome.id, item.pair_id) is None]
-    return [item for item in items if verdicts.of(item.outcome.id, item.pair_id) in ("open", "disputed")]
 
 
 @dataclass(frozen=True, slots=True)

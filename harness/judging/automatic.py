@@ -137,7 +137,8 @@ def load_unfaithful(path: Path | None) -> Collection[str]:
     """Read the ids of questions that do not fit their vignette.
 
     Args:
-        path: A JSON list of ids, a JSON object with ids as keys, or JSON lines with `question_id` or `id`.
+        path: What `klartext harness fidelity --json` prints (its `outside`), a JSON list of ids, a JSON object with ids
+            as keys, or JSON lines with `question_id` or `id`.
 
     Raises:
         BadData: The file holds something else.
@@ -152,6 +153,8 @@ def load_unfaithful(path: Path | None) -> Collection[str]:
         data: object = json.loads(text)
     except ValueError:
         data = None
+    if isinstance(data, Mapping) and isinstance(data.get("outside"), Mapping):
+        return frozenset(data["outside"])
     if isinstance(data, list) and all(isinstance(item, str) for item in data):
         return frozenset(data)
     if isinstance(data, Mapping) and not {"question_id", "id"} & set(data):

@@ -14,7 +14,6 @@ from harness.judging.judge_cli import judge
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-SEED = 20240318  # fixes the bootstrap, so that a report can be reproduced
 
 
 def add_to(harness: typer.Typer) -> None:
@@ -64,6 +63,7 @@ def agreement_(
     from harness.judging.agreement import agreement_of
     from harness.judging.agreement_report import print_agreement
     from harness.labels import ANY_OTHER, Verdicts, label_files, load_labels
+    from harness.score import SEED
 
     with friendly_errors():
         loaded = load_run(run)

@@ -11,7 +11,7 @@ import numpy as np
 from harness.judging.coefficients import kendall_tau
 from harness.judging.judge_answers import Better
 from harness.judging.judge_records import Comparison, Rating
-from harness.judging.selection import Preferences, agreement
+from harness.judging.selection import Preferences, Signs, agreement
 from harness.labels import VERDICTS, Verdicts
 from harness.stats import Interval, wilson
 
@@ -96,12 +96,16 @@ def against(judge: Mapping[PairKey, int], people: Callable[[PairKey], int | None
     both = [(sign, wanted) for duel, sign in judge.items() if (wanted := people(duel)) is not None]
     if not both:
         return None
-    said, theirs = (np.array(side, dtype=np.int64) for side in zip(*both, strict=True))
+    return beside(*(np.array(side, dtype=np.int64) for side in zip(*both, strict=True)))
+
+
+def beside(said: Signs, theirs: Signs) -> Against:
+    """Compare a judge's preferences with people's, both of shape (duels,), at least one duel."""
     hits = int((said == theirs).sum())
     same = len(set(said.tolist()) | set(theirs.tolist())) == 1
     kappa = None if same else float(agreement(said[None, :], theirs, "kappa")[0])
     tau = kendall_tau(said.tolist(), theirs.tolist())
-    return Against(len(both), hits / len(both), wilson(hits, len(both)), kappa, tau)
+    return Against(len(said), hits / len(said), wilson(hits, len(said)), kappa, tau)
 
 
 def preference_of_labels(verdicts: Verdicts) -> Callable[[PairKey], int | None]:

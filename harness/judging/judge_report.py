@@ -14,17 +14,18 @@ from harness.judging.comparing import (
     Against,
     BothOrders,
     against,
+    beside,
     both_orders,
     duels_of_ratings,
     preference_of_labels,
 )
-from harness.judging.judge_prompts import load_instructions
+from harness.judging.judge_prompts import HIGHEST, load_instructions
 from harness.judging.judge_records import Rating, load_comparisons, load_ratings
 from harness.judging.selection import Chosen, Measure, Preferences, choose, running
 from harness.labels import VERDICTS, Verdicts
+from harness.score import SEED
 
 MEASURES: tuple[Measure, ...] = ("agreement", "kappa")
-SEED = 20240318
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +133,9 @@ def report_of(run: Path, judge: str, verdicts: Verdicts) -> JudgeReport:
         aspects=_aspects(ratings, names, verdicts),
         orders=orders,
         compared=against(orders.preferences, people) if orders else None,
-        rated=None if data is None else _whole(data),
+        rated=None if data is None else beside(data.judged([tuple(range(data.aspects))])[0], data.people),
         selections=() if data is None else tuple(_selection(data, measure, names) for measure in MEASURES),
     )
-
-
-def _whole(data: Preferences) -> Against | None:
-    judged = data.judged([tuple(range(data.aspects))])[0].tolist()
-    said = {("", str(row), ""): sign for row, sign in enumerate(judged)}
-    return against(said, lambda duel: int(data.people[int(duel[1])]))
 
 
 def _selection(data: Preferences, measure: Measure, names: Sequence[str]) -> Selection:
@@ -155,7 +150,7 @@ def _aspects(ratings: Sequence[Rating], names: Sequence[str], verdicts: Verdicts
     rows = []
     for name in (*names, "total"):
         scored = [rating for rating in ratings if name == "total" or name in rating.scores]
-        values = [rating.total if name == "total" else rating.scores[name] / 5 for rating in scored]
+        values = [rating.total if name == "total" else rating.scores[name] / HIGHEST for rating in scored]
         both = [
             (value, rank)
             for rating, value in zip(scored, values, strict=True)

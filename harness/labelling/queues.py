@@ -92,14 +92,16 @@ def write_queues(run: Path, queues: dict[str, list[Item]]) -> list[Path]:
 
 
 def queue_of(run: Path, outcomes: Sequence[Outcome], rater: str) -> list[Item]:
-    """Return what this rater shall label, in their order: their assigned queue, else everything.
+    """Return what this rater shall label, in their order: their assigned queue, else all novel, then all ambiguous.
 
     Raises:
         BadData: The queue is broken or names what the run does not hold.
     """
     file = queue_file(run, rater)
     if not file.is_file():
-        return shuffled(items_to_label(run, outcomes), rater)
+        novel = items_to_label(run, outcomes, "novel")
+        others = [item for item in items_to_label(run, outcomes) if item not in novel]
+        return [*shuffled(novel, rater), *shuffled(others, rater)]  # of a poor system hundreds may be ambiguous
     by_id = {outcome.id: outcome for outcome in outcomes}
     items = []
     for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):

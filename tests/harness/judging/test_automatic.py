@@ -148,6 +148,7 @@ def test_the_queue_is_written_anew_and_read_back(tmp_path: Path, make_outcome: M
     [
         '["a", "b"]',
         '{"a": "too long", "b": "jargon"}',
+        '{"suite": "s", "outside": {"a": ["words"], "b": []}}',
         '{"id": "a"}\n{"id": "b"}\n',
         '{"question_id": "a"}\n\n{"id": "b"}',
     ],

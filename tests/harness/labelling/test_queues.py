@@ -89,3 +89,12 @@ def test_a_queue_of_another_run_is_named_with_its_line(run: Path) -> None:
 
     with pytest.raises(BadData, match=r"person-anna\.jsonl:1 names no question of this run"):
         queue_of(run, load_outcomes(run), "anna")
+
+
+def test_without_a_queue_ambiguous_answers_come_after_the_novel_ones(run: Path) -> None:
+    (run / AMBIGUOUS).write_text('{"question_id": "p1"}\n{"question_id": "n1"}\n', encoding="utf-8")
+
+    for rater in ("anna", "ben", "cem", "dora", "ege"):
+        order = [item.outcome.id for item in queue_of(run, load_outcomes(run), rater)]
+        assert sorted(order[:3]) == ["n1", "n2", "n4"]
+        assert order[3:] == ["p1"]
