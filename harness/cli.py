@@ -39,9 +39,13 @@ def part(app: typer.Typer) -> None:
     from harness.demo import demo
     from harness.gate_cli import add_to as add_gate_to
     from harness.importing import import_suite
+    from harness.judging.cli import add_to as add_judging_to
+    from harness.labelling.cli import add_to as add_labelling_to
 
     harness.command("import")(import_suite)
     add_gate_to(harness)
+    add_labelling_to(harness)
+    add_judging_to(harness)
     app.add_typer(harness, name="harness")
     app.command()(demo)
     app.command()(bench)
@@ -200,26 +204,18 @@ def run(
 ) -> None:
     """Ask a system every question of a suite, score it, and print the tables."""
     from harness.commands import run_and_report
+    from harness.judging.ambiguity import MOST_JUDGED, find_ambiguous
+    from harness.run import load_outcomes
     from harness.systems import Opening, require_known
 
     with friendly_errors():
         require_known(system)
         opening = Opening(catalog, encoder, method, data)
         summary = run_and_report(suite, out, opening, system=system)
-        (out / "summary.json").write_text(json.dumps(summary.as_json(), indent=2) + "\n", encoding="utf-8")
-
-
-@harness.command()
-def label(
-    run_: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
-    rater: Annotated[str, typer.Option(help="Your name or pseudonym.")],
-    catalog: CatalogOption = "mammography",
-) -> None:
-    """Label answers to novel questions, one at a time: 1 incorrect, 2 partially correct, 3 correct."""
-    from harness.labelling import label_in_terminal
-
-    with friendly_errors():
-        label_in_terminal(run_, rater=rater, catalog=catalog)
+        record = summary.as_json()
+        if summary.total.n <= MOST_JUDGED:
+            _, record["automatic"] = find_ambiguous(out, load_outcomes(out), suite=load_suite(suite).meta.name)
+        (out / "summary.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
 @harness.command()

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bot import BadData, Catalog, Settings, Unreachable
-from harness.labels import LABELS, Verdicts, load_labels, shipped_labels
+from harness.labels import Verdicts, label_files, load_labels
 from harness.report import NOTE_1, Titles, note_2, table_1, table_2
 from harness.run import ERROR, Outcome, run_suite
 from harness.score import Summary, summarise
@@ -68,7 +68,7 @@ def run_with_bar(suite: Suite, system: System, catalog: Catalog, out: Path) -> l
 
 def verdicts_of(suite: Suite, out: Path) -> Verdicts:
     """Return the verdicts shipped with the suite and those given on this run."""
-    return Verdicts(load_labels([shipped_labels(suite.meta.name), out / LABELS]))
+    return Verdicts(load_labels(label_files(out, suite.meta.name)))
 
 
 def print_tables(

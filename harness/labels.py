@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bot import BadData, data_folder
 from harness.run import Outcome
 
 LABELS = "labels.jsonl"
+RATERS = "labels"  # folder in a run: one file for each rater
 Verdict = Literal["incorrect", "partial", "correct"]
 VERDICTS: tuple[Verdict, ...] = ("incorrect", "partial", "correct")
 ANY_OTHER = "*"
@@ -27,7 +28,12 @@ class Rater(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["person", "model"]
-    name: str
+    name: str = Field(min_length=1)
+
+    @property
+    def id(self) -> str:
+        """``person:anna`` or ``model:gpt-4o``: a model and a person of one name stay two raters."""
+        return f"{self.kind}:{self.name}"
 
 
 class Label(BaseModel):
@@ -38,8 +44,10 @@ class Label(BaseModel):
         pair_id: The pair shown; ``*`` stands for all pairs without a label of their own.
         label: incorrect, partial or correct, as in the paper.
         rater: Who says so.
+        reason: Code of why, one of `vignettes/labels/reasons.yaml`; empty when none was given.
         comment: Free text.
         time: When.
+        role: ``rating`` when the rater saw no other label, ``adjudication`` when a third person decided between labels.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -48,8 +56,21 @@ class Label(BaseModel):
     pair_id: str
     label: Verdict
     rater: Rater
+    reason: str = ""
     comment: str = ""
     time: datetime | None = None
+    role: Literal["rating", "adjudication"] = "rating"
+
+    @model_validator(mode="after")
+    def _only_people_adjudicate(self) -> Label:
+        if self.role == "adjudication" and self.rater.kind != "person":
+            raise ValueError("only a person adjudicates")
+        return self
+
+    @property
+    def item(self) -> tuple[str, str]:
+        """What is labelled: (question id, pair id)."""
+        return self.question_id, self.pair_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +101,12 @@ def load_labels(files: Iterable[Path]) -> list[Label]:
     return labels
 
 
+def label_files(run: Path, suite: str = "") -> list[Path]:
+    """Return every label file that speaks of a run: shipped with its suite, of the run, and of each rater."""
+    shipped = [shipped_labels(suite)] if suite else []
+    return [path for path in (*shipped, run / LABELS, *sorted((run / RATERS).glob("*.jsonl"))) if path.is_file()]
+
+
 def shipped_labels(suite: str) -> Path:
     """Return where labels lie that are shipped with a suite."""
     return data_folder("vignettes") / "labels" / f"{suite}.jsonl"
@@ -88,40 +115,63 @@ def shipped_labels(suite: str) -> Path:
 def append_label(file: Path, label: Label) -> None:
     """Store a label durably before the next item is shown."""
     with file.open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(label.model_dump(mode="json"), ensure_ascii=False) + "\n")
+        stream.write(as_line(label))
         stream.flush()
         os.fsync(stream.fileno())
 
 
+def as_line(label: Label) -> str:
+    return json.dumps(label.model_dump(mode="json"), ensure_ascii=False) + "\n"
+
+
 class Verdicts:
-    """The verdict on each (question, pair): raters who agree decide, raters who differ leave it open."""
+    """The verdict on each (question, pair).
+
+    Who adjudicated decides. Else people decide where any has labelled, else models; among those, raters who agree
+    decide and raters who differ leave it open.
+    """
 
     def __init__(self, labels: Sequence[Label]) -> None:
-        self._by_item: dict[tuple[str, str], dict[str, Verdict]] = {}
+        self._by_item: dict[tuple[str, str], dict[str, Label]] = {}
+        self._decided: dict[tuple[str, str], Label] = {}
         for label in labels:  # a rater's later label replaces the earlier one
-            self._by_item.setdefault((label.question_id, label.pair_id), {})[label.rater.name] = label.label
+            if label.role == "adjudication":
+                self._decided[label.item] = label
+            else:
+                self._by_item.setdefault(label.item, {})[label.rater.id] = label
         self.raters = tuple(dict.fromkeys((label.rater.kind, label.rater.name) for label in labels))
+        self._rating = tuple(dict.fromkeys(label.rater.id for label in labels if label.role == "rating"))
 
     def of(self, question_id: str, pair_id: str) -> Verdict | Literal["open", "disputed"]:
         """Return the verdict, ``open`` without labels, ``disputed`` when raters differ."""
-        names = [name for _, name in self.raters]
-        given = {verdict for name in names if (verdict := self.by_rater(name, question_id, pair_id)) is not None}
+        given = {label.label for label in self.deciding(question_id, pair_id)}
         if not given:
             return "open"
         return next(iter(given)) if len(given) == 1 else "disputed"
 
-    def by_rater(self, rater: str, question_id: str, pair_id: str) -> Verdict | None:
+    def deciding(self, question_id: str, pair_id: str) -> tuple[Label, ...]:
+        """Return the labels that the verdict rests on: the adjudicator's, or all of people, or all of models."""
+        decided = self._decided.get((question_id, pair_id))
+        if decided is not None:
+            return (decided,)
+        given = self.ratings(question_id, pair_id)
+        return tuple(label for label in given if label.rater.kind == "person") or given
+
+    def ratings(self, question_id: str, pair_id: str) -> tuple[Label, ...]:
+        """Return every rater's own label, in the order in which raters first appear."""
+        labels = (self.label_of(rater, question_id, pair_id) for rater in self._rating)
+        return tuple(label for label in labels if label is not None)
+
+    def label_of(self, rater_id: str, question_id: str, pair_id: str) -> Label | None:
+        """Return a rater's label of this pair, or of all pairs without a label of their own."""
         own = self._by_item.get((question_id, pair_id), {})
         rest = self._by_item.get((question_id, ANY_OTHER), {})
-        return own.get(rater) or rest.get(rater)
+        return own.get(rater_id) or rest.get(rater_id)
 
-
-def queue(outcomes: Sequence[Outcome], verdicts: Verdicts, *, rater: str | None = None) -> list[Item]:
-    """Return the answered novel questions that lack a verdict, or that lack this rater's label."""
-    items = [Item(o, o.answered_with) for o in outcomes if o.kind == "novel" and o.answered_with is not None]
-    if rater is not None:
-        return [item for item in items if verdicts.by_rater(rater, item.outcome.id, item.pair_id) is None]
-    return [item for item in items if verdicts.of(item.outcome.id, item.pair_id) in ("open", "disputed")]
+    @property
+    def rater_ids(self) -> tuple[str, ...]:
+        """Who rated without seeing other labels; adjudicators are not among them."""
+        return self._rating
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from bot import BadData, Catalog, Unreachable
+from bot import BadData, Catalog, Response, Unreachable
+from harness.judging.equivalence import Equivalence
 from harness.questions import Question
 from harness.suite import Suite, contamination
 from harness.systems import Answer, Failure, Matched, Reply, System
@@ -42,6 +43,7 @@ class Outcome:
         matched: How the shown pair was recognised: by ``id``, or by the ``text`` or ``similarity`` of the answer;
             ``none`` when text was shown that belongs to no pair; None when nothing was shown.
         error: What failed, when the system did.
+        runner_up: Score of the second candidate; None where the system gives none.
     """
 
     id: str
@@ -61,6 +63,7 @@ class Outcome:
     elapsed_ms: float
     matched: Matched | None = None
     error: str | None = None
+    runner_up: float | None = None
 
     @classmethod
     def of(cls, question: Question, response: Answer, accepted: frozenset[str]) -> Outcome:
@@ -84,6 +87,7 @@ class Outcome:
             top1=bool(candidates) and candidates[0] in accepted if scored else None,
             elapsed_ms=round(response.elapsed_ms, 3),
             matched=response.matched if isinstance(response, Reply) else ("id" if response.pair_id else None),
+            runner_up=None if isinstance(response, Reply) else _second(response),
         )
 
     @classmethod
@@ -117,11 +121,13 @@ class Outcome:
         return cls(**{**record, "candidates": tuple(record["candidates"]), "choices": tuple(record["choices"])})
 
 
+def _second(response: Response) -> float | None:
+    return round(response.candidates[1].score, 4) if len(response.candidates) > 1 else None
+
+
 def accepted_pairs(catalog: Catalog, pair_id: str | None) -> frozenset[str]:
-    """Return the pair and those that curators declared the same."""
-    if pair_id is None:
-        return frozenset()
-    return frozenset({pair_id, *catalog.pair(pair_id).same_as})
+    """Return the pair and those that curators declared the same; for many questions keep an `Equivalence`."""
+    return Equivalence.of(catalog).accepted(pair_id)
 
 
 def run_suite(
@@ -179,6 +185,7 @@ def _ask_all(
     questions: Sequence[Question], system: System, language: str, catalog: Catalog
 ) -> Iterator[tuple[Outcome, bool]]:
     """Yield each outcome, and whether it is the last of its chunk."""
+    same = Equivalence.of(catalog)
     for start in range(0, len(questions), CHUNK):
         chunk = questions[start : start + CHUNK]
         replies = system.ask([question.text for question in chunk], language)
@@ -186,7 +193,7 @@ def _ask_all(
             if isinstance(reply, Failure):
                 yield Outcome.failed(question, reply), number == len(chunk)
             else:
-                accepted = accepted_pairs(catalog, question.pair_id)
+                accepted = same.accepted(question.pair_id)
                 yield Outcome.of(question, reply, accepted), number == len(chunk)
 
 

@@ -70,19 +70,3 @@ def clustered(
     shares = hits[chosen].sum(axis=1) / sizes[chosen].sum(axis=1)
     low, high = np.percentile(shares, [2.5, 97.5])
     return Interval(float(low), float(high))
-
-
-def kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
-    """Return Cohen's kappa of two raters; None when there is nothing to compare or no chance of disagreement.
-
-    References:
-        Cohen (1960), A coefficient of agreement for nominal scales.
-    """
-    n = len(first)
-    if n != len(second):
-        raise ValueError(f"the raters labelled {n} and {len(second)} items")
-    if not n:
-        return None
-    agreed = sum(a == b for a, b in zip(first, second, strict=True)) / n
-    expected = sum((first.count(label) / n) * (second.count(label) / n) for label in set(first) | set(second))
-    return None if expected == 1 else (agreed - expected) / (1 - expected)

@@ -11,7 +11,7 @@ from typing import Any
 
 from bot import Assistant, BadData
 from harness.confusions import Confusion, confusions, mistakes_of
-from harness.labels import LABELS, Verdicts, load_labels, shipped_labels
+from harness.labels import Verdicts, label_files, load_labels
 from harness.misses.causes import CAUSES, Cause, causes, is_confused
 from harness.misses.clues import Clues, Detective
 from harness.misses.distinct import DistinctWords
@@ -55,7 +55,7 @@ class Run:
     @property
     def verdicts(self) -> Verdicts:
         """What raters say of its novel questions, shipped or given on this run."""
-        return Verdicts(load_labels([shipped_labels(self.identity.get("suite", "")), self.folder / LABELS]))
+        return Verdicts(load_labels(label_files(self.folder, self.identity.get("suite", ""))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from harness.labels import (
     append_label,
     load_labels,
     now,
-    queue,
     score_novel,
 )
 from harness.run import Outcome
@@ -88,37 +87,6 @@ def test_verdicts_know_who_rated_and_what_they_are() -> None:
     )
 
     assert verdicts.raters == (("model", "m"), ("person", "a"))
-
-
-def test_the_queue_holds_answered_novel_questions_that_are_open_or_disputed(make_outcome: MakeOutcome) -> None:
-    outcomes = [
-        make_outcome("paraphrase"),
-        make_outcome("declined", pair_id=None, answered_with=None),
-        make_outcome("open", pair_id=None),
-        make_outcome("disputed", pair_id=None),
-        make_outcome("done", pair_id=None),
-    ]
-    labels = [label("a", "correct", question="done"), label("b", "correct", question="done")]
-    labels += [label("a", "correct", question="disputed"), label("b", "partial", question="disputed")]
-
-    items = queue(outcomes, Verdicts(labels))
-
-    assert [(item.outcome.id, item.pair_id) for item in items] == [("open", "pain"), ("disputed", "pain")]
-
-
-def test_each_rater_has_a_queue_of_their_own(make_outcome: MakeOutcome) -> None:
-    outcomes = [make_outcome(name, pair_id=None) for name in ("1", "2", "3")]
-    verdicts = Verdicts(
-        [
-            label("a", "correct", question="1"),
-            label("b", "correct", question="2"),
-            label("a", "partial", question="2", pair="*"),
-        ]
-    )
-
-    assert [item.outcome.id for item in queue(outcomes, verdicts, rater="a")] == ["3"]
-    assert [item.outcome.id for item in queue(outcomes, verdicts, rater="b")] == ["1", "3"]
-    assert [item.outcome.id for item in queue(outcomes, verdicts, rater="c")] == ["1", "2", "3"]
 
 
 def test_novel_questions_are_counted_by_verdict(make_outcome: MakeOutcome) -> None:

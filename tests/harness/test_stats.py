@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from harness.stats import Interval, clustered, kappa, wilson
+from harness.stats import Interval, clustered, wilson
 
 
 @pytest.mark.parametrize(
@@ -101,31 +101,3 @@ def test_fewer_than_two_clusters_have_no_interval(right: list[bool]) -> None:
 def test_every_question_needs_its_cluster() -> None:
     with pytest.raises(ValueError, match="shorter"):
         clustered([True, False], ["pain"], rng=np.random.default_rng(1))
-
-
-def test_kappa_by_hand() -> None:
-    # 10 items, 7 agreed; a says yes 6 times, b 5 times: expected 0.6 * 0.5 + 0.4 * 0.5 = 0.5; (0.7 - 0.5) / 0.5.
-    first = ["y"] * 6 + ["n"] * 4
-    second = ["y"] * 4 + ["n"] * 2 + ["y"] + ["n"] * 3
-
-    assert kappa(first, second) == pytest.approx(0.4)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
-        (["y", "n"], ["y", "n"], 1.0),
-        (["y", "n"], ["n", "y"], -1.0),
-        (["y", "y", "n", "n"], ["y", "n", "y", "n"], 0.0),
-        (["a", "b", "c"], ["a", "b", "c"], 1.0),
-        (["y", "y"], ["y", "y"], None),
-        ([], [], None),
-    ],
-)
-def test_kappa_at_its_ends(first: list[str], second: list[str], expected: float | None) -> None:
-    assert kappa(first, second) == expected
-
-
-def test_kappa_needs_the_same_items() -> None:
-    with pytest.raises(ValueError, match="labelled 1 and 2 items"):
-        kappa(["y"], ["y", "n"])

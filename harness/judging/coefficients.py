@@ -1,0 +1,196 @@
+"""Agreement of raters beyond chance: percentage, Cohen's kappa, Krippendorff's alpha, Gwet's AC1, Kendall's tau. Pure.
+
+Each coefficient is (observed - chance) / (1 - chance). All are computed from the distinct rows of the ratings and a
+weight for each, for many sets of weights at once: that makes a bootstrap over items a matter of one matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import kendalltau
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+MISSING = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """Labels as numbers.
+
+    Attributes:
+        codes: Shape (items, raters): 0 to categories - 1 in the order of the scale; `MISSING` where there is no label.
+        categories: Length of the scale, whether or not all of it was used.
+    """
+
+    codes: Codes
+    categories: int
+
+    def __post_init__(self) -> None:
+        if self.codes.ndim != 2:
+            raise ValueError(f"codes must have the shape (items, raters), but have {self.codes.ndim} dimensions")
+        if self.codes.size and not MISSING <= self.codes.min() <= self.codes.max() < self.categories:
+            raise ValueError(f"codes must lie between {MISSING} and {self.categories - 1}")
+
+    @property
+    def pairable(self) -> Ratings:
+        """The items that at least two raters labelled."""
+        return Ratings(self.codes[(self.codes != MISSING).sum(axis=1) >= 2], self.categories)
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """The distinct rows of ratings.
+
+    Attributes:
+        rows: Shape (patterns, raters).
+        counts: How many raters chose each category, shape (patterns, categories).
+        raters: How many raters labelled, shape (patterns,).
+    """
+
+    rows: Codes
+    counts: Floats
+    raters: Floats
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> tuple[Patterns, Floats]:
+        """Return the patterns and how often each occurs, shape (patterns,)."""
+        rows, often = np.unique(ratings.codes, axis=0, return_counts=True)
+        counts = (rows[:, :, None] == np.arange(ratings.categories)).sum(axis=1).astype(np.float64)
+        return cls(rows, counts, counts.sum(axis=1)), often.astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Observed and chance agreement, each of shape (draws,)."""
+
+    observed: Floats
+    chance: Floats
+
+    @property
+    def value(self) -> Floats:
+        """(observed - chance) / (1 - chance); NaN where chance leaves no room for disagreement."""
+        room = 1 - self.chance
+        possible = room > 1e-12
+        return np.where(possible, (self.observed - self.chance) / np.where(possible, room, 1.0), np.nan)
+
+
+Coefficient = Callable[[Patterns, Floats], Parts]
+
+
+def percentage(patterns: Patterns, weights: Floats) -> Parts:
+    """Return the share of agreeing pairs of raters, averaged over items; nothing is taken off for chance."""
+    agreed = _agreeing(patterns)
+    both = patterns.raters >= 2
+    observed = (weights[:, both] @ agreed[both]) / weights[:, both].sum(axis=1)
+    return Parts(observed, np.zeros_like(observed))
+
+
+def cohen(patterns: Patterns, weights: Floats) -> Parts:
+    """Return Cohen's kappa of two raters, over the items that both labelled.
+
+    Raises:
+        ValueError: There are more or fewer than two raters.
+
+    References:
+        Cohen (1960), A coefficient of agreement for nominal scales.
+    """
+    if patterns.rows.shape[1] != 2:
+        raise ValueError(f"Cohen's kappa compares two raters, not {patterns.rows.shape[1]}")
+    both = patterns.raters == 2
+    rows, given = patterns.rows[both], weights[:, both]
+    n = given.sum(axis=1)
+    scale = np.arange(patterns.counts.shape[1])
+    first, second = (given @ (rows[:, [rater]] == scale) for rater in (0, 1))
+    return Parts(given @ (rows[:, 0] == rows[:, 1]) / n, (first * second).sum(axis=1) / n**2)
+
+
+def alpha_nominal(patterns: Patterns, weights: Floats) -> Parts:
+    """Return Krippendorff's alpha; any two categories differ equally."""
+    return _alpha(patterns, weights, ordinal=False)
+
+
+def alpha_ordinal(patterns: Patterns, weights: Floats) -> Parts:
+    """Return Krippendorff's alpha for a scale with an order: its ends differ more than neighbours do."""
+    return _alpha(patterns, weights, ordinal=True)
+
+
+def _alpha(patterns: Patterns, weights: Floats, *, ordinal: bool) -> Parts:
+    """Return the parts of alpha, from the matrix of coincidences.
+
+    References:
+        Krippendorff (2011), Computing Krippendorff's alpha-reliability.
+    """
+    both = patterns.raters >= 2
+    counts, raters = patterns.counts[both], patterns.raters[both]
+    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
+    coincidences = np.tensordot(weights[:, both], pairs / (raters - 1)[:, None, None], axes=1)
+    margins = coincidences.sum(axis=2)
+    n = margins.sum(axis=1)
+    distance = _ordinal(margins) if ordinal else np.broadcast_to(1 - np.eye(margins.shape[1]), coincidences.shape)
+    observed = (coincidences * distance).sum(axis=(1, 2)) / n
+    expected = (margins[:, :, None] * margins[:, None, :] * distance).sum(axis=(1, 2)) / (n * np.maximum(n - 1, 1))
+    return Parts(1 - observed, 1 - expected)
+
+
+def _ordinal(margins: Floats) -> Floats:
+    """Return squared distances between mean ranks, the largest being 1; shape (draws, categories, categories)."""
+    ranks = np.cumsum(margins, axis=1) - margins / 2
+    squared = (ranks[:, :, None] - ranks[:, None, :]) ** 2
+    largest = squared.max(axis=(1, 2), keepdims=True)
+    return np.asarray(squared / np.where(largest > 0, largest, 1.0))
+
+
+def ac1(patterns: Patterns, weights: Floats) -> Parts:
+    """Return Gwet's AC1: like kappa, but not dragged down when nearly all labels are the same.
+
+    Raises:
+        ValueError: The scale has a single category.
+
+    References:
+        Gwet (2008), Computing inter-rater reliability and its variance in the presence of high agreement.
+    """
+    categories = patterns.counts.shape[1]
+    if categories < 2:
+        raise ValueError("AC1 needs a scale of two categories or more")
+    rated = patterns.raters >= 1
+    shares = patterns.counts[rated] / patterns.raters[rated, None]
+    prevalence = (weights[:, rated] @ shares) / weights[:, rated].sum(axis=1, keepdims=True)
+    chance = (prevalence * (1 - prevalence)).sum(axis=1) / (categories - 1)
+    return Parts(percentage(patterns, weights).observed, chance)
+
+
+def _agreeing(patterns: Patterns) -> Floats:
+    """Return the share of agreeing pairs of raters for each pattern; 0 where there is no pair."""
+    n = patterns.raters
+    pairs = n * (n - 1)
+    agreeing = (patterns.counts * (patterns.counts - 1)).sum(axis=1)
+    return np.asarray(np.divide(agreeing, pairs, out=np.zeros_like(n), where=pairs > 0))
+
+
+def point(coefficient: Coefficient, ratings: Ratings) -> float | None:
+    """Return a coefficient; None without an item that two raters labelled, or when chance alone explains everything."""
+    pairable = ratings.pairable
+    if not len(pairable.codes):
+        return None
+    patterns, often = Patterns.of(pairable)
+    value = float(coefficient(patterns, often[None, :]).value[0])
+    return None if np.isnan(value) else value
+
+
+def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Return Kendall's tau-b; None with fewer than two values, or when one side is all the same.
+
+    References:
+        Kendall (1945), The treatment of ties in ranking problems.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"the two sides have {len(first)} and {len(second)} values")
+    if len(set(first)) < 2 or len(set(second)) < 2:
+        return None
+    return float(kendalltau(first, second).statistic)

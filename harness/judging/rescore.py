@@ -1,0 +1,137 @@
+"""Score a run again by what raters said of the answers, and say who said it. Pure but for the hashes of files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.labels import Label, NovelScore, Verdicts, load_labels, score_novel
+from harness.run import Outcome
+from harness.score import Score, score
+
+Kind = Literal["person", "model"]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """A file of labels, as it was when they were used."""
+
+    file: str
+    sha256: str
+    labels: int
+    raters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An answer that raters see otherwise than the id match.
+
+    Attributes:
+        question_id, pair_id: What was asked and shown.
+        before, after: Whether it counts as right.
+        label: What raters said.
+        by: Their ids; ``adjudicator:`` for who decided between them.
+    """
+
+    question_id: str
+    pair_id: str
+    before: bool
+    after: bool
+    label: str
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored:
+    """A run before and after labels.
+
+    Attributes:
+        kind: Whose labels were used.
+        raw, after: Scores of paraphrases; None when the run has none.
+        novel: Verdicts on novel questions after labels.
+        looked_at: Answered paraphrases with a verdict.
+        disputed: Answered questions of all kinds on which raters differ; they stay as they were.
+        changes: What counts otherwise now.
+        labels: The files, with their hashes.
+    """
+
+    kind: Kind
+    raw: Score | None
+    after: Score | None
+    novel: NovelScore
+    looked_at: int
+    disputed: int
+    changes: tuple[Change, ...]
+    labels: tuple[Provenance, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "by": self.kind,
+            "raw": self.raw.as_json() if self.raw else None,
+            "after": self.after.as_json() if self.after else None,
+            "novel": asdict(self.novel),
+            "looked_at": self.looked_at,
+            "disputed": self.disputed,
+            "changes": [asdict(change) for change in self.changes],
+            "labels": [asdict(item) for item in self.labels],
+        }
+
+
+def rescore(outcomes: Sequence[Outcome], files: Sequence[Path], *, kind: Kind) -> Rescored:
+    """Score outcomes by the labels in these files.
+
+    An answer that raters call correct is right, whatever its id; partially correct and incorrect ones are wrong. What
+    nobody labelled, or raters differ on, stays as it was. People's and models' labels are never mixed.
+
+    Args:
+        outcomes: Of a run.
+        files: Of labels.
+        kind: Whose labels to use.
+    """
+    contents = {path: [label for label in load_labels([path]) if label.rater.kind == kind] for path in files}
+    verdicts = Verdicts([label for labels in contents.values() for label in labels])
+    judged = [_judged(outcome, verdicts) for outcome in outcomes]
+    known = [pair for pair in zip(outcomes, judged, strict=True) if pair[0].right is not None]
+    shown = [(outcome.id, outcome.answered_with) for outcome in outcomes if outcome.answered_with is not None]
+    return Rescored(
+        kind=kind,
+        raw=score([before for before, _ in known]) if known else None,
+        after=score([after for _, after in known]) if known else None,
+        novel=score_novel(outcomes, verdicts),
+        looked_at=sum(_settled(before, verdicts) for before, _ in known),
+        disputed=sum(verdicts.of(*item) == "disputed" for item in shown),
+        changes=tuple(_change(before, after, verdicts) for before, after in known if before.right != after.right),
+        labels=tuple(_provenance(path, labels) for path, labels in contents.items() if labels),
+    )
+
+
+def _settled(outcome: Outcome, verdicts: Verdicts) -> bool:
+    shown = outcome.answered_with
+    return shown is not None and verdicts.of(outcome.id, shown) in ("incorrect", "partial", "correct")
+
+
+def _judged(outcome: Outcome, verdicts: Verdicts) -> Outcome:
+    if outcome.right is None or not _settled(outcome, verdicts):
+        return outcome
+    shown = outcome.answered_with or ""
+    right = verdicts.of(outcome.id, shown) == "correct"
+    first = outcome.candidates[:1] == (shown,)
+    return replace(outcome, right=right, top1=right if first else outcome.top1)
+
+
+def _change(before: Outcome, after: Outcome, verdicts: Verdicts) -> Change:
+    shown = before.answered_with or ""
+    labels = verdicts.deciding(before.id, shown)
+    return Change(before.id, shown, bool(before.right), bool(after.right), labels[0].label, tuple(map(_who, labels)))
+
+
+def _who(label: Label) -> str:
+    return f"adjudicator:{label.rater.name}" if label.role == "adjudication" else label.rater.id
+
+
+def _provenance(path: Path, labels: Sequence[Label]) -> Provenance:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Provenance(path.name, digest, len(labels), tuple(dict.fromkeys(map(_who, labels))))

@@ -1,0 +1,1 @@
+"""Terminal and files of raters: queues, labelling, adjudication, exchange with other tools."""

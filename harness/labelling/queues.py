@@ -1,0 +1,117 @@
+"""Who labels what, in which order: assigned queues, shuffled for each rater by their name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from itertools import combinations, cycle
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bot import BadData
+from harness.judging.automatic import load_ambiguous
+from harness.labelling.files import file_name
+from harness.labels import Item, Rater
+from harness.run import Outcome
+
+QUEUES = "queues"
+Kinds = Literal["novel", "ambiguous", "all"]
+
+
+class Assigned(BaseModel):
+    """One line of a queue. It says nothing of why the item is in it: raters are blind to that too."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    question_id: str
+    pair_id: str
+
+
+def items_to_label(run: Path, outcomes: Sequence[Outcome], kinds: Kinds = "all") -> list[Item]:
+    """Return what was shown and needs people: answers to novel questions, and those that `ambiguous` listed."""
+    doubtful = load_ambiguous(run) if kinds != "novel" else set()
+    return [
+        Item(outcome, outcome.answered_with)
+        for outcome in outcomes
+        if outcome.answered_with is not None
+        and ((outcome.kind == "novel" and kinds != "ambiguous") or outcome.id in doubtful)
+    ]
+
+
+def shuffled(items: Sequence[Item], rater: str) -> list[Item]:
+    """Return items in this rater's own order: raters tire at different items, and cannot compare notes by number."""
+    seed = int.from_bytes(hashlib.sha256(rater.encode()).digest()[:8], "big")
+    ordered = sorted(items, key=lambda item: (item.outcome.id, item.pair_id))
+    Random(seed).shuffle(ordered)
+    return ordered
+
+
+def assign(items: Sequence[Item], raters: Sequence[str], *, each: int) -> dict[str, list[Item]]:
+    """Give every item to `each` raters; all groups of raters get equally many, so that all pairs can be compared.
+
+    Raises:
+        BadData: There are fewer raters than labels wanted for each item.
+    """
+    if len(set(raters)) < each:
+        raise BadData(f"{each} labels for each item need {each} raters, but there are {len(set(raters))}.")
+    groups = cycle(combinations(dict.fromkeys(raters), each))
+    queues: dict[str, list[Item]] = {rater: [] for rater in raters}
+    for item, group in zip(shuffled(items, "all raters"), groups, strict=False):
+        for rater in group:
+            queues[rater].append(item)
+    return {rater: shuffled(own, rater) for rater, own in queues.items()}
+
+
+def queue_file(run: Path, rater: str) -> Path:
+    return run / QUEUES / file_name(Rater(kind="person", name=rater))
+
+
+def write_queues(run: Path, queues: dict[str, list[Item]]) -> list[Path]:
+    """Write each rater's queue to a file of their own, all or none.
+
+    Raises:
+        BadData: A queue exists already, or the folder cannot be written.
+    """
+    files = {rater: queue_file(run, rater) for rater in queues}
+    existing = [file for file in files.values() if file.exists()]
+    if existing:
+        raise BadData(f"{existing[0]} exists. Delete it to assign anew; labels already given are kept.")
+    try:
+        for rater, file in files.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            lines = (Assigned(question_id=item.outcome.id, pair_id=item.pair_id) for item in queues[rater])
+            text = "".join(json.dumps(line.model_dump(), ensure_ascii=False) + "\n" for line in lines)
+            file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadData(f"{run / QUEUES} cannot be written ({error.strerror}).") from error
+    return list(files.values())
+
+
+def queue_of(run: Path, outcomes: Sequence[Outcome], rater: str) -> list[Item]:
+    """Return what this rater shall label, in their order: their assigned queue, else all novel, then all ambiguous.
+
+    Raises:
+        BadData: The queue is broken or names what the run does not hold.
+    """
+    file = queue_file(run, rater)
+    if not file.is_file():
+        novel = items_to_label(run, outcomes, "novel")
+        others = [item for item in items_to_label(run, outcomes) if item not in novel]
+        return [*shuffled(novel, rater), *shuffled(others, rater)]  # of a poor system hundreds may be ambiguous
+    by_id = {outcome.id: outcome for outcome in outcomes}
+    items = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            assigned = Assigned.model_validate_json(line)
+            items.append(Item(by_id[assigned.question_id], assigned.pair_id))
+        except (ValidationError, KeyError) as error:
+            raise BadData(
+                f"{file}:{number} names no question of this run. Delete the file and run `klartext harness queue`."
+            ) from error
+    return items

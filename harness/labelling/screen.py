@@ -1,0 +1,232 @@
+"""What a rater sees, and how the answer is asked for: single keys in a terminal, one line each from a pipe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from rich.columns import Columns
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from harness.labelling.keys import BACK, ENTER, LEFT, Keyboard
+from harness.labelling.reasons import reasons_for
+from harness.labels import VERDICTS, Label, Verdict
+
+Action = Literal["skip", "undo", "quit"]
+ACTIONS: dict[str, Action] = {"s": "skip", "u": "undo", "q": "quit"}
+KEYS: dict[str, Verdict] = {"1": VERDICTS[0], "2": VERDICTS[1], "3": VERDICTS[2]}
+NAMES: dict[Verdict, str] = {"incorrect": "incorrect", "partial": "partially correct", "correct": "correct"}
+COLOURS: dict[Verdict, str] = {"incorrect": "red", "partial": "yellow", "correct": "green"}
+HELP = """\
+correct: the text answers what was asked.
+partially correct: it answers a part, or holds the answer without saying it plainly.
+incorrect: it answers something else, or is wrong for this patient.
+You see nobody else's labels, and no other rater sees yours."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One item on the screen.
+
+    Attributes:
+        rater: Who labels.
+        done, total: Items labelled, of all in the queue.
+        question: What the patient asked.
+        answer: What the patient was shown.
+        labels: Labels to decide between; empty for raters, who are blind to them.
+        note: A word about the last key; often empty.
+    """
+
+    rater: str
+    done: int
+    total: int
+    question: str
+    answer: str
+    labels: tuple[Label, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the rater said of an item."""
+
+    verdict: Verdict
+    reason: str = ""
+    comment: str = ""
+
+
+class Asker(Protocol):
+    """Asks a rater about one item."""
+
+    def ask(self, view: View) -> Given | Action:
+        """Return the label, or what to do instead. End of input means quit."""
+        ...
+
+    def finished(self, view: View) -> Action:
+        """Say that nothing is left; return ``undo`` when the rater wants the last label back."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """What has been keyed for the item on the screen."""
+
+    verdict: Verdict | None = None
+    comment: str = ""
+    help: bool = False
+
+
+class TerminalAsker:
+    """Redraws the screen for each key."""
+
+    def __init__(self, console: Console, keyboard: Keyboard) -> None:
+        self._console = console
+        self._keyboard = keyboard
+
+    def ask(self, view: View) -> Given | Action:
+        stage = _Stage()
+        while True:
+            self._draw(view, stage)
+            try:
+                step = self._step(stage, self._keyboard.key())
+            except EOFError:
+                return "quit"
+            if not isinstance(step, _Stage):
+                return step
+            stage = step
+
+    def finished(self, view: View) -> Action:
+        self._console.clear()
+        self._console.print(_header(view))
+        self._console.print("\nAll labelled. Thank you.\n\n[bold]u[/] undo the last label   any other key: end")
+        try:
+            return "undo" if self._keyboard.key() in ("u", LEFT) else "quit"
+        except EOFError:
+            return "quit"
+
+    def _step(self, stage: _Stage, key: str) -> _Stage | Given | Action:
+        if stage.verdict is not None:
+            return self._reason(stage, stage.verdict, key)
+        if key in KEYS:
+            verdict = KEYS[key]
+            return replace(stage, verdict=verdict) if reasons_for(verdict) else Given(verdict, "", stage.comment)
+        if key == "c":
+            return replace(stage, comment=self._keyboard.line("Comment: "))
+        if key == "?":
+            return replace(stage, help=not stage.help)
+        return ACTIONS.get("u" if key == LEFT else key, stage)
+
+    def _reason(self, stage: _Stage, verdict: Verdict, key: str) -> _Stage | Given:
+        if key in (BACK, LEFT):
+            return replace(stage, verdict=None)
+        if key in (ENTER, " "):
+            return Given(verdict, "", stage.comment)
+        if key in KEYS:  # a slip: another label
+            return replace(stage, verdict=None) if not reasons_for(KEYS[key]) else replace(stage, verdict=KEYS[key])
+        code = next((reason.code for reason in reasons_for(verdict) if reason.key == key), None)
+        return stage if code is None else Given(verdict, code, stage.comment)
+
+    def _draw(self, view: View, stage: _Stage) -> None:
+        self._console.clear()
+        self._console.print(_header(view))
+        self._console.print(_item(view))
+        if view.note:
+            self._console.print(Text(view.note, style="yellow"))
+        if stage.comment:
+            self._console.print(Text(f"Comment: {stage.comment}", style="italic"))
+        self._console.print(_reasons(stage.verdict) if stage.verdict else _keys())
+        if stage.help and not stage.verdict:
+            self._console.print(Text(HELP, style="dim"))
+
+
+class LineAsker:
+    """Reads a line for each item: a digit, then perhaps a reason's key, then perhaps a comment: ``1a see the dose``."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def ask(self, view: View) -> Given | Action:
+        self._console.print(Text(f"{view.done + 1} of {view.total}"))
+        self._console.print(_item(view))
+        if view.note:
+            self._console.print(Text(view.note))
+        while True:
+            try:
+                line = self._console.input(
+                    "1 incorrect, 2 partially correct, 3 correct; s skip, u undo, q quit: "
+                ).strip()
+            except EOFError:
+                return "quit"
+            if line in ACTIONS:
+                return ACTIONS[line]
+            given = _line(line)
+            if given is not None:
+                return given
+            self._console.print("Give 1, 2 or 3, then perhaps a reason's key and a comment; or s, u, q.")
+
+    def finished(self, view: View) -> Action:
+        self._console.print("All labelled. Thank you.")
+        return "quit"
+
+
+def _line(line: str) -> Given | None:
+    head, _, comment = line.partition(" ")
+    verdict = KEYS.get(head[:1])
+    if verdict is None or len(head) > 2:
+        return None
+    codes = {reason.key: reason.code for reason in reasons_for(verdict)}
+    if len(head) == 2 and head[1] not in codes:
+        return None
+    return Given(verdict, codes[head[1]] if len(head) == 2 else "", comment.strip())
+
+
+def _header(view: View) -> RenderableType:
+    row = Table.grid(padding=(0, 1), expand=True)
+    row.add_column(no_wrap=True)
+    row.add_column(ratio=1)
+    row.add_column(justify="right", no_wrap=True)
+    share = view.done / view.total if view.total else 1.0
+    bar = ProgressBar(total=max(view.total, 1), completed=view.done)
+    row.add_row(Text(view.rater, style="bold"), bar, Text(f"{view.done} of {view.total} labelled, {share:.0%}"))
+    return row
+
+
+def _item(view: View) -> RenderableType:
+    parts: list[RenderableType] = [
+        Panel(Text(view.question), title="The patient asked", title_align="left"),
+        Panel(Text(view.answer), title="The patient was shown", title_align="left", border_style="dim"),
+    ]
+    if view.labels:
+        parts.append(Columns([_label(number, label) for number, label in enumerate(view.labels, 1)], equal=True))
+    return Group(*parts)
+
+
+def _label(number: int, label: Label) -> RenderableType:
+    """Return a label to decide between. Who gave it is not shown, lest a name decide; what gave it is."""
+    lines = Text(NAMES[label.label], style=f"bold {COLOURS[label.label]}")
+    reason = next((r.text for r in reasons_for(label.label) if r.code == label.reason), label.reason)
+    for line in (reason, label.comment):
+        if line:
+            lines.append(f"\n{line}", style="default not bold")
+    return Panel(lines, title=f"Rater {number} ({label.rater.kind})", title_align="left")
+
+
+def _keys() -> RenderableType:
+    digits = "   ".join(f"[bold {COLOURS[verdict]}]{key}[/] {NAMES[verdict]}" for key, verdict in KEYS.items())
+    others = "   ".join(f"[bold]{key}[/] {name}" for key, name in {"c": "comment", **ACTIONS, "?": "help"}.items())
+    return Group(Text.from_markup(digits), Text.from_markup(others, style="dim"))
+
+
+def _reasons(verdict: Verdict) -> RenderableType:
+    """Return the reasons in two columns: with a long answer above them they still fit 24 lines."""
+    title = Text.assemble("Why is it ", (NAMES[verdict], f"bold {COLOURS[verdict]}"), "?")
+    grid = Table.grid(padding=(0, 2))
+    cells = [Text.assemble((f"{reason.key} ", "bold"), reason.text) for reason in reasons_for(verdict)]
+    for start in range(0, len(cells), 2):
+        grid.add_row(*cells[start : start + 2])
+    end = Text("Enter: no reason   Backspace: another label", style="dim")
+    return Group(title, grid, end)

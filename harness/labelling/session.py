@@ -1,0 +1,162 @@
+"""A session of labelling: each label is stored before the next item is shown; undo, skip, and go on another day."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from rich.console import Console
+
+from bot import BadData, load_catalog, locate
+from harness.labelling.files import RaterFile, open_rater_file
+from harness.labelling.keys import open_keyboard
+from harness.labelling.queues import queue_of
+from harness.labelling.screen import Asker, Given, LineAsker, TerminalAsker, View
+from harness.labels import Item, Label, Rater, Verdicts, label_files, load_labels, now
+from harness.run import Outcome, load_outcomes
+
+Make = Callable[[Item, Given], Label]
+Shown = Mapping[str, str]
+
+
+@dataclass
+class Session:
+    """What is left, what was skipped, and how to take a step back."""
+
+    rater: str
+    items: Sequence[Item]
+    todo: deque[Item]
+    answers: Shown
+    own: RaterFile
+    make: Make
+    labels: Mapping[tuple[str, str], tuple[Label, ...]] = field(default_factory=dict)
+    skipped: list[Item] = field(default_factory=list)
+    back: list[Item] = field(default_factory=list)  # skipped since the last label, for undo
+
+    def run(self, asker: Asker) -> None:
+        """Ask until nothing is left or the rater ends."""
+        note = ""
+        while True:
+            if not self.todo:
+                if self.skipped or asker.finished(self._view(self.items[-1], "")) != "undo":
+                    return
+                note = self._undo()
+                continue
+            item = self.todo[0]
+            reply = asker.ask(self._view(item, note))
+            note = ""
+            if isinstance(reply, Given):
+                self.own.append(self.make(item, reply))
+                self.todo.popleft()
+                self.back.clear()
+            elif reply == "skip":
+                self.back.append(self.todo.popleft())
+                self.skipped.append(item)
+            elif reply == "undo":
+                note = self._undo()
+            else:
+                return
+
+    def _undo(self) -> str:
+        """Bring back what was skipped or labelled last."""
+        if self.back:
+            self.skipped.remove(item := self.back.pop())
+            self.todo.appendleft(item)
+            return "Back to what you skipped."
+        if not self.own.labels:
+            return "There is nothing to undo."
+        last = self.own.labels[-1].item
+        again = next((item for item in self.items if (item.outcome.id, item.pair_id) == last), None)
+        if again is None:
+            return "Your last label is of an item outside this queue, and stays."
+        self.own.undo()
+        self.todo.appendleft(again)
+        return "Your last label was taken back."
+
+    def _view(self, item: Item, note: str) -> View:
+        done = len(self.items) - len(self.todo) - len(self.skipped)
+        labels = self.labels.get((item.outcome.id, item.pair_id), ())
+        return View(self.rater, done, len(self.items), item.outcome.text, self.answers[item.pair_id], labels, note)
+
+
+def label_in_terminal(run: Path, *, rater: str, catalog: str, console: Console | None = None) -> None:
+    """Show what this rater has not labelled yet; every label is stored before the next item is shown.
+
+    Raters see neither each other's labels nor those of models.
+
+    Raises:
+        BadData: The run, the queue or the rater's file cannot be used.
+    """
+    console = console or Console(highlight=False)
+    person = Rater(kind="person", name=checked_name(rater))
+    outcomes = load_outcomes(run)
+    items = queue_of(run, outcomes, rater)
+    answers = shown_answers(items, outcomes, catalog)
+    with open_rater_file(run, person) as own:
+        given = Verdicts([label for label in load_labels(label_files(run)) if label.rater == person])
+        todo = [item for item in items if given.label_of(person.id, item.outcome.id, item.pair_id) is None]
+        if not todo:
+            console.print("Nothing left to label.")
+            return
+        session = Session(rater, items, deque(todo), answers, own, labels_by(person))
+        converse(session, console)
+
+
+def labels_by(person: Rater, role: Literal["rating", "adjudication"] = "rating") -> Make:
+    """Return what turns a rater's keys into a label."""
+
+    def make(item: Item, given: Given) -> Label:
+        return Label(
+            question_id=item.outcome.id,
+            pair_id=item.pair_id,
+            label=given.verdict,
+            rater=person,
+            reason=given.reason,
+            comment=given.comment,
+            time=now(),
+            role=role,
+        )
+
+    return make
+
+
+def converse(session: Session, console: Console) -> None:
+    """Run a session on this terminal, or on lines from a pipe, and say how to go on."""
+    # Ctrl-C may come at any moment, also while the screen is drawn; what was labelled is on the disk.
+    with suppress(KeyboardInterrupt), _asker(console) as asker:
+        session.run(asker)
+    left = len(session.todo) + len(session.skipped)
+    if left:
+        rest = f"{left} of {len(session.items)} left"
+        console.print(f"The rest stays in the queue. Run the same command to go on: {rest}.", soft_wrap=True)
+    else:
+        console.print(f"All {len(session.items)} labelled, in {session.own.path}.", soft_wrap=True)
+
+
+@contextmanager
+def _asker(console: Console) -> Iterator[Asker]:
+    with open_keyboard() as keyboard:
+        if keyboard is None or not console.is_terminal:
+            yield LineAsker(console)
+            return
+        with console.screen(hide_cursor=False):
+            yield TerminalAsker(console, keyboard)
+
+
+def shown_answers(items: Sequence[Item], outcomes: Sequence[Outcome], catalog: str) -> dict[str, str]:
+    """Return the text of every pair that will be shown; raise BadData now rather than in the middle."""
+    if not items:
+        return {}
+    pairs = load_catalog(locate(catalog), outcomes[0].lang)
+    return {item.pair_id: pairs.pair(item.pair_id).answer for item in items}
+
+
+def checked_name(name: str) -> str:
+    """Return a rater's name; raise BadData for one that nobody could read."""
+    if not name.strip() or not name.isprintable():
+        raise BadData(f"{name!r} is no name for a rater. Give one with `--rater`.")
+    return name

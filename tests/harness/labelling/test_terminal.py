@@ -1,0 +1,150 @@
+"""The real program on a real terminal: single keys, a kill, and a terminal that is left as it was."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import termios
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from harness.labels import load_labels
+from tests.harness.labelling.conftest import make_label
+
+if sys.platform == "win32":
+    pytest.skip("Windows has no pseudo-terminals", allow_module_level=True)
+
+Start = Callable[..., pexpect.spawn]
+PROGRAM = "from bot.cli import main; main()"
+LEFT = "\x1b[D"
+
+
+@pytest.fixture
+def start(run: Path, small_folder: Path) -> Iterator[Start]:
+    """Start a labelling command on a terminal of 80 columns and 24 lines; what still runs at the end is killed."""
+    started: list[pexpect.spawn] = []
+
+    def begin(command: str = "label", rater: str = "anna") -> pexpect.spawn:
+        arguments = ["harness", command, str(run), "--rater", rater, "--catalog", str(small_folder)]
+        child = pexpect.spawn(
+            sys.executable, ["-c", PROGRAM, *arguments], dimensions=(24, 80), encoding="utf-8", timeout=30
+        )
+        child.delaybeforesend = None
+        started.append(child)
+        return child
+
+    yield begin
+    for child in started:
+        child.close(force=True)
+
+
+def labels(run: Path, name: str = "person-anna") -> list[tuple[str, str, str]]:
+    return [(x.label, x.reason, x.comment) for x in load_labels([run / "labels" / f"{name}.jsonl"])]
+
+
+def test_a_rater_works_with_single_keys_and_every_label_is_on_the_disk_before_the_next_item(
+    start: Start, run: Path
+) -> None:
+    child = start()
+    child.expect("0 of 3 labelled, 0%")
+    child.expect("help")
+    before = child.before
+
+    child.send("1")
+    child.expect("Enter: no reason")
+    child.send("a")
+    child.expect("1 of 3 labelled, 33%")
+    assert labels(run) == [("incorrect", "other-topic", "")]
+
+    child.send("c")
+    child.expect("Comment: ")
+    child.send("schräg\x7f\x7fön\r")
+    child.expect("Comment: schrön")
+    child.send("2")
+    child.expect("Enter: no reason")
+    child.send("\r")
+    child.expect("2 of 3 labelled, 67%")
+    assert labels(run)[1:] == [("partial", "", "schrön")]
+
+    child.send(LEFT)
+    child.expect("Your last label was taken back")
+    assert len(labels(run)) == 1
+    child.send("3")
+    child.expect("2 of 3 labelled")
+    child.send("3")
+    child.expect("All labelled. Thank you")
+    child.send("q")
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert child.exitstatus == 0
+    assert [label for label, _, _ in labels(run)] == ["incorrect", "correct", "correct"]
+    assert before is not None
+    assert "literacy" not in before
+
+
+def test_after_a_kill_nothing_is_lost_and_ctrl_c_leaves_the_terminal_as_it_was(start: Start, run: Path) -> None:
+    killed = start()
+    killed.expect("0 of 3")
+    killed.send("3")
+    killed.expect("1 of 3")
+    killed.kill(signal.SIGKILL)
+    killed.expect(pexpect.EOF)
+    killed.close()
+
+    child = start()
+    usual = termios.tcgetattr(child.child_fd)[3]
+    child.expect("1 of 3 labelled")
+    child.expect("quit")
+    child.send("x\x1b[A\x1b[15~é7")  # keys that mean nothing, one of them long, one not ASCII
+    child.send("3")
+    child.expect("2 of 3 labelled")
+    keying = termios.tcgetattr(child.child_fd)[3]
+    child.sendintr()
+    child.expect(r"The rest stays in the queue\. Run the same command to go on: 1 of 3 left")
+    left = termios.tcgetattr(child.child_fd)[3]
+    child.expect(pexpect.EOF)
+    child.wait()
+
+    assert child.exitstatus == 0
+    assert not keying & termios.ICANON
+    assert left & (termios.ICANON | termios.ECHO) == usual & (termios.ICANON | termios.ECHO) != 0
+    assert labels(run) == [("correct", "", "")] * 2
+
+
+def test_a_third_person_sees_both_labels_with_reasons_and_no_names(start: Start, run: Path) -> None:
+    (run / "labels").mkdir()
+    given = [
+        make_label("anna", "n1", "pain", "incorrect", "off-point", "nur vorher"),
+        make_label("ben", "n1", "pain", "partial", "part-missing", "danach fehlt"),
+        make_label("anna", "n2", "costs", "correct"),
+        make_label("ben", "n2", "costs", "correct"),
+    ]
+    for name in ("anna", "ben"):
+        lines = "".join(label.model_dump_json() + "\n" for label in given if label.rater.name == name)
+        (run / "labels" / f"person-{name}.jsonl").write_text(lines, encoding="utf-8")
+
+    child = start("adjudicate", "carla")
+    child.expect("0 of 1 labelled")
+    child.expect("help")
+    seen = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", child.before or "")
+    child.send("2")
+    child.expect("Enter: no reason")
+    child.send("d")
+    child.expect("All labelled")
+    child.sendeof()
+    child.expect(pexpect.EOF)
+
+    for text in ("incorrect", "partially correct", "Right topic, but not what was asked", "nur vorher", "danach fehlt"):
+        assert text in seen
+    assert "Rater 1 (person)" in seen
+    assert "anna" not in seen
+    assert "ben" not in seen.replace("abends", "")
+    assert labels(run, "adjudicator-carla") == [("partial", "part-missing", "")]
+    assert os.path.getsize(run / "labels" / "person-anna.jsonl") == len(
+        "".join(label.model_dump_json() + "\n" for label in given if label.rater.name == "anna").encode()
+    )
