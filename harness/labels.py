@@ -116,6 +116,11 @@ class Verdicts:
         return own.get(rater) or rest.get(rater)
 
 
+def verdicts_on(run: Path, suite: str) -> Verdicts:
+    """Return the verdicts shipped with a suite and those given on a run of it."""
+    return Verdicts(load_labels([shipped_labels(suite), run / LABELS]))
+
+
 def queue(outcomes: Sequence[Outcome], verdicts: Verdicts, *, rater: str | None = None) -> list[Item]:
     """Return the answered novel questions that lack a verdict, or that lack this rater's label."""
     items = [Item(o, o.answered_with) for o in outcomes if o.kind == "novel" and o.answered_with is not None]
