@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 from rich.console import Console
 
 from bot import BadData, friendly_errors
+from harness.options import CatalogOption
 
 if TYPE_CHECKING:
     from harness.comparison import Run
@@ -20,6 +22,7 @@ RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a ru
 def add_to(harness: typer.Typer) -> None:
     """Add both commands to the harness."""
     harness.command("advise")(advise_)
+    harness.command("report")(report_)
 
 
 def load_scored(folder: Path) -> Run:
@@ -48,3 +51,27 @@ def advise_(
             print(json.dumps(advice.as_json(), indent=2, ensure_ascii=False))
         else:
             Console(highlight=False, markup=False).print(report(advice))
+
+
+def report_(
+    run: RunArgument,
+    baseline: Annotated[Path | None, typer.Option(help="Folder of an earlier run.", metavar="DIR")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="HTML page to write; default: RUN/report.html.", metavar="FILE")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Folder for CSV tables.", metavar="DIR")] = None,
+    junit: Annotated[
+        Path | None, typer.Option(help="Write JUnit XML, one test case per question.", metavar="FILE")
+    ] = None,
+    fhir: Annotated[Path | None, typer.Option(help="Write a FHIR R4 MeasureReport.", metavar="FILE")] = None,
+    catalog: CatalogOption = "mammography",
+) -> None:
+    """Write one HTML page about a run: charts, advice, and every question behind every number."""
+    from harness.comparison import load_run
+    from harness.reporting.command import Wanted, gather, write
+
+    with friendly_errors():
+        facts = gather(load_run(run), baseline, catalog=catalog)
+        wanted = Wanted(out or run / "report.html", csv, junit, fhir)
+        for path in write(facts, wanted, now=datetime.now().astimezone()):
+            print(path)
