@@ -18,7 +18,7 @@ from harness.misses.moves import LIMIT
 from harness.run import ERROR, Outcome
 
 TRIED = tuple(round(0.01 * step, 2) for step in range(5, 100))
-SHOWN_EVERY = 5  # of those tried
+SHOWN_EVERY = 10  # of those tried
 MIN_SCORES = 10  # different ones: below that, scores do not grade anything
 
 Bools = npt.NDArray[np.bool_]
@@ -89,32 +89,41 @@ class ThresholdAdvice:
         return next(move for move in self.moves if move.current)
 
     @property
-    def said(self) -> str:
-        """The advice in words."""
+    def headline(self) -> str:
+        """The advice as a sentence."""
         limit, now, best = f"{LIMIT:.0%} wrong answers in every vignette", self.current, self.best
         if best is None:
-            return f"No threshold keeps within {limit}: mend pairs and variants first."
+            return f"No threshold keeps within {limit}: mend pairs and variants first"
         if best.current:
-            return f"No other threshold answers more rightly within {limit}."
+            return f"No other threshold answers more rightly within {limit}"
         if (best.total.accuracy or 0.0) < (now.total.accuracy or 0.0) / 2:
             return (
                 f"Only a threshold of {best.answer:.2f} keeps within {limit}, and it would answer no more than "
-                f"{_percent(best.total.accuracy)} rightly: mend pairs and variants first."
+                f"{_percent(best.total.accuracy)} rightly: mend pairs and variants first"
             )
         direction = "lower" if best.answer < now.answer else "higher"
-        held_out = self.held_out
-        check = (
-            f" Chosen on half of the pairs, such thresholds answer {_percent(held_out.accuracy)} of the other halves "
-            f"rightly, at precision {_percent(held_out.precision)}."
-            if held_out
-            else ""
-        )
         return (
             f"A {direction} threshold, {best.answer:.2f} instead of {now.answer:.2f}, would answer "
             f"{_percent(best.total.accuracy)} rightly instead of {_percent(now.total.accuracy)}, at precision "
-            f"{_percent(best.total.precision)} instead of {_percent(now.total.precision)}, within {limit}.{check} "
-            "A suite is no ground to set it: let `klartext qa calibrate` choose, on calibration questions."
+            f"{_percent(best.total.precision)} instead of {_percent(now.total.precision)}, within {limit}"
         )
+
+    @property
+    def caution(self) -> str:
+        """How far to trust it."""
+        held_out = self.held_out
+        check = (
+            f"Thresholds chosen so on half of the pairs answer {_percent(held_out.accuracy)} of the other halves "
+            f"rightly, at precision {_percent(held_out.precision)}. "
+            if held_out
+            else ""
+        )
+        return f"{check}A suite is no ground to set a threshold: let `klartext qa calibrate` choose, on calibration questions."
+
+    @property
+    def said(self) -> str:
+        """The advice in words."""
+        return f"{self.headline}. {self.caution}"
 
     def as_json(self) -> dict[str, Any]:
         moves = [{**asdict(move), "worst": move.worst, "keeps_limit": move.keeps_limit} for move in self.moves]

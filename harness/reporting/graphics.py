@@ -99,7 +99,7 @@ class Frame:
     left: int = 56
     bottom: int = 52
     top: int = 16
-    right: int = 16
+    right: int = 36
 
     def place(self, x: float, y: float) -> tuple[float, float]:
         across = (x - self.x.low) / (self.x.high - self.x.low)

@@ -95,7 +95,7 @@ class Places:
 
 def percent(share: float | None, digits: int = 0) -> str:
     """Return a share as people read it; a dash when there is none."""
-    return "–" if share is None else f"{100 * share:.{digits}f} %"
+    return "–" if share is None else f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
 def points(share: float) -> str:

@@ -60,9 +60,10 @@ def groups_of(facts: Facts, places: Places) -> tuple[list[Group], int]:
     outcomes = sorted(facts.run.outcomes, key=lambda o: bool(o.right))[:MOST]
     before = {now.id: was for was, now in facts.comparison.common} if facts.comparison else {}
     outside = {id_ for one in facts.reading for id_ in one.outside}
+    last = len(places.pairs)  # what has no right pair comes last
     cells: dict[tuple[int, int], list[Outcome]] = {}
     for outcome in outcomes:
-        pair = places.pairs.get(outcome.pair_id, -1) if outcome.pair_id else -1
+        pair = places.pairs.get(outcome.pair_id, last) if outcome.pair_id else last
         cells.setdefault((places.vignettes[outcome.vignette], pair), []).append(outcome)
     seen: set[int] = set()
     groups = []
@@ -70,7 +71,7 @@ def groups_of(facts: Facts, places: Places) -> tuple[list[Group], int]:
         rows = tuple(_row(o, places, before.get(o.id), o.id in outside) for o in sorted(found, key=lambda o: o.id))
         first = f"v{vignette}" if vignette not in seen else ""
         seen.add(vignette)
-        groups.append(Group(f"c{vignette}-p{pair}" if pair >= 0 else f"c{vignette}-n", _title(found), rows, first))
+        groups.append(Group(f"c{vignette}-p{pair}" if pair < last else f"c{vignette}-n", _title(found), rows, first))
     return groups, len(facts.run.outcomes) - len(outcomes)
 
 

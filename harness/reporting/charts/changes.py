@@ -73,7 +73,7 @@ def by_pair(facts: Facts, places: Places) -> Figure | None:
         lead="Before (hollow) and now (filled), the largest loss first. p is not adjusted for the number of pairs.",
         columns=_columns("pair"),
         rows=rows,
-        note=f"{len(moved) - len(shown)} pairs between are in the CSV tables (`--csv`)."
+        note=f"{len(moved) - len(shown)} pairs between are in the CSV tables (--csv)."
         if len(moved) > len(shown)
         else "",
     )

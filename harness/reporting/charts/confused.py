@@ -43,7 +43,7 @@ def confusion(facts: Facts, places: Places) -> Figure | None:
             *map(Column, ("there", "back", "by chance", "p", "q")),
         ),
         rows=rows,
-        note=f"{rest} more couples of pairs were confused, less surely; all are in the CSV tables (`--csv`)."
+        note=f"{rest} more couples of pairs were confused, less surely; all are in the CSV tables (--csv)."
         if rest
         else "",
     )

@@ -56,9 +56,8 @@ def _rows(points: tuple[CurvePoint, ...]) -> list[tuple[Cell, ...]]:
 
 
 def _title(everything: CurvePoint, now: CurvePoint | None) -> str:
-    all_ = (
-        f"answering all {percent(everything.coverage)} that have a candidate would err on {percent(everything.risk, 1)}"
-    )
+    most = "everything" if everything.coverage > 0.995 else f"all {percent(everything.coverage)} that have a candidate"
+    all_ = f"answering {most} would err on {percent(everything.risk, 1)}"
     if now is None:
         return f"Nothing was answered; {all_}"
     return f"Today {percent(now.coverage)} are answered and {percent(now.risk, 1)} of these are wrong; {all_}"
@@ -90,9 +89,10 @@ def thresholds(facts: Facts, places: Places) -> Figure | None:
     return Figure(
         id="thresholds",
         topic="Thresholds",
-        title=advice.said,
-        lead="The run under other thresholds for direct answers. Novel questions count as wrong unless raters called "
-        "the answer correct. The last columns are answered right, by vignette.",
+        title=advice.headline,
+        lead=f"{advice.caution} "
+        "The run under other thresholds for direct answers. Novel questions count as wrong unless raters "
+        "called the answer correct. The last columns are answered right, by vignette.",
         columns=(*map(Column, heads), *(Column(name_of(name)) for name in names)),
         rows=tuple(rows),
     )

@@ -21,7 +21,7 @@ def accuracy(facts: Facts, places: Places) -> Figure:
     ticks = scale.ticks(0.1 if scale.low >= 0.5 else 0.25)
     rows = [_row(places, name, score, scale, ticks) for name, score in groups.items()]
     rows.append(_row(places, None, facts.summary.total, scale, ticks))
-    names = ("answered right", "95 %, by pair", "questions", "wrong", "not answered", "right pair offered")
+    names = ("answered right", "95 %, by pair", "questions", "wrong", "asked back or declined", "right pair offered")
     return Figure(
         id="accuracy",
         topic="Accuracy",
@@ -64,13 +64,15 @@ def _accuracy_title(facts: Facts) -> str:
     groups = facts.summary.vignettes
     if len(groups) < 2:
         return f"{percent(facts.summary.total.accuracy)} of all questions are answered right"
-    worst = min(groups, key=lambda name: groups[name].accuracy)
-    best = max(groups, key=lambda name: groups[name].accuracy)
-    low, high = groups[worst], groups[best]
+    shares = [score.accuracy for score in groups.values()]
+    worst = [name for name in groups if groups[name].accuracy == min(shares)]
+    best = next(name for name in groups if groups[name].accuracy == max(shares))
+    low, high = groups[worst[0]], groups[best]
     if low.accuracy == high.accuracy:
         return f"All vignettes are understood alike: {percent(low.accuracy)} are answered right"
     said = (
-        f"{name_of(worst)} is understood worst, {percent(low.accuracy)} answered right; "
+        f"{' and '.join(map(name_of, worst))} {'is' if len(worst) == 1 else 'are'} understood worst, "
+        f"{percent(low.accuracy)} answered right; "
         f"{name_of(best)} best, {percent(high.accuracy)}"
     )
     return said + (", but their intervals overlap" if _interval(low)[1] >= _interval(high)[0] else "")
@@ -94,10 +96,11 @@ def heat_map(facts: Facts, places: Places) -> Figure:
         id="pairs",
         topic="Pairs",
         title=_heat_title(facts),
-        lead="Right answers of all questions, by pair and vignette, the weakest pairs first. The darker, the fewer.",
+        lead="Right answers of all questions, by pair and vignette, the weakest pairs first. "
+        "The stronger the colour, the fewer.",
         columns=(Column("pair", "text"), *(Column(name_of(name)) for name in names), Column("all")),
         rows=tuple(rows),
-        note=f"{rest} pairs that fare better are in the CSV tables (`--csv`)." if rest else "",
+        note=f"{rest} pairs that fare better are in the CSV tables (--csv)." if rest else "",
     )
 
 
