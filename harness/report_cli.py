@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from bot import BadData, friendly_errors
-from harness.options import CatalogOption
+from harness.options import CatalogOption, DataOption
 
 if TYPE_CHECKING:
     from harness.comparison import Run
@@ -65,13 +65,14 @@ def report_(
     ] = None,
     fhir: Annotated[Path | None, typer.Option(help="Write a FHIR R4 MeasureReport.", metavar="FILE")] = None,
     catalog: CatalogOption = "mammography",
+    data: DataOption = None,
 ) -> None:
     """Write one HTML page about a run: charts, advice, and every question behind every number."""
     from harness.comparison import load_run
     from harness.reporting.command import Wanted, gather, write
 
     with friendly_errors():
-        facts = gather(load_run(run), baseline, catalog=catalog)
+        facts = gather(load_run(run), baseline, catalog=catalog, data=data)
         wanted = Wanted(out or run / "report.html", csv, junit, fhir)
         for path in write(facts, wanted, now=datetime.now().astimezone()):
             print(path)

@@ -118,7 +118,7 @@ class ThresholdAdvice:
             if held_out
             else ""
         )
-        return f"{check}A suite is no ground to set a threshold: let `klartext qa calibrate` choose, on calibration questions."
+        return f"{check}A suite is no ground to set one: let `klartext qa calibrate` choose, on calibration questions."
 
     @property
     def said(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from bot import BadData, load_catalog, locate
+from bot import Assistant, BadData
 from harness.comparison import Run, load_run
 from harness.labels import verdicts_on
 from harness.reporting.costs import load_costs
@@ -25,24 +25,30 @@ class Wanted:
     fhir: Path | None = None
 
 
-def gather(run: Run, baseline: Path | None, *, catalog: str) -> Facts:
+def gather(run: Run, baseline: Path | None, *, catalog: str, data: Path | None = None) -> Facts:
     """Return what a report says.
+
+    Args:
+        run: The run.
+        baseline: Folder of an earlier run.
+        catalog: That of the run, by name or folder: it knows the answers' texts.
+        data: Where the assistant keeps what it has parsed: reading a catalog anew takes seconds.
 
     Raises:
         BadData: The run is against another catalog, or holds nothing that is right or wrong.
     """
     if all(outcome.right is None for outcome in run.outcomes):
         raise BadData(f"{run.folder} holds no answered question with a right pair. Run a suite that has paraphrases.")
-    context = _context(run, catalog)
+    context = _context(run, catalog, data)
     return facts_of(run, load_run(baseline) if baseline is not None else None, context)
 
 
-def _context(run: Run, catalog: str) -> Context:
+def _context(run: Run, catalog: str, data: Path | None) -> Context:
     language = run.outcomes[0].lang
     name = run.identity.get("catalog", "").partition("@")[0]
     answers: dict[str, str] = {}
     if name:
-        loaded = load_catalog(locate(catalog), language)
+        loaded = Assistant.open(catalog, data=data, sample=True, languages=[language]).catalog(language)
         if loaded.name != name:
             raise BadData(
                 f"{run.folder} is a run against {name!r}, but the catalog is {loaded.name!r}. "
