@@ -169,7 +169,8 @@ class SuiteTest(pytest.Item):
     """Some questions about one pair from one vignette."""
 
     def __init__(self, *, questions: tuple[Question, ...], name: str, parent: SuiteNode, **more: Any) -> None:
-        super().__init__(name, parent, **more)
+        # The id as a text: pytest then finds the brackets in it, as it does when --lf reads its cache.
+        super().__init__(name, parent, nodeid=f"{parent.nodeid}::{name}", **more)
         self.suite = parent
         self.questions = questions
         self.add_marker(MARK)

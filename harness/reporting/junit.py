@@ -23,7 +23,7 @@ def junit_xml(facts: Facts) -> str:
         for outcome in group:
             _case(suite, outcome)
     ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=True).replace("encoding='us-ascii'", "", 1) + "\n"
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
 def _counts(outcomes: Sequence[Outcome]) -> dict[str, str]:
