@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from bot import MAX_CHARACTERS
 from harness.reporting.facts import Facts, result_of
 from harness.reporting.parts import Places, name_of
 from harness.run import ERROR, Outcome
@@ -84,7 +85,7 @@ def _title(found: Sequence[Outcome]) -> str:
 def _row(outcome: Outcome, places: Places, before: Outcome | None, outside: bool) -> Row:
     shown = [outcome.answered_with] if outcome.answered_with else list(outcome.choices)
     return Row(
-        text=outcome.text,
+        text=outcome.text if len(outcome.text) <= MAX_CHARACTERS else f"{outcome.text[:MAX_CHARACTERS]} …",
         lang=outcome.lang,
         result=result_of(outcome),
         good=outcome.right,

@@ -6,13 +6,15 @@ from harness.reporting.facts import Facts, Quartiles, Reading
 from harness.reporting.graphics import Scale, axis, spread
 from harness.reporting.parts import Cell, Column, Figure, Places, name_of
 
+LOWEST, HIGHEST = -50.0, 150.0  # of the axis
 HARD = 60.0  # below it, a text is no plain language
 
 
 def readability(facts: Facts, places: Places) -> Figure:
     """Return how easy questions and answers are to read, by vignette, against what the vignette asks for."""
     values = [value for one in facts.reading for value in _values(one)]
-    scale = Scale(10 * (min(values) // 10), 10 * -(-max(values) // 10) + 10)
+    # One endless sentence may have an ease of minus thousands; what lies outside is drawn at the edge.
+    scale = Scale(max(LOWEST, 10 * (min(values) // 10)), min(HIGHEST, 10 * -(-max(values) // 10) + 10))
     rows = []
     for one in facts.reading:
         wanted = one.targets.reading_ease if one.targets else None
@@ -68,7 +70,7 @@ def _values(one: Reading) -> list[float]:
 
 
 def _step(scale: Scale) -> float:
-    return next(step for step in (10, 20, 50, 100, 1000) if (scale.high - scale.low) / step <= 8)
+    return next(step for step in (10, 20, 50) if (scale.high - scale.low) / step <= 8)
 
 
 def _title(reading: tuple[Reading, ...]) -> str:
