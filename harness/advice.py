@@ -6,11 +6,14 @@ looks deeper, question by question.
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
 
 from harness.confusions import Confusion, confusions, mistakes_of
 from harness.labels import Verdicts
@@ -215,5 +218,14 @@ def fisher(missed: int, n: int, other_missed: int, other_n: int) -> float:
         Fisher (1922), On the interpretation of chi-squared from contingency tables.
     """
     misses, everyone = missed + other_missed, n + other_n
-    ways = sum(math.comb(misses, k) * math.comb(everyone - misses, n - k) for k in range(missed, min(n, misses) + 1))
-    return ways / math.comb(everyone, n)
+    found = np.arange(missed, min(n, misses) + 1)  # in this group: as many or more
+    ways = _log_ways(misses, found) + _log_ways(everyone - misses, n - found) - _log_ways(everyone, np.array([n]))
+    return min(1.0, float(np.exp(ways).sum()))
+
+
+def _log_ways(n: int, k: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the logarithm of n over k, minus infinity where that is impossible: runs may be large."""
+    possible = (k >= 0) & (k <= n)
+    inside = np.where(possible, k, 0)
+    ways = gammaln(n + 1) - gammaln(inside + 1) - gammaln(n - inside + 1)
+    return np.where(possible, ways, -np.inf)

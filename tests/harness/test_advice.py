@@ -104,7 +104,9 @@ def test_a_pair_missed_everywhere_is_no_matter_of_one_vignette(good: list[Outcom
     assert "by several authors" in advice.weak[0].action
 
 
-@pytest.mark.parametrize(("missed", "n", "other_missed", "other_n"), [(8, 10, 2, 20), (0, 5, 3, 7), (3, 3, 0, 1)])
+@pytest.mark.parametrize(
+    ("missed", "n", "other_missed", "other_n"), [(8, 10, 2, 20), (0, 5, 3, 7), (3, 3, 0, 1), (300, 1000, 9000, 40000)]
+)
 def test_the_test_is_that_of_fisher(missed: int, n: int, other_missed: int, other_n: int) -> None:
     table = [[missed, n - missed], [other_missed, other_n - other_missed]]
 
