@@ -16,7 +16,7 @@ from harness.confusions import Confusion, confusions, mistakes_of
 from harness.labels import Verdicts
 from harness.reporting.costs import Costs
 from harness.run import ERROR, Outcome
-from harness.score import Summary, summarise
+from harness.score import Score, Summary, summarise
 
 
 class Targets(Protocol):
@@ -239,6 +239,13 @@ def _by_pair(comparison: Comparison) -> list[Paired]:
         groups[now.pair_id or ""].append((was, now))
     rows = [pair_up(pair, group, is_right) for pair, group in groups.items()]
     return sorted(rows, key=lambda row: (row.difference, row.name))
+
+
+def interval_of(score: Score) -> tuple[float, float]:
+    """Return the 95 % interval of an accuracy: by pair, unless all pairs fare alike, which shows no spread at all."""
+    by_pair = score.clustered
+    found = by_pair if by_pair is not None and by_pair.low < by_pair.high else score.wilson
+    return found.low, found.high
 
 
 def result_of(outcome: Outcome) -> str:

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.reporting.charts import advice, changes, confused, deciding, reading, strata
-from harness.reporting.facts import Facts
+from harness.reporting.facts import Facts, interval_of
 from harness.reporting.parts import Cell, Figure, Places, percent
 from harness.reporting.questions import groups_of
 
@@ -77,11 +77,11 @@ def _system(facts: Facts) -> str:
 
 def _tiles(facts: Facts) -> Iterator[Tile]:
     total = facts.summary.total
-    interval = total.clustered or total.wilson
+    low, high = interval_of(total)
     yield Tile(
         "answered right",
         Cell(percent(total.accuracy, 1), "right"),
-        f"95 %: {percent(interval.low, 1)} to {percent(interval.high, 1)}, of {total.n}",
+        f"95 %: {percent(low, 1)} to {percent(high, 1)}, of {total.n}",
     )
     yield Tile("precision", Cell(percent(total.precision, 1), "answered"), f"{total.wrong} wrong answers")
     yield Tile("right pair first", Cell(percent(total.top1, 1), "first"), "whether or not it was shown")

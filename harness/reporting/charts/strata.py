@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from harness.reporting.facts import Facts
+from harness.reporting.facts import Facts, interval_of
 from harness.reporting.graphics import Scale, axis, interval
 from harness.reporting.parts import Cell, Column, Figure, Places, name_of, percent
 from harness.score import Score
@@ -16,18 +16,19 @@ WEAK = 0.5
 def accuracy(facts: Facts, places: Places) -> Figure:
     """Return accuracy per vignette with intervals."""
     groups = facts.summary.vignettes
-    lows = [_interval(score)[0] for score in (*groups.values(), facts.summary.total)]
+    lows = [interval_of(score)[0] for score in (*groups.values(), facts.summary.total)]
     scale = Scale(max(0.0, math.floor(10 * min(lows) - 0.2) / 10), 1.0)
     ticks = scale.ticks(0.1 if scale.low >= 0.5 else 0.25)
     rows = [_row(places, name, score, scale, ticks) for name, score in groups.items()]
     rows.append(_row(places, None, facts.summary.total, scale, ticks))
-    names = ("answered right", "95 %, by pair", "questions", "wrong", "asked back or declined", "right pair offered")
+    names = ("answered right", "95 % interval", "questions", "wrong", "asked back or declined", "right pair offered")
     return Figure(
         id="accuracy",
         topic="Accuracy",
         title=_accuracy_title(facts),
         lead="Answered directly with the right pair, of all questions that have one; asking back and declining count "
-        "as not right. Lines are 95 % intervals that resample whole pairs, since phrasings of one pair fail together.",
+        "as not right. Lines are 95 % intervals that resample whole pairs, since phrasings of one pair fail "
+        "together (Wilson's where all pairs fare alike).",
         columns=(
             Column("vignette", "text"),
             Column("accuracy in %", "graphic", axis(scale, ticks)),
@@ -37,16 +38,11 @@ def accuracy(facts: Facts, places: Places) -> Figure:
     )
 
 
-def _interval(score: Score) -> tuple[float, float]:
-    found = score.clustered or score.wilson
-    return found.low, found.high
-
-
 def _row(places: Places, name: str | None, score: Score, scale: Scale, ticks: list[float]) -> tuple[Cell, ...]:
     def number(text: str, *marks: str) -> Cell:
         return places.vignette(name, text, *marks) if name is not None else Cell(text, " ".join(marks))
 
-    low, high = _interval(score)
+    low, high = interval_of(score)
     offered = round(score.offered * score.n)
     return (
         Cell(name_of(name) if name is not None else "All questions"),
@@ -75,7 +71,7 @@ def _accuracy_title(facts: Facts) -> str:
         f"{percent(low.accuracy)} answered right; "
         f"{name_of(best)} best, {percent(high.accuracy)}"
     )
-    return said + (", but their intervals overlap" if _interval(low)[1] >= _interval(high)[0] else "")
+    return said + (", but their intervals overlap" if interval_of(low)[1] >= interval_of(high)[0] else "")
 
 
 def heat_map(facts: Facts, places: Places) -> Figure:

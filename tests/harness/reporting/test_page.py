@@ -133,6 +133,17 @@ def test_a_page_without_baseline_catalog_or_scores_leaves_out_what_it_cannot_say
     assert "No pair is confused or missed more than chance would have it." in page.texts
 
 
+def test_where_every_answer_is_right_the_interval_has_a_width(make_outcome: Callable[..., Outcome], run: Run) -> None:
+    all_right = [
+        make_outcome(f"q{n}", pair_id=pair, answered_with=pair) for n in range(5) for pair in ("pain", "costs")
+    ]
+
+    html = render(facts_of(replace(run, outcomes=tuple(all_right)), None, Context(Verdicts([]))), made=NOW)
+
+    assert "72.2\N{NO-BREAK SPACE}% to 100.0\N{NO-BREAK SPACE}%" in html
+    assert "Every question about every pair is answered right" in html
+
+
 def test_of_very_large_runs_the_misses_are_listed_first(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.reporting.questions.MOST", 12)
 
