@@ -20,7 +20,6 @@ class Row:
     Attributes:
         text, lang: Of the question.
         result: What became of it, in words.
-        good: Whether it was answered right; None when nobody can say.
         shown: The pairs that were shown or offered.
         first: The first candidate.
         score: Its score.
@@ -31,7 +30,6 @@ class Row:
     text: str
     lang: str
     result: str
-    good: bool | None
     shown: str
     first: str
     score: float
@@ -88,7 +86,6 @@ def _row(outcome: Outcome, places: Places, before: Outcome | None, outside: bool
         text=outcome.text if len(outcome.text) <= MAX_CHARACTERS else f"{outcome.text[:MAX_CHARACTERS]} …",
         lang=outcome.lang,
         result=result_of(outcome),
-        good=outcome.right,
         shown=", ".join(shown) or outcome.error or "",
         first=outcome.candidates[0] if outcome.candidates else "",
         score=outcome.score,
