@@ -22,6 +22,7 @@ from rich.table import Table
 
 from bot import Assistant, Settings, friendly_errors
 from harness.bench_interview import measure_interview
+from harness.bench_report import measure_report
 from harness.bench_scale import measure_scale
 from harness.figures import Figure, median_of, milliseconds
 from harness.run import run_suite
@@ -90,6 +91,7 @@ def measure(repeats: int, data: Path | None) -> list[Figure]:
         _batch(assistant, texts, repeats),
         _run(system, suite, repeats),
         *_startup(texts[0], folder, repeats),
+        *measure_report(system, suite, folder, repeats),
         *measure_interview(repeats),
     ]
 

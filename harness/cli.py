@@ -41,11 +41,13 @@ def part(app: typer.Typer) -> None:
     from harness.importing import import_suite
     from harness.judging.cli import add_to as add_judging_to
     from harness.labelling.cli import add_to as add_labelling_to
+    from harness.report_cli import add_to as add_reports_to
 
     harness.command("import")(import_suite)
     add_gate_to(harness)
     add_labelling_to(harness)
     add_judging_to(harness)
+    add_reports_to(harness)
     app.add_typer(harness, name="harness")
     app.command()(demo)
     app.command()(bench)

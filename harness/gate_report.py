@@ -49,12 +49,14 @@ def write_junit(report: GateReport, file: Path, *, run: str) -> None:
     root = ET.Element("testsuites", totals)
     suite = ET.SubElement(root, "testsuite", {"name": "klartext harness gate", **totals})
     for result in report.results:
-        case = ET.SubElement(suite, "testcase", {"classname": _xml(run), "name": _xml(result.name), "time": "0"})
-        said = _xml(f"{result.value} (limit {result.limit}). {result.detail}".strip())
+        case = ET.SubElement(
+            suite, "testcase", {"classname": xml_text(run), "name": xml_text(result.name), "time": "0"}
+        )
+        said = xml_text(f"{result.value} (limit {result.limit}). {result.detail}".strip())
         if result.status == "fail":
             ET.SubElement(case, "failure", {"message": said}).text = said
         elif result.status == "skip":
-            ET.SubElement(case, "skipped", {"message": _xml(result.detail)})
+            ET.SubElement(case, "skipped", {"message": xml_text(result.detail)})
         else:
             ET.SubElement(case, "system-out").text = said
     ET.indent(root)
@@ -65,6 +67,6 @@ def write_junit(report: GateReport, file: Path, *, run: str) -> None:
         raise BadData(f"{file} cannot be written ({error.strerror}). Choose another file with `--junit`.") from error
 
 
-def _xml(text: str) -> str:
+def xml_text(text: str) -> str:
     """XML 1.0 cannot hold every character, not even escaped."""
     return _NOT_XML.sub("\ufffd", text)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,11 +15,11 @@ from bot import BadData, friendly_errors, load_catalog, locate, read_question_se
 from harness.questions import Question, QuestionSource, Recording
 from harness.suite import save_suite
 
-STRATUM = "imported"  # a question set knows no vignettes
+STRATUM = "imported"  # unless somebody says whose voice the questions are in: a question set does not
 URGENT = "urgent"  # instead of a pair: the message must reach a human
 
 
-def import_suite(
+def import_suite(  # noqa: PLR0913 - one parameter an option
     file: Annotated[
         Path, typer.Argument(help="CSV, TSV, JSON or Rasa NLU YAML; no pair_id: out of scope; `urgent`: for a human.")
     ],
@@ -25,9 +27,13 @@ def import_suite(
     lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")],
     catalog: Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")],
     by: Annotated[Literal["person", "model"], typer.Option("--by", help="Who wrote the questions.")],
+    vignette: Annotated[str, typer.Option("--vignette", help="In whose voice.", metavar="NAME")] = STRATUM,
 ) -> None:
     """Make a suite of test questions from a question set, for `klartext harness run`."""
     with friendly_errors():
+        if not re.fullmatch(r"[a-z0-9-]+", vignette):
+            raise BadData(f"{vignette!r} is no name of a vignette. Use small letters, digits, hyphens.")
+        source = _Source(lang, by, vignette)
         imported = read_question_set(file)
         loaded = load_catalog(locate(catalog), lang)
         known = {pair.id for pair in loaded.pairs} | {URGENT}
@@ -39,7 +45,7 @@ def import_suite(
             )
         asked = [(text, pair.id) for pair in imported.pairs for text in pair.texts]
         texts = [*asked, *((text, None) for text in imported.background)]
-        questions = tuple(_question(text, pair_id, lang, by) for text, pair_id in texts)
+        questions = tuple(_question(text, pair_id, source) for text, pair_id in texts)
         meta = save_suite(
             out,
             catalog=loaded,
@@ -51,13 +57,20 @@ def import_suite(
     typer.echo(f"{out}: {meta.counts['paraphrase']} questions, {meta.counts['novel']} out of scope{urgent}")
 
 
-def _question(text: str, pair_id: str | None, lang: str, by: Literal["person", "model"]) -> Question:
+@dataclass(frozen=True, slots=True)
+class _Source:
+    lang: str
+    by: Literal["person", "model"]
+    vignette: str
+
+
+def _question(text: str, pair_id: str | None, source: _Source) -> Question:
     return Question(
         id=hashlib.sha256(f"{pair_id}\0{text}".encode()).hexdigest()[:16],
         text=text,
-        lang=lang,
-        vignette=STRATUM,
+        lang=source.lang,
+        vignette=source.vignette,
         pair_id=None if pair_id == URGENT else pair_id,
         kind="urgent" if pair_id == URGENT else "paraphrase" if pair_id else "novel",
-        source=QuestionSource(kind=by),
+        source=QuestionSource(kind=source.by),
     )

@@ -174,6 +174,11 @@ class Verdicts:
         return self._rating
 
 
+def verdicts_on(run: Path, suite: str) -> Verdicts:
+    """Return the verdicts shipped with a suite and those given on a run of it."""
+    return Verdicts(load_labels(label_files(run, suite)))
+
+
 @dataclass(frozen=True, slots=True)
 class NovelScore:
     """A row of the paper's Table 2. Unanswered questions count as incorrect there, and are shown apart here."""

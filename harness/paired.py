@@ -48,6 +48,21 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def false_discovery(p_values: Sequence[float]) -> list[float]:
+    """Return q-values, in the order given: the false discovery rate if everything up to this one is believed.
+
+    References:
+        Benjamini & Hochberg (1995), Controlling the false discovery rate.
+    """
+    adjusted = [0.0] * len(p_values)
+    smallest = 1.0
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    for rank, number in reversed(list(enumerate(order, 1))):
+        smallest = min(smallest, p_values[number] * len(p_values) / rank)
+        adjusted[number] = smallest
+    return adjusted
+
+
 def clustered_change(
     before: Sequence[bool], after: Sequence[bool], cluster: Sequence[Hashable], *, rng: Generator, draws: int = 10_000
 ) -> Change | None:

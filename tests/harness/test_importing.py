@@ -83,3 +83,16 @@ def test_urgent_messages_are_counted_apart_and_reach_the_gate(command: Command, 
     assert (summary["total"]["n"], summary["urgent"]) == (2, {"n": 1, "found": 1})
     (recall,) = [row for row in json.loads(gate.stdout)["gates"] if row["name"] == "urgent_recall"]
     assert (gate.returncode, recall["status"], recall["value"]) == (0, "pass", "1.000")
+
+
+def test_questions_may_be_in_the_voice_of_a_vignette(command: Command, catalog: Path, tmp_path: Path) -> None:
+    questions = _write(tmp_path / "test.csv", TEST)
+    more = ("--lang", "en", "--catalog", catalog, "--by", "person")
+
+    named = command("import", questions, "--out", tmp_path / "suite", *more, "--vignette", "commuter")
+    refused = command("import", questions, "--out", tmp_path / "other", *more, "--vignette", "A/B")
+
+    assert named.returncode == 0, named.stderr
+    assert {question.vignette for question in load_suite(tmp_path / "suite").questions} == {"commuter"}
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
+    assert "is no name of a vignette" in refused.stderr

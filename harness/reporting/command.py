@@ -1,0 +1,91 @@
+"""What `klartext harness report` does: gather the facts, write the files that were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from bot import Assistant, BadData
+from harness.comparison import Run, load_run
+from harness.labels import verdicts_on
+from harness.reporting.costs import load_costs
+from harness.reporting.facts import Context, Facts, facts_of
+from harness.vignettes import load_vignettes
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Files to write; None: not that one."""
+
+    html: Path | None = None
+    csv: Path | None = None
+    junit: Path | None = None
+    fhir: Path | None = None
+
+
+def gather(run: Run, baseline: Path | None, *, catalog: str, data: Path | None = None) -> Facts:
+    """Return what a report says.
+
+    Args:
+        run: The run.
+        baseline: Folder of an earlier run.
+        catalog: That of the run, by name or folder: it knows the answers' texts.
+        data: Where the assistant keeps what it has parsed: reading a catalog anew takes seconds.
+
+    Raises:
+        BadData: The run is against another catalog, or holds nothing that is right or wrong.
+    """
+    if all(outcome.right is None for outcome in run.outcomes):
+        raise BadData(f"{run.folder} holds no answered question with a right pair. Run a suite that has paraphrases.")
+    context = _context(run, catalog, data)
+    return facts_of(run, load_run(baseline) if baseline is not None else None, context)
+
+
+def _context(run: Run, catalog: str, data: Path | None) -> Context:
+    language = run.outcomes[0].lang
+    name = run.identity.get("catalog", "").partition("@")[0]
+    answers: dict[str, str] = {}
+    if name:
+        loaded = Assistant.open(catalog, data=data, sample=True, languages=[language]).catalog(language)
+        if loaded.name != name:
+            raise BadData(
+                f"{run.folder} is a run against {name!r}, but the catalog is {loaded.name!r}. "
+                "Choose it with `--catalog`."
+            )
+        answers = {pair.id: pair.answer for pair in loaded.pairs}
+    try:
+        targets = {vignette.id: vignette.targets for vignette in load_vignettes(language)}
+    except BadData:  # nobody wrote vignettes in this language: then nothing is wanted of its questions
+        targets = {}
+    return Context(verdicts_on(run.folder, run.identity.get("suite", "")), answers, targets, load_costs(run.folder))
+
+
+def write(facts: Facts, wanted: Wanted, *, now: datetime) -> list[Path]:
+    """Write the files and return their paths.
+
+    Raises:
+        BadData: A file cannot be written.
+    """
+    from harness.reporting.junit import junit_xml
+    from harness.reporting.measure_report import measure_report
+    from harness.reporting.page import render
+    from harness.reporting.spreadsheets import tables
+
+    made: list[tuple[Path | None, Callable[[], str]]] = [
+        (wanted.html, lambda: render(facts, made=now)),
+        (wanted.junit, lambda: junit_xml(facts)),
+        (wanted.fhir, lambda: measure_report(facts, now=now)),
+    ]
+    files = [(path, make()) for path, make in made if path is not None]
+    if wanted.csv is not None:
+        files += [(wanted.csv / f"{name}.csv", text) for name, text in tables(facts).items()]
+    for path, text in files:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Half of a surrogate pair may come in from a suite, and no file can hold it.
+            path.write_bytes(text.encode("utf-8", "replace"))
+        except OSError as error:
+            raise BadData(f"{path} cannot be written ({error.strerror}). Choose another place.") from error
+    return [path for path, _ in files]

@@ -1,0 +1,263 @@
+"""What a report says about a run, as data. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from bot import measure
+from harness.advice import Advice, advise
+from harness.comparison import Comparison, Paired, Run, compare, is_right, pair_up
+from harness.confusions import Confusion, confusions, mistakes_of
+from harness.labels import Verdicts
+from harness.reporting.costs import Costs
+from harness.run import ERROR, Outcome
+from harness.score import Score, Summary, summarise
+
+
+class Targets(Protocol):
+    """Ranges in which a vignette's questions should lie."""
+
+    @property
+    def words(self) -> tuple[int, int]: ...
+
+    @property
+    def reading_ease(self) -> tuple[float, float]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a report knows besides the run.
+
+    Attributes:
+        verdicts: What raters say of answers to novel questions.
+        answers: Text of each pair's answer; empty when the catalog is not at hand.
+        targets: By vignette, where known.
+        costs: Of making and asking the questions, where known.
+    """
+
+    verdicts: Verdicts
+    answers: Mapping[str, str] = field(default_factory=dict)
+    targets: Mapping[str, Targets] = field(default_factory=dict)
+    costs: Costs | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Questions about one pair in one vignette: how many, and how many were answered with the right pair."""
+
+    n: int
+    right: int
+
+    @property
+    def share(self) -> float:
+        return self.right / self.n
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """What happens when questions from a score on are answered with their first candidate.
+
+    Attributes:
+        score: From which on.
+        answered, wrong: Questions.
+        coverage: Share of all questions with a right pair.
+        risk: Share of the answered ones.
+    """
+
+    score: float
+    answered: int
+    wrong: int
+    coverage: float
+    risk: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quartiles:
+    low: float
+    median: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Quartiles:
+        low, median, high = np.percentile(np.array(values, dtype=np.float64), [25, 50, 75])
+        return cls(float(low), float(median), float(high))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How easy questions and answers of a vignette are to read (reading ease: higher is easier).
+
+    Attributes:
+        vignette: The vignette.
+        n: Questions.
+        words, ease: Of its questions.
+        answers: Reading ease of the answers that were shown; None when none was, or when the texts are not at hand.
+        targets: Where its questions should lie; None when nobody said so.
+        outside: Ids of the questions outside the target of reading ease or words.
+    """
+
+    vignette: str
+    n: int
+    words: Quartiles
+    ease: Quartiles
+    answers: Quartiles | None
+    targets: Targets | None
+    outside: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that a report says.
+
+    Attributes:
+        run: The run.
+        summary: Its scores.
+        advice: What would improve the system.
+        cells: By (pair, vignette), for pairs that were asked.
+        confused: Pairs taken for each other at all, the least likely by chance first.
+        curve: Risk and coverage by score, highest score first; empty when scores grade nothing.
+        now: The point at which the run answered; None when it answered nothing.
+        reading: By vignette.
+        comparison: With the baseline, if there is one.
+        by_pair: The change of each pair, largest loss first; empty without a baseline.
+        costs: Where known.
+    """
+
+    run: Run
+    summary: Summary
+    advice: Advice
+    cells: dict[tuple[str, str], Cell]
+    confused: tuple[Confusion, ...]
+    curve: tuple[CurvePoint, ...]
+    now: CurvePoint | None
+    reading: tuple[Reading, ...]
+    comparison: Comparison | None
+    by_pair: tuple[Paired, ...]
+    costs: Costs | None
+
+    @property
+    def pairs(self) -> list[str]:
+        """Pairs that were asked about, the one that fares worst first."""
+        totals: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        for (pair, _), cell in self.cells.items():
+            totals[pair][0] += cell.right
+            totals[pair][1] += cell.n
+        return sorted(totals, key=lambda pair: (totals[pair][0] / totals[pair][1], pair))
+
+    @property
+    def vignettes(self) -> list[str]:
+        """All vignettes of the run, in its order."""
+        return list(dict.fromkeys(outcome.vignette for outcome in self.run.outcomes))
+
+
+def facts_of(run: Run, baseline: Run | None, context: Context) -> Facts:
+    """Gather what a report says; raise ValueError when the run holds nothing that is right or wrong."""
+    scored = [outcome for outcome in run.outcomes if outcome.right is not None]
+    comparison = compare(baseline, run) if baseline is not None else None
+    named = {pair for outcome in scored for pair in (outcome.pair_id, *outcome.candidates) if pair}
+    curve, now = _curve(scored)
+    return Facts(
+        run=run,
+        summary=summarise(run.outcomes),
+        advice=advise(run.outcomes, context.verdicts, pairs=len(context.answers) or None),
+        cells=_cells(scored),
+        confused=tuple(confusions(mistakes_of(scored), max(len(named), len(context.answers)))),
+        curve=curve,
+        now=now,
+        reading=tuple(_reading(run.outcomes, context)),
+        comparison=comparison if comparison and comparison.scored else None,
+        by_pair=tuple(_by_pair(comparison)) if comparison else (),
+        costs=context.costs,
+    )
+
+
+def _cells(scored: Sequence[Outcome]) -> dict[tuple[str, str], Cell]:
+    found: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for outcome in scored:
+        found[outcome.pair_id or "", outcome.vignette].append(bool(outcome.right))
+    return {key: Cell(len(rights), sum(rights)) for key, rights in found.items()}
+
+
+def _curve(scored: Sequence[Outcome]) -> tuple[tuple[CurvePoint, ...], CurvePoint | None]:
+    ranked = sorted((o for o in scored if o.candidates), key=lambda outcome: -outcome.score)
+    points, wrong = [], 0
+    for count, outcome in enumerate(ranked, 1):
+        wrong += not outcome.top1
+        if count == len(ranked) or ranked[count].score < outcome.score:
+            points.append(CurvePoint(outcome.score, count, wrong, count / len(scored), wrong / count))
+    answered = [outcome for outcome in scored if outcome.decision == "answered"]
+    if not answered:
+        return tuple(points), None
+    missed = sum(not outcome.right for outcome in answered)
+    lowest = min(outcome.score for outcome in answered)
+    now = CurvePoint(lowest, len(answered), missed, len(answered) / len(scored), missed / len(answered))
+    return tuple(points) if len(points) > 2 else (), now
+
+
+def _reading(outcomes: Sequence[Outcome], context: Context) -> list[Reading]:
+    groups: dict[str, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        groups[outcome.vignette].append(outcome)
+    ease = {pair: measure(text, outcomes[0].lang).reading_ease for pair, text in context.answers.items()}
+    return [_reading_of(name, group, ease, context.targets.get(name)) for name, group in groups.items()]
+
+
+def _reading_of(name: str, group: Sequence[Outcome], answers: Mapping[str, float], targets: Targets | None) -> Reading:
+    found = [measure(outcome.text, outcome.lang) for outcome in group]
+    shown = [answers[o.answered_with] for o in group if o.answered_with is not None and o.answered_with in answers]
+    outside = (
+        tuple(
+            outcome.id
+            for outcome, one in zip(group, found, strict=True)
+            if not (
+                targets.words[0] <= one.words <= targets.words[1]
+                and targets.reading_ease[0] <= one.reading_ease <= targets.reading_ease[1]
+            )
+        )
+        if targets
+        else ()
+    )
+    return Reading(
+        vignette=name,
+        n=len(group),
+        words=Quartiles.of([one.words for one in found]),
+        ease=Quartiles.of([one.reading_ease for one in found]),
+        answers=Quartiles.of(shown) if shown else None,
+        targets=targets,
+        outside=outside,
+    )
+
+
+def _by_pair(comparison: Comparison) -> list[Paired]:
+    groups: dict[str, list[tuple[Outcome, Outcome]]] = defaultdict(list)
+    for was, now in comparison.scored:
+        groups[now.pair_id or ""].append((was, now))
+    rows = [pair_up(pair, group, is_right) for pair, group in groups.items()]
+    return sorted(rows, key=lambda row: (row.difference, row.name))
+
+
+def interval_of(score: Score) -> tuple[float, float]:
+    """Return the 95 % interval of an accuracy: by pair, unless all pairs fare alike, which shows no spread at all."""
+    by_pair = score.clustered
+    found = by_pair if by_pair is not None and by_pair.low < by_pair.high else score.wilson
+    return found.low, found.high
+
+
+def result_of(outcome: Outcome) -> str:
+    """Return what became of a question, in a few words."""
+    if outcome.decision == ERROR:
+        return "failed"
+    if outcome.decision == "urgent":
+        return "sent to a human"
+    if outcome.decision == "clarify":
+        return "asked back, right pair offered" if outcome.offered else "asked back"
+    if outcome.decision != "answered":
+        return "declined"
+    if outcome.right is None:
+        return "answered"
+    return "right" if outcome.right else "wrong"
