@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from bot import BadData, Unreachable
 from harness.llm.contract import Completion, Model, ModelCall, Request, key_of
+from harness.llm.prices import PriceTable
+from harness.llm.reading import usage_of
 from harness.prompts import Prompt
 from harness.recording import read_answers
 
@@ -27,44 +29,58 @@ def requests_for(prompts: Sequence[Prompt], *, structured: bool = False) -> list
     return requests
 
 
-def answer_prompts(
-    model: Model,
-    requests: Sequence[Request],
-    call: ModelCall,
-    out: Path,
-    *,
-    progress: Callable[[int], None] = lambda _: None,
-) -> list[Completion]:
-    """Answer what `out` has no good answer to, appending Batch output lines as they come; return the completions.
+def still_open(requests: Sequence[Request], call: ModelCall, out: Path) -> list[Request]:
+    """Return the requests that `out` has no good answer to; raise BadData when its answers are to other requests."""
+    done = _answered(out, {request.id: key_of(request, call) for request in requests})
+    return [request for request in requests if request.id not in done]
+
+
+def answer_into(
+    out: Path, model: Model, requests: Sequence[Request], *, each: Callable[[Completion], None] = lambda _: None
+) -> None:
+    """Answer requests, appending Batch output lines to `out` as they come; `each` is told every one that is written.
 
     Raises:
-        UserFixable: The model stopped (see `Model.complete`), or left prompts without an answer; the rest is kept.
+        UserFixable: The model stopped (see `Model.complete`), or left requests without an answer; the rest is kept.
     """
-    done = _answered(out, {request.id: key_of(request, call) for request in requests})
-    todo = [request for request in requests if request.id not in done]
-    progress(len(requests) - len(todo))
-    completions = []
+    failed: list[Completion] = []
     # Half a surrogate pair, as in an answer that was cut off, becomes a JSON escape.
     with out.open("a", encoding="utf-8", errors="backslashreplace") as file:
-        for completion in model.complete(todo):
+        for completion in model.complete(requests):
             file.write(json.dumps(_line(completion), ensure_ascii=False) + "\n")
             file.flush()
             os.fsync(file.fileno())
-            completions.append(completion)
-            progress(1)
-    _require_all(completions, out)
+            failed += [completion] if completion.problem else []
+            each(completion)
+    if failed:
+        raise _unanswered(failed, out)
+
+
+def kept_completions(
+    requests: Sequence[Request], out: Path, call: ModelCall, prices: PriceTable, *, asked_now: Iterable[str]
+) -> list[Completion]:
+    """Return what `out` says of the requests, for their costs: also what was answered before this run."""
+    answers, fresh, price = read_answers([out]), set(asked_now), prices.of(call.model)
+    completions = []
+    for request in requests:
+        answer = answers.get(request.id)
+        if answer is None or answer.problem:
+            continue
+        response = {"usage": answer.usage, "choices": [{"message": {"content": answer.content}}]}
+        usage = usage_of(response, request.messages)
+        cost = price.of(usage) if price else None
+        replayed = request.id not in fresh
+        completions.append(Completion(request.id, answer.content, usage=usage, cost=cost, replayed=replayed))
     return completions
 
 
-def _require_all(completions: Sequence[Completion], out: Path) -> None:
-    failed = [completion for completion in completions if completion.problem]
-    if failed:
-        reasons = Counter(completion.problem for completion in failed)
-        said = ", ".join(f"{reason}: {number}" for reason, number in reasons.most_common(5))
-        raise Unreachable(
-            f"{len(failed)} prompts have no answer ({said}), for example {failed[0].id}; {out} keeps the others. Run this "
-            "again to ask for the missing ones, or make the suite without them by `klartext harness prompts import`."
-        )
+def _unanswered(failed: Sequence[Completion], out: Path) -> Unreachable:
+    reasons = Counter(completion.problem for completion in failed)
+    said = ", ".join(f"{reason}: {number}" for reason, number in reasons.most_common(5))
+    return Unreachable(
+        f"{len(failed)} prompts have no answer ({said}), for example {failed[0].id}; {out} keeps the others. Run this "
+        "again to ask for the missing ones, or make the suite without them by `klartext harness prompts import`."
+    )
 
 
 def _answered(out: Path, keys: dict[str, str]) -> set[str]:

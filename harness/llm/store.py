@@ -125,7 +125,9 @@ class AnswerStore:
         try:
             yield
         except sqlite3.Error as error:
-            raise BadData(f"The store of answers cannot be written ({error}). Make room, then run this again.") from error
+            raise BadData(
+                f"The store of answers cannot be written ({error}). Mend that, then run this again."
+            ) from error
 
 
 def _connect(path: Path | None) -> sqlite3.Connection:
@@ -167,7 +169,7 @@ def _connect_by_uri(path: Path, how: str) -> sqlite3.Connection:
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+    return not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
 
 
 def _require_ours(connection: sqlite3.Connection) -> None:
