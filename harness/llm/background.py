@@ -38,11 +38,15 @@ def background_loop() -> Iterator[Background]:
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     try:
         loop.run_forever()
-        left = asyncio.all_tasks(loop)
-        for task in left:
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.run_until_complete(_wind_up(loop))
     finally:
         loop.close()
+
+
+async def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
+    left = asyncio.all_tasks(loop) - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()

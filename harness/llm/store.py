@@ -81,7 +81,8 @@ class AnswerStore:
             connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", row)
         return self.get(record.key) or record
 
-    def __len__(self) -> int:
+    def count(self) -> int:
+        """Return how many answers it holds."""
         with self._lock:
             return int(self._connection.execute("SELECT count(*) FROM answers").fetchone()[0])
 
