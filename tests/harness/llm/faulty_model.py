@@ -45,6 +45,7 @@ class FaultyModel:
     busiest: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
     released: threading.Event = field(default_factory=threading.Event)
+    client: httpx.Client = field(default_factory=lambda: httpx.Client(verify=False, trust_env=False, timeout=60))
     url: str = ""
 
     def tasks(self) -> list[str]:
@@ -95,7 +96,7 @@ def _handler(proxy: FaultyModel) -> type[BaseHTTPRequestHandler]:
         def _forwarded(self, content: bytes) -> tuple[int, bytes]:
             url = proxy.target.removesuffix("/v1") + urlsplit(self.path).path
             headers = {"Content-Type": "application/json"}
-            answer = httpx.post(url, content=content, headers=headers, timeout=60, trust_env=False)
+            answer = proxy.client.post(url, content=content, headers=headers)
             return answer.status_code, answer.content
 
         def _reply(self, status: int, content: bytes, headers: dict[str, str] | None = None) -> None:
@@ -151,3 +152,4 @@ def faulty_model(target: str, faults: Sequence[Fault] = ()) -> Iterator[FaultyMo
         server.shutdown()
         thread.join()
         server.server_close()
+        proxy.client.close()
