@@ -39,12 +39,14 @@ SuitesOption = Annotated[Path, typer.Option("--suites", help="Folder that the su
 
 def part(app: typer.Typer) -> None:
     """Add the harness to the command line of the assistant."""
+    from harness.batch.cli import batch
     from harness.bench import bench
     from harness.demo import demo
     from harness.gate_cli import add_to as add_gate_to
     from harness.importing import import_suite
 
     harness.command("import")(import_suite)
+    harness.add_typer(batch, name="batch")
     add_gate_to(harness)
     app.add_typer(harness, name="harness")
     app.command()(demo)
@@ -65,11 +67,12 @@ def export(
     novel: NovelOption = 20,
     model: Annotated[str, typer.Option(help="Model named in the requests.")] = "gpt-4o",
     temperature: TemperatureOption = None,
+    max_tokens: MaxTokensOption = None,
 ) -> None:
     """Write every prompt of a suite as an OpenAI Batch input file, to be answered by any model anywhere."""
     with friendly_errors():
         prompts = _plan(catalog, lang, variations, novel)
-        write_prompts(prompts, out, model=model, temperature=temperature)
+        write_prompts(prompts, out, model=model, temperature=temperature, max_tokens=max_tokens)
         print(f"{len(prompts)} prompts for {sum(prompt.count for prompt in prompts)} questions in {out}")
 
 

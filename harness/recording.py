@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,16 +35,21 @@ def read_answers(files: Sequence[Path]) -> dict[str, ModelAnswer]:
     """
     answers: dict[str, ModelAnswer] = {}
     for file in files:
-        try:
-            lines = file.read_text(encoding="utf-8").split("\n")  # not splitlines: JSON may hold U+2028
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadData(f"{file} cannot be read as UTF-8 text. Give Batch output files (JSONL).") from error
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                answer = _answer(line, file, number)
-                if answer.custom_id not in answers or answers[answer.custom_id].problem:
-                    answers[answer.custom_id] = answer
+        for answer in answers_in(file):
+            if answer.custom_id not in answers or answers[answer.custom_id].problem:
+                answers[answer.custom_id] = answer
     return answers
+
+
+def answers_in(file: Path) -> Iterator[ModelAnswer]:
+    """Yield every answer of a Batch output file, one line at a time; raise BadData as `read_answers` does."""
+    try:
+        with file.open(encoding="utf-8", newline="\n") as lines:  # JSON may hold other separators of lines
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _answer(line, file, number)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadData(f"{file} cannot be read as UTF-8 text. Give Batch output files (JSONL).") from error
 
 
 def _answer(line: str, file: Path, number: int) -> ModelAnswer:

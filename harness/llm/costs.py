@@ -52,10 +52,11 @@ class Costs:
         currency: Of the price table.
         total: All calls.
         by: Sums for each value of each label, for example ``by["vignette"]["low-health-literacy"]``.
-        calls: One entry per call.
+        calls: One entry per call, unless there are too many to list.
     """
 
     currency: str
+    lists_calls: bool = True
     total: Sum = field(default_factory=Sum)
     by: dict[str, dict[str, Sum]] = field(default_factory=dict)
     calls: list[dict[str, Any]] = field(default_factory=list)
@@ -68,6 +69,8 @@ class Costs:
         sums = [self.by.setdefault(label, {}).setdefault(name, Sum()) for label, name in request.labels.items() if name]
         for total in (self.total, *sums):
             total.add(usage, cost, replayed=completion.replayed)
+        if not self.lists_calls:
+            return
         call = {"id": request.id, **asdict(usage), "cost": cost, "replayed": completion.replayed}
         self.calls.append({**call, "labels": {label: name for label, name in request.labels.items() if name}})
 
