@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,9 @@ def fetch(at: Path, out: Path, service: BatchService) -> State:
 def _start_anew(state: State, out: Path, at: Path) -> None:
     if out.exists():
         raise BadData(f"{out} exists and is not what was fetched before. Choose another file with `--out`.")
+    with _writing(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.touch()
     for part in state.parts:
         part.fetched = False
     state.out, state.out_bytes = out.absolute(), 0
@@ -128,20 +132,24 @@ def _start_anew(state: State, out: Path, at: Path) -> None:
 
 def _append(part: Part, out: Path, whole: int, service: BatchService) -> None:
     """Append a batch's answers and errors after the `whole` first bytes; what a killed run left behind them is cut."""
+    with _writing(out), out.open("ab") as file:
+        file.truncate(whole)
+        for file_id in (part.output_file_id, part.error_file_id):
+            if file_id:
+                service.download(file_id, file)
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with out.open("ab") as file:
-            file.truncate(whole)
-            for file_id in (part.output_file_id, part.error_file_id):
-                if file_id:
-                    service.download(file_id, file)
+        yield
     except OSError as error:
         raise BadData(f"{out} cannot be written ({error.strerror}). Choose another file with `--out`.") from error
 
 
 def write_rest(state: State, out: Path, rest: Path) -> int:
     """Write the requests that have no good answer in `out` as a new input file; return how many there are."""
-    good = {answer.custom_id for answer in answers_in(out) if not answer.problem} if out.exists() else set()
+    good = {answer.custom_id for answer in answers_in(out) if not answer.problem}
     lines = [line for line, request in read_requests(state.input) if request["custom_id"] not in good]
     if lines:
         rest.write_bytes(b"".join(lines))
