@@ -101,7 +101,9 @@ def split_unfinished(answer: str) -> tuple[str, str]:
     """Split an answer that ended at the token limit into what is whole and the piece that is not (may be empty)."""
     text = _clean(answer).strip()
     unfenced = re.sub(r"^```[a-z]*\s*", "", text)
-    if unfenced.startswith(("[", "{")) and _json_list(unfenced) is None:
+    if unfenced.startswith(("[", "{")):
+        if _json_list(unfenced) is not None:
+            return answer, ""
         found = list(_JSON_TEXT.finditer(unfenced))
         rest = unfenced[found[-1].end() if found else 0 :].strip(" ,\n")
         return json.dumps([json.loads(match[0]) for match in found]) if found else "", rest
