@@ -11,7 +11,20 @@ befall every further request is raised when everything that was under way has be
 endpoint: `Model` is a Protocol.
 """
 
+from harness.llm.budget import BudgetReached
 from harness.llm.contract import Completion, Message, Model, ModelCall, Request, Terms, Usage
 from harness.llm.opening import open_model
+from harness.llm.replay import MissingRecord
 
-__all__ = ["Completion", "Message", "Model", "ModelCall", "Request", "Terms", "Usage", "open_model"]
+__all__ = [
+    "BudgetReached",
+    "Completion",
+    "Message",
+    "MissingRecord",
+    "Model",
+    "ModelCall",
+    "Request",
+    "Terms",
+    "Usage",
+    "open_model",
+]

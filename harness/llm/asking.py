@@ -24,6 +24,10 @@ class NothingLeft(Exception):
     """The budget does not allow the next attempt, and nothing is under way that could free some of it."""
 
 
+class Ended(Exception):
+    """The work ended before this request had its turn, or its next try."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """A request as it was sent in the end, and what came back."""
@@ -37,13 +41,25 @@ class Asker:
 
     def __init__(self, client: openai.AsyncOpenAI, call: ModelCall, budget: Budget | None) -> None:
         self.dialect = Dialect()
-        self.stopping = False  # set when the work ends: nothing is tried again then
         self._client = client
         self._call = call
         self._budget = budget
         self._not_before = 0.0
         self._under_way = 0
         self._settled = asyncio.Condition()
+        self._ended = asyncio.Event()
+
+    def begin(self) -> None:
+        """Be ready for requests, also after an end."""
+        self._ended.clear()
+
+    def end(self) -> None:
+        """Send nothing more: what is under way comes to its end, what waits does not wait on."""
+        self._ended.set()
+
+    @property
+    def has_ended(self) -> bool:
+        return self._ended.is_set()
 
     async def ask(self, request: Request, key: str) -> Answered:
         """Return the answer to a request.
@@ -51,6 +67,7 @@ class Asker:
         Raises:
             Fault: It was tried in vain.
             NothingLeft: The budget does not allow an attempt.
+            Ended: There was no attempt, or no further one, because the work ends.
         """
         attempts = 0
         while True:
@@ -63,14 +80,24 @@ class Asker:
                 if self.dialect.learn(fault.refused, body):
                     attempts -= 1
                     continue
-                if not fault.passes or self.stopping or attempts > self._call.retries:
+                if not fault.passes or attempts > self._call.retries:
                     raise
                 await self._wait(fault, attempts)
 
     async def _pause(self) -> None:
         """Wait as long as the endpoint asked for, whichever request it said that to."""
         while (rest := self._not_before - asyncio.get_running_loop().time()) > 0:
-            await asyncio.sleep(rest)
+            await self._sleep(rest)
+        if self.has_ended:
+            raise Ended
+
+    async def _sleep(self, seconds: float) -> None:
+        """Wait, but not longer than there is something to wait for."""
+        try:
+            await asyncio.wait_for(self._ended.wait(), seconds)
+        except TimeoutError:
+            return
+        raise Ended
 
     async def _wait(self, fault: Fault, attempts: int) -> None:
         if fault.wait_s is not None and fault.wait_s > self._call.longest_wait_s:
@@ -80,7 +107,7 @@ class Asker:
             self._not_before = max(self._not_before, asyncio.get_running_loop().time() + fault.wait_s)
             return
         wait = min(self._call.backoff_s * 2 ** (attempts - 1), _LONGEST_BACKOFF_S)
-        await asyncio.sleep(wait * random.uniform(0.75, 1.0))
+        await self._sleep(wait * random.uniform(0.75, 1.0))
 
     async def _paid(self, request: Request, key: str, body: dict[str, Any]) -> dict[str, Any]:
         """Send once, with the worst case set aside meanwhile; what may have been billed stays set aside."""

@@ -13,7 +13,7 @@ import httpx2
 import openai
 
 from bot import BadData, KlartextError, Unreachable
-from harness.llm.asking import Asker, NothingLeft
+from harness.llm.asking import Asker, Ended, NothingLeft
 from harness.llm.background import Background, background_loop
 from harness.llm.budget import Budget, BudgetReached
 from harness.llm.contract import Completion, ModelCall, Request, Terms, key_of
@@ -98,7 +98,6 @@ class LiveModel:
         return completion_of(record, request, self._endpoint.call, self._books.prices) if record else None
 
     def _ask_all(self, work: _Work) -> Iterator[Completion]:
-        self._asker.stopping = False
         running = self._background.start(self._run(work))
         try:
             while (completion := work.done.get()) is not None:
@@ -110,19 +109,23 @@ class LiveModel:
             raise work.error
 
     async def _run(self, work: _Work) -> None:
+        self._asker.begin()
         try:
             await asyncio.gather(*(self._worker(work) for _ in range(self._endpoint.call.parallel)))
         finally:
             work.done.put(None)
 
     async def _worker(self, work: _Work) -> None:
-        while work.open and not self._asker.stopping:
+        while work.open and not self._asker.has_ended:
             key, wanted = work.open.popleft()
             try:
                 completion = await self._one(key, wanted[0])
             except NothingLeft:
                 work.open.appendleft((key, wanted))
                 self._stop(work, self._budget_reached(work, wanted[0]))
+                return
+            except Ended:
+                work.open.appendleft((key, wanted))
                 return
             except Fault as fault:
                 completion = Completion(wanted[0].id, "", problem=fault.reason, key=key)
@@ -154,7 +157,7 @@ class LiveModel:
             self._stop(work, self._explain(fault))
 
     def _stop(self, work: _Work, error: Exception) -> None:
-        self._asker.stopping = True
+        self._asker.end()
         work.error = work.error or error
 
     def _explain(self, fault: Fault) -> KlartextError:

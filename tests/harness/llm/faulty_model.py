@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 import httpx
 
 REFUSAL = "Es tut mir leid, aber ich kann dabei nicht helfen."
-# A status code (int), or one of: busy (429 with Retry-After), cut (in the middle of the answer), slow, malformed, empty
-# (no choices), refusal, page (a web page with status 200), and no PARAMETER (a 400 that blames it).
+# A status code (int), or one of: busy (429 with Retry-After), cut (in the middle of the answer), slow, late 401, malformed,
+# empty (no choices), refusal, page (a web page with status 200), and no PARAMETER (a 400 that blames it).
 Fault = int | str
 
 
@@ -80,6 +80,9 @@ def _handler(proxy: FaultyModel) -> type[BaseHTTPRequestHandler]:
         def _serve(self, fault: Fault, content: bytes) -> None:
             if fault == "busy":
                 return self._reply(429, _error("rate_limit_exceeded"), {"Retry-After": proxy.retry_after})
+            if fault == "late 401":
+                proxy.released.wait(proxy.slow_s)
+                return self._reply(401, _error("scripted"))
             if isinstance(fault, str) and fault.startswith("no "):
                 return self._reply(400, _error("unsupported_parameter", param=fault.removeprefix("no ")))
             if isinstance(fault, int) and fault != 200:

@@ -84,7 +84,7 @@ def test_what_may_have_been_billed_counts_as_spent(
     scripted: Scripted, terms: Terms, fault: int | str, set_aside: int
 ) -> None:
     with scripted([fault]) as server:
-        asked(server, replace(terms, budget=50_000), number=1, call=replace(BUDGETED, timeout_s=0.4))
+        asked(server, replace(terms, budget=50_000), number=1, call=replace(BUDGETED, timeout_s=1.5))
 
     assert spent(terms) == set_aside + 100
 
