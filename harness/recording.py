@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bot import BadData, LanguageDetector, fold
-from harness.parse import Dropped, parse_answer
+from harness.parse import Dropped, parse_answer, split_unfinished
 from harness.prompts import Prompt
 from harness.questions import Question, QuestionSource, Recording
 
@@ -22,6 +22,9 @@ class ModelAnswer:
     content: str
     model: str
     problem: str  # empty when the model answered
+    cut: bool = False  # at the token limit, in the middle of something
+    key: str = field(default="", compare=False)  # content address of the request, in lines that we wrote
+    usage: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 def read_answers(files: Sequence[Path]) -> dict[str, ModelAnswer]:
@@ -32,16 +35,21 @@ def read_answers(files: Sequence[Path]) -> dict[str, ModelAnswer]:
     """
     answers: dict[str, ModelAnswer] = {}
     for file in files:
-        try:
-            lines = file.read_text(encoding="utf-8").split("\n")  # not splitlines: JSON may hold U+2028
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadData(f"{file} cannot be read as UTF-8 text. Give Batch output files (JSONL).") from error
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                answer = _answer(line, file, number)
-                if answer.custom_id not in answers or answers[answer.custom_id].problem:
-                    answers[answer.custom_id] = answer
+        for answer in answers_in(file):
+            if answer.custom_id not in answers or answers[answer.custom_id].problem:
+                answers[answer.custom_id] = answer
     return answers
+
+
+def answers_in(file: Path) -> Iterator[ModelAnswer]:
+    """Yield every answer of a Batch output file, one line at a time; raise BadData as `read_answers` does."""
+    try:
+        with file.open(encoding="utf-8", newline="\n") as lines:  # JSON may hold other separators of lines
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _answer(line, file, number)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadData(f"{file} cannot be read as UTF-8 text. Give Batch output files (JSONL).") from error
 
 
 def _answer(line: str, file: Path, number: int) -> ModelAnswer:
@@ -55,11 +63,16 @@ def _answer(line: str, file: Path, number: int) -> ModelAnswer:
     status = response.get("status_code", 0)
     if record.get("error") or status != 200:
         return ModelAnswer(custom_id, "", str(body.get("model") or ""), f"error (status {status})")
+    model = str(body.get("model") or "")
     try:
-        content = body["choices"][0]["message"]["content"] or ""
+        choice = body["choices"][0]
+        message = choice["message"]
+        content = message["content"] or message.get("refusal") or ""
     except (KeyError, IndexError, TypeError):
-        return ModelAnswer(custom_id, "", str(body.get("model") or ""), "no message")
-    return ModelAnswer(custom_id, str(content), str(body.get("model") or ""), "")
+        return ModelAnswer(custom_id, "", model, "no message")
+    cut = choice.get("finish_reason") == "length"
+    key, usage = str(record.get("key") or ""), _mapping(body.get("usage"))
+    return ModelAnswer(custom_id, str(content), model, "", cut, key, usage)
 
 
 def _mapping(value: object) -> dict[str, Any]:
@@ -90,8 +103,11 @@ def record(
             dropped.append(Dropped(prompt.id, "", answer.problem if answer else "no answer"))
             short[prompt.id] = prompt.count
             continue
+        whole, unfinished = split_unfinished(answer.content) if answer.cut else (answer.content, "")
+        if unfinished:
+            dropped.append(Dropped(prompt.id, unfinished, "cut off"))
         parsed = parse_answer(
-            answer.content, prompt_id=prompt.id, count=prompt.count, language=prompt.language, detector=detector
+            whole, prompt_id=prompt.id, count=prompt.count, language=prompt.language, detector=detector
         )
         written = source.model_copy(update={"model": answer.model or None, "prompt": prompt.hash})
         # The prompt for novel questions is asked more than once and may bring the same question again.

@@ -1,0 +1,200 @@
+"""A model behind an OpenAI-compatible endpoint: asks what the store does not hold, several requests at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+
+import httpx2
+import openai
+
+from bot import BadData, KlartextError, Unreachable
+from harness.llm.asking import Asker, Ended, NothingLeft
+from harness.llm.background import Background, background_loop
+from harness.llm.budget import Budget, BudgetReached
+from harness.llm.contract import Completion, ModelCall, Request, Terms, key_of
+from harness.llm.faults import Fault
+from harness.llm.prices import PriceTable
+from harness.llm.records import completion_of
+from harness.llm.store import AnswerStore, Record
+
+_HOPELESS_AT_FIRST = 3  # requests in a row without an answer, when none has been answered yet
+_HOPELESS = 10
+_CONNECT_S = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the model is, and how it is called."""
+
+    url: str
+    key: str
+    call: ModelCall
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """What is kept: answers (None when nothing is), prices, and the budget."""
+
+    store: AnswerStore | None
+    prices: PriceTable
+    budget: Budget | None
+
+
+class LiveModel:
+    """Answers requests; see `harness.llm.contract.Model`."""
+
+    def __init__(self, endpoint: Endpoint, books: Books, terms: Terms, background: Background) -> None:
+        self._endpoint = endpoint
+        self._books = books
+        self._terms = terms
+        self._background = background
+        self._client = openai.AsyncOpenAI(
+            base_url=endpoint.url,
+            api_key=endpoint.key,
+            timeout=httpx2.Timeout(endpoint.call.timeout_s, connect=min(endpoint.call.timeout_s, _CONNECT_S)),
+            max_retries=0,
+        )
+        self._asker = Asker(self._client, endpoint.call, books.budget)
+        self._failed_in_a_row = 0
+        self._answered = 0
+
+    @classmethod
+    @contextmanager
+    def open(cls, endpoint: Endpoint, books: Books, terms: Terms) -> Iterator[LiveModel]:
+        """Keep an event loop and connections for as long as the block lasts."""
+        with background_loop() as background:
+            model = cls(endpoint, books, terms, background)
+            try:
+                yield model
+            finally:
+                background.start(model._client.close()).result()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What people must know of the answers."""
+        return self._asker.dialect.notes
+
+    def complete(self, requests: Sequence[Request]) -> Iterator[Completion]:
+        """Yield what the store holds, then what the endpoint answers. See `Model.complete`."""
+        waiting: dict[str, list[Request]] = {}  # the same thing is asked once, however many want to know it
+        kept = 0
+        for request in requests:
+            key = key_of(request, self._endpoint.call)
+            if (held := self._held(key, request)) is None:
+                waiting.setdefault(key, []).append(request)
+            else:
+                kept += 1
+                yield held
+        if waiting:
+            yield from self._ask_all(_Work(waiting, kept))
+
+    def _held(self, key: str, request: Request) -> Completion | None:
+        record = self._books.store.get(key) if self._books.store else None
+        return completion_of(record, request, self._endpoint.call, self._books.prices) if record else None
+
+    def _ask_all(self, work: _Work) -> Iterator[Completion]:
+        running = self._background.start(self._run(work))
+        try:
+            while (completion := work.done.get()) is not None:
+                yield completion
+            running.result()
+        finally:
+            running.cancel()
+        if work.error:
+            raise work.error
+
+    async def _run(self, work: _Work) -> None:
+        self._asker.begin()
+        try:
+            await asyncio.gather(*(self._worker(work) for _ in range(self._endpoint.call.parallel)))
+        finally:
+            work.done.put(None)
+
+    async def _worker(self, work: _Work) -> None:
+        while work.open and not self._asker.has_ended:
+            key, wanted = work.open.popleft()
+            try:
+                completion = await self._one(key, wanted[0])
+            except NothingLeft:
+                work.open.appendleft((key, wanted))
+                self._stop(work, self._budget_reached(work, wanted[0]))
+                return
+            except Ended:
+                work.open.appendleft((key, wanted))
+                return
+            except Fault as fault:
+                completion = Completion(wanted[0].id, "", problem=fault.reason, key=key)
+                self._count(work, fault)
+            except Exception as error:  # what is under way shall end before it is raised
+                self._stop(work, error)
+                return
+            else:
+                self._answered += 1
+                self._failed_in_a_row = 0
+                work.kept += len(wanted)
+            work.hand_out(completion, wanted)
+
+    async def _one(self, key: str, request: Request) -> Completion:
+        """Ask, keep, and only then hand out; another process may have been faster."""
+        if held := self._held(key, request):
+            return held
+        answered = await self._asker.ask(request, key)
+        record = Record(key, request.id, answered.asked, answered.response)
+        if self._books.store:
+            record = self._books.store.put(record)
+        completion = completion_of(record, request, self._endpoint.call, self._books.prices)
+        return replace(completion, replayed=False)
+
+    def _count(self, work: _Work, fault: Fault) -> None:
+        self._failed_in_a_row += 1
+        limit = _HOPELESS if self._answered else _HOPELESS_AT_FIRST
+        if fault.scope == "endpoint" or self._failed_in_a_row >= limit:
+            self._stop(work, self._explain(fault))
+
+    def _stop(self, work: _Work, error: Exception) -> None:
+        self._asker.end()
+        work.error = work.error or error
+
+    def _explain(self, fault: Fault) -> KlartextError:
+        endpoint, again = f"The model endpoint {self._endpoint.url}", f"{self._terms.again}: what came is kept"
+        if fault.reason.startswith("the answer is no"):
+            return BadData(f"{endpoint} sent no chat completion ({fault.reason}). Check its address. {again}.")
+        if not fault.status:
+            return Unreachable(
+                f"{endpoint} does not answer ({fault.reason}). Start it, or correct KLARTEXT_MODEL_URL. {again}."
+            )
+        remedy = "Check `--model` and KLARTEXT_MODEL_KEY."
+        if fault.passes:
+            remedy = "Wait a while, or ask less at once with `--parallel`."
+        return Unreachable(
+            f"{endpoint} answered {fault.status} for model {self._endpoint.call.model!r} ({fault.reason}). "
+            f"{remedy} {again}."
+        )
+
+    def _budget_reached(self, work: _Work, request: Request) -> BudgetReached:
+        budget = self._books.budget
+        if budget is None:
+            raise RuntimeError("a budget was reached that nobody set")
+        open_ = sum(len(wanted) for _, wanted in work.open)
+        return BudgetReached(budget, worst=budget.worst(request.messages), kept=work.kept, open_=open_)
+
+
+class _Work:
+    """Requests that wait, and completions on their way to the caller."""
+
+    def __init__(self, waiting: dict[str, list[Request]], kept: int) -> None:
+        self.open = deque(waiting.items())
+        self.done: SimpleQueue[Completion | None] = SimpleQueue()
+        self.kept = kept
+        self.error: Exception | None = None
+
+    def hand_out(self, completion: Completion, wanted: Sequence[Request]) -> None:
+        """Give everybody who wanted it the answer; only the first has caused costs."""
+        self.done.put(completion)
+        for other in wanted[1:]:
+            self.done.put(replace(completion, id=other.id, replayed=True))
