@@ -29,6 +29,10 @@ NovelOption = Annotated[int, typer.Option(min=0, max=1000, help="Novel questions
 TemperatureOption = Annotated[
     float | None, typer.Option(min=0, max=2, help="Sampling temperature; default: left open.")
 ]
+VignetteOption = Annotated[
+    list[str] | None, typer.Option("--vignette", help="Who asks, repeatable; `all`. Default: the paper's three.")
+]
+VignettesOption = Annotated[Path | None, typer.Option("--vignettes", help="Folder of vignettes of your own.")]
 NameOption = Annotated[str, typer.Option("--name", help="Name of the suite.")]
 SuitesOption = Annotated[Path, typer.Option("--suites", help="Folder that the suite's folder is made in.")]
 
@@ -39,17 +43,27 @@ def part(app: typer.Typer) -> None:
     from harness.demo import demo
     from harness.gate_cli import add_to as add_gate_to
     from harness.importing import import_suite
+    from harness.vignettes_cli import vignettes
 
     harness.command("import")(import_suite)
+    harness.command()(vignettes)
     add_gate_to(harness)
     app.add_typer(harness, name="harness")
     app.command()(demo)
     app.command()(bench)
 
 
-def _plan(catalog: str, lang: str, variations: int, novel: int) -> list[Prompt]:
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Whose questions are asked for: names of vignettes, and the folder they lie in."""
+
+    names: list[str] | None
+    folder: Path | None
+
+
+def _plan(catalog: str, lang: str, who: Who, plan: Plan) -> list[Prompt]:
     loaded = load_catalog(locate(catalog), lang)
-    return build_prompts(loaded, load_vignettes(lang), Plan(variations, novel))
+    return build_prompts(loaded, load_vignettes(lang, who.folder, names=who.names or ()), plan)
 
 
 @prompts_app.command("export")
@@ -59,12 +73,14 @@ def export(
     lang: LanguageOption = "de",
     variations: VariationsOption = 10,
     novel: NovelOption = 20,
+    vignette: VignetteOption = None,
+    vignettes: VignettesOption = None,
     model: Annotated[str, typer.Option(help="Model named in the requests.")] = "gpt-4o",
     temperature: TemperatureOption = None,
 ) -> None:
     """Write every prompt of a suite as an OpenAI Batch input file, to be answered by any model anywhere."""
     with friendly_errors():
-        prompts = _plan(catalog, lang, variations, novel)
+        prompts = _plan(catalog, lang, Who(vignette, vignettes), Plan(variations, novel))
         write_prompts(prompts, out, model=model, temperature=temperature)
         print(f"{len(prompts)} prompts for {sum(prompt.count for prompt in prompts)} questions in {out}")
 
@@ -77,6 +93,8 @@ def import_(
     lang: LanguageOption = "de",
     variations: VariationsOption = 10,
     novel: NovelOption = 20,
+    vignette: VignetteOption = None,
+    vignettes: VignettesOption = None,
     answered: Annotated[Literal["live", "offline"], typer.Option(help="How the answers were made.")] = "offline",
     temperature: TemperatureOption = None,
     note: Annotated[str, typer.Option(help="What readers of results must know of this suite.")] = "",
@@ -85,7 +103,7 @@ def import_(
     """Read a model's answers, report what was dropped and why, and write an immutable suite."""
     with friendly_errors():
         target = Target(suites, name, catalog, lang, answered, temperature, note)
-        _import(_plan(catalog, lang, variations, novel), files, target)
+        _import(_plan(catalog, lang, Who(vignette, vignettes), Plan(variations, novel)), files, target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +168,8 @@ def generate(
     lang: LanguageOption = "de",
     variations: VariationsOption = 10,
     novel: NovelOption = 20,
+    vignette: VignetteOption = None,
+    vignettes: VignettesOption = None,
     temperature: TemperatureOption = None,
     parallel: Annotated[int, typer.Option(min=1, max=64, help="Requests under way at once.")] = 4,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds for one answer.")] = 120.0,
@@ -160,7 +180,7 @@ def generate(
     from harness.llm import ModelCall, answer_prompts, connect  # openai is slow to import
 
     with friendly_errors():
-        prompts = _plan(catalog, lang, variations, novel)
+        prompts = _plan(catalog, lang, Who(vignette, vignettes), Plan(variations, novel))
         target = Target(suites, name, catalog, lang, "live", temperature, note)
         if target.folder.exists():
             raise BadData(f"{target.folder} exists, and suites are immutable. Choose another name with `--name`.")

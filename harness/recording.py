@@ -91,7 +91,11 @@ def record(
             short[prompt.id] = prompt.count
             continue
         parsed = parse_answer(
-            answer.content, prompt_id=prompt.id, count=prompt.count, language=prompt.language, detector=detector
+            answer.content,
+            prompt_id=prompt.id,
+            count=prompt.count,
+            language=prompt.language,
+            detector=None if prompt.mixed else detector,
         )
         written = source.model_copy(update={"model": answer.model or None, "prompt": prompt.hash})
         # The prompt for novel questions is asked more than once and may bring the same question again.
