@@ -17,6 +17,7 @@ from bot.matching.near_copies import NearCopies, NearCopy
 from bot.matching.text import MAX_CHARACTERS, fold, sanitise, words
 from bot.matching.train import Part
 from bot.ports import Encoder
+from bot.readability import measure, syllables
 from bot.resources import data_folder
 from bot.response import Method, Response
 from bot.settings import Settings, usable_cores
@@ -93,10 +94,12 @@ __all__ = [
     "load_catalog",
     "load_form",
     "locate",
+    "measure",
     "read_question_set",
     "run_chat",
     "sanitise",
     "shipped_terminology",
+    "syllables",
     "usable_cores",
     "words",
 ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,10 +15,14 @@ from bot import BadData, LanguageDetector, Settings, friendly_errors, load_catal
 from harness.options import CatalogOption, DataOption, LanguageOption, progress_bar
 from harness.prompts import Plan, Prompt, build_prompts, write_prompts
 from harness.questions import QuestionSource
-from harness.recording import read_answers, record
+from harness.recording import ModelAnswer, read_answers
 from harness.study.cli import study
 from harness.suite import contamination, load_suite, save_suite
 from harness.vignettes import load_vignettes
+
+if TYPE_CHECKING:
+    from harness.fidelity.regenerate import Answerer
+    from harness.fidelity.sifting import Sifting
 
 harness = typer.Typer(help="Test the assistant with simulated patients.", no_args_is_help=True)
 prompts_app = typer.Typer(help="Export prompts for any model, and import its answers.", no_args_is_help=True)
@@ -33,6 +38,10 @@ VignetteOption = Annotated[
     list[str] | None, typer.Option("--vignette", help="Who asks, repeatable; `all`. Default: the paper's three.")
 ]
 VignettesOption = Annotated[Path | None, typer.Option("--vignettes", help="Folder of vignettes of your own.")]
+FidelityOption = Annotated[
+    Literal["keep", "reject"],
+    typer.Option("--fidelity", help="Questions unlike their vignette: keep, or ask for others."),
+]
 NameOption = Annotated[str, typer.Option("--name", help="Name of the suite.")]
 SuitesOption = Annotated[Path, typer.Option("--suites", help="Folder that the suite's folder is made in.")]
 
@@ -41,12 +50,14 @@ def part(app: typer.Typer) -> None:
     """Add the harness to the command line of the assistant."""
     from harness.bench import bench
     from harness.demo import demo
+    from harness.fidelity.cli import fidelity
     from harness.gate_cli import add_to as add_gate_to
     from harness.importing import import_suite
     from harness.vignettes_cli import vignettes
 
     harness.command("import")(import_suite)
     harness.command()(vignettes)
+    harness.command()(fidelity)
     add_gate_to(harness)
     app.add_typer(harness, name="harness")
     app.command()(demo)
@@ -98,12 +109,20 @@ def import_(
     answered: Annotated[Literal["live", "offline"], typer.Option(help="How the answers were made.")] = "offline",
     temperature: TemperatureOption = None,
     note: Annotated[str, typer.Option(help="What readers of results must know of this suite.")] = "",
+    fidelity: FidelityOption = "keep",
+    missing: Annotated[
+        Path | None,
+        typer.Option("--missing", help="With `reject`: write prompts for what is missing, and no suite yet."),
+    ] = None,
     suites: SuitesOption = Path("vignettes/suites"),
 ) -> None:
     """Read a model's answers, report what was dropped and why, and write an immutable suite."""
+    from harness.fidelity.sifting import Sifting  # word lists, scipy
+
     with friendly_errors():
         target = Target(suites, name, catalog, lang, answered, temperature, note)
-        _import(_plan(catalog, lang, Who(vignette, vignettes), Plan(variations, novel)), files, target)
+        plan = _plan(catalog, lang, Who(vignette, vignettes), Plan(variations, novel))
+        _import(plan, files, target, Sifting(fidelity, vignettes, missing))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +142,16 @@ class Target:
         return self.suites / self.name
 
 
-def _import(prompts: list[Prompt], files: list[Path], target: Target) -> None:
+def _import(
+    prompts: list[Prompt], files: list[Path], target: Target, sifting: Sifting, answerer: Answerer | None = None
+) -> None:
     folder = locate(target.catalog)
-    recording = record(
-        prompts,
-        read_answers(files),
-        detector=detector_of(folder),
-        source=QuestionSource(
-            kind="model", answered=target.answered, temperature=target.temperature, date=date.today()
-        ),
+    source = QuestionSource(kind="model", answered=target.answered, temperature=target.temperature, date=date.today())
+    recording = sifting.recording(
+        prompts, read_answers(files), detector=detector_of(folder), source=source, answerer=answerer
     )
+    if recording is None:
+        return
     for item in recording.dropped:
         print(f"dropped ({item.reason}) from {item.prompt_id}: {item.text[:100]}")
     for prompt_id, missing in recording.short.items():
@@ -174,9 +193,11 @@ def generate(
     parallel: Annotated[int, typer.Option(min=1, max=64, help="Requests under way at once.")] = 4,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds for one answer.")] = 120.0,
     note: Annotated[str, typer.Option(help="What readers of results must know of this suite.")] = "",
+    fidelity: FidelityOption = "keep",
     suites: SuitesOption = Path("vignettes/suites"),
 ) -> None:
     """Have a live model write a suite; interrupted, it goes on where it was."""
+    from harness.fidelity.sifting import Sifting
     from harness.llm import ModelCall, answer_prompts, connect  # openai is slow to import
 
     with friendly_errors():
@@ -187,10 +208,15 @@ def generate(
         call = ModelCall(model, temperature, timeout_s=timeout, parallel=parallel)
         answers = suites / f"{name}.answers.jsonl"
         client = connect(Settings.from_environment(), call)
-        with progress_bar("prompts") as bar:
-            task = bar.add_task("prompts", total=len(prompts))
-            answer_prompts(client, prompts, call, answers, progress=lambda done: bar.advance(task, done))
-        _import(prompts, [answers], target)
+
+        def ask(asked: Sequence[Prompt]) -> dict[str, ModelAnswer]:
+            with progress_bar("prompts") as bar:
+                task = bar.add_task("prompts", total=len(asked))
+                answer_prompts(client, asked, call, answers, progress=lambda done: bar.advance(task, done))
+            return read_answers([answers])
+
+        ask(prompts)
+        _import(prompts, [answers], target, Sifting(fidelity, vignettes), ask)
 
 
 @harness.command()

@@ -78,7 +78,7 @@ def record(
     if unknown:
         raise BadData(
             f"{len(unknown)} answers belong to no prompt of this plan, for example {unknown[0]!r}. "
-            "Give the same `--catalog`, `--lang`, `--variations` and `--novel` as at the export."
+            "Give the same `--catalog`, `--lang`, `--variations`, `--novel` and `--vignette` as at the export."
         )
     questions: list[Question] = []
     dropped: list[Dropped] = []
