@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bot.interview.engine import AskItem, Done, Engine, Show
     from bot.interview.filling import Given, NoMore, Shown, Skipped
     from bot.interview.indexed import index_questionnaire
+    from bot.wiring import make_encoder
 
 # The interview takes a fifth of a second to import, and most commands do without it.
 _LATE = {
@@ -47,6 +48,7 @@ _LATE = {
     "check_response": "bot.interview.check_response",
     "index_questionnaire": "bot.interview.indexed",
     "load_form": "bot.interview.definition",
+    "make_encoder": "bot.wiring",
     "shipped_terminology": "bot.fhir_files",
 }
 
@@ -94,6 +96,7 @@ __all__ = [
     "load_catalog",
     "load_form",
     "locate",
+    "make_encoder",
     "measure",
     "read_question_set",
     "run_chat",
