@@ -54,12 +54,14 @@ def part(app: typer.Typer) -> None:
     from harness.gate_cli import add_to as add_gate_to
     from harness.importing import import_suite
     from harness.meaning.cli import meaning
+    from harness.refine.cli import refine
     from harness.vignettes_cli import vignettes
 
     harness.command("import")(import_suite)
     harness.command()(vignettes)
     harness.command()(fidelity)
     harness.command()(meaning)
+    harness.command()(refine)
     add_gate_to(harness)
     app.add_typer(harness, name="harness")
     app.command()(demo)
