@@ -100,7 +100,7 @@ def _shipped(run: Path) -> Path | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     path = shipped_labels(str(suite))
-    return path.with_name(f"{path.stem}-meaning.jsonl")
+    return path.parent / "meaning" / path.name
 
 
 def _plan(run: Path, outcomes: Sequence[Outcome], catalog: Catalog, drawing: Drawing, encoder: Encoder | None) -> Plan:

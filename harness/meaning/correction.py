@@ -15,20 +15,24 @@ and wrong, so the estimate is Tenenbein's, from predictive values.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from numpy.random import Generator
 
 from harness.run import Outcome
 from harness.stats import Interval
 
-DRAWS = 4000  # resamples of the labelled questions
+DRAWS = 4000
+PRIOR = 0.5  # Jeffreys'
 OWN, NONE, UNCLEAR = "own", "none", "unclear"
 Truth = Literal["right", "wrong", "out"]
+Floats = npt.NDArray[np.float64]
 Accepted = Callable[[str], AbstractSet[str]]
 
 
@@ -66,7 +70,8 @@ class Estimate:
 
     Attributes:
         value: Of the questions that ask for a pair.
-        interval: Bootstrapped over the labelled questions, within those scored right and wrong.
+        interval: From Dirichlet distributions around the labels of each group (Jeffreys' prior), so that it has a width
+            even where all labels agree.
         right: Labelled questions that were scored right; `wrong`: scored wrong.
     """
 
@@ -141,38 +146,32 @@ def estimate(
     Returns:
         None while a group that questions belong to has no labelled question: then nothing is known of it.
     """
-    strata: list[tuple[int, list[Truth]]] = []
+    strata: list[tuple[int, tuple[int, int, int]]] = []
     for scored in (True, False):
         group = [one for one in outcomes if bool(one.right) is scored]
-        labelled = [truth(one, decided[one.id], accepted) for one in group if one.id in sample and one.id in decided]
-        if group and not labelled:
+        truths = [truth(one, decided[one.id], accepted) for one in group if one.id in sample and one.id in decided]
+        if group and not truths:
             return None
-        strata.append((len(group), labelled))
-    value = _share([(size, _rates(labelled)) for size, labelled in strata])
-    if value is None:
+        strata.append((len(group), (truths.count("right"), truths.count("wrong"), truths.count("out"))))
+    sizes = np.array([size for size, _ in strata], dtype=np.float64)
+    counts = np.array([counted for _, counted in strata], dtype=np.float64)
+    labelled = counts.sum(axis=1)
+    value = _share(sizes, counts / np.maximum(labelled, 1.0)[:, None])
+    if math.isnan(value):
         return None
-    resampled = [
-        _share(
-            [
-                (size, _rates([labelled[i] for i in rng.integers(0, len(labelled), len(labelled))] if labelled else []))
-                for size, labelled in strata
-            ]
-        )
-        for _ in range(DRAWS)
-    ]
-    low, high = np.percentile([share for share in resampled if share is not None], [2.5, 97.5])
-    right, wrong = (len(labelled) for _, labelled in strata)
-    return Estimate(value, Interval(float(low), float(high)), right, wrong)
+    drawn = np.stack([rng.dirichlet(counted + PRIOR, size=DRAWS) for counted in counts], axis=1)
+    low, high = np.percentile(_share(sizes, drawn), [2.5, 97.5])
+    interval = Interval(min(float(low), value), max(float(high), value))
+    return Estimate(value, interval, int(labelled[0]), int(labelled[1]))
 
 
-def _rates(labelled: Sequence[Truth]) -> tuple[float, float]:
-    """Return the shares that are right, and that ask for a pair at all."""
-    if not labelled:
-        return 0.0, 0.0
-    n = len(labelled)
-    return labelled.count("right") / n, 1 - labelled.count("out") / n
+def _share(sizes: Floats, rates: Floats) -> Any:
+    """Return the share that is right of what asks for a pair.
 
-
-def _share(strata: Sequence[tuple[int, tuple[float, float]]]) -> float | None:
-    asking = sum(size * asks for size, (_, asks) in strata)
-    return sum(size * right for size, (right, _) in strata) / asking if asking else None
+    Args:
+        sizes: Questions scored right and scored wrong, shape (2,).
+        rates: Shares that are right, wrong and out in each, shape (…, 2, 3).
+    """
+    right = (sizes * rates[..., 0]).sum(axis=-1)
+    asking = (sizes * (rates[..., 0] + rates[..., 1])).sum(axis=-1)
+    return right / np.where(asking > 0, asking, np.nan)

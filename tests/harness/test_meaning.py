@@ -142,7 +142,7 @@ def noisy_run(make: MakeOutcome, rng: np.random.Generator, n: int) -> tuple[list
 def test_the_estimate_finds_the_true_accuracy_where_the_raw_one_is_far_off(make_outcome: MakeOutcome) -> None:
     rng = np.random.default_rng(7)
     values, covered, raw = [], 0, []
-    for _ in range(16):
+    for _ in range(40):
         outcomes, truly = noisy_run(make_outcome, rng, 600)
         wrong = [one.id for one in outcomes if not one.right]
         right = [one.id for one in outcomes if one.right]
@@ -150,12 +150,25 @@ def test_the_estimate_finds_the_true_accuracy_where_the_raw_one_is_far_off(make_
         found = estimate(outcomes, sample, {id_: truly[id_] for id_ in sample}, alone, rng=rng)
         assert found is not None
         values.append(found.value)
-        covered += found.interval.low <= 0.9 <= found.interval.high
+        true = sum(truth(one, truly[one.id], alone) == "right" for one in outcomes) / len(outcomes)
+        covered += found.interval.low <= true <= found.interval.high
         raw.append(sum(bool(one.right) for one in outcomes) / len(outcomes))
 
     assert np.mean(raw) == pytest.approx(0.9 * 0.85, abs=0.012)
     assert np.mean(values) == pytest.approx(0.9, abs=0.015)
-    assert covered >= 13
+    assert covered >= 36  # of 40
+
+
+def test_an_interval_has_a_width_even_where_all_labels_agree(make_outcome: MakeOutcome) -> None:
+    outcomes = [make_outcome(str(n), answered_with="pain" if n < 80 else None) for n in range(100)]
+    labels = {str(n): "own" for n in range(70, 90)}
+
+    found = estimate(outcomes, set(labels), labels, alone, rng=np.random.default_rng(0))
+
+    assert found is not None
+    assert found.value == 0.8
+    assert 0.6 < found.interval.low < 0.78
+    assert 0.8 < found.interval.high < 0.9
 
 
 def test_there_is_no_estimate_while_nothing_is_known_of_the_wrong_ones(make_outcome: MakeOutcome) -> None:
