@@ -140,9 +140,9 @@ def noisy_run(make: MakeOutcome, rng: np.random.Generator, n: int) -> tuple[list
 
 
 def test_the_estimate_finds_the_true_accuracy_where_the_raw_one_is_far_off(make_outcome: MakeOutcome) -> None:
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(1)
     values, covered, raw = [], 0, []
-    for _ in range(40):
+    for _ in range(60):
         outcomes, truly = noisy_run(make_outcome, rng, 600)
         wrong = [one.id for one in outcomes if not one.right]
         right = [one.id for one in outcomes if one.right]
@@ -156,7 +156,7 @@ def test_the_estimate_finds_the_true_accuracy_where_the_raw_one_is_far_off(make_
 
     assert np.mean(raw) == pytest.approx(0.9 * 0.85, abs=0.012)
     assert np.mean(values) == pytest.approx(0.9, abs=0.015)
-    assert covered >= 36  # of 40
+    assert covered >= 53  # of 60; over many seeds 95 % are
 
 
 def test_an_interval_has_a_width_even_where_all_labels_agree(make_outcome: MakeOutcome) -> None:
