@@ -17,7 +17,7 @@ from bot.matching.near_copies import NearCopies, NearCopy
 from bot.matching.text import MAX_CHARACTERS, fold, sanitise, words
 from bot.matching.train import Part
 from bot.ports import Encoder
-from bot.readability import measure
+from bot.readability import measure, syllables
 from bot.resources import data_folder
 from bot.response import Method, Response
 from bot.settings import Settings, usable_cores
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bot.interview.engine import AskItem, Done, Engine, Show
     from bot.interview.filling import Given, NoMore, Shown, Skipped
     from bot.interview.indexed import index_questionnaire
+    from bot.wiring import make_encoder
 
 # The interview takes a fifth of a second to import, and most commands do without it.
 _LATE = {
@@ -47,6 +48,7 @@ _LATE = {
     "check_response": "bot.interview.check_response",
     "index_questionnaire": "bot.interview.indexed",
     "load_form": "bot.interview.definition",
+    "make_encoder": "bot.wiring",
     "shipped_terminology": "bot.fhir_files",
 }
 
@@ -94,11 +96,13 @@ __all__ = [
     "load_catalog",
     "load_form",
     "locate",
+    "make_encoder",
     "measure",
     "read_question_set",
     "run_chat",
     "sanitise",
     "shipped_terminology",
+    "syllables",
     "usable_cores",
     "words",
 ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,10 +15,14 @@ from bot import BadData, LanguageDetector, friendly_errors, load_catalog, locate
 from harness.options import CatalogOption, DataOption, LanguageOption
 from harness.prompts import Plan, Prompt, build_prompts, write_prompts
 from harness.questions import QuestionSource
-from harness.recording import read_answers, record
+from harness.recording import ModelAnswer, read_answers
 from harness.study.cli import study
 from harness.suite import contamination, load_suite, save_suite
 from harness.vignettes import load_vignettes
+
+if TYPE_CHECKING:
+    from harness.fidelity.regenerate import Answerer
+    from harness.fidelity.sifting import Sifting
 
 harness = typer.Typer(help="Test the assistant with simulated patients.", no_args_is_help=True)
 prompts_app = typer.Typer(help="Export prompts for any model, and import its answers.", no_args_is_help=True)
@@ -33,6 +38,14 @@ SeedOption = Annotated[int | None, typer.Option(help="Repeatable sampling, where
 MaxTokensOption = Annotated[int | None, typer.Option("--max-tokens", min=1, help="Longest answer, in tokens.")]
 BudgetOption = Annotated[float | None, typer.Option(min=0, help="Most to spend, in the price table's currency.")]
 PricesOption = Annotated[Path | None, typer.Option(help="Price table (YAML). Default: the shipped one.")]
+VignetteOption = Annotated[
+    list[str] | None, typer.Option("--vignette", help="Who asks, repeatable; `all`. Default: the paper's three.")
+]
+VignettesOption = Annotated[Path | None, typer.Option("--vignettes", help="Folder of vignettes of your own.")]
+FidelityOption = Annotated[
+    Literal["keep", "reject"],
+    typer.Option("--fidelity", help="Questions unlike their vignette: keep, or ask for others."),
+]
 NameOption = Annotated[str, typer.Option("--name", help="Name of the suite.")]
 SuitesOption = Annotated[Path, typer.Option("--suites", help="Folder that the suite's folder is made in.")]
 
@@ -42,14 +55,22 @@ def part(app: typer.Typer) -> None:
     from harness.batch.cli import batch
     from harness.bench import bench
     from harness.demo import demo
+    from harness.fidelity.cli import fidelity
     from harness.gate_cli import add_to as add_gate_to
     from harness.importing import import_suite
     from harness.judging.cli import add_to as add_judging_to
     from harness.labelling.cli import add_to as add_labelling_to
+    from harness.meaning.cli import meaning
+    from harness.refine.cli import refine
     from harness.report_cli import add_to as add_reports_to
+    from harness.vignettes_cli import vignettes
 
     harness.command("import")(import_suite)
     harness.add_typer(batch, name="batch")
+    harness.command()(vignettes)
+    harness.command()(fidelity)
+    harness.command()(meaning)
+    harness.command()(refine)
     add_gate_to(harness)
     add_labelling_to(harness)
     add_judging_to(harness)
@@ -59,9 +80,17 @@ def part(app: typer.Typer) -> None:
     app.command()(bench)
 
 
-def _plan(catalog: str, lang: str, variations: int, novel: int) -> list[Prompt]:
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Whose questions are asked for: names of vignettes, and the folder they lie in."""
+
+    names: list[str] | None
+    folder: Path | None
+
+
+def _plan(catalog: str, lang: str, who: Who, plan: Plan) -> list[Prompt]:
     loaded = load_catalog(locate(catalog), lang)
-    return build_prompts(loaded, load_vignettes(lang), Plan(variations, novel))
+    return build_prompts(loaded, load_vignettes(lang, who.folder, names=who.names or ()), plan)
 
 
 @prompts_app.command("export")
@@ -71,13 +100,15 @@ def export(
     lang: LanguageOption = "de",
     variations: VariationsOption = 10,
     novel: NovelOption = 20,
+    vignette: VignetteOption = None,
+    vignettes: VignettesOption = None,
     model: Annotated[str, typer.Option(help="Model named in the requests.")] = "gpt-4o",
     temperature: TemperatureOption = None,
     max_tokens: MaxTokensOption = None,
 ) -> None:
     """Write every prompt of a suite as an OpenAI Batch input file, to be answered by any model anywhere."""
     with friendly_errors():
-        prompts = _plan(catalog, lang, variations, novel)
+        prompts = _plan(catalog, lang, Who(vignette, vignettes), Plan(variations, novel))
         write_prompts(prompts, out, model=model, temperature=temperature, max_tokens=max_tokens)
         print(f"{len(prompts)} prompts for {sum(prompt.count for prompt in prompts)} questions in {out}")
 
@@ -90,15 +121,25 @@ def import_(
     lang: LanguageOption = "de",
     variations: VariationsOption = 10,
     novel: NovelOption = 20,
+    vignette: VignetteOption = None,
+    vignettes: VignettesOption = None,
     answered: Annotated[Literal["live", "offline"], typer.Option(help="How the answers were made.")] = "offline",
     temperature: TemperatureOption = None,
     note: Annotated[str, typer.Option(help="What readers of results must know of this suite.")] = "",
+    fidelity: FidelityOption = "keep",
+    missing: Annotated[
+        Path | None,
+        typer.Option("--missing", help="With `reject`: write prompts for what is missing, and no suite yet."),
+    ] = None,
     suites: SuitesOption = Path("vignettes/suites"),
 ) -> None:
     """Read a model's answers, report what was dropped and why, and write an immutable suite."""
+    from harness.fidelity.sifting import Sifting  # word lists, scipy
+
     with friendly_errors():
         target = Target(suites, name, catalog, lang, answered, temperature, note)
-        _import(_plan(catalog, lang, variations, novel), files, target)
+        plan = _plan(catalog, lang, Who(vignette, vignettes), Plan(variations, novel))
+        _import(plan, files, target, Sifting(fidelity, vignettes, missing))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +159,16 @@ class Target:
         return self.suites / self.name
 
 
-def _import(prompts: list[Prompt], files: list[Path], target: Target) -> None:
+def _import(
+    prompts: list[Prompt], files: list[Path], target: Target, sifting: Sifting, answerer: Answerer | None = None
+) -> None:
     folder = locate(target.catalog)
-    recording = record(
-        prompts,
-        read_answers(files),
-        detector=detector_of(folder),
-        source=QuestionSource(
-            kind="model", answered=target.answered, temperature=target.temperature, date=date.today()
-        ),
+    source = QuestionSource(kind="model", answered=target.answered, temperature=target.temperature, date=date.today())
+    recording = sifting.recording(
+        prompts, read_answers(files), detector=detector_of(folder), source=source, answerer=answerer
     )
+    if recording is None:
+        return
     for item in recording.dropped:
         print(f"dropped ({item.reason}) from {item.prompt_id}: {item.text[:100]}")
     for prompt_id, missing in recording.short.items():
@@ -163,6 +204,8 @@ def generate(
     lang: LanguageOption = "de",
     variations: VariationsOption = 10,
     novel: NovelOption = 20,
+    vignette: VignetteOption = None,
+    vignettes: VignettesOption = None,
     temperature: TemperatureOption = None,
     seed: SeedOption = None,
     max_tokens: MaxTokensOption = None,
@@ -176,22 +219,29 @@ def generate(
     store: Annotated[Path | None, typer.Option(help="Store of answers. Default: in the data folder.")] = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Keep no answers for other suites.")] = False,
     note: Annotated[str, typer.Option(help="What readers of results must know of this suite.")] = "",
+    fidelity: FidelityOption = "keep",
     suites: SuitesOption = Path("vignettes/suites"),
 ) -> None:
     """Have a live model write a suite; interrupted, it goes on where it was and asks nothing twice."""
+    from harness.fidelity.sifting import Sifting
     from harness.llm import ModelCall
     from harness.llm.generating import Keeping, answer_with_model
 
     with friendly_errors():
-        prompts = _plan(catalog, lang, variations, novel)
+        prompts = _plan(catalog, lang, Who(vignette, vignettes), Plan(variations, novel))
         target = Target(suites, name, catalog, lang, "live", temperature, note)
         if target.folder.exists():
             raise BadData(f"{target.folder} exists, and suites are immutable. Choose another name with `--name`.")
         call = ModelCall(model, temperature, seed, max_tokens, timeout, retries, parallel)
         keeping = Keeping(replay, not no_store, store, prices, budget)
         answers = suites / f"{name}.answers.jsonl"
-        answer_with_model(prompts, call, keeping, answers, structured=structured)
-        _import(prompts, [answers], target)
+
+        def ask(asked: Sequence[Prompt]) -> dict[str, ModelAnswer]:
+            answer_with_model(asked, call, keeping, answers, structured=structured)
+            return read_answers([answers])
+
+        ask(prompts)
+        _import(prompts, [answers], target, Sifting(fidelity, vignettes), ask)
 
 
 @harness.command()

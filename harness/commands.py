@@ -17,7 +17,7 @@ from harness.run import ERROR, Outcome, run_suite
 from harness.score import Summary, summarise
 from harness.suite import Suite, load_suite
 from harness.systems import IN_PROCESS, InProcess, Opening, System
-from harness.vignettes import load_vignettes
+from harness.vignettes import ALL, load_vignettes
 
 
 def run_and_report(suite_name: str, out: Path, opening: Opening, *, system: str = IN_PROCESS) -> Summary:
@@ -80,7 +80,7 @@ def print_tables(
     beside: tuple[list[Outcome], Summary] | None = None,
 ) -> None:
     """Print the paper's tables for a run, with another run (the published method) beside it."""
-    titles = Titles({vignette.id: vignette.title for vignette in load_vignettes(suite.meta.language)})
+    titles = Titles({vignette.id: vignette.title for vignette in load_vignettes(suite.meta.language, names=[ALL])})
     console = Console(highlight=False, markup=False)  # notes and names are data: brackets in them are brackets
     console.print(table_1(summary, beside[1] if beside else None, titles))
     console.print(NOTE_1, style="dim")

@@ -34,8 +34,10 @@ _PREAMBLE = re.compile(
     r"diese (?:fragen|varianten)|these (?:questions|variations)|hope (?:this|these)|vielen dank|bitte schön)",
     re.IGNORECASE,
 )
+# An anxious patient is sorry too: "I'm sorry, I am so nervous: does it hurt?"
 _REFUSAL = re.compile(
-    r"\b(?:es tut mir leid, (?:aber )?ich|als (?:ki|sprachmodell)|i(?:'|’)?m sorry,? (?:but )?i|as an ai)\b",
+    r"\b(?:es tut mir leid, (?:aber )?ich (?:kann|darf|bin nicht)|als (?:ki|sprachmodell)|as an ai|"
+    r"i(?:'|’)?m sorry,? (?:but )?i(?:(?:'|’)?m| am)? (?:can|won|must|unable|not able|do not|don))",
     re.IGNORECASE,
 )
 # Patients say this too, in a question: "Ich kann das nicht lesen, was steht da?"

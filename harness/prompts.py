@@ -35,6 +35,7 @@ class Prompt:
         system: Who the model is.
         task: What it is asked to do.
         count: How many questions it should return.
+        mixed: Whether this patient mixes languages: then no question is dropped for its language.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Prompt:
     system: str
     task: str
     count: int
+    mixed: bool = False
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -81,7 +83,10 @@ def _of_vignette(catalog: Catalog, vignette: Vignette, plan: Plan, tasks: dict[s
     def prompt(kind: Kind, name: str, pair_id: str | None, count: int, **slots: str) -> Prompt:
         task = tasks[kind].substitute(count=str(count), **slots)
         identity = f"{kind}/{vignette.id}/{name}"
-        return Prompt(identity, kind, vignette.id, pair_id, catalog.language, vignette.impersonation, task, count)
+        mixed = vignette.mixed_with is not None
+        return Prompt(
+            identity, kind, vignette.id, pair_id, catalog.language, vignette.impersonation, task, count, mixed
+        )
 
     for pair in catalog.pairs:
         if plan.variations:

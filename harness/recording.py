@@ -91,7 +91,7 @@ def record(
     if unknown:
         raise BadData(
             f"{len(unknown)} answers belong to no prompt of this plan, for example {unknown[0]!r}. "
-            "Give the same `--catalog`, `--lang`, `--variations` and `--novel` as at the export."
+            "Give the same `--catalog`, `--lang`, `--variations`, `--novel` and `--vignette` as at the export."
         )
     questions: list[Question] = []
     dropped: list[Dropped] = []
@@ -107,7 +107,11 @@ def record(
         if unfinished:
             dropped.append(Dropped(prompt.id, unfinished, "cut off"))
         parsed = parse_answer(
-            whole, prompt_id=prompt.id, count=prompt.count, language=prompt.language, detector=detector
+            whole,
+            prompt_id=prompt.id,
+            count=prompt.count,
+            language=prompt.language,
+            detector=None if prompt.mixed else detector,
         )
         written = source.model_copy(update={"model": answer.model or None, "prompt": prompt.hash})
         # The prompt for novel questions is asked more than once and may bring the same question again.

@@ -84,6 +84,17 @@ def test_refusals_give_no_question(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, I am so nervous that I haven't dared to look it up … what actually is a mammogram?",
+        "Es tut mir leid, ich frage bestimmt zu viel, aber tut das weh?",
+    ],
+)
+def test_patients_who_are_sorry_do_not_refuse(text: str) -> None:
+    assert parse_answer(text, prompt_id="p", count=10, language="de").questions == (text,)
+
+
+@pytest.mark.parametrize(
     "text", ["Ich kann das nicht lesen, was steht da?", "I can't do Monday, is another day possible?"]
 )
 def test_patients_may_say_what_they_cannot_do(text: str) -> None:
