@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from bot import BadData
+from harness.outcomes import ERROR, Outcome
 from harness.paired import ALPHA, Change, clustered_change, detectable_change, holm, mcnemar
-from harness.run import ERROR, OUTCOMES, RUN, Outcome, load_outcomes
+from harness.run import RUN, load_outcomes
+from harness.running.store import stored_format
 from harness.score import SEED
 
 Hit = Callable[[Outcome], bool]
@@ -45,7 +47,7 @@ class Run:
 
 def load_run(folder: Path) -> Run:
     """Read a run; raise BadData when the folder holds none. A run may hold no outcomes."""
-    if not (folder / OUTCOMES).is_file():
+    if stored_format(folder) is None:
         raise BadData(f"{folder} holds no run. Run `klartext harness run --suite NAME --out {folder}`.")
     try:
         record: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
