@@ -11,7 +11,15 @@ from typing import Annotated, Literal
 import typer
 
 from bot import BadData, LanguageDetector, Settings, friendly_errors, load_catalog, locate
-from harness.options import CatalogOption, DataOption, LanguageOption, progress_bar
+from harness.options import (
+    CatalogOption,
+    DataOption,
+    FormatOption,
+    JobsOption,
+    LanguageOption,
+    SchedulerOption,
+    progress_bar,
+)
 from harness.prompts import Plan, Prompt, build_prompts, write_prompts
 from harness.questions import QuestionSource
 from harness.recording import read_answers, record
@@ -196,16 +204,20 @@ def run(
     method: Annotated[Literal["hybrid", "cosine"], typer.Option(help="How the assistant matches.")] = "hybrid",
     catalog: CatalogOption = "mammography",
     encoder: Annotated[str, typer.Option(help="Encoder of the assistant.", metavar="NAME")] = "embedded",
+    jobs: JobsOption = None,
+    scheduler: SchedulerOption = None,
+    format_: FormatOption = None,
     data: DataOption = None,
 ) -> None:
     """Ask a system every question of a suite, score it, and print the tables."""
     from harness.commands import run_and_report
+    from harness.running.planning import How
     from harness.systems import Opening, require_known
 
     with friendly_errors():
         require_known(system)
         opening = Opening(catalog, encoder, method, data)
-        summary = run_and_report(suite, out, opening, system=system)
+        summary = run_and_report(suite, out, opening, system=system, how=How(jobs, scheduler, format_))
         (out / "summary.json").write_text(json.dumps(summary.as_json(), indent=2) + "\n", encoding="utf-8")
 
 

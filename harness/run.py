@@ -12,8 +12,8 @@ from typing import Protocol
 
 from bot import BadData, Catalog, Unreachable
 from harness.outcomes import ERROR, Outcome, accepted_pairs
-from harness.running.chunks import CHUNK, MOST_FAILURES, Asking, Batch, Encode, Here, Placed
-from harness.running.store import OUTCOMES, Format, Store, find_store, open_store, stored_format
+from harness.running.chunks import CHUNK, MOST_FAILURES, Asking, Batch, Here, Placed
+from harness.running.store import OUTCOMES, Format, Store, encoder_of, find_store, open_store, stored_format
 from harness.suite import Asked, contamination
 from harness.systems import System
 
@@ -47,13 +47,15 @@ class Plan:
     """How a run is asked and kept.
 
     Attributes:
-        format: Of the outcomes; None: as the folder has it, else JSON lines.
-        asker: Makes what asks, for a number of questions and an encoder of outcomes; None: asked here.
+        format: Of the outcomes; None: as the folder has it, else `otherwise`.
+        otherwise: See `format`.
+        asker: Makes what asks so many questions elsewhere and encodes outcomes so; or None: here.
         progress: Called with the number of questions done since the last call.
     """
 
     format: Format | None = None
-    asker: Callable[[int, Encode], Asker] | None = None
+    otherwise: Format = "jsonl"
+    asker: Callable[[int, Format], Asker | None] = lambda *_: None
     progress: Progress = lambda _: None
 
 
@@ -91,15 +93,19 @@ def ask_suite(suite: Asked, system: System, catalog: Catalog, out: Path, plan: P
     identity = {"suite": suite.meta.name, "suite_hash": suite.meta.sha256, **system.identity}
     _claim(out, identity, questions=count)
     with _locked(out):
-        store = open_store(out, plan.format or stored_format(out) or "jsonl")
+        store = open_store(out, plan.format or stored_format(out) or plan.otherwise)
         done = store.resume()
         plan.progress(len(left_out) + len(done))
-        asking = Asking(system, catalog, store.encode)
-        asker = plan.asker(count - len(done), store.encode) if plan.asker else Here(asking, store.rows, store.pause_s)
+        asker = _asker(plan, system, catalog, store, count - len(done))
         questions = enumerate(suite.questions)
         todo = (placed for placed in questions if placed[1].id not in left_out and placed[1].id not in done)
         _store_all(asker.batches(todo), store, plan.progress)
     return store
+
+
+def _asker(plan: Plan, system: System, catalog: Catalog, store: Store, count: int) -> Asker:
+    here = Here(Asking(system, catalog, encoder_of(store.format)), store.rows, store.pause_s)
+    return (plan.asker(count, store.format) if count else None) or here
 
 
 def load_outcomes(out: Path) -> list[Outcome]:

@@ -69,6 +69,7 @@ class Summary:
         novel: Decisions on novel questions, by vignette; their rightness is labelled by raters.
         failed: Questions on which the system failed; they count nowhere else.
         urgent: Urgent messages, and how many of them were found.
+        asked: All questions of the run.
     """
 
     total: Score
@@ -76,6 +77,7 @@ class Summary:
     novel: dict[str, dict[str, int]]
     failed: int = 0
     urgent: tuple[int, int] = (0, 0)
+    asked: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -106,6 +108,7 @@ def summarise_tally(counts: Tally) -> Summary:
         novel=_novel_decisions(counts),
         failed=_sum(counts, lambda cell: cell.decision == ERROR),
         urgent=(_sum(urgent, lambda _: True), _sum(urgent, lambda cell: cell.decision == "urgent")),
+        asked=_sum(counts, lambda _: True),
     )
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from bot import BadData
 from harness.outcomes import ERROR, Outcome
-from harness.running.chunks import CHUNK, Encode, Row
+from harness.running.chunks import CHUNK, Row
+from harness.running.store import Format
 from harness.tally import Tally, tally_placed
 
 
@@ -23,12 +24,9 @@ class JsonlStore:
     """One outcome a line. A question that is asked again after a failure has two: the last one counts."""
 
     path: Path
+    format: Format = "jsonl"
     rows: int = CHUNK  # a kill costs at most this many answers …
     pause_s: float = 1.0  # … or this much time of a slow system
-
-    @property
-    def encode(self) -> Encode:
-        return encode
 
     def resume(self) -> set[str]:
         done: set[str] = set()

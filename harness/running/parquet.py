@@ -12,7 +12,8 @@ from typing import Any
 
 from bot import BadData, MissingExtra
 from harness.outcomes import ERROR, Outcome
-from harness.running.chunks import Encode, Row
+from harness.running.chunks import Row
+from harness.running.store import Format
 from harness.tally import Tally
 
 try:
@@ -58,12 +59,9 @@ class ParquetStore:
     """A folder of parts. What failed is taken out before it is asked again, so that no question is there twice."""
 
     folder: Path
+    format: Format = "parquet"
     rows: int = 1024  # readers open every part: few large ones are read faster
     pause_s: float = 30.0
-
-    @property
-    def encode(self) -> Encode:
-        return encode
 
     def resume(self) -> set[str]:
         for partial in self.folder.glob(".*.partial"):

@@ -29,8 +29,8 @@ class Store(Protocol):
         ...
 
     @property
-    def encode(self) -> Encode:
-        """What makes a batch of outcomes; a plain function, so that it can travel to other processes."""
+    def format(self) -> Format:
+        """How outcomes are encoded, here and by workers."""
         ...
 
     def resume(self) -> set[str]:
@@ -74,6 +74,17 @@ def open_store(out: Path, format_: Format) -> Store:
     from harness.running.jsonl import JsonlStore
 
     return JsonlStore(out / OUTCOMES)
+
+
+def encoder_of(format_: Format) -> Encode:
+    """Return what makes batches of a format, without a store."""
+    if format_ == "parquet":
+        from harness.running.parquet import encode as encode_parquet
+
+        return encode_parquet
+    from harness.running.jsonl import encode
+
+    return encode
 
 
 def stored_format(out: Path) -> Format | None:
