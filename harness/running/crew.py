@@ -43,9 +43,14 @@ def in_order(
         yield _batch(under_way.popleft())
 
 
-def size_of(count: int, workers: int) -> int:
-    """Return how many questions a worker gets at once; a multiple of what a system gets at once."""
-    return CHUNK * max(1, min(MOST_CHUNKS, count // (CHUNK * ROUNDS * workers)))
+def size_of(count: int, workers: int, *, outside: bool) -> int:
+    """Return how many of `count` questions a worker gets at once.
+
+    This assistant gets whole chunks, so that its batches are the same wherever it is asked. Systems outside get one
+    question at a time and may be slow: a worker's death costs all that it has under way.
+    """
+    fair = count // (ROUNDS * workers)
+    return max(1, min(CHUNK, fair)) if outside else CHUNK * max(1, min(MOST_CHUNKS, fair // CHUNK))
 
 
 def _batch(promised: Promised) -> Batch:

@@ -47,8 +47,9 @@ class OnDask:
             def submit(chunk: list[Placed]) -> Any:
                 return client.submit(ask_elsewhere, errand, chunk, pure=False)
 
+            size = size_of(self.count, threads, outside=errand.recipe.file is not None)
             try:
-                yield from in_order(questions, submit, size=size_of(self.count, threads), width=width)
+                yield from in_order(questions, submit, size=size, width=width)
             finally:
                 _dismiss(client)
 

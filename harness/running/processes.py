@@ -44,7 +44,9 @@ class Processes:
             return pool.submit(ask_elsewhere, self.errand, chunk)
 
         try:
-            yield from in_order(questions, submit, size=size_of(self.count, self.jobs), width=2 * self.jobs)
+            yield from in_order(
+                questions, submit, size=size_of(self.count, self.jobs, outside=False), width=2 * self.jobs
+            )
         except BrokenProcessPool as error:
             raise Unreachable(
                 "A worker process ended (killed, or out of memory). What was answered is kept: run this again, "
