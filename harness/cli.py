@@ -47,9 +47,11 @@ def part(app: typer.Typer) -> None:
     from harness.demo import demo
     from harness.gate_cli import add_to as add_gate_to
     from harness.importing import import_suite
+    from harness.stability_cli import stability_
 
     harness.command("import")(import_suite)
     add_gate_to(harness)
+    harness.command("stability")(stability_)
     app.add_typer(harness, name="harness")
     app.command()(demo)
     app.command()(bench)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from harness.outcomes import ERROR, Outcome
 from harness.report import NOTE_1, Titles, note_2, table_1, table_2
 from harness.run import ask_suite, run_suite
 from harness.running.planning import How, plan_of, recipe_of
+from harness.running.recipe import Recipe
 from harness.running.store import Store
 from harness.score import Summary, summarise_tally
 from harness.suite import Asked, open_suite
@@ -30,13 +31,28 @@ def run_and_report(
     suite = open_suite(suite_name)
     how = how or How()
     recipe = recipe_of(system, opening, suite.meta.language, how)
-    with recipe.opened() as (under_test, catalog), _bar(suite, under_test) as progress:
-        store = ask_suite(suite, under_test, catalog, out, plan_of(how, recipe, under_test, progress))
+    with recipe.opened() as opened:
+        store = _ask(suite, recipe, opened, out, how)
     counts = store.tally()
     _require_answers(suite, store, counts)
     summary = summarise_tally(counts)
     print_tables(suite, list(store.novel()), summary, verdicts=verdicts_of(suite, out))
     return summary
+
+
+def ask_into(suite_name: str, folders: Sequence[Path], opening: Opening, *, system: str, how: How) -> None:
+    """Run a suite once for each folder; no tables."""
+    suite = open_suite(suite_name)
+    recipe = recipe_of(system, opening, suite.meta.language, how)
+    with recipe.opened() as opened:
+        for folder in folders:
+            _ask(suite, recipe, opened, folder, how)
+
+
+def _ask(suite: Asked, recipe: Recipe, opened: tuple[System, Catalog], out: Path, how: How) -> Store:
+    system, catalog = opened
+    with _bar(suite, system) as progress:
+        return ask_suite(suite, system, catalog, out, plan_of(how, recipe, system, progress))
 
 
 def _require_answers(suite: Asked, store: Store, counts: Tally) -> None:
