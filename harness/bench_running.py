@@ -145,7 +145,9 @@ def _counted(name: str, out: Path) -> list[Figure]:
 def write_jsonl(outcomes: list[Outcome], drawn: np.ndarray[tuple[int], np.dtype[np.int64]], out: Path) -> None:
     """Write drawn outcomes as a run would, with ids of their own."""
     out.mkdir()
-    rests = [outcome.as_line().removeprefix(json.dumps({"id": outcome.id})[:-1]) for outcome in outcomes]
+    rests = [
+        outcome.as_line().removeprefix(json.dumps({"id": outcome.id}, ensure_ascii=False)[:-1]) for outcome in outcomes
+    ]
     with (out / OUTCOMES).open("w", encoding="utf-8") as file:
         file.writelines(f'{{"id": "drawn-{number}"{rests[which]}' for number, which in enumerate(drawn))
 
