@@ -58,7 +58,7 @@ def _ask(suite: Asked, recipe: Recipe, opened: tuple[System, Catalog], out: Path
 def _require_answers(suite: Asked, store: Store, counts: Tally) -> None:
     """Raise an error in one line when there is nothing to score."""
     if counts and all(count.cell.decision == ERROR for count in counts):
-        reason = next(outcome.error for outcome in store.outcomes())
+        reason = next(outcome.error for outcome in store.failed())
         raise Unreachable(f"The system answered no question ({reason}). Mend it and run this again.")
     if all(count.cell.right is None for count in counts):
         raise BadData(

@@ -60,6 +60,7 @@ class Asking:
     system: System
     catalog: Catalog
     encode: Encode
+    _accepted: dict[str | None, frozenset[str]] = field(default_factory=dict)
 
     def outcomes(self, chunk: Sequence[Placed]) -> Iterator[Row]:
         """Ask the questions of a chunk, in order; a slow system's outcomes come as they are there."""
@@ -68,7 +69,12 @@ class Asking:
             if isinstance(reply, Failure):
                 yield place, Outcome.failed(question, reply)
             else:
-                yield place, Outcome.of(question, reply, accepted_pairs(self.catalog, question.pair_id))
+                yield place, Outcome.of(question, reply, self._right_pairs(question.pair_id))
+
+    def _right_pairs(self, pair_id: str | None) -> frozenset[str]:
+        if pair_id not in self._accepted:
+            self._accepted[pair_id] = accepted_pairs(self.catalog, pair_id)
+        return self._accepted[pair_id]
 
     def whole(self, questions: Sequence[Placed]) -> Batch:
         """Ask all of several chunks, or as many as the system answers before it is down."""

@@ -62,6 +62,9 @@ class JsonlStore:
         found = ((place, _lean(outcome)) for place, outcome in self._placed() if outcome.kind == "novel")
         yield from _in_order(found)
 
+    def failed(self) -> Iterator[Outcome]:
+        return (outcome for _, outcome in self._placed() if outcome.decision == ERROR)
+
     def tally(self) -> Tally:
         return tally_placed(self._placed())
 

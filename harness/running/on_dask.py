@@ -51,7 +51,7 @@ class OnDask:
             try:
                 yield from in_order(questions, submit, size=size, width=width)
             finally:
-                _dismiss(client)
+                _dismiss(client, errand)
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def _client(address: str) -> Client:
         raise BadData(f"{address!r} is no address of a Dask scheduler, such as tcp://127.0.0.1:8786.") from error
 
 
-def _dismiss(client: Client) -> None:
+def _dismiss(client: Client, errand: Errand) -> None:
     """Have the workers close what they opened; those that are gone have."""
     with suppress(OSError, distributed.CancelledError, TimeoutError):
-        client.run(forget, on_error="ignore")
+        client.run(forget, errand, on_error="ignore")

@@ -84,6 +84,11 @@ class ParquetStore:
         for record in rows_of(self.folder, where="kind = 'novel'"):
             yield decode({**record, "text": "", "candidates": ()})
 
+    def failed(self) -> Iterator[Outcome]:
+        from harness.running.aggregate import rows_of
+
+        yield from map(decode, rows_of(self.folder, where=f"decision = '{ERROR}'"))
+
     def tally(self) -> Tally:
         from harness.running.aggregate import tally_of
 

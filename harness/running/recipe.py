@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from bot import BadData, Catalog, Settings, UserFixable
 from harness.running.chunks import Asking, Batch, Placed
@@ -75,11 +76,13 @@ class Errand:
         recipe: How the system is opened.
         identity: What it must turn out to be.
         format: How its answers are to be stored.
+        run: Tells runs apart that ask the same system at once: each closes what was opened for it alone.
     """
 
     recipe: Recipe
     identity: dict[str, str]
     format: Format
+    run: str = field(default_factory=lambda: uuid4().hex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +92,7 @@ class Refused:
     reason: str
 
 
-_KEPT: dict[str, Asking] = {}
-_STACK = ExitStack()
+_KEPT: dict[str, tuple[Asking, ExitStack]] = {}
 _LOCK = threading.Lock()
 
 
@@ -108,20 +110,21 @@ def ask_elsewhere(errand: Errand, questions: list[Placed]) -> Batch | Refused:
 
 def _kept(errand: Errand) -> Asking:
     whose = "" if errand.recipe.file is None else threading.get_ident()
-    key = f"{whose} {errand!r}"
+    key = f"{errand!r} {whose}"
     with _LOCK:
         if key not in _KEPT:
-            system, catalog = _STACK.enter_context(errand.recipe.opened())
-            _require_same(system.identity, errand.identity)
-            _KEPT[key] = Asking(system, catalog, encoder_of(errand.format))
-        return _KEPT[key]
+            with ExitStack() as stack:
+                system, catalog = stack.enter_context(errand.recipe.opened())
+                _require_same(system.identity, errand.identity)
+                _KEPT[key] = Asking(system, catalog, encoder_of(errand.format)), stack.pop_all()
+        return _KEPT[key][0]
 
 
-def forget() -> None:
-    """Close what this process has opened."""
+def forget(errand: Errand) -> None:
+    """Close what this process has opened for an errand."""
     with _LOCK:
-        _KEPT.clear()
-        _STACK.close()
+        for key in [key for key in _KEPT if key.startswith(f"{errand!r} ")]:
+            _KEPT.pop(key)[1].close()
 
 
 def _require_same(found: dict[str, str], expected: dict[str, str]) -> None:

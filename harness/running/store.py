@@ -49,6 +49,10 @@ class Store(Protocol):
         """Yield outcomes of novel questions, without the question's text and without candidates."""
         ...
 
+    def failed(self) -> Iterator[Outcome]:
+        """Yield outcomes of questions on which the system failed, in any order."""
+        ...
+
     def tally(self) -> Tally:
         """Count outcomes without holding them."""
         ...

@@ -28,7 +28,7 @@ class Api:
     turn_ids: list[str] = field(default_factory=list)
 
     def __call__(self, seen: Seen) -> Any:
-        body = json.loads(seen.body) if seen.body else None
+        body: Any = json.loads(seen.body) if seen.body else None
         if seen.path == CONVERSATIONS:
             assert body == {"consent": True, "language": "de"}
             id_ = f"{len(self.opened):032x}"

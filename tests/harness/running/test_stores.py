@@ -54,7 +54,7 @@ def test_what_failed_is_asked_again_and_no_question_is_stored_twice(
     suite: Suite, by_cosine: ByCosine, small: Assistant, tmp_path: Path
 ) -> None:
     class Flaky(ByCosine):
-        def ask(self, texts, language):  # type: ignore[no-untyped-def]
+        def ask(self, texts, language):
             answers = list(super().ask(texts, language))
             return [*answers[:1], *(Failure("status 500", 1.0) for _ in answers[1:3]), *answers[3:]]
 
@@ -117,7 +117,7 @@ def test_a_second_process_is_kept_out(suite: Suite, by_cosine: ByCosine, small: 
     said: list[str] = []
 
     class Intruder(ByCosine):
-        def ask(self, texts, language):  # type: ignore[no-untyped-def]
+        def ask(self, texts, language):
             with pytest.raises(BadData, match="Another process is running in") as caught:
                 run_suite(suite, by_cosine, small.catalog("de"), tmp_path / "run")
             said.append(str(caught.value))
