@@ -20,9 +20,10 @@ HERE = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0", "--no-dashb
 
 @dataclass(frozen=True, slots=True)
 class LoopbackCluster:
-    """What was started: the scheduler's address, and the workers' processes."""
+    """What was started: the scheduler with its address, and the workers."""
 
     address: str
+    scheduler: subprocess.Popen[bytes]
     workers: tuple[subprocess.Popen[bytes], ...]
 
 
@@ -37,14 +38,16 @@ def loopback_cluster(workers: int, folder: Path, environ: Mapping[str, str] | No
     """
     told = folder / "scheduler.json"
     with ExitStack() as stack:
-        stack.enter_context(_process("scheduler", folder, ("--port", "0", "--scheduler-file", str(told)), {}))
+        scheduler = stack.enter_context(
+            _process("scheduler", folder, ("--port", "0", "--scheduler-file", str(told)), {})
+        )
         address = _wait_for(told)
         options = (address, "--nthreads", "1", "--no-nanny", "--local-directory", str(folder), "--death-timeout", "60")
         started = [
             stack.enter_context(_process("worker", folder, (*options, "--name", f"worker-{number}"), environ or {}))
             for number in range(workers)
         ]
-        yield LoopbackCluster(address, tuple(started))
+        yield LoopbackCluster(address, scheduler, tuple(started))
 
 
 @contextmanager

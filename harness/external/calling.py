@@ -21,10 +21,10 @@ class Failed(Exception):
 class Pace:
     """At most so many starts a second, by all threads together."""
 
-    def __init__(self, per_second: float | None, *, first_waits: bool = False) -> None:
+    def __init__(self, per_second: float | None) -> None:
         self._between_s = 1 / per_second if per_second else 0.0
         self._lock = threading.Lock()
-        self._next = time.monotonic() + self._between_s if first_waits else 0.0
+        self._next = 0.0
 
     def wait(self) -> None:
         """Sleep until the next start is due."""

@@ -118,10 +118,8 @@ def _endpoint(
     file: EndpointFile, identity: dict[str, str], recogniser: Recogniser, environ: Mapping[str, str], traffic: Traffic
 ) -> Iterator[System]:
     limit = None if file.per_second is None else file.per_second * traffic.share
-    # One of several processes does not know when the others asked last: its first question waits, too.
-    pace = Pace(limit, first_waits=traffic.share < 1)
     with connect(file) as client:
-        caller = Caller(client, file, pace)
+        caller = Caller(client, file, Pace(limit))
         system = _http_system(file, identity, recogniser, environ, caller)
         yield Lanes(identity, [system] * traffic.parallel) if traffic.parallel > 1 else system
 

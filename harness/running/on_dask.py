@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -59,7 +60,7 @@ def _connected(address: str) -> Iterator[Client]:
     # Questions of a suite may once have been a patient's.
     Settings.from_environment().require_patient_text_allowed(address)
     try:
-        with _client(address) as client:
+        with _silent(), _client(address) as client:
             client.wait_for_workers(1, timeout=WORKERS_S)
             yield client
     except distributed.KilledWorker as error:
@@ -74,6 +75,20 @@ def _connected(address: str) -> Iterator[Client]:
         ) from error
     except ImportError as error:
         raise Unreachable(f"The workers lack something ({error}). Install the same klartext on them.") from error
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep Dask from logging tracebacks: what goes wrong is said in one line."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def _client(address: str) -> Client:

@@ -75,6 +75,28 @@ def test_a_killed_worker_loses_and_doubles_nothing(
     assert len(list((tmp_path / "run" / PARTS).iterdir())) > 2
 
 
+def test_a_scheduler_that_dies_ends_the_run_in_one_line_and_what_was_answered_is_kept(
+    long_suite: MakeLong,
+    make_system: MakeSystem,
+    opening: Opening,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    suite = long_suite(200)
+    (tmp_path / "cluster").mkdir()
+    with loopback_cluster(1, tmp_path / "cluster") as cluster:
+        how = How(scheduler=cluster.address)
+        recipe = recipe_of(str(make_system(8)), opening, "de", how)
+
+        with pytest.raises(Unreachable, match=r"or its workers cannot be reached .* what was answered is kept"):
+            run(suite, recipe, tmp_path / "run", how, lambda count: cluster.scheduler.kill() if count else None)
+
+    assert "Traceback" not in capfd.readouterr().err
+    kept = load_outcomes(tmp_path / "run")
+    assert 0 < len(kept) < len(suite.questions)
+    assert [outcome.id for outcome in kept] == [question.id for question in suite.questions[: len(kept)]]
+
+
 RUN = """\
 import sys
 from pathlib import Path

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot import Assistant, BadData
-from harness.comparison import load_run
+from harness.comparison import Counted, load_counted, load_run
 from harness.outcomes import ERROR, Outcome
 from harness.run import Plan, ask_suite, load_outcomes, run_suite
 from harness.running import parquet
@@ -37,6 +37,8 @@ def test_a_parquet_run_holds_what_a_run_of_json_lines_holds(
 
     assert [replace(o, elapsed_ms=0.0) for o in found] == [replace(o, elapsed_ms=0.0) for o in expected]
     assert load_run(tmp_path / "parts").outcomes == tuple(found)
+    assert load_counted(tmp_path / "parts") == load_counted(tmp_path / "lines")
+    assert load_counted(tmp_path / "parts") == Counted.of(load_run(tmp_path / "lines"))
     assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == [PARTS, "run.json"]
 
 
@@ -61,6 +63,7 @@ def test_what_failed_is_asked_again_and_no_question_is_stored_twice(
     plan, catalog, out = Plan(format="parquet"), small.catalog("de"), tmp_path / "run"
     ask_suite(suite, Flaky(small), catalog, out, plan)
     failed = [outcome.id for outcome in load_outcomes(out) if outcome.decision == ERROR]
+    assert load_counted(out).failure == "status 500"
     ask_suite(suite, by_cosine, catalog, out, plan)
 
     outcomes = load_outcomes(out)
