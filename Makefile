@@ -28,6 +28,7 @@ proof: $(VENV)/.installed-test
 	$(BIN)/klartext demo --no-chat --lang en
 	$(BIN)/klartext bench
 	$(BIN)/klartext bench --scale
+	$(BIN)/klartext bench --harness
 
 format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .

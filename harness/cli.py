@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bot import BadData, LanguageDetector, friendly_errors, load_catalog, locate
-from harness.options import CatalogOption, DataOption, LanguageOption
+from harness.options import CatalogOption, DataOption, FormatOption, JobsOption, LanguageOption, SchedulerOption
 from harness.prompts import Plan, Prompt, build_prompts, write_prompts
 from harness.questions import QuestionSource
 from harness.recording import ModelAnswer, read_answers
@@ -63,6 +63,7 @@ def part(app: typer.Typer) -> None:
     from harness.meaning.cli import meaning
     from harness.refine.cli import refine
     from harness.report_cli import add_to as add_reports_to
+    from harness.stability_cli import stability_
     from harness.vignettes_cli import vignettes
 
     harness.command("import")(import_suite)
@@ -75,6 +76,7 @@ def part(app: typer.Typer) -> None:
     add_labelling_to(harness)
     add_judging_to(harness)
     add_reports_to(harness)
+    harness.command("stability")(stability_)
     app.add_typer(harness, name="harness")
     app.command()(demo)
     app.command()(bench)
@@ -267,21 +269,26 @@ def run(
     method: Annotated[Literal["hybrid", "cosine"], typer.Option(help="How the assistant matches.")] = "hybrid",
     catalog: CatalogOption = "mammography",
     encoder: Annotated[str, typer.Option(help="Encoder of the assistant.", metavar="NAME")] = "embedded",
+    jobs: JobsOption = None,
+    scheduler: SchedulerOption = None,
+    format_: FormatOption = None,
     data: DataOption = None,
 ) -> None:
     """Ask a system every question of a suite, score it, and print the tables."""
     from harness.commands import run_and_report
     from harness.judging.ambiguity import MOST_JUDGED, find_ambiguous
     from harness.run import load_outcomes
+    from harness.running.planning import How
+    from harness.suite import open_suite
     from harness.systems import Opening, require_known
 
     with friendly_errors():
         require_known(system)
         opening = Opening(catalog, encoder, method, data)
-        summary = run_and_report(suite, out, opening, system=system)
+        summary = run_and_report(suite, out, opening, system=system, how=How(jobs, scheduler, format_))
         record = summary.as_json()
         if summary.total.n <= MOST_JUDGED:
-            _, record["automatic"] = find_ambiguous(out, load_outcomes(out), suite=load_suite(suite).meta.name)
+            _, record["automatic"] = find_ambiguous(out, load_outcomes(out), suite=open_suite(suite).meta.name)
         (out / "summary.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 

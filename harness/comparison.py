@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 
 from bot import BadData
+from harness.outcomes import ERROR, Outcome
 from harness.paired import ALPHA, Change, clustered_change, detectable_change, holm, mcnemar
-from harness.run import ERROR, OUTCOMES, RUN, Outcome, load_outcomes
+from harness.run import RUN, load_outcomes
+from harness.running.store import find_store, stored_format
 from harness.score import SEED
+from harness.tally import Cell, Tally, tally
 
 Hit = Callable[[Outcome], bool]
 
@@ -45,17 +48,58 @@ class Run:
 
 def load_run(folder: Path) -> Run:
     """Read a run; raise BadData when the folder holds none. A run may hold no outcomes."""
-    if not (folder / OUTCOMES).is_file():
+    _require_run(folder)
+    identity, questions = _identity(folder)
+    return Run(folder, tuple(load_outcomes(folder)), identity, questions)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A run of any size as gates see it.
+
+    Attributes:
+        counts: Its outcomes, counted.
+        questions: How many were to be asked; None when the run does not say.
+        failure: Why the system failed on one question; None when it failed on none.
+    """
+
+    counts: Tally
+    questions: int | None
+    failure: str | None
+
+    @classmethod
+    def of(cls, run: Run) -> Counted:
+        failures = (outcome.error for outcome in run.outcomes if outcome.decision == ERROR)
+        return cls(tally(run.outcomes), run.questions, next(failures, None))
+
+    def number(self, wanted: Callable[[Cell], bool] = lambda _: True) -> int:
+        """Return how many outcomes are in the cells that are wanted."""
+        return sum(count.n for count in self.counts if wanted(count.cell))
+
+
+def load_counted(folder: Path) -> Counted:
+    """Count a run without holding its outcomes; raise BadData when the folder holds none."""
+    _require_run(folder)
+    store = find_store(folder)
+    _, questions = _identity(folder)
+    return Counted(store.tally(), questions, next((outcome.error for outcome in store.failed()), None))
+
+
+def _require_run(folder: Path) -> None:
+    if stored_format(folder) is None:
         raise BadData(f"{folder} holds no run. Run `klartext harness run --suite NAME --out {folder}`.")
+
+
+def _identity(folder: Path) -> tuple[dict[str, str], int | None]:
+    """Return what a run is of, and how many questions were to be asked."""
     try:
         record: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
         questions = record.pop("questions", None)
-        identity = {key: str(value) for key, value in record.items()}
+        return {key: str(value) for key, value in record.items()}, questions
     except FileNotFoundError:
-        identity, questions = {}, None
+        return {}, None
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise BadData(f"{folder / RUN} does not say which run this is. Run the suite again.") from error
-    return Run(folder, tuple(load_outcomes(folder)), identity, questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from harness.comparison import Comparison, Paired, Run, pair_up
+from harness.comparison import Comparison, Counted, Paired, Run, pair_up
 from harness.gate_config import AtLeast, Baseline, Gates
 from harness.paired import detectable_change
 from harness.run import ERROR, Outcome
-from harness.score import Summary, summarise
+from harness.score import Summary, summarise_tally
 
 Status = Literal["pass", "fail", "skip"]
 ROUNDING = 1e-9  # 0.9 - 0.7 is a little more than 0.2 to a computer, but not to a reader of harness.yaml
@@ -71,26 +71,27 @@ class GateReport:
         }
 
 
-def check_run(run: Run, gates: Gates) -> GateReport:
+def check_run(run: Run | Counted, gates: Gates) -> GateReport:
     """Check a run by itself."""
-    complete = _complete(run)
-    if not any(outcome.right is not None for outcome in run.outcomes):
+    counted = run if isinstance(run, Counted) else Counted.of(run)
+    complete = _complete(counted)
+    if not counted.number(lambda cell: cell.right is not None):
         nothing = GateResult("questions", "fail", "0", ">= 1", "The run holds no answered question with a right pair.")
-        return GateReport((nothing, *complete, *_urgent(run.outcomes, gates)), ())
-    summary = summarise(run.outcomes)
+        return GateReport((nothing, *complete, *_urgent(counted, gates)), ())
+    summary = summarise_tally(counted.counts)
     n = summary.total.n
     best = detectable_change(n, 0.0)
     at_best = "none" if best is None else _points(best)
     note = f"Smallest change that {n} questions could show beside a baseline, at best (power 0.8): {at_best}."
-    results = (*complete, *_shares(summary, gates), *_urgent(run.outcomes, gates), *_failures(run, gates))
+    results = (*complete, *_shares(summary, gates), *_urgent(counted, gates), *_failures(counted, gates))
     return GateReport(results, (note,))
 
 
-def _complete(run: Run) -> list[GateResult]:
+def _complete(run: Counted) -> list[GateResult]:
     """A run that was killed may have asked the easy questions first."""
     if run.questions is None:
         return []
-    held = len(run.outcomes)
+    held = run.number()
     finished = held >= run.questions
     detail = "" if finished else "The run was not finished. Run it again: it goes on where it was."
     return [GateResult("complete", "pass" if finished else "fail", str(held), f"= {run.questions}", detail)]
@@ -128,9 +129,9 @@ def _at_least(name: str, value: float | None, gate: AtLeast | None, detail: str)
         yield GateResult(name, _status(value >= gate.min - ROUNDING), _share(value), limit, detail)
 
 
-def _urgent(outcomes: tuple[Outcome, ...], gates: Gates) -> Iterator[GateResult]:
-    urgent = [outcome for outcome in outcomes if outcome.kind == "urgent"]
-    found = sum(outcome.decision == "urgent" for outcome in urgent)
+def _urgent(run: Counted, gates: Gates) -> Iterator[GateResult]:
+    urgent = run.number(lambda cell: cell.kind == "urgent")
+    found = run.number(lambda cell: cell.kind == "urgent" and cell.decision == "urgent")
     if gates.urgent_recall is None:
         return
     if not urgent:
@@ -138,17 +139,15 @@ def _urgent(outcomes: tuple[Outcome, ...], gates: Gates) -> Iterator[GateResult]
         yield GateResult("urgent_recall", "skip", "", limit, "The suite has no urgent messages.")
         return
     # Here a failure counts as missed: whoever is in danger does not care why nobody came.
-    yield from _at_least(
-        "urgent_recall", found / len(urgent), gates.urgent_recall, f"{found} of {len(urgent)} messages found"
-    )
+    yield from _at_least("urgent_recall", found / urgent, gates.urgent_recall, f"{found} of {urgent} messages found")
 
 
-def _failures(run: Run, gates: Gates) -> Iterator[GateResult]:
+def _failures(run: Counted, gates: Gates) -> Iterator[GateResult]:
     if gates.failures is None:
         return
-    failed = [outcome for outcome in run.outcomes if outcome.decision == ERROR]
-    share = len(failed) / len(run.outcomes)
-    detail = f"{len(failed)} of {len(run.outcomes)}, for example: {failed[0].error}" if failed else ""
+    failed, asked = run.number(lambda cell: cell.decision == ERROR), run.number()
+    share = failed / asked
+    detail = f"{failed} of {asked}, for example: {run.failure}" if failed else ""
     limit = f"<= {_share(gates.failures.max)}"
     yield GateResult("failures", _status(share <= gates.failures.max + ROUNDING), _share(share), limit, detail)
 

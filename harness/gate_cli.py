@@ -30,17 +30,17 @@ def gate(
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, one test case per gate.", metavar="FILE")] = None,
 ) -> None:
     """Exit 1 unless a run is good enough: by itself, and beside a baseline by paired tests."""
-    from harness.comparison import compare, load_run
+    from harness.comparison import compare, load_counted, load_run
     from harness.gate import check_baseline, check_run, merge
     from harness.gate_config import load_config
     from harness.gate_report import print_gates, write_junit
 
     with friendly_errors():
         rules, used = load_config(config)
-        loaded = load_run(run)
-        report = check_run(loaded, rules.gates)
+        report = check_run(load_counted(run), rules.gates)
         if baseline is not None:
-            report = merge(report, check_baseline(compare(load_run(baseline), loaded), rules.baseline))
+            comparison = compare(load_run(baseline), load_run(run))
+            report = merge(report, check_baseline(comparison, rules.baseline))
         if junit is not None:
             write_junit(report, junit, run=run.name)
         if json_:

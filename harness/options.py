@@ -14,6 +14,19 @@ LanguageOption = Annotated[Literal["de", "en"], typer.Option("--lang", help="Lan
 DataOption = Annotated[
     Path | None, typer.Option("--data", help="Folder for index and database. Default: KLARTEXT_DATA.")
 ]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", min=1, max=256, help="Processes; for systems outside, questions under way. Default: as pays."
+    ),
+]
+SchedulerOption = Annotated[
+    str | None, typer.Option("--scheduler", help="Ask on a Dask scheduler's workers.", metavar="tcp://HOST:PORT")
+]
+FormatOption = Annotated[
+    Literal["jsonl", "parquet"] | None,
+    typer.Option("--format", help="How outcomes are stored. Default: Parquet on Dask, else JSON lines."),
+]
 
 
 def progress_bar(label: str) -> Progress:

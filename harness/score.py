@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from harness.run import ERROR, Outcome
-from harness.stats import Interval, clustered, wilson
+from harness.outcomes import ERROR, Outcome
+from harness.stats import Interval, clustered_counts, wilson
+from harness.tally import Cell, Count, Tally, tally
 
 SEED = 20240318  # fixes the bootstrap, so that a report can be reproduced
 
@@ -69,6 +69,7 @@ class Summary:
         novel: Decisions on novel questions, by vignette; their rightness is labelled by raters.
         failed: Questions on which the system failed; they count nowhere else.
         urgent: Urgent messages, and how many of them were found.
+        asked: All questions of the run.
     """
 
     total: Score
@@ -76,6 +77,7 @@ class Summary:
     novel: dict[str, dict[str, int]]
     failed: int = 0
     urgent: tuple[int, int] = (0, 0)
+    asked: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -87,48 +89,77 @@ class Summary:
         }
 
 
-def summarise(outcomes: Sequence[Outcome]) -> Summary:
+def summarise(outcomes: Iterable[Outcome]) -> Summary:
     """Score a run; raise ValueError when it holds no paraphrase (there is nothing to score)."""
-    scored = [outcome for outcome in outcomes if outcome.right is not None]
+    return summarise_tally(tally(outcomes))
+
+
+def summarise_tally(counts: Tally) -> Summary:
+    """Score a run that was counted; raise ValueError when it holds no paraphrase."""
+    scored = [count for count in counts if count.cell.right is not None]
     if not scored:
         raise ValueError("the run holds no question with a known pair")
-    names = dict.fromkeys(outcome.vignette for outcome in outcomes)
-    novel = {
-        name: dict(Counter(o.decision for o in outcomes if o.vignette == name and o.kind == "novel")) for name in names
-    }
-    urgent = urgent_messages(outcomes)
+    names = dict.fromkeys(count.cell.vignette for count in counts)
+    groups = {name: [count for count in scored if count.cell.vignette == name] for name in names}
+    urgent = [count for count in counts if count.cell.kind == "urgent" and count.cell.decision != ERROR]
     return Summary(
-        total=score(scored),
-        vignettes={name: score(group) for name in names if (group := [o for o in scored if o.vignette == name])},
-        novel={name: counts for name, counts in novel.items() if counts},
-        failed=sum(outcome.decision == ERROR for outcome in outcomes),
-        urgent=(len(urgent), sum(outcome.decision == "urgent" for outcome in urgent)),
+        total=score_tally(scored),
+        vignettes={name: score_tally(group) for name, group in groups.items() if group},
+        novel=_novel_decisions(counts),
+        failed=_sum(counts, lambda cell: cell.decision == ERROR),
+        urgent=(_sum(urgent, lambda _: True), _sum(urgent, lambda cell: cell.decision == "urgent")),
+        asked=_sum(counts, lambda _: True),
     )
 
 
-def urgent_messages(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Return the outcomes of messages that must reach a human, without those on which the system failed."""
-    return [outcome for outcome in outcomes if outcome.kind == "urgent" and outcome.decision != ERROR]
+def _novel_decisions(counts: Tally) -> dict[str, dict[str, int]]:
+    """Return decisions on novel questions by vignette, in the order in which they come in the run."""
+    found: dict[str, dict[str, int]] = {}
+    for count in counts:
+        if count.cell.kind == "novel":
+            decisions = found.setdefault(count.cell.vignette, {})
+            decisions[count.cell.decision] = decisions.get(count.cell.decision, 0) + count.n
+    names = dict.fromkeys(count.cell.vignette for count in counts)
+    return {name: found[name] for name in names if name in found}
 
 
-def score(outcomes: Sequence[Outcome]) -> Score:
+def score(outcomes: Iterable[Outcome]) -> Score:
     """Score a group of paraphrases, at least one."""
-    n = len(outcomes)
-    right = [bool(outcome.right) for outcome in outcomes]
-    # Text that belongs to no pair is an answer too, and a wrong one.
-    answered = sum(outcome.decision == "answered" for outcome in outcomes)
-    interval = wilson(sum(right), n)
+    return score_tally(tally(outcomes))
+
+
+def score_tally(counts: Sequence[Count]) -> Score:
+    """Score a group of paraphrases that were counted, in the order of the run."""
+    n = sum(count.n for count in counts)
+    right = _sum(counts, lambda cell: bool(cell.right))
+    interval = wilson(right, n)
     if interval is None:
         raise ValueError("a group without questions has no score")
+    # Text that belongs to no pair is an answer too, and a wrong one.
+    answered = _sum(counts, lambda cell: cell.decision == "answered")
     return Score(
         n=n,
-        top1=sum(bool(outcome.top1) for outcome in outcomes) / n,
-        accuracy=sum(right) / n,
-        offered=sum(bool(outcome.offered) for outcome in outcomes) / n,
-        precision=sum(right) / answered if answered else None,
-        errors=n - sum(right),
-        wrong=answered - sum(right),
-        unanswered=sum(outcome.decision in ("declined", "urgent") for outcome in outcomes),
+        top1=_sum(counts, lambda cell: bool(cell.top1)) / n,
+        accuracy=right / n,
+        offered=_sum(counts, lambda cell: bool(cell.offered)) / n,
+        precision=right / answered if answered else None,
+        errors=n - right,
+        wrong=answered - right,
+        unanswered=_sum(counts, lambda cell: cell.decision in ("declined", "urgent")),
         wilson=interval,
-        clustered=clustered(right, [outcome.pair_id for outcome in outcomes], rng=np.random.default_rng(SEED)),
+        clustered=_by_pair(counts),
     )
+
+
+def _by_pair(counts: Sequence[Count]) -> Interval | None:
+    hits: dict[str | None, int] = {}
+    sizes: dict[str | None, int] = {}
+    for count in counts:
+        pair_id = count.cell.pair_id
+        hits[pair_id] = hits.get(pair_id, 0) + (count.n if count.cell.right else 0)
+        sizes[pair_id] = sizes.get(pair_id, 0) + count.n
+    return clustered_counts(list(hits.values()), list(sizes.values()), rng=np.random.default_rng(SEED))
+
+
+def _sum(counts: Iterable[Count], wanted: Callable[[Cell], bool]) -> int:
+    return sum(count.n for count in counts if wanted(count.cell))

@@ -59,14 +59,22 @@ def clustered(
     References:
         Field & Welsh (2007), Bootstrapping clustered data.
     """
-    groups: dict[Hashable, list[bool]] = defaultdict(list)
+    hits: dict[Hashable, int] = defaultdict(int)
+    sizes: dict[Hashable, int] = defaultdict(int)
     for value, name in zip(right, cluster, strict=True):
-        groups[name].append(value)
-    if len(groups) < 2:
+        hits[name] += value
+        sizes[name] += 1
+    return clustered_counts(list(hits.values()), list(sizes.values()), rng=rng, draws=draws)
+
+
+def clustered_counts(
+    hits: Sequence[int], sizes: Sequence[int], *, rng: Generator, draws: int = 10_000
+) -> Interval | None:
+    """Bound a share as `clustered` does, from counts: how many of each cluster were right, and how large it is."""
+    if len(sizes) < 2:
         return None
-    hits = np.array([sum(values) for values in groups.values()], dtype=np.float64)
-    sizes = np.array([len(values) for values in groups.values()], dtype=np.float64)
-    chosen = rng.integers(0, len(groups), size=(draws, len(groups)))
-    shares = hits[chosen].sum(axis=1) / sizes[chosen].sum(axis=1)
+    right, whole = np.array(hits, dtype=np.float64), np.array(sizes, dtype=np.float64)
+    chosen = rng.integers(0, len(sizes), size=(draws, len(sizes)))
+    shares = right[chosen].sum(axis=1) / whole[chosen].sum(axis=1)
     low, high = np.percentile(shares, [2.5, 97.5])
     return Interval(float(low), float(high))

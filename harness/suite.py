@@ -6,10 +6,12 @@ import hashlib
 import json
 import shutil
 import tempfile
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -49,11 +51,31 @@ class Suite:
         return tuple(question for question in self.questions if question.kind == "paraphrase")
 
 
+class Asked(Protocol):
+    """Questions to be asked, in memory or on disk; they can be gone through more than once."""
+
+    @property
+    def meta(self) -> SuiteMeta: ...
+
+    @property
+    def questions(self) -> Collection[Question]: ...
+
+
 def load_suite(name_or_path: str | Path) -> Suite:
     """Load a suite by folder, or by the name of a shipped one; raise BadData when it is broken or was changed."""
+    opened = open_suite(name_or_path)
+    return Suite(opened.meta, tuple(opened.questions))
+
+
+def open_suite(name_or_path: str | Path) -> SuiteOnDisk:
+    """Open a suite whose questions are read when they are asked: as many as the disk holds.
+
+    Raises:
+        BadData: There is no such suite, or it was changed. A broken line is noticed when it is read.
+    """
     for folder in (Path(name_or_path), data_folder("vignettes") / "suites" / str(name_or_path)):
         if (folder / META).is_file():
-            return _load(folder)
+            return _open(folder)
     shipped = sorted(path.parent.name for path in (data_folder("vignettes") / "suites").glob(f"*/{META}"))
     raise BadData(
         f"There is no suite {str(name_or_path)!r}. Shipped suites: {', '.join(shipped) or 'none'}. "
@@ -61,29 +83,57 @@ def load_suite(name_or_path: str | Path) -> Suite:
     )
 
 
-def _load(folder: Path) -> Suite:
+def _open(folder: Path) -> SuiteOnDisk:
     try:
         meta = SuiteMeta.model_validate(yaml.safe_load((folder / META).read_text(encoding="utf-8")))
-        raw = (folder / QUESTIONS).read_bytes()
+        with (folder / QUESTIONS).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError, yaml.YAMLError) as error:
         reason = str(error).splitlines()[0]
         raise BadData(f"The suite {folder} cannot be read ({reason}). Import it again.") from error
-    if hashlib.sha256(raw).hexdigest() != meta.sha256:
+    if found != meta.sha256:
         raise BadData(
             f"The suite {folder} was changed after it was recorded ({QUESTIONS} does not have the hash in {META}). "
             "Suites are immutable: restore it, or import it under another name."
         )
-    questions = []
-    for number, line in enumerate(raw.decode("utf-8").split("\n"), 1):
-        if not line:
-            continue
-        try:
-            questions.append(Question.model_validate_json(line))
-        except ValidationError as error:
-            raise BadData(
-                f"{folder / QUESTIONS}:{number}: {error.errors()[0]['msg']}. Import the suite again."
-            ) from error
-    return Suite(meta, tuple(questions))
+    return SuiteOnDisk(meta, QuestionFile(folder / QUESTIONS))
+
+
+@dataclass(frozen=True)
+class QuestionFile(Collection[Question]):
+    """Questions in a file, one a line; every pass reads it anew."""
+
+    path: Path
+
+    def __iter__(self) -> Iterator[Question]:
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line == b"\n":
+                    continue
+                try:
+                    yield Question.model_validate_json(line)
+                except ValidationError as error:
+                    message = f"{self.path}:{number}: {error.errors()[0]['msg']}. Import the suite again."
+                    raise BadData(message) from error
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, question: object) -> bool:
+        return any(question == other for other in self)
+
+    @cached_property
+    def _count(self) -> int:
+        with self.path.open("rb") as file:
+            return sum(line != b"\n" for line in file)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteOnDisk:
+    """A suite whose questions stay on disk."""
+
+    meta: SuiteMeta
+    questions: QuestionFile
 
 
 def save_suite(folder: Path, *, catalog: Catalog, note: str, recording: Recording, today: date) -> SuiteMeta:
@@ -133,7 +183,7 @@ class Contamination:
     similarity: float
 
 
-def contamination(suite: Suite, catalog: Catalog) -> list[Contamination]:
+def contamination(suite: Asked, catalog: Catalog) -> list[Contamination]:
     """Return the suite's questions that are near copies of the catalog's variants or background questions.
 
     The canonical question itself does not count: an impersonated patient may well ask it as it stands.

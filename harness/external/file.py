@@ -20,6 +20,8 @@ from bot import BadData
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 PACE = {"timeout_s", "retries", "backoff_s", "per_second"}  # may change before a run goes on: no answer depends on them
 
+LATER = {"before", "after", "decisions"}  # keys that came later: runs of files without them can still be continued
+
 
 def _json_path(text: str) -> str:
     try:
@@ -36,6 +38,7 @@ def _address(url: str) -> str:
     return url
 
 
+Decision = Literal["answered", "clarify", "declined", "urgent"]
 JsonPath = Annotated[str, AfterValidator(_json_path)]
 Address = Annotated[str, AfterValidator(_address)]
 
@@ -70,6 +73,22 @@ class _Endpoint(_System):
     per_second: float | None = Field(default=None, gt=0)
 
 
+class Request(BaseModel):
+    """A request: all texts in `url` and `body` may hold slots in braces, such as ``{question}``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: Address
+    method: Literal["GET", "POST", "PUT", "DELETE"] = "POST"
+    body: Any = None
+
+
+class Step(Request):
+    """A request before or after each question; `take` names slots and where in its answer they are found."""
+
+    take: dict[str, JsonPath] = {}
+
+
 class Paths(BaseModel):
     """JSONPaths to what a system says; those it does not say are left out."""
 
@@ -91,13 +110,23 @@ KLARTEXT_ANSWER = Paths(
 )
 
 
-class HttpFile(_Endpoint):
-    """Any HTTP endpoint; `url` and `body` may hold ``{question}`` and ``{lang}``."""
+class HttpFile(_Endpoint, Request):
+    """Any HTTP endpoint.
+
+    Attributes:
+        before, after: Sent for each question around it, for systems that answer in conversations.
+        decisions: What the system calls a decision, and what it is here.
+    """
 
     kind: Literal["http"]
-    method: Literal["GET", "POST", "PUT"] = "POST"
-    body: Any = None
+    before: tuple[Step, ...] = ()
+    after: tuple[Step, ...] = ()
     paths: Paths
+    decisions: dict[str, Decision] = {}
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return (self.url, *(step.url for step in (*self.before, *self.after)))
 
 
 class RasaFile(_Endpoint):
@@ -106,20 +135,56 @@ class RasaFile(_Endpoint):
     kind: Literal["rasa"]
 
 
+class ApiFile(_Endpoint):
+    """The JSON API of a Klartext server (`klartext serve`); `url` is the server's address."""
+
+    kind: Literal["klartext-api"]
+
+    def as_http(self) -> HttpFile:
+        """Return the same as an endpoint of kind `http`: every question is a conversation, deleted afterwards."""
+        conversations = self.url.rstrip("/") + "/api/v1/conversations"
+        one = conversations + "/{conversation}"
+        begin = Step(
+            url=conversations,
+            body={"consent": True, "language": "{lang}"},
+            take={"conversation": "$.id", "token": "$.token"},
+        )
+        shared = {name: getattr(self, name) for name in _Endpoint.model_fields if name != "url"}
+        return HttpFile(
+            **{**shared, "headers": {"Authorization": "Bearer {token}", **self.headers}},
+            kind="http",
+            before=(begin,),
+            url=one + "/turns",
+            body={"turn_id": "{uuid}", "text": "{question}"},
+            after=(Step(method="DELETE", url=one),),
+            paths=API_TURN,
+            decisions={"talk": "declined"},  # small talk answers no question
+        )
+
+
+API_TURN = Paths(
+    pair="$.reply.parts[?@.kind == 'content'].pair_id",
+    decision="$.decision",
+    choices="$.reply.choices[*].pair_id",
+)
+
+
 class CommandFile(_System):
     """A command that reads JSON lines and writes one for each, as `klartext answer` does."""
 
     kind: Literal["command"]
     command: tuple[str, ...] = Field(min_length=1)
     paths: Paths = KLARTEXT_ANSWER
+    decisions: dict[str, Decision] = {}
     timeout_s: float = Field(default=120.0, gt=0)
 
 
-SystemFile = Annotated[HttpFile | RasaFile | CommandFile, Field(discriminator="kind")]
-_ADAPTER: TypeAdapter[HttpFile | RasaFile | CommandFile] = TypeAdapter(SystemFile)
+EndpointFile = HttpFile | RasaFile | ApiFile
+SystemFile = EndpointFile | CommandFile
+_ADAPTER: TypeAdapter[SystemFile] = TypeAdapter(Annotated[SystemFile, Field(discriminator="kind")])
 
 
-def load_system_file(path: Path) -> HttpFile | RasaFile | CommandFile:
+def load_system_file(path: Path) -> SystemFile:
     """Read a system file; raise BadData with one line."""
     try:
         system = _ADAPTER.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
@@ -135,9 +200,10 @@ def load_system_file(path: Path) -> HttpFile | RasaFile | CommandFile:
     return system.model_copy(update={"name": system.name or path.stem})
 
 
-def fingerprint(system: HttpFile | RasaFile | CommandFile) -> str:
+def fingerprint(system: SystemFile) -> str:
     """Return a hash of what decides on answers; secrets are not in it, since headers name variables."""
-    record = system.model_dump(mode="json", exclude=PACE)
+    dumped = system.model_dump(mode="json", exclude=PACE)
+    record = {key: value for key, value in dumped.items() if value or key not in LATER}
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
 
 

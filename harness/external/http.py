@@ -1,4 +1,4 @@
-"""Ask over HTTP: one question a request, tried again where the fault may pass."""
+"""Ask over HTTP: for each question one request, and what must come before and after it."""
 
 from __future__ import annotations
 
@@ -6,131 +6,161 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
+from jsonpath import compile as compile_path
 
-from harness.external.file import HttpFile, RasaFile
+from harness.external.calling import Caller, Failed
+from harness.external.file import EndpointFile, HttpFile, RasaFile, Request, Step
 from harness.systems import Failure, Reply
 
-_SLOT = re.compile(r"\{(question|lang)\}")
-TOO_MANY = 429
+_SLOT = re.compile(r"\{(\w+)\}")
+Values = dict[str, str]
+
+
+class Exchange(Protocol):
+    """What is sent for one question."""
+
+    def open(self, question: str, language: str) -> Values:
+        """Send what must come first; return what fills the slots of the requests."""
+        ...
+
+    def ask(self, values: Values) -> Any:
+        """Send the question; return the document that came back."""
+        ...
+
+    def close(self, values: Values) -> None:
+        """Send what must come last, whether the question was answered or not."""
+        ...
 
 
 @dataclass(frozen=True)
 class HttpSystem:
-    """An endpoint under test.
+    """An endpoint under test; threads may share it.
 
     Attributes:
         identity: What it is.
-        request: Builds the request for a question and a language.
-        read: Makes a reply of the JSON that came back.
-        caller: Sends requests.
+        exchange: Sends.
+        read: Makes a reply of the document that came back, after so many milliseconds.
+        wait: Sleeps until the rate limit allows another question.
     """
 
     identity: dict[str, str]
-    request: Callable[[str, str], httpx.Request]
+    exchange: Exchange
     read: Callable[[Any, float], Reply | Failure]
-    caller: Caller
+    wait: Callable[[], None]
 
     def ask(self, texts: Sequence[str], language: str) -> Iterator[Reply | Failure]:
         for text in texts:
-            self.caller.wait()
-            started = time.perf_counter()
-            try:
-                document = self.caller.send(self.request(text, language))
-            except _Failed as failed:
-                yield Failure(str(failed), 1000 * (time.perf_counter() - started))
-                continue
-            yield self.read(document, 1000 * (time.perf_counter() - started))
+            self.wait()
+            yield self._asked(text, language)
+
+    def _asked(self, text: str, language: str) -> Reply | Failure:
+        started = time.perf_counter()
+        try:
+            values = self.exchange.open(text, language)
+        except Failed as failed:
+            return Failure(str(failed), _since_ms(started))
+        started = time.perf_counter()  # what comes before a question is no time of its answer
+        try:
+            document = self.exchange.ask(values)
+            return self.read(document, _since_ms(started))
+        except Failed as failed:
+            return Failure(str(failed), _since_ms(started))
+        finally:
+            self.exchange.close(values)
 
 
-class _Failed(Exception):
-    """A request that failed for good; the message never quotes the question."""
+def _since_ms(started: float) -> float:
+    return 1000 * (time.perf_counter() - started)
 
 
-class Caller:
-    """Sends requests at a pace, and again after faults that may pass: no connection, time-out, 429, 5xx."""
-
-    def __init__(self, client: httpx.Client, system: HttpFile | RasaFile) -> None:
-        self._client = client
-        self._system = system
-        self._next = 0.0
-
-    def wait(self) -> None:
-        """Sleep until the rate limit allows another question."""
-        if self._system.per_second is not None:
-            time.sleep(max(0.0, self._next - time.monotonic()))
-            self._next = max(self._next, time.monotonic()) + 1 / self._system.per_second
-
-    def send(self, request: httpx.Request) -> Any:
-        """Return the JSON that came back; raise _Failed when there is none in the end."""
-        reason = ""
-        for attempt in range(self._system.retries + 1):
-            if attempt:
-                time.sleep(self._system.backoff_s * 2 ** (attempt - 1))
-            try:
-                response = self._client.send(request)
-            except httpx.TimeoutException:
-                reason = f"no answer within {self._system.timeout_s:g} s"
-                continue
-            except httpx.TransportError as error:
-                reason = f"no connection ({type(error).__name__})"
-                continue
-            if response.status_code != TOO_MANY and response.status_code < 500:
-                return _json(response)
-            reason = f"status {response.status_code}"
-        raise _Failed(reason)
-
-
-def _json(response: httpx.Response) -> Any:
-    if not response.is_success:
-        raise _Failed(f"status {response.status_code}")
-    try:
-        return response.json()
-    except (ValueError, RecursionError) as error:
-        raise _Failed("no JSON") from error
-
-
-def connect(system: HttpFile | RasaFile, headers: Mapping[str, str]) -> httpx.Client:
+def connect(system: EndpointFile) -> httpx.Client:
     """Return a client that goes where the file says and nowhere else: neither proxies nor redirects."""
-    return httpx.Client(headers=dict(headers), timeout=system.timeout_s, trust_env=False, follow_redirects=False)
+    return httpx.Client(timeout=system.timeout_s, trust_env=False, follow_redirects=False)
 
 
-def templated(client: httpx.Client, system: HttpFile) -> Callable[[str, str], httpx.Request]:
-    """Return what builds requests from the templates of an HTTP system."""
+class Templated:
+    """The exchange that a file of kind `http` describes."""
 
-    def build(question: str, language: str) -> httpx.Request:
-        values = {"question": question, "lang": language}
-        url = _SLOT.sub(lambda slot: quote(values[slot[1]], safe=""), system.url)
-        body = _fill(system.body, values)
-        if body is None:
-            return client.build_request(system.method, url)
-        if isinstance(body, str):
-            return client.build_request(system.method, url, content=body.encode())
-        return client.build_request(system.method, url, json=body)
+    def __init__(self, caller: Caller, system: HttpFile, headers: Mapping[str, str]) -> None:
+        self._caller = caller
+        self._system = system
+        self._headers = headers
 
-    return build
+    def open(self, question: str, language: str) -> Values:
+        values = {"question": question, "lang": language, "uuid": uuid4().hex}
+        for step in self._system.before:
+            values |= _taken(step, self._send(step, values))
+        return values
+
+    def ask(self, values: Values) -> Any:
+        return self._send(self._system, values)
+
+    def close(self, values: Values) -> None:
+        for step in self._system.after:
+            try:
+                self._send(step, values)
+            except Failed:  # the answer is there; that the server keeps a conversation longer is no fault of it
+                return
+
+    def _send(self, request: Request, values: Values) -> Any:
+        return self._caller.send(build(self._caller.client, request, self._headers, values))
 
 
-def _fill(template: Any, values: Mapping[str, str]) -> Any:
+def build(client: httpx.Client, request: Request, headers: Mapping[str, str], values: Values) -> httpx.Request:
+    """Return a request with its slots filled; headers whose slots nothing fills yet are left out."""
+    url = _SLOT.sub(lambda slot: quote(values[slot[1]], safe="") if slot[1] in values else slot[0], request.url)
+    known = {name: text for name, text in headers.items() if all(slot in values for slot in _SLOT.findall(text))}
+    filled: dict[str, str] = _fill(known, values)
+    body = _fill(request.body, values)
+    if body is None:
+        return client.build_request(request.method, url, headers=filled)
+    if isinstance(body, str):
+        return client.build_request(request.method, url, headers=filled, content=body.encode())
+    return client.build_request(request.method, url, headers=filled, json=body)
+
+
+def _fill(template: Any, values: Values) -> Any:
     """Fill slots in all texts of a template, in one pass: a question may hold braces."""
     if isinstance(template, str):
-        return _SLOT.sub(lambda slot: values[slot[1]], template)
+        return _SLOT.sub(lambda slot: values.get(slot[1], slot[0]), template)
     if isinstance(template, dict):
         return {key: _fill(value, values) for key, value in template.items()}
     return [_fill(value, values) for value in template] if isinstance(template, list) else template
 
 
-def rasa_message(client: httpx.Client, system: RasaFile) -> Callable[[str, str], httpx.Request]:
-    """Return what builds messages for Rasa: every question is a conversation of its own."""
-    url = system.url.rstrip("/")
-    if not url.endswith("/webhook"):
-        url += "/webhooks/rest/webhook"
+def _taken(step: Step, document: Any) -> Values:
+    """Return what later requests need of an answer."""
+    values: Values = {}
+    for name, path in step.take.items():
+        found = compile_path(path).findall(document) if isinstance(document, dict | list) else []
+        if not found or not isinstance(found[0], str | int):
+            raise Failed(f"nothing at {path}")
+        values[name] = str(found[0])
+    return values
 
-    def build(question: str, _language: str) -> httpx.Request:
-        return client.build_request("POST", url, json={"sender": f"harness-{uuid4().hex}", "message": question})
 
-    return build
+class RasaMessages:
+    """Rasa's REST channel: every question is a conversation of its own."""
+
+    def __init__(self, caller: Caller, system: RasaFile, headers: Mapping[str, str]) -> None:
+        self._caller = caller
+        self._headers = dict(headers)
+        self._url = system.url.rstrip("/")
+        if not self._url.endswith("/webhook"):
+            self._url += "/webhooks/rest/webhook"
+
+    def open(self, question: str, language: str) -> Values:
+        return {"question": question}
+
+    def ask(self, values: Values) -> Any:
+        message = {"sender": f"harness-{uuid4().hex}", "message": values["question"]}
+        client = self._caller.client
+        return self._caller.send(client.build_request("POST", self._url, json=message, headers=self._headers))
+
+    def close(self, values: Values) -> None:
+        """A conversation on this channel has no end."""

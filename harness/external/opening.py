@@ -3,31 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from bot import Assistant, Catalog, Settings
+from harness.external.calling import Caller, Pace
 from harness.external.command import CommandSystem
-from harness.external.file import CommandFile, HttpFile, RasaFile, expand, fingerprint, load_system_file
-from harness.external.http import Caller, HttpSystem, connect, rasa_message, templated
+from harness.external.file import (
+    ApiFile,
+    CommandFile,
+    EndpointFile,
+    HttpFile,
+    RasaFile,
+    SystemFile,
+    expand,
+    fingerprint,
+    load_system_file,
+)
+from harness.external.http import HttpSystem, RasaMessages, Templated, connect
+from harness.external.lanes import Lanes
 from harness.external.reading import JsonReader, read_messages
 from harness.external.recognise import Recogniser
 from harness.systems import Opening, System
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """How a system is asked.
+
+    Attributes:
+        parallel: Questions under way at once: requests, or processes of a command.
+        share: Of the rate limit, when several processes ask the same system.
+    """
+
+    parallel: int = 1
+    share: float = 1.0
 
 
 @contextmanager
 def open_external(
     path: Path, opening: Opening, language: str, *, settings: Settings, environ: Mapping[str, str]
 ) -> Iterator[tuple[System, Catalog]]:
-    """Yield the system of a file, and the catalog whose answers it should give.
+    """Yield the system of a file, and the catalog whose answers it should give; `open_described` says the rest."""
+    with open_described(load_system_file(path), opening, language, settings=settings, environ=environ) as opened:
+        yield opened
+
+
+@contextmanager
+def open_described(  # noqa: PLR0913 - settings and environment are the caller's to read
+    file: SystemFile,
+    opening: Opening,
+    language: str,
+    *,
+    settings: Settings,
+    environ: Mapping[str, str],
+    traffic: Traffic | None = None,
+) -> Iterator[tuple[System, Catalog]]:
+    """Yield a system, and the catalog whose answers it should give.
 
     Raises:
-        UserFixable: The file is not understood, or questions must not go to its address.
+        UserFixable: Questions must not go to its address, or the catalog cannot be opened.
     """
-    file = load_system_file(path)
-    if not isinstance(file, CommandFile):
+    traffic = traffic or Traffic()
+    for url in _addresses(file):
         # Questions of a suite may once have been a patient's.
-        settings.require_patient_text_allowed(file.url)
+        settings.require_patient_text_allowed(url)
     assistant = Assistant.open(
         opening.catalog, data=opening.data, encoder=opening.encoder, sample=True, languages=[language]
     )
@@ -47,29 +88,55 @@ def open_external(
         "catalog": catalog.ref,
         "catalog_hash": catalog.content_hash,
     }
+    opened = (
+        _command(file, identity, recogniser, traffic)
+        if isinstance(file, CommandFile)
+        else _endpoint(file, identity, recogniser, environ, traffic)
+    )
+    with opened as system:
+        yield system, catalog
+
+
+def _addresses(file: SystemFile) -> tuple[str, ...]:
     if isinstance(file, CommandFile):
-        command = CommandSystem(file, identity, JsonReader(file.paths, recogniser).read)
-        try:
-            yield command, catalog
-        finally:
-            command.close()
-    else:
-        with _endpoint(file, identity, recogniser, environ) as endpoint:
-            yield endpoint, catalog
+        return ()
+    return file.addresses if isinstance(file, HttpFile) else (file.url,)
+
+
+@contextmanager
+def _command(file: CommandFile, identity: dict[str, str], recogniser: Recogniser, traffic: Traffic) -> Iterator[System]:
+    reader = JsonReader(file.paths, recogniser, file.decisions)
+    with ExitStack() as stack:
+        commands = [CommandSystem(file, identity, reader.read) for _ in range(traffic.parallel)]
+        for command in commands:
+            stack.callback(command.close)
+        yield Lanes(identity, commands) if len(commands) > 1 else commands[0]
 
 
 @contextmanager
 def _endpoint(
-    file: HttpFile | RasaFile, identity: dict[str, str], recogniser: Recogniser, environ: Mapping[str, str]
-) -> Iterator[HttpSystem]:
-    with connect(file, expand(file.headers, environ)) as client:
-        caller = Caller(client, file)
-        if isinstance(file, HttpFile):
-            yield HttpSystem(identity, templated(client, file), JsonReader(file.paths, recogniser).read, caller)
-        else:
-            yield HttpSystem(
-                identity,
-                rasa_message(client, file),
-                lambda document, elapsed_ms: read_messages(document, recogniser, elapsed_ms),
-                caller,
-            )
+    file: EndpointFile, identity: dict[str, str], recogniser: Recogniser, environ: Mapping[str, str], traffic: Traffic
+) -> Iterator[System]:
+    limit = None if file.per_second is None else file.per_second * traffic.share
+    with connect(file) as client:
+        caller = Caller(client, file, Pace(limit))
+        system = _http_system(file, identity, recogniser, environ, caller)
+        yield Lanes(identity, [system] * traffic.parallel) if traffic.parallel > 1 else system
+
+
+def _http_system(
+    file: EndpointFile, identity: dict[str, str], recogniser: Recogniser, environ: Mapping[str, str], caller: Caller
+) -> HttpSystem:
+    if isinstance(file, RasaFile):
+        exchange = RasaMessages(caller, file, expand(file.headers, environ))
+        return HttpSystem(
+            identity,
+            exchange,
+            lambda document, elapsed_ms: read_messages(document, recogniser, elapsed_ms),
+            caller.pace.wait,
+        )
+    described = file.as_http() if isinstance(file, ApiFile) else file
+    reader = JsonReader(described.paths, recogniser, described.decisions)
+    return HttpSystem(
+        identity, Templated(caller, described, expand(described.headers, environ)), reader.read, caller.pace.wait
+    )

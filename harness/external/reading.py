@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from jsonpath import compile as compile_path
@@ -16,23 +17,25 @@ DECISIONS = ("answered", "clarify", "declined", "urgent")
 class JsonReader:
     """Reads replies by JSONPath."""
 
-    def __init__(self, paths: Paths, recogniser: Recogniser) -> None:
+    def __init__(self, paths: Paths, recogniser: Recogniser, decisions: Mapping[str, str] | None = None) -> None:
         given = {name: path for name in Paths.model_fields if (path := getattr(paths, name)) is not None}
         self._paths = {name: compile_path(path) for name, path in given.items()}
         self._said = ", ".join(given.values())
         self._recogniser = recogniser
+        self._decisions = decisions or {}
 
     def read(self, document: Any, elapsed_ms: float) -> Reply | Failure:
         """Read one document. A null is a system that says nothing; a missing key is a system that failed."""
         found = {name: path.findall(document) for name, path in self._paths.items()}
         if not any(found.values()):
             return Failure(f"nothing at {self._said}", elapsed_ms)
-        decision = _first(found.get("decision"))
+        said = _first(found.get("decision"))
+        decision = None if said is None else self._decisions.get(said, said)
         if decision is not None and decision not in DECISIONS:
             return Failure(f"the decision is none of {', '.join(DECISIONS)}", elapsed_ms)
         choices = _texts(found.get("choices"))
         recognised = self._recognise(found, decision, choices)
-        candidates = _texts(found.get("candidates")) or [recognised.pair_id or ""]
+        candidates = _texts(found.get("candidates")) or ([recognised.pair_id] if recognised.pair_id else choices)
         return make_reply(recognised, choices, elapsed_ms, candidates)
 
     def _recognise(self, found: dict[str, list[Any]], decision: str | None, choices: list[str]) -> Recognised:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ class Recogniser:
     ) -> None:
         self.known = frozenset(catalog.by_id)
         self._encoder = encoder
+        self._encoding = threading.Lock()
         self._similarity = similarity
         self._declined = {fold(text) for text in declined}
         self._urgent = {fold(text) for text in urgent} - {""}
@@ -87,7 +89,8 @@ class Recogniser:
     def _nearest(self, text: str) -> str | None:
         if not self._answers:
             return None
-        cosines = self._vectors @ self._encoder().encode([text])[0]
+        with self._encoding:  # systems may be asked by several threads
+            cosines = self._vectors @ self._encoder().encode([text])[0]
         best = int(np.argmax(cosines))
         return list(self._answers.values())[best] if cosines[best] >= self._similarity else None
 

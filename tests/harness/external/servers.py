@@ -6,7 +6,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -36,7 +36,9 @@ class Server:
 
 
 @contextmanager
-def serving(reply: Callable[[Seen], Any], *, faults: Sequence[int] = ()) -> Iterator[Server]:
+def serving(
+    reply: Callable[[Seen], Any], *, faults: Sequence[int] = (), headers: Mapping[str, str] | None = None
+) -> Iterator[Server]:
     server = Server(reply, list(faults))
 
     class Handler(BaseHTTPRequestHandler):
@@ -55,11 +57,13 @@ def serving(reply: Callable[[Seen], Any], *, faults: Sequence[int] = ()) -> Iter
             self.send_response(max(fault, 200))
             if 300 <= fault < 400:
                 self.send_header("Location", "http://192.0.2.1/elsewhere")
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
             self.send_header("Content-Length", str(len(payload)))
             self.end_headers()
             self.wfile.write(payload)
 
-        do_POST = do_GET = do_PUT = _answer  # noqa: N815 - the base class's names
+        do_POST = do_GET = do_PUT = do_DELETE = _answer  # noqa: N815 - the base class's names
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
             """Stay quiet."""

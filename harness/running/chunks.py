@@ -1,0 +1,134 @@
+"""Chunks: what is asked together, and what is stored together. Whoever asks encodes; whoever stores only writes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import TypeVar
+
+from bot import Catalog
+from harness.judging.equivalence import Equivalence
+from harness.outcomes import ERROR, Outcome
+from harness.questions import Question
+from harness.systems import Failure, System
+
+CHUNK = 128  # questions that a system gets at once: the same everywhere, so that batches are, too
+MOST_FAILURES = 10  # in a row: then the system is down, and asking on would only mark every question as failed
+
+Placed = tuple[int, Question]  # a question and its place in the suite, from 0
+Row = tuple[int, Outcome]
+Encode = Callable[[Sequence[Row]], bytes]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Outcomes as they will be stored, whole or not at all.
+
+    Attributes:
+        payload: Encoded outcomes.
+        count: How many.
+        down: What failed last, when the system failed so often in a row that it must be down.
+    """
+
+    payload: bytes
+    count: int
+    down: str | None = None
+
+
+@dataclass(slots=True)
+class Strikes:
+    """Failures in a row."""
+
+    count: int = 0
+    reason: str | None = None
+
+    def note(self, outcome: Outcome) -> None:
+        self.count = self.count + 1 if outcome.decision == ERROR else 0
+        self.reason = outcome.error
+
+    @property
+    def out(self) -> bool:
+        return self.count >= MOST_FAILURES
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What is asked, about what, and how answers are encoded."""
+
+    system: System
+    catalog: Catalog
+    encode: Encode
+
+    def outcomes(self, chunk: Sequence[Placed]) -> Iterator[Row]:
+        """Ask the questions of a chunk, in order; a slow system's outcomes come as they are there."""
+        replies = self.system.ask([question.text for _, question in chunk], self.catalog.language)
+        for (place, question), reply in zip(chunk, replies, strict=True):
+            if isinstance(reply, Failure):
+                yield place, Outcome.failed(question, reply)
+            else:
+                yield place, Outcome.of(question, reply, self._same.accepted(question.pair_id))
+
+    @cached_property
+    def _same(self) -> Equivalence:
+        return Equivalence.of(self.catalog)
+
+    def whole(self, questions: Sequence[Placed]) -> Batch:
+        """Ask all of several chunks, or as many as the system answers before it is down."""
+        rows: list[Row] = []
+        strikes = Strikes()
+        for chunk in chunked(questions, CHUNK):
+            for row in self.outcomes(chunk):
+                rows.append(row)
+                strikes.note(row[1])
+                if strikes.out:
+                    return Batch(self.encode(rows), len(rows), strikes.reason)
+        return Batch(self.encode(rows), len(rows))
+
+
+@dataclass
+class Here:
+    """Asks in this process, and stores often enough that a kill costs little.
+
+    Attributes:
+        asking: What is asked.
+        rows: A batch holds at most so many outcomes …
+        pause_s: … and, when the system is slow, what came in so many seconds.
+    """
+
+    asking: Asking
+    rows: int
+    pause_s: float
+    _strikes: Strikes = field(default_factory=Strikes)
+
+    def batches(self, questions: Iterable[Placed]) -> Iterator[Batch]:
+        kept: list[Row] = []
+        since = time.monotonic()
+        for chunk in chunked(questions, CHUNK):
+            for row in self.asking.outcomes(chunk):
+                kept.append(row)
+                self._strikes.note(row[1])
+                late = time.monotonic() - since > self.pause_s
+                if late or self._strikes.out:
+                    yield self._batch(kept)
+                    kept, since = [], time.monotonic()
+                if self._strikes.out:
+                    return
+            if len(kept) + CHUNK > self.rows:  # another chunk would be too much
+                yield self._batch(kept)
+                kept, since = [], time.monotonic()
+        if kept:
+            yield self._batch(kept)
+
+    def _batch(self, rows: list[Row]) -> Batch:
+        return Batch(self.asking.encode(rows), len(rows), self._strikes.reason if self._strikes.out else None)
+
+
+def chunked(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield lists of `size` items; the last may be shorter."""
+    rest = iter(items)
+    while chunk := list(islice(rest, size)):
+        yield chunk

@@ -1,0 +1,136 @@
+"""What another process needs to open the same system, and asks it there."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from bot import BadData, Catalog, Settings, UserFixable
+from harness.running.chunks import Asking, Batch, Placed
+from harness.running.store import Format, encoder_of
+from harness.systems import InProcess, Opening, System
+
+if TYPE_CHECKING:
+    from harness.external.file import SystemFile
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a system is opened. Travels to other processes, so it holds no secrets: headers name variables.
+
+    Attributes:
+        opening: Catalog, encoder, method and data folder.
+        language: Of the questions.
+        file: What describes a system outside; None: this assistant.
+        parallel: Questions under way at once in one process, for systems outside.
+        share: Of the rate limit, when several processes ask the same system.
+    """
+
+    opening: Opening
+    language: str
+    file: SystemFile | None = None
+    parallel: int = 1
+    share: float = 1.0
+
+    @property
+    def per_second(self) -> float | None:
+        """How many questions a second this recipe's share of the rate limit allows; None: no limit."""
+        limit: float | None = getattr(self.file, "per_second", None)
+        return None if limit is None else limit * self.share
+
+    def shared(self, parts: int) -> Recipe:
+        """Return the recipe for one of several processes."""
+        return replace(self, share=self.share / parts)
+
+    @contextmanager
+    def opened(self) -> Iterator[tuple[System, Catalog]]:
+        """Yield the system, and the catalog whose answers it should give."""
+        if self.file is None:
+            inside = InProcess.open(self.opening, self.language)
+            yield inside, inside.assistant.catalog(self.language)
+            return
+        from harness.external.opening import Traffic, open_described  # httpx and jsonpath, for those who ask elsewhere
+
+        with open_described(
+            self.file,
+            self.opening,
+            self.language,
+            settings=Settings.from_environment(data=self.opening.data),
+            environ=os.environ,
+            traffic=Traffic(self.parallel, self.share),
+        ) as opened:
+            yield opened
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What a worker is told with every chunk.
+
+    Attributes:
+        recipe: How the system is opened.
+        identity: What it must turn out to be.
+        format: How its answers are to be stored.
+        run: Tells runs apart that ask the same system at once: each closes what was opened for it alone.
+    """
+
+    recipe: Recipe
+    identity: dict[str, str]
+    format: Format
+    run: str = field(default_factory=lambda: uuid4().hex)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a worker cannot ask; errors with arguments of their own do not survive the way home."""
+
+    reason: str
+
+
+_KEPT: dict[str, tuple[Asking, ExitStack]] = {}
+_LOCK = threading.Lock()
+
+
+def ask_elsewhere(errand: Errand, questions: list[Placed]) -> Batch | Refused:
+    """Ask a chunk in a worker: each process opens this assistant once, each of its threads a system outside."""
+    try:
+        asking = _kept(errand)
+        if errand.recipe.per_second is not None:
+            # Another worker may have asked just now in this worker's place.
+            time.sleep(1 / errand.recipe.per_second)
+        return asking.whole(questions)
+    except UserFixable as error:
+        return Refused(str(error))
+
+
+def _kept(errand: Errand) -> Asking:
+    whose = "" if errand.recipe.file is None else threading.get_ident()
+    key = f"{errand!r} {whose}"
+    with _LOCK:
+        if key not in _KEPT:
+            with ExitStack() as stack:
+                system, catalog = stack.enter_context(errand.recipe.opened())
+                _require_same(system.identity, errand.identity)
+                _KEPT[key] = Asking(system, catalog, encoder_of(errand.format)), stack.pop_all()
+        return _KEPT[key][0]
+
+
+def forget(errand: Errand) -> None:
+    """Close what this process has opened for an errand."""
+    with _LOCK:
+        for key in [key for key in _KEPT if key.startswith(f"{errand!r} ")]:
+            _KEPT.pop(key)[1].close()
+
+
+def _require_same(found: dict[str, str], expected: dict[str, str]) -> None:
+    for key, value in expected.items():
+        if found.get(key) != value:
+            raise BadData(
+                f"A worker's {key} is {found.get(key)!r}, but this run's is {value!r}. "
+                "Give the workers the same release, catalog and settings."
+            )
