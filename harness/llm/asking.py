@@ -47,22 +47,10 @@ class Asker:
         self._not_before = 0.0
         self._under_way = 0
         self._settled = asyncio.Condition()
-        self._ended = asyncio.Event()
+        self._room = asyncio.Semaphore(call.parallel)
 
-    def begin(self) -> None:
-        """Be ready for requests, also after an end."""
-        self._ended.clear()
-
-    def end(self) -> None:
-        """Send nothing more: what is under way comes to its end, what waits does not wait on."""
-        self._ended.set()
-
-    @property
-    def has_ended(self) -> bool:
-        return self._ended.is_set()
-
-    async def ask(self, request: Request, key: str) -> Answered:
-        """Return the answer to a request.
+    async def ask(self, request: Request, key: str, ended: asyncio.Event) -> Answered:
+        """Return the answer to a request; once `ended` is set, nothing is sent or waited for any more.
 
         Raises:
             Fault: It was tried in vain.
@@ -72,34 +60,27 @@ class Asker:
         attempts = 0
         while True:
             attempts += 1
-            await self._pause()
+            await self._pause(ended)
             body = self.dialect.adapt(body_of(request, self._call))
             try:
-                return Answered(body, await self._paid(request, key, body))
+                async with self._room:
+                    return Answered(body, await self._paid(request, key, body))
             except Fault as fault:
                 if self.dialect.learn(fault.refused, body):
                     attempts -= 1
                     continue
                 if not fault.passes or attempts > self._call.retries:
                     raise
-                await self._wait(fault, attempts)
+                await self._wait(fault, attempts, ended)
 
-    async def _pause(self) -> None:
+    async def _pause(self, ended: asyncio.Event) -> None:
         """Wait as long as the endpoint asked for, whichever request it said that to."""
         while (rest := self._not_before - asyncio.get_running_loop().time()) > 0:
-            await self._sleep(rest)
-        if self.has_ended:
+            await _sleep(rest, ended)
+        if ended.is_set():
             raise Ended
 
-    async def _sleep(self, seconds: float) -> None:
-        """Wait, but not longer than there is something to wait for."""
-        try:
-            await asyncio.wait_for(self._ended.wait(), seconds)
-        except TimeoutError:
-            return
-        raise Ended
-
-    async def _wait(self, fault: Fault, attempts: int) -> None:
+    async def _wait(self, fault: Fault, attempts: int, ended: asyncio.Event) -> None:
         if fault.wait_s is not None and fault.wait_s > self._call.longest_wait_s:
             fault.reason += f", and asks to wait {fault.wait_s:g} s"
             raise fault
@@ -107,7 +88,7 @@ class Asker:
             self._not_before = max(self._not_before, asyncio.get_running_loop().time() + fault.wait_s)
             return
         wait = min(self._call.backoff_s * 2 ** (attempts - 1), _LONGEST_BACKOFF_S)
-        await self._sleep(wait * random.uniform(0.75, 1.0))
+        await _sleep(wait * random.uniform(0.75, 1.0), ended)
 
     async def _paid(self, request: Request, key: str, body: dict[str, Any]) -> dict[str, Any]:
         """Send once, with the worst case set aside meanwhile; what may have been billed stays set aside."""
@@ -159,3 +140,12 @@ class Asker:
         if not isinstance(response, dict) or text_of(response) is None:
             raise Fault("the answer is no chat completion", billed=True)
         return response
+
+
+async def _sleep(seconds: float, ended: asyncio.Event) -> None:
+    """Wait, but not longer than there is something to wait for."""
+    try:
+        await asyncio.wait_for(ended.wait(), seconds)
+    except TimeoutError:
+        return
+    raise Ended

@@ -9,6 +9,8 @@ from typing import Literal
 import httpx2
 import openai
 
+from bot import BadData, Unreachable, UserFixable
+
 _PASSING = frozenset({408, 409, 425, 429})
 _THIS_REQUEST = frozenset({400, 413, 422})
 _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
@@ -88,3 +90,18 @@ def _wait(response: httpx2.Response) -> float | None:
         if re.fullmatch(r"\d{1,9}(\.\d+)?", value):
             return float(value) * factor
     return None
+
+
+def explain(fault: Fault, url: str, model: str, again: str) -> UserFixable:
+    """Return the error that ends the work: what the endpoint did, and what to do about it."""
+    endpoint, again = f"The model endpoint {url}", f"{again}: what came is kept"
+    if fault.reason.startswith("the answer is no"):
+        return BadData(f"{endpoint} sent no chat completion ({fault.reason}). Check its address. {again}.")
+    if not fault.status:
+        return Unreachable(
+            f"{endpoint} does not answer ({fault.reason}). Start it, or correct KLARTEXT_MODEL_URL. {again}."
+        )
+    remedy = "Check `--model` and KLARTEXT_MODEL_KEY."
+    if fault.passes:
+        remedy = "Wait a while, or ask less at once with `--parallel`."
+    return Unreachable(f"{endpoint} answered {fault.status} for model {model!r} ({fault.reason}). {remedy} {again}.")

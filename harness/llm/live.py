@@ -12,12 +12,11 @@ from queue import SimpleQueue
 import httpx2
 import openai
 
-from bot import BadData, KlartextError, Unreachable
 from harness.llm.asking import Asker, Ended, NothingLeft
 from harness.llm.background import Background, background_loop
 from harness.llm.budget import Budget, BudgetReached
 from harness.llm.contract import Completion, ModelCall, Request, Terms, key_of
-from harness.llm.faults import Fault
+from harness.llm.faults import Fault, explain
 from harness.llm.prices import PriceTable
 from harness.llm.records import completion_of
 from harness.llm.store import AnswerStore, Record
@@ -109,20 +108,19 @@ class LiveModel:
             raise work.error
 
     async def _run(self, work: _Work) -> None:
-        self._asker.begin()
         try:
             await asyncio.gather(*(self._worker(work) for _ in range(self._endpoint.call.parallel)))
         finally:
             work.done.put(None)
 
     async def _worker(self, work: _Work) -> None:
-        while work.open and not self._asker.has_ended:
+        while work.open and not work.ended.is_set():
             key, wanted = work.open.popleft()
             try:
-                completion = await self._one(key, wanted[0])
+                completion = await self._one(key, wanted[0], work.ended)
             except NothingLeft:
                 work.open.appendleft((key, wanted))
-                self._stop(work, self._budget_reached(work, wanted[0]))
+                work.end(self._budget_reached(work, wanted[0]))
                 return
             except Ended:
                 work.open.appendleft((key, wanted))
@@ -131,7 +129,7 @@ class LiveModel:
                 completion = Completion(wanted[0].id, "", problem=fault.reason, key=key)
                 self._count(work, fault)
             except Exception as error:  # what is under way shall end before it is raised
-                self._stop(work, error)
+                work.end(error)
                 return
             else:
                 self._answered += 1
@@ -139,11 +137,11 @@ class LiveModel:
                 work.kept += len(wanted)
             work.hand_out(completion, wanted)
 
-    async def _one(self, key: str, request: Request) -> Completion:
+    async def _one(self, key: str, request: Request, ended: asyncio.Event) -> Completion:
         """Ask, keep, and only then hand out; another process may have been faster."""
         if held := self._held(key, request):
             return held
-        answered = await self._asker.ask(request, key)
+        answered = await self._asker.ask(request, key, ended)
         record = Record(key, request.id, answered.asked, answered.response)
         if self._books.store:
             record = self._books.store.put(record)
@@ -154,27 +152,7 @@ class LiveModel:
         self._failed_in_a_row += 1
         limit = _HOPELESS if self._answered else _HOPELESS_AT_FIRST
         if fault.scope == "endpoint" or self._failed_in_a_row >= limit:
-            self._stop(work, self._explain(fault))
-
-    def _stop(self, work: _Work, error: Exception) -> None:
-        self._asker.end()
-        work.error = work.error or error
-
-    def _explain(self, fault: Fault) -> KlartextError:
-        endpoint, again = f"The model endpoint {self._endpoint.url}", f"{self._terms.again}: what came is kept"
-        if fault.reason.startswith("the answer is no"):
-            return BadData(f"{endpoint} sent no chat completion ({fault.reason}). Check its address. {again}.")
-        if not fault.status:
-            return Unreachable(
-                f"{endpoint} does not answer ({fault.reason}). Start it, or correct KLARTEXT_MODEL_URL. {again}."
-            )
-        remedy = "Check `--model` and KLARTEXT_MODEL_KEY."
-        if fault.passes:
-            remedy = "Wait a while, or ask less at once with `--parallel`."
-        return Unreachable(
-            f"{endpoint} answered {fault.status} for model {self._endpoint.call.model!r} ({fault.reason}). "
-            f"{remedy} {again}."
-        )
+            work.end(explain(fault, self._endpoint.url, self._endpoint.call.model, self._terms.again))
 
     def _budget_reached(self, work: _Work, request: Request) -> BudgetReached:
         budget = self._books.budget
@@ -192,6 +170,12 @@ class _Work:
         self.done: SimpleQueue[Completion | None] = SimpleQueue()
         self.kept = kept
         self.error: Exception | None = None
+        self.ended = asyncio.Event()
+
+    def end(self, error: Exception) -> None:
+        """Ask nothing more; the first reason is the one that is told."""
+        self.error = self.error or error
+        self.ended.set()
 
     def hand_out(self, completion: Completion, wanted: Sequence[Request]) -> None:
         """Give everybody who wanted it the answer; only the first has caused costs."""

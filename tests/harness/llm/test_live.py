@@ -242,6 +242,24 @@ def test_a_caller_who_stops_listening_stops_the_work(scripted: Scripted, store: 
     assert len(server.requests) < 500
 
 
+def test_what_an_answer_gives_rise_to_may_be_asked_while_the_others_are_under_way(
+    scripted: Scripted, store: Path
+) -> None:
+    call = replace(CALL, parallel=3)
+    with (
+        scripted(["slow"], slow_s=0.2) as server,
+        open_model(Settings(store.parent, model_url=server.url), call, Terms(store=store)) as model,
+    ):
+        said = {}
+        for completion in model.complete(some(9)):
+            follow_up = Request(f"{completion.id}/2", ({"role": "user", "content": f"Und {completion.text}"},))
+            said[completion.id] = [answer.text for answer in model.complete([follow_up])]
+
+    assert said == {f"novel/v/{n}": [f"Und Aufgabe {n}: tut das weh?: tut das weh?"] for n in range(9)}
+    assert len(server.requests) == 18
+    assert server.busiest <= 3
+
+
 def test_half_an_emoji_in_an_answer_is_kept(scripted: Scripted, store: Path) -> None:
     with scripted(answer="Weh? \ud83d") as server:
         ask(server, some(1), store)

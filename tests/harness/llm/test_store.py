@@ -19,7 +19,7 @@ CALL = ModelCall("m", temperature=0.5)
 REQUEST = Request("a", ({"role": "user", "content": "Tut das weh?"},))
 RECORD = Record("k1", "novel/v/1", {"model": "m"}, {"choices": [], "text": "Weh? \ud83d"})
 
-# Writes 100 answers as fast as it can, each with its number and its process; half of the keys are everybody's.
+# Writes 40 answers as fast as it can, each with its number and its process; half of the keys are everybody's.
 WRITER = """
 import sys
 from pathlib import Path
@@ -28,7 +28,7 @@ path, name = Path(sys.argv[1]), sys.argv[2]
 with AnswerStore.open(path) as store:
     print("ready", flush=True)
     sys.stdin.readline()
-    for number in range(100):
+    for number in range(40):
         key = f"shared-{number}" if number % 2 else f"{name}-{number}"
         kept = store.put(Record(key, "p", {}, {"by": name}))
         print(key, kept.response["by"], flush=True)
@@ -108,9 +108,9 @@ def test_two_processes_at_once_lose_nothing_and_agree(tmp_path: Path) -> None:
             said.setdefault(line.split()[0], set()).add(line.split()[1])
 
     with AnswerStore.open(path, change=False) as store:
-        assert store.count() == len(said) == 150
+        assert store.count() == len(said) == 60
         assert all(len(by) == 1 for by in said.values())
-        assert store.spent("job") == 200
+        assert store.spent("job") == 80
 
 
 @pytest.mark.parametrize("change", [True, False])
