@@ -76,10 +76,8 @@ def _endpoint(refinery: Refinery, model: str, temperature: float | None) -> Aske
 
 def _show(table: RoundTable, progress: Progress, out: Path, taken: int) -> None:
     console = Console(highlight=False, markup=False, soft_wrap=True)
-    shown = Table(
-        title="Rounds of critique: mean and standard deviation of the share of the maximum", box=box.SIMPLE_HEAD
-    )
-    shown.title_justify, shown.show_edge = "left", False
+    title = "Rounds of critique: mean (standard deviation) of the share of the maximum"
+    shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     shown.add_column("aspect", no_wrap=True)
     for number in range(1, ROUNDS + 1):
         shown.add_column(f"round {number}", justify="right", no_wrap=True)
@@ -91,6 +89,7 @@ def _show(table: RoundTable, progress: Progress, out: Path, taken: int) -> None:
     console.print(shown)
     ended = ", ".join(f"{count} {why}" for why, count in table.stopped.items())
     best = ", ".join(f"{count} in round {number}" for number, count in table.best.items())
+    console.print("carried on: questions that are done keep their last total.", style="dim")
     console.print(f"{len(progress.tracks)} questions: {ended}. Best: {best or 'none scored yet'}.")
     if taken:
         console.print(f"{taken} answers were new.")
@@ -103,5 +102,5 @@ def _show(table: RoundTable, progress: Progress, out: Path, taken: int) -> None:
 def _cell(cell: Cell | None, digits: int = 3) -> str:
     if cell is None:
         return ""
-    deviation = "" if cell.deviation is None else f" ({cell.deviation:.{digits}f})"
+    deviation = "" if cell.deviation is None else f" ({cell.deviation:.{digits}f})".replace("(0.", "(.")
     return f"{cell.mean:.{digits}f}{deviation}"

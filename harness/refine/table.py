@@ -11,7 +11,7 @@ from typing import Any
 from harness.refine.rounds import ROUNDS, Round, Track
 from harness.refine.scores import TOP
 
-TOTAL, CARRIED = "total", "total, carried on"
+TOTAL, CARRIED = "total", "carried on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class RoundTable:
     """Scores by round.
 
     Attributes:
-        rows: By aspect, then ``total`` and ``total, carried on``: a cell a round, None where nobody was scored.
+        rows: By aspect, then ``total`` and ``carried on``: a cell a round, None where nobody was scored.
             Questions that are good enough leave the rounds, so later rounds hold the harder ones; carried on, they keep
             their last total, so that rounds can be compared.
         stopped: Why questions ended, with their number; those that go on are counted as ``under way``.
