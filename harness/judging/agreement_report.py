@@ -39,7 +39,7 @@ def _figures(groups: tuple[Group, ...]) -> Table:
     for group in groups:
         names = group.name if len(group.raters) > 2 else "\n".join(group.raters)
         cells = [_cell(group.figures.get(name)) for name in COLUMNS]
-        table.add_row(names, str(group.n), *cells)
+        table.add_row(names, str(group.n), *cells, end_section=True)
     return table
 
 

@@ -12,7 +12,8 @@ from harness.judging.judge_report import JudgeReport, Selection
 
 NOTE = """\
 in sample: on the pairs that the aspects were chosen on. held out: on pairs that
-the choice had not seen (5 folds by question, 10 splits); trust this one."""
+the choice had not seen (5 folds by question, 10 splits); trust this one. -: too
+few questions."""
 
 
 def print_judge(report: JudgeReport, whose: str, console: Console) -> None:

@@ -17,7 +17,7 @@ class Reason(BaseModel):
 
     Attributes:
         code: What is stored with a label.
-        key: The key that picks it.
+        key: The key that picks it: none that does something else while labelling.
         labels: The labels it can explain.
         text: What raters read.
     """
@@ -25,7 +25,7 @@ class Reason(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     code: str = Field(pattern=r"^[a-z][a-z-]*$")
-    key: str = Field(pattern=r"^[a-z]$")
+    key: str = Field(pattern=r"^[abd-prtv-z]$")  # not c, q, s, u
     labels: tuple[Verdict, ...] = Field(alias="for", min_length=1)
     text: str = Field(min_length=1)
 

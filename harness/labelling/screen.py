@@ -9,10 +9,11 @@ from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
+from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from harness.labelling.keys import BACK, ENTER, LEFT, Keyboard
+from harness.labelling.keys import BACK, ENTER, LEFT
 from harness.labelling.reasons import reasons_for
 from harness.labels import VERDICTS, Label, Verdict
 
@@ -80,10 +81,18 @@ class _Stage:
     help: bool = False
 
 
+class Keys(Protocol):
+    """What gives single keys: a terminal's keyboard."""
+
+    def key(self) -> str: ...
+
+    def line(self, prompt: str) -> str: ...
+
+
 class TerminalAsker:
     """Redraws the screen for each key."""
 
-    def __init__(self, console: Console, keyboard: Keyboard) -> None:
+    def __init__(self, console: Console, keyboard: Keys) -> None:
         self._console = console
         self._keyboard = keyboard
 
@@ -120,8 +129,10 @@ class TerminalAsker:
             return replace(stage, help=not stage.help)
         return ACTIONS.get("u" if key == LEFT else key, stage)
 
-    def _reason(self, stage: _Stage, verdict: Verdict, key: str) -> _Stage | Given:
-        if key in (BACK, LEFT):
+    def _reason(self, stage: _Stage, verdict: Verdict, key: str) -> _Stage | Given | Action:
+        if key == "q":
+            return "quit"
+        if key in (BACK, LEFT, "u"):
             return replace(stage, verdict=None)
         if key in (ENTER, " "):
             return Given(verdict, "", stage.comment)
@@ -131,16 +142,11 @@ class TerminalAsker:
         return stage if code is None else Given(verdict, code, stage.comment)
 
     def _draw(self, view: View, stage: _Stage) -> None:
+        page = _page(view, stage, boxed=True)
+        if len(self._console.render_lines(page)) >= self._console.height:
+            page = _page(view, stage, boxed=False)  # the question must not scroll away
         self._console.clear()
-        self._console.print(_header(view))
-        self._console.print(_item(view))
-        if view.note:
-            self._console.print(Text(view.note, style="yellow"))
-        if stage.comment:
-            self._console.print(Text(f"Comment: {stage.comment}", style="italic"))
-        self._console.print(_reasons(stage.verdict) if stage.verdict else _keys())
-        if stage.help and not stage.verdict:
-            self._console.print(Text(HELP, style="dim"))
+        self._console.print(page)
 
 
 class LineAsker:
@@ -184,6 +190,18 @@ def _line(line: str) -> Given | None:
     return Given(verdict, codes[head[1]] if len(head) == 2 else "", comment.strip())
 
 
+def _page(view: View, stage: _Stage, *, boxed: bool) -> Group:
+    parts = [_header(view), _item(view, boxed=boxed)]
+    if view.note and not stage.verdict:
+        parts.append(Text(view.note, style="yellow"))
+    if stage.comment:
+        parts.append(Text(f"Comment: {stage.comment}", style="italic"))
+    parts.append(_reasons(stage.verdict) if stage.verdict else _keys())
+    if stage.help and not stage.verdict:
+        parts.append(Text(HELP, style="dim"))
+    return Group(*parts)
+
+
 def _header(view: View) -> RenderableType:
     row = Table.grid(padding=(0, 1), expand=True)
     row.add_column(no_wrap=True)
@@ -195,24 +213,33 @@ def _header(view: View) -> RenderableType:
     return row
 
 
-def _item(view: View) -> RenderableType:
-    parts: list[RenderableType] = [
-        Panel(Text(view.question), title="The patient asked", title_align="left"),
-        Panel(Text(view.answer), title="The patient was shown", title_align="left", border_style="dim"),
+def _item(view: View, *, boxed: bool = True) -> RenderableType:
+    """Return question, answer and labels: in boxes, or without where the screen is small."""
+    parts = [
+        _part("The patient asked", Text(view.question), boxed=boxed),
+        _part("The patient was shown", Text(view.answer), boxed=boxed),
     ]
-    if view.labels:
-        parts.append(Columns([_label(number, label) for number, label in enumerate(view.labels, 1)], equal=True))
+    labels = [_label(number, label, boxed=boxed) for number, label in enumerate(view.labels, 1)]
+    if labels:
+        parts.append(Columns(labels, equal=True) if boxed else Group(*labels))
     return Group(*parts)
 
 
-def _label(number: int, label: Label) -> RenderableType:
+def _part(title: str, text: Text, *, boxed: bool) -> RenderableType:
+    if boxed:
+        return Panel(text, title=title, title_align="left", border_style="dim")
+    return Group(Rule(title, align="left", style="dim"), text)
+
+
+def _label(number: int, label: Label, *, boxed: bool) -> RenderableType:
     """Return a label to decide between. Who gave it is not shown, lest a name decide; what gave it is."""
-    lines = Text(NAMES[label.label], style=f"bold {COLOURS[label.label]}")
+    title = f"Rater {number} ({label.rater.kind})"
+    verdict = Text(NAMES[label.label], style=f"bold {COLOURS[label.label]}")
     reason = next((r.text for r in reasons_for(label.label) if r.code == label.reason), label.reason)
-    for line in (reason, label.comment):
-        if line:
-            lines.append(f"\n{line}", style="default not bold")
-    return Panel(lines, title=f"Rater {number} ({label.rater.kind})", title_align="left")
+    why = [line for line in (reason, label.comment) if line]
+    if boxed:
+        return Panel(Text("\n").join([verdict, *map(Text, why)]), title=title, title_align="left")
+    return Text.assemble(f"{title}: ", verdict, *(f"; {line}" for line in why))
 
 
 def _keys() -> RenderableType:

@@ -114,6 +114,10 @@ def test_run_prints_both_tables_and_writes_the_summary(finished: CompletedProces
     assert max(map(len, finished.stdout.splitlines())) <= 80
     assert summary["total"]["n"] == 15
     assert 0 < summary["total"]["accuracy"] <= summary["total"]["top1"] <= 1
+    automatic = summary["automatic"]
+    assert automatic["right"] + automatic["wrong"] + automatic["ambiguous"] == automatic["n"] == 15
+    assert automatic["because"] == {}  # fifteen paraphrases are too few to tell when two candidates are close
+    assert (files.run / "ambiguous.jsonl").is_file()
     assert set(summary["vignettes"]) == {"high-health-literacy", "low-health-literacy", "low-language-literacy"}
     assert [o.id for o in load_outcomes(files.run)] == [q.id for q in load_suite(files.suite).questions]
 
