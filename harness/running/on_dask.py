@@ -21,6 +21,8 @@ except ImportError as error:
 
 CONNECT_S, WORKERS_S = 10, 30  # how long scheduler and first worker are waited for
 AHEAD = 3  # batches for each thread: one is asked, the next is there already, one waits for an earlier one
+# What a client whose scheduler is gone raises while it is tidied up; RuntimeError comes from its cut-off reconnecting.
+GONE = (OSError, distributed.CancelledError, TimeoutError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,14 @@ def _connected(address: str) -> Iterator[Client]:
     # Questions of a suite may once have been a patient's.
     Settings.from_environment().require_patient_text_allowed(address)
     try:
-        with _silent(), _client(address) as client:
-            client.wait_for_workers(1, timeout=WORKERS_S)
-            yield client
+        with _silent():
+            client = _client(address)
+            try:
+                client.wait_for_workers(1, timeout=WORKERS_S)
+                yield client
+            finally:
+                with suppress(*GONE):
+                    client.close()
     except distributed.KilledWorker as error:
         raise Unreachable(
             "Several workers died over the same questions: the system, or a lack of memory, may kill them. See their "
@@ -100,5 +107,5 @@ def _client(address: str) -> Client:
 
 def _dismiss(client: Client, errand: Errand) -> None:
     """Have the workers close what they opened; those that are gone have."""
-    with suppress(OSError, distributed.CancelledError, TimeoutError):
+    with suppress(*GONE):
         client.run(forget, errand, on_error="ignore")
