@@ -6,6 +6,7 @@ import logging
 import uuid
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import Literal
 
 from bot.assistant import Assistant
 from bot.dialogue import State, offered
@@ -14,12 +15,15 @@ from bot.interface_texts import LANGUAGES
 from bot.interviewing import Interviewer
 from bot.kept import read_reply, read_state, write_reply, write_state
 from bot.matching.text import sanitise
-from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
+from bot.ports import Channel, Exchange, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.reactions import Decided, Reaction, Reactions
 from bot.reply import Content, Part, Reply, guard, interface, safe_reply
+from bot.wording import Place, worded
 
 # Channels whose patients saw the greeting, with its offer, before their first turn.
 GREETED = ("api", "page")
+# Of the interview: none where nobody asks anything.
+Stage = Literal["none", "not begun", "asking", "paused", "summary", "choosing", "finished"]
 
 log = logging.getLogger("klartext")
 
@@ -77,6 +81,8 @@ class Conversation:
         id_: str,
         standing: Standing,
         interviewer: Interviewer | None = None,
+        *,
+        channel: Channel = "terminal",
     ) -> None:
         self._assistant = assistant
         self._records = records
@@ -84,6 +90,7 @@ class Conversation:
         self._standing = standing
         self._interviewer = interviewer
         self._reactions = Reactions(assistant, interviewer)
+        self._place = Place(channel, assistant.country)
 
     @classmethod
     def begin(
@@ -96,7 +103,8 @@ class Conversation:
     ) -> Conversation:
         """Begin and store a conversation; raise AlreadyStored when its id is in use."""
         records.begin(opened)
-        return cls(assistant, records, opened.id, Standing(State(opened.language)), interviewer)
+        standing = Standing(State(opened.language))
+        return cls(assistant, records, opened.id, standing, interviewer, channel=opened.channel)
 
     @classmethod
     def resume(
@@ -114,7 +122,7 @@ class Conversation:
         standing = _standing(assistant, records.last_turn(opened.id), opened)
         if standing.number == 0 and interviewer is not None and opened.channel in GREETED:
             standing = _offering(standing)
-        return cls(assistant, records, opened.id, standing, interviewer)
+        return cls(assistant, records, opened.id, standing, interviewer, channel=opened.channel)
 
     @classmethod
     def open(
@@ -140,6 +148,26 @@ class Conversation:
         """How many questions of the interview are done, and how many there are; None while none are asked."""
         return self._interviewer.progress if self._interviewer is not None else None
 
+    @property
+    def stage(self) -> Stage:
+        """How far the interview is."""
+        who = self._interviewer
+        if who is None:
+            return "none"
+        return who.session.talk.phase if who.session is not None else "not begun"
+
+    @property
+    def choices(self) -> tuple[Part, ...]:
+        """What may be chosen by number now."""
+        state = self._standing.state
+        # An answer does not take away what was offered before it; another list does.
+        return self._standing.choices or offered(state, self._assistant.catalog(state.language))
+
+    def answers(self, *, at: datetime) -> Reply | None:
+        """Return what was answered in the interview so far; None before it was begun."""
+        who = self._interviewer
+        return None if who is None or who.session is None else self._guarded(who.interview(at).answers(who.session))
+
     def welcome(self) -> Reply:
         """Say who is answering, and what to do in an emergency."""
         keys = ("welcome", "emergency_notice", "sample_label", "help")
@@ -155,6 +183,13 @@ class Conversation:
         self._standing = _offering(self._standing)
         offer = (interface(self.language, "interview_offer"),)
         return self._guarded(Reply(self.language, offer, self._standing.choices))
+
+    def greeting(self) -> Reply:
+        """Return the first words again, for somebody who comes back."""
+        welcome = self.welcome()
+        if self._interviewer is None:
+            return welcome
+        return replace(welcome, parts=(*welcome.parts, interface(self.language, "interview_offer")))
 
     def greet(self, *, at: datetime) -> Reply:
         """Return the first words of a new conversation: who is answering, and what the radiology team asks."""
@@ -207,18 +242,16 @@ class Conversation:
         return StoredTurn(conversation=self._id, at=at, exchange=exchange, **asdict(decided))
 
     def _choice(self, number: int) -> str:
-        state = self._standing.state
-        # An answer does not take away what was offered before it; another list does.
-        choices = self._standing.choices or offered(state, self._assistant.catalog(state.language))
-        if not 1 <= number <= len(choices):
+        if not 1 <= number <= len(self.choices):
             raise NoSuchChoice("This choice is not on offer any more.")
-        return choices[number - 1].text
+        return self.choices[number - 1].text
 
     def _talk(self, text: str) -> Decided:
         catalog = self._assistant.catalog(self.language).ref
         return Decided(self.language, sanitise(text).text, "talk", None, 0.0, catalog)
 
     def _guarded(self, reply: Reply) -> Reply:
+        reply = worded(reply, self._place)
         try:
             catalog, shown = self._assistant.catalog(reply.language), self._assistant.shown(reply.language)
             return guard(reply, catalog, shown=shown, heard=self._interviewer.heard if self._interviewer else None)

@@ -101,7 +101,16 @@ class Reactions:
             flags = state.last_turn is not None
             noted = replace(_fixed(state, "flagged" if flags else "nothing_to_flag"), flags=flags)
             return self._then_question(noted, at)
+        if command in ("/staff", "/personal"):
+            return self._then_question(self._staff(state), at)
         return self.begin_interview(state, at) if command == "/interview" else None
+
+    def _staff(self, state: State) -> Reaction:
+        """Note that somebody wants to speak to a human: staff see it where they see emergencies."""
+        request = interface(state.language, "staff_request").text
+        return replace(
+            _fixed(state, "staff_called"), decided=replace(self._pick(state, request, None), decision="urgent")
+        )
 
     def _question(self, state: State, text: str) -> Reaction:
         """React to a message that is not about the interview."""

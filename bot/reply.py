@@ -13,6 +13,7 @@ from string import Formatter
 from typing import Literal, get_args
 
 from bot.catalog import Catalog, Pair
+from bot.emergency_texts import sentences
 from bot.errors import GuardViolation
 from bot.interface_texts import INTERFACE_TEXTS
 from bot.interview.answer import Answer
@@ -24,7 +25,8 @@ ContentField = Literal["question", "answer", "easy_answer"]
 
 # All sentences of the program, by language and key.
 SENTENCES: Mapping[str, Mapping[str, str]] = {
-    language: {**INTERFACE_TEXTS[language], **INTERVIEW_TEXTS.get(language, {})} for language in INTERFACE_TEXTS
+    language: {**INTERFACE_TEXTS[language], **INTERVIEW_TEXTS.get(language, {}), **sentences(language)}
+    for language in INTERFACE_TEXTS
 }
 
 

@@ -46,11 +46,12 @@ def run_server(serving: Serving) -> None:
     logs.configure()
     settings = Settings.from_environment(data=serving.data)
     assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
-    interviewers = Interviewers.open(settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire)
-    interviewers.of("")  # a form that cannot be asked is refused before anybody comes
-    reception = Reception(
-        assistant, make_records(settings), lambda: datetime.now().astimezone(), interviewer=interviewers.of
+    records = make_records(settings)
+    interviewers = Interviewers.open(
+        settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire, records=records
     )
+    interviewers.of("")  # a form that cannot be asked is refused before anybody comes
+    reception = Reception(assistant, records, lambda: datetime.now().astimezone(), interviewer=interviewers.of)
     service = Service(reception, settings)
     listening = _listen(serving.host, serving.port)
     server = uvicorn.Server(_config(service, settings))
