@@ -149,6 +149,11 @@ class Conversation:
         return self._interviewer.progress if self._interviewer is not None else None
 
     @property
+    def number(self) -> int:
+        """Of the last turn; 0 before the first."""
+        return self._standing.number
+
+    @property
     def stage(self) -> Stage:
         """How far the interview is."""
         who = self._interviewer

@@ -12,10 +12,12 @@ from pathlib import Path
 import uvicorn
 
 from bot.assistant import Assistant
+from bot.catalog import locate
 from bot.errors import KlartextError, Unreachable
 from bot.interview_wiring import Interviewers
 from bot.reception import Reception
 from bot.settings import Settings
+from bot.topics import load_topics
 from bot.web import logs
 from bot.web.app import Service, build_app
 from bot.wiring import make_records
@@ -52,7 +54,7 @@ def run_server(serving: Serving) -> None:
     )
     interviewers.of("")  # a form that cannot be asked is refused before anybody comes
     reception = Reception(assistant, records, lambda: datetime.now().astimezone(), interviewer=interviewers.of)
-    service = Service(reception, settings)
+    service = Service(reception, settings, load_topics(locate(serving.catalog)))
     listening = _listen(serving.host, serving.port)
     server = uvicorn.Server(_config(service, settings))
     failed: list[KlartextError] = []
