@@ -15,7 +15,7 @@ from bot.interface_texts import LANGUAGES
 from bot.interviewing import Interviewer
 from bot.kept import read_reply, read_state, write_reply, write_state
 from bot.matching.text import sanitise
-from bot.ports import Channel, Exchange, Records, StoredConversation, StoredFlag, StoredTurn
+from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.reactions import Decided, Reaction, Reactions
 from bot.reply import Content, Part, Reply, guard, interface, safe_reply
 from bot.wording import Place, worded
@@ -78,19 +78,17 @@ class Conversation:
         self,
         assistant: Assistant,
         records: Records,
-        id_: str,
+        opened: StoredConversation,
         standing: Standing,
         interviewer: Interviewer | None = None,
-        *,
-        channel: Channel = "terminal",
     ) -> None:
         self._assistant = assistant
         self._records = records
-        self._id = id_
+        self._id = opened.id
         self._standing = standing
         self._interviewer = interviewer
         self._reactions = Reactions(assistant, interviewer)
-        self._place = Place(channel, assistant.country)
+        self._place = Place(opened.channel, assistant.country)
 
     @classmethod
     def begin(
@@ -104,7 +102,7 @@ class Conversation:
         """Begin and store a conversation; raise AlreadyStored when its id is in use."""
         records.begin(opened)
         standing = Standing(State(opened.language))
-        return cls(assistant, records, opened.id, standing, interviewer, channel=opened.channel)
+        return cls(assistant, records, opened, standing, interviewer)
 
     @classmethod
     def resume(
@@ -122,7 +120,7 @@ class Conversation:
         standing = _standing(assistant, records.last_turn(opened.id), opened)
         if standing.number == 0 and interviewer is not None and opened.channel in GREETED:
             standing = _offering(standing)
-        return cls(assistant, records, opened.id, standing, interviewer, channel=opened.channel)
+        return cls(assistant, records, opened, standing, interviewer)
 
     @classmethod
     def open(

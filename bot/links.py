@@ -1,4 +1,4 @@
-"""Links that a hospital sends with an appointment: who comes, to which exam, until when; sealed, so nobody can alter them.
+"""Links that a hospital sends with an appointment: who comes, to which exam, until when; sealed against changes.
 
 The pseudonym can be read in a link by who has the link; it must not be a name or an insurance number.
 """
