@@ -80,7 +80,7 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
     return Offers(
         number=conversation.number,
         language=language,
-        heading="choose_one" if stage == "asking" else "choose",
+        heading=_heading(stage, keys),
         buttons=tuple(buttons),
         several="several" in keys and len(buttons) > 1,
         steps=_steps(labels, spoken) if asking else (),
@@ -88,6 +88,12 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
         progress=conversation.progress,
         asks="on_with" in keys or stage != "asking" or any(isinstance(part, FormText) for part in last.parts),
     )
+
+
+def _heading(stage: Stage, keys: list[str]) -> str:
+    if "interview_offer" in keys:
+        return "offer_heading"
+    return "choose_one" if stage == "asking" else "choose"
 
 
 def _steps(labels: Labels, spoken: Labels) -> tuple[Button, ...]:

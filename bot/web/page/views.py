@@ -18,9 +18,7 @@ from bot.web.page.labels import Labels
 Kind = Literal["answer", "say", "ask", "hint", "entries", "quiet"]
 ASKS = frozenset({"question", "short"})
 # What the page shows by other means: as a bar of progress, a fixed notice, a label on the answer.
-ELSEWHERE = frozenset(
-    {"progress", "emergency_notice", "sample_label", "easy_intro", "help_page", "several", "own_words"}
-)
+ELSEWHERE = ("progress", "emergency_notice", "sample_label")
 HEADINGS = frozenset({"clarify", "summary", "summary_required", "summary_problems"})
 # Commands behind buttons, and how a patient would call them.
 COMMANDS = {"/staff": "call_staff", "/interview": "interview_heading", "/easy": "easier"}
@@ -136,7 +134,7 @@ class Shown:
             return Block("answer", answer=Answer(part.text) if easy else self._answer(part, language))
         if isinstance(part, FormText):
             return Block("ask" if part.field in ASKS else "hint", part.text)
-        if isinstance(part, Interface) and part.key not in ELSEWHERE:
+        if isinstance(part, Interface) and not part.key.startswith(ELSEWHERE):
             return Block("ask" if part.key in HEADINGS else "say", part.text)
         return None
 
