@@ -50,5 +50,10 @@ tests/fhir_server/node_modules: tests/fhir_server/package.json tests/fhir_server
 	cd tests/fhir_server && npm ci
 	touch $@
 
+# What the browser tests look for barriers with; without it those tests are skipped.
+tests/browser/node_modules: tests/browser/package.json tests/browser/package-lock.json
+	cd tests/browser && npm ci
+	touch $@
+
 clean:
-	rm -rf $(VENV) tests/fhir_server/node_modules dist build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) tests/fhir_server/node_modules tests/browser/node_modules dist build .mypy_cache .ruff_cache .pytest_cache

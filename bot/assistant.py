@@ -123,9 +123,9 @@ class Assistant:
     def thresholds(self, language: str) -> Thresholds:
         return self._of(language).trained.thresholds
 
-    def detect(self, text: str, *, fallback: str | None = None) -> str:
-        """Return the language of a text among the catalog's languages."""
-        return self._detector.detect(sanitise(text).text, fallback=fallback or self.languages[0])
+    def detect(self, text: str, *, fallback: str | None = None, margin: float = 1.0) -> str:
+        """Return the language of a text among the catalog's languages; another than `fallback` if ahead by `margin`."""
+        return self._detector.detect(sanitise(text).text, fallback=fallback or self.languages[0], margin=margin)
 
     def answer(self, text: str, lang: str = AUTO, *, method: Method = "hybrid", ignore_flags: bool = False) -> Response:
         """Decide on one question; `ignore_flags` only after the patient has said that it is no emergency."""

@@ -31,7 +31,7 @@ class State:
         held_back: A possible chest-pain question, to be answered if it turns out to be about the breast.
         last_turn: Id of the last turn that was a question: the one that "/flag" means.
         offered: Whether the questions of the radiology team were just offered.
-        alarmed: Whether the last message of an interview was a red flag.
+        alarmed: Whether the last message was a red flag.
     """
 
     language: str
@@ -92,6 +92,52 @@ SMALL_TALK: Mapping[str, frozenset[str]] = {
     "help": frozenset(["hilfe", "help", "was kannst du", "was koennen sie", "what can you do"]),
     "stop": frozenset(["stop", "stopp", "halt", "abbrechen", "aufhoeren", "quit", "exit", "ende"]),
 }
+# Whole messages by which a patient asks for the easy answer.
+EASIER = frozenset(
+    [
+        "einfacher",
+        "einfacher bitte",
+        "bitte einfacher",
+        "einfacher erklaeren",
+        "einfacher erklaert",
+        "in einfachen worten",
+        "das verstehe ich nicht",
+        "verstehe ich nicht",
+        "ich verstehe das nicht",
+        "verstehe nicht",
+        "zu kompliziert",
+        "das ist zu kompliziert",
+        "zu schwierig",
+        "simpler",
+        "simpler please",
+        "easier",
+        "easier please",
+        "in simple words",
+        "in simpler words",
+        "i do not understand",
+        "i don t understand",
+        "i dont understand",
+        "too complicated",
+        "that is too complicated",
+        "too difficult",
+    ]
+)
+# Whole messages that ask for the questions of the radiology team.
+INTERVIEW = frozenset(
+    [
+        "interview",
+        "fragebogen",
+        "fragebogen ausfuellen",
+        "anamnese",
+        "fragen beantworten",
+        "ich moechte die fragen beantworten",
+        "questionnaire",
+        "answer the questions",
+        "medical history",
+    ]
+)
+YES = frozenset(["ja", "jo", "ja bitte", "ja genau", "yes", "yes please"])
+NO = frozenset(["nein", "nein danke", "ne", "nee", "no", "no thanks", "no thank you"])
 # Messages that ask on from the answer before.
 FOLLOW_UPS = frozenset(
     [
@@ -177,7 +223,27 @@ def says_no_emergency(state: State, text: str) -> bool:
 
 def says_emergency(state: State, text: str) -> bool:
     """Whether the patient confirms that a possible emergency is one."""
-    return state.held_back is not None and _plain(text) in {"ja", "jo", "ja bitte", "ja genau", "yes", "yes please"}
+    return (state.held_back is not None or state.alarmed) and _plain(text) in YES
+
+
+def wants_easier(state: State, text: str) -> bool:
+    """Whether a whole message asks for the easy answer to what was answered last."""
+    return state.last_pair is not None and _plain(text) in EASIER
+
+
+def wants_interview(text: str) -> bool:
+    """Whether a whole message asks for the questions of the radiology team."""
+    return _plain(text) in INTERVIEW
+
+
+def nothing_asked(state: State, text: str) -> str | None:
+    """Return the key of the reply to yes or no where nothing was asked; None when it is something else."""
+    said = _plain(text)
+    if said in YES:
+        return "ask_away"
+    if said in NO:
+        return "go_on" if state.alarmed else "stop"
+    return None
 
 
 def emergency(state: State) -> Reply:

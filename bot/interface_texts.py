@@ -26,6 +26,16 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
         "greeting": "Guten Tag! Was möchten Sie über Ihre Untersuchung wissen?",
         "thanks": "Gern geschehen. Haben Sie noch eine Frage?",
         "stop": "In Ordnung. Sie können jederzeit weiterfragen. Zum Beenden schreiben Sie /quit.",
+        "stop_plain": "In Ordnung. Sie können jederzeit weiterfragen, oder dieses Fenster schließen.",
+        "ask_away": "Gern. Schreiben Sie einfach Ihre Frage.",
+        "go_on": (
+            "Gut. Wenn es schlimmer wird, rufen Sie sofort 112 an (Schweiz: 144). Was möchten Sie über "
+            "Ihre Untersuchung wissen?"
+        ),
+        "help_plain": (
+            "Schreiben Sie Ihre Frage in eigenen Worten, zum Beispiel: Tut das weh? Wenn eine Antwort zu "
+            "schwierig ist, schreiben Sie: einfacher."
+        ),
         "empty": "Ich habe nichts gelesen. Schreiben Sie einfach Ihre Frage.",
         "easy_intro": "Einfacher erklärt:",
         "easy_missing": "Zu dieser Antwort gibt es keine einfachere Fassung.",
@@ -98,6 +108,16 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
         "greeting": "Hello! What would you like to know about your examination?",
         "thanks": "You are welcome. Do you have another question?",
         "stop": "All right. You can go on asking at any time. To leave, write /quit.",
+        "stop_plain": "All right. You can go on asking at any time, or close this window.",
+        "ask_away": "Of course. Just write your question.",
+        "go_on": (
+            "Good. If it gets worse, call 112 at once (Switzerland: 144). What would you like to know "
+            "about your examination?"
+        ),
+        "help_plain": (
+            "Write your question in your own words, for example: Does it hurt? If an answer is too "
+            "difficult, write: simpler."
+        ),
         "empty": "I did not read anything. Just write your question.",
         "easy_intro": "In simpler words:",
         "easy_missing": "There is no simpler version of this answer.",

@@ -12,20 +12,29 @@ from bot.dialogue import (
     emergency,
     explain_easier,
     none_chosen,
+    nothing_asked,
     respond,
     says_emergency,
     says_no_emergency,
     show_pair,
     small_talk,
+    wants_easier,
+    wants_interview,
     with_context,
 )
-from bot.interview.interview import Turn
+from bot.interface_texts import LANGUAGES
+from bot.interview.interview import Interview, Turn
 from bot.interview.listening import question_like
 from bot.interview.parsing import Read, read_command, read_yes_no
+from bot.interview.session import Session
 from bot.interviewing import Interviewer
 from bot.matching.text import sanitise
 from bot.reply import Reply, interface
 from bot.response import Response
+
+# By how much (log-likelihood) one word must be of another language to change that of the conversation: drugs and
+# examinations have the same names everywhere.
+ONE_WORD_MARGIN = 8.0
 
 # How sure the assistant must be to take a message for a question that does not look like one.
 SURE = 0.9
@@ -95,8 +104,7 @@ class Reactions:
         if command in ("/help", "/hilfe", "/?"):
             return self._then_question(_fixed(state, "help"), at)
         if command in ("/easy", "/einfach"):
-            easier = explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
-            return self._then_question(Reaction(easier, state), at)
+            return self._then_question(Reaction(self._easier(state), state), at)
         if command.split()[0] in ("/flag", "/melden"):
             flags = state.last_turn is not None
             noted = replace(_fixed(state, "flagged" if flags else "nothing_to_flag"), flags=flags)
@@ -123,7 +131,20 @@ class Reactions:
             reaction = self._answer(state, state.held_back, ignore_flags=True)
             # "Why?" must not bring the same alarm again.
             return replace(reaction, after=replace(reaction.after, last_question=None))
-        return self._picked(state, text) or self._answer(state, with_context(state, text))
+        if wants_easier(state, text):
+            return Reaction(self._easier(state), state)
+        picked = self._picked(state, text)
+        reply = nothing_asked(state, text) if picked is None else None
+        if reply is not None:
+            return _fixed(replace(state, alarmed=False), reply)
+        return picked or self._answer(state, with_context(state, text))
+
+    def _easier(self, state: State) -> Reply:
+        return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
+
+    def _language(self, text: str, fallback: str) -> str:
+        margin = ONE_WORD_MARGIN if len(text.split()) == 1 else 1.0
+        return self._assistant.detect(text, fallback=fallback, margin=margin)
 
     def _emergency(self, state: State, text: str) -> Reaction:
         return Reaction(emergency(state), state, replace(self._pick(state, text, None), decision="urgent"))
@@ -145,12 +166,12 @@ class Reactions:
         return Reaction(*none_chosen(state)) if isinstance(said, Read) and not said.remainder else None
 
     def _answer(self, state: State, text: str, *, ignore_flags: bool = False, language: str | None = None) -> Reaction:
-        language = language or self._assistant.detect(text, fallback=state.language)
+        language = language or self._language(text, state.language)
         return self._respond(state, self._assistant.answer(text, language, ignore_flags=ignore_flags))
 
     def _respond(self, state: State, response: Response) -> Reaction:
         reply, after = respond(state, response, self._assistant.catalog(response.lang))
-        return Reaction(reply, after, _decided(response))
+        return Reaction(reply, replace(after, alarmed=response.decision == "urgent"), _decided(response))
 
     def _pick(self, state: State, text: str, pair_id: str | None) -> Decided:
         catalog = self._assistant.catalog(state.language).ref
@@ -162,7 +183,8 @@ class Reactions:
         if who is None:
             return None
         command = read_command(text, language=state.language)
-        if who.is_paused and command is not None and command.kind == "resume":
+        resumes = who.is_paused and command is not None and command.kind in ("resume", "skip", "back", "repeat")
+        if resumes or wants_interview(text):
             return self.begin_interview(state, at)
         agreed = {"1": True, "2": False}.get(text.strip()) if state.offered else None
         said = read_yes_no(text, language=state.language) if state.offered and agreed is None else None
@@ -195,6 +217,7 @@ class Reactions:
             picked = self._picked(state, text) or self._waved_aside(state, text)
             if picked is not None:
                 return self._then_question(picked, at)
+            text = _in_its_language(asked, session, text)
         turn = asked.turn(session, text)
         if turn.aside != "no":
             return self._aside(who, turn, state, text, at)
@@ -219,7 +242,7 @@ class Reactions:
         talk = small_talk(text)
         if talk in ("greeting", "thanks"):
             return Reaction(_joined(Reply(language, (interface(language, talk),)), turn.reply), rest)
-        heard_in = self._assistant.detect(text, fallback=language)
+        heard_in = self._language(text, language)
         response = self._assistant.answer(text, heard_in)
         if _helps(response, text):
             reaction = self._respond(rest, response)
@@ -241,6 +264,17 @@ class Reactions:
         if who.session.language != reply.language:
             who.speak(reply.language)  # the patient has gone on in another language
         return replace(reaction, reply=_joined(reply, who.interview(at).again(who.session).reply))
+
+
+def _in_its_language(asked: Interview, session: Session, text: str) -> str:
+    """Return "ja" as "yes" where an interview in English asks for yes or no, and the other way round."""
+    if not asked.expects_yes_or_no(session) or isinstance(read_yes_no(text, language=session.language), Read):
+        return text
+    others = (read_yes_no(text, language=language) for language in LANGUAGES if language != session.language)
+    said = next((each for each in others if isinstance(each, Read) and each.literal and not each.remainder), None)
+    if said is None:
+        return text
+    return interface(session.language, "yes" if said.answers[0].value is True else "no").text
 
 
 def _fixed(state: State, *keys: str) -> Reaction:

@@ -234,6 +234,14 @@ class Interview:
         kind: OpenKind = "question" if talk.pending is None else "proposal" if talk.proposed else "read-back"
         return Open(kind, step.item.link_id, step.path)
 
+    def expects_yes_or_no(self, session: Session) -> bool:
+        """Say whether yes or no would answer what is open."""
+        waiting = self.open_question(session)
+        if waiting.kind in ("question", "proposal"):
+            item = self.form.by_link_id.get(waiting.link_id)
+            return waiting.kind == "proposal" or (item is not None and item.type == "boolean")
+        return waiting.kind in ("read-back", "another", "summary")
+
     def heard(self, session: Session) -> Heard:
         """Return the answers that may be repeated to the patient: given, calculated, understood, or offered."""
         filling = session.filling

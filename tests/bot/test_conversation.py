@@ -320,3 +320,30 @@ def test_a_damaged_state_begins_anew_instead_of_locking_the_patient_out(small: A
 
     assert _texts(_resumed(small, records).turn("/easy", at=NOW)) == [DE["nothing_to_explain"]]
     assert [turn.exchange and turn.exchange.number for turn in records.turns("c1")] == [1, 2]
+
+
+def test_yes_and_no_get_an_answer_where_nothing_was_asked(conversation: Conversation) -> None:
+    assert _texts(conversation.turn("ja", at=NOW)) == [DE["ask_away"]]
+    assert _texts(conversation.turn("nein danke", at=NOW)) == [DE["stop"]]
+
+
+def test_after_an_alarm_yes_is_an_emergency_and_no_is_none(conversation: Conversation) -> None:
+    conversation.turn("Ich kriege keine Luft", at=NOW)
+    assert _texts(conversation.turn("ja", at=NOW)) == [DE["urgent"]]
+    assert _texts(conversation.turn("nein", at=NOW)) == [DE["go_on"]]
+    assert _texts(conversation.turn("ja", at=NOW)) == [DE["ask_away"]]
+
+
+@pytest.mark.parametrize("said", ["einfacher", "Das verstehe ich nicht.", "zu kompliziert!"])
+def test_the_easy_answer_can_be_asked_for_in_words(conversation: Conversation, said: str) -> None:
+    conversation.turn("tut das weh?", at=NOW)
+
+    assert _texts(conversation.turn(said, at=NOW))[0] == DE["easy_intro"]
+
+
+def test_one_foreign_word_does_not_change_the_language(shipped: Assistant, records: SqlRecords) -> None:
+    conversation = Conversation.begin(shipped, records, _opened())
+
+    assert conversation.turn("Tattoo", at=NOW).language == "de"
+    assert conversation.turn("does it hurt?", at=NOW).language == "en"
+    assert conversation.turn("Kosten", at=NOW).language == "de"

@@ -255,6 +255,32 @@ def test_a_finished_interview_can_be_corrected(say: Say, interviews: SqlIntervie
     assert '"status":"amended"' in stored(interviews).head
 
 
+def test_yes_and_no_are_understood_in_the_other_language_too(open_chat: Callable[..., Conversation]) -> None:
+    translated = {"url": "http://hl7.org/fhir/StructureDefinition/translation", "extension": [
+        {"url": "lang", "valueCode": "en"}, {"url": "content", "valueString": "Agreed?"}]}  # fmt: skip
+    asked = form(
+        item("consent", "boolean", text="Einverstanden?", _text={"extension": [translated]}),
+        item("note", "text", text="Was noch?"),
+        language="de",
+    )
+    conversation = open_chat(asked)
+    conversation.turn("/interview", at=NOW)
+    conversation.turn("Who pays for it?", at=NOW)
+
+    assert texts(conversation.turn("ja", at=NOW))[-1] == "Was noch?"
+
+
+def test_the_interview_begins_when_it_is_asked_for_in_words(say: Say) -> None:
+    assert texts(say("Fragebogen ausfüllen"))[-1] == "Einverstanden?"
+
+
+@pytest.mark.parametrize("word", ["weiter", "weitermachen"])
+def test_a_paused_interview_goes_on_on_request(say: Say, word: str) -> None:
+    say("/interview", "ja", "Pause", "tut das weh?")
+
+    assert texts(say(word))[-1] == "Wie alt?"
+
+
 def test_every_answer_is_on_disk_before_the_next_question(
     small: Assistant, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

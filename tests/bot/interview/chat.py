@@ -15,7 +15,8 @@ from bot.interview.form import Path
 from bot.interview.indexed import index_questionnaire
 from bot.interview.interview import Interview, Turn
 from bot.interview.session import Session, session_from_json, session_to_json
-from bot.reply import guard
+from bot.kept import read_reply, repeated, write_reply
+from bot.reply import Heard, guard
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
 AUTHORED = "2026-11-22T10:31:00+00:00"
@@ -68,6 +69,10 @@ class Chat:
 
     def _took(self, turn: Turn) -> None:
         guard(turn.reply, None, shown=frozenset(), heard=self.interview.heard(turn.session))
+        # A transcript shows the reply again, when what it repeats may have been changed.
+        again = read_reply(write_reply(turn.reply))
+        assert again == turn.reply
+        guard(again, None, shown=frozenset(), heard=Heard(self.interview.form, repeated([again])))
         self.session = turn.session
         self.parts = turn.reply.parts
         self.said = [part.text for part in turn.reply.parts]

@@ -21,7 +21,7 @@ PROBLEM = "application/problem+json"
 def test_a_conversation_begins_with_who_answers_and_whom_to_call(patient: Patient) -> None:
     shown = [part["text"] for part in patient.welcome["parts"]]
 
-    assert shown[:-1] == [DE["welcome"], DE["emergency_notice"], DE["sample_label"], DE["help"]]
+    assert shown[:-1] == [DE["welcome"], DE["emergency_notice"], DE["sample_label"], DE["help_plain"]]
     assert shown[-1] == SENTENCES["de"]["interview_offer"]
     assert [choice["text"] for choice in patient.welcome["choices"]] == ["Ja", "Nein"]
 
@@ -37,6 +37,7 @@ def test_a_question_is_answered_with_the_approved_text(patient: Patient, shipped
         "key": None,
         "pair_id": "pain",
         "field": "answer",
+        "link_id": None,
         "text": shipped.catalog("de").pair("pain").answer,
     }
     assert texts(answer)[1:] == [DE["sample_label"]]
