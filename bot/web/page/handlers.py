@@ -117,7 +117,7 @@ class Pages:
             language=conversation.language,
             in_talk=True,
             note=_note(visit),
-            greeting=tuple(self.shown.blocks(greeting)),
+            greeting=tuple(self.shown.blocks(greeting, without="help")),
             greeting_language=greeting.language,
             turns=[self.shown.turn(turn, flags, labels) for turn in taken],
             offers=offers(conversation, last, labels, self.renderer.labels(conversation.language)),

@@ -107,17 +107,22 @@ class Shown:
             can_flag=taken.turn.decision == "answered",
         )
 
-    def blocks(self, reply: Reply) -> Iterator[Block]:
-        """Yield what a reply says, in reading order."""
+    def blocks(self, reply: Reply, *, without: str = "no key") -> Iterator[Block]:
+        """Yield what a reply says, in reading order; `without`: sentences whose key begins so."""
         entries: list[Entry] = []
+        asked = next(
+            (part for part in reversed(reply.parts) if isinstance(part, FormText) and part.field in ASKS), None
+        )
         for part in reply.parts:
+            if isinstance(part, Interface) and part.key.startswith(without):
+                continue
             if isinstance(part, Entry):
                 entries.append(part)
                 continue
             if entries:
                 yield Block("entries", entries=tuple(entries))
                 entries = []
-            block = self._block(part, reply.language)
+            block = Block("ask", part.text) if part is asked else self._block(part, reply.language)
             if block is not None:
                 yield block
         if entries:
@@ -133,7 +138,7 @@ class Shown:
             easy = part.field == "easy_answer"
             return Block("answer", answer=Answer(part.text) if easy else self._answer(part, language))
         if isinstance(part, FormText):
-            return Block("ask" if part.field in ASKS else "hint", part.text)
+            return Block("say" if part.field in ASKS else "hint", part.text)
         if isinstance(part, Interface) and not part.key.startswith(ELSEWHERE):
             return Block("ask" if part.key in HEADINGS else "say", part.text)
         return None
