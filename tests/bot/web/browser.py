@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
@@ -94,6 +95,9 @@ def parse(html: str) -> Node:
     reader.feed(html)
     assert reader._open is reader.root, f"<{reader._open.tag}> is not closed"
     return reader.root
+
+
+Browsers = Callable[[str], "Browser"]
 
 
 class Browser:

@@ -8,8 +8,7 @@ from bot import Assistant
 from bot.interface_texts import INTERFACE_TEXTS
 from bot.reply import SENTENCES
 from bot.web.page.labels import load_labels
-from tests.bot.web.browser import Browser
-from tests.bot.web.serving import Server
+from tests.bot.web.browser import Browser, Browsers
 
 LABELS = load_labels()
 UNCLEAR = {"de": "wann", "en": "what is it"}
@@ -17,8 +16,8 @@ QUESTION = {"de": "Tut das weh?", "en": "Does it hurt?"}
 
 
 @pytest.fixture(params=["de", "en"])
-def browser(request: pytest.FixtureRequest, server: Server) -> Browser:
-    return Browser(server.url, request.param)
+def browser(request: pytest.FixtureRequest, browsers: Browsers) -> Browser:
+    return browsers(request.param)
 
 
 def begun(browser: Browser) -> dict[str, str]:
@@ -181,7 +180,7 @@ def test_an_emergency_interrupts_with_numbers_and_the_staff(browser: Browser) ->
     assert panel.get("role") == "alert"
     assert INTERFACE_TEXTS[language]["urgent"] in panel.text
     assert [link.get("href") for link in panel.all("a")] == ["tel:112", "tel:144"]
-    assert browser.page.one("title").text == "" and labels["alert_heading"] in browser.answer.text
+    assert browser.page.one("title").children == [f"{labels['alert_heading']} – {labels['title']}"]
     browser.press(labels["call_staff"])
     assert SENTENCES[language]["staff_called"] in browser.newest.text
     assert (
@@ -209,8 +208,8 @@ def test_help_and_stop_are_answered_without_commands(browser: Browser) -> None:
         assert "/" not in browser.newest.text.replace("112/144", "")
 
 
-def test_language_and_size_are_chosen_without_javascript(server: Server) -> None:
-    browser = Browser(server.url, "fr-CH, en;q=0.3, de;q=0.8")
+def test_language_and_size_are_chosen_without_javascript(browsers: Browsers) -> None:
+    browser = browsers("fr-CH, en;q=0.3, de;q=0.8")
     browser.open("/")
     assert language_of(browser) == "de"
 
