@@ -87,6 +87,10 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
         ),
         "stop_page": "In Ordnung. Sie können jederzeit weiterfragen, oder unten das Gespräch beenden.",
         "interview_declined_page": "In Ordnung. Die Fragen der Radiologie finden Sie später weiter unten.",
+        "interview_begin_page": (
+            "Gut, ich stelle eine Frage nach der anderen. Antworten Sie in Ihren eigenen Worten, oder wählen Sie aus. "
+            "Sie können Fragen überspringen, eine Pause machen und jederzeit selbst etwas fragen."
+        ),
         "summary_check_page": "Stimmt alles? Sie können jede Antwort noch ändern.",
         "paused_page": "Gern. Ihre Antworten sind gespeichert. Sie können jederzeit weitermachen.",
     },
@@ -166,6 +170,10 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
         ),
         "stop_page": "All right. You can go on asking at any time, or end the conversation below.",
         "interview_declined_page": "All right. You find the questions of the radiology team further down, for later.",
+        "interview_begin_page": (
+            "Good, I will ask one question after the other. Answer in your own words, or choose. "
+            "You can skip questions, take a break, and ask something yourself at any time."
+        ),
         "summary_check_page": "Is everything right? You can still change each answer.",
         "paused_page": "Of course. Your answers are saved. You can go on at any time.",
     },

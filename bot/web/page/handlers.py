@@ -106,7 +106,7 @@ class Pages:
             return _see("/")
         conversation = self.reception.look(opened)
         taken = self.reception.transcript(opened.id)
-        language = self.renderer.language_of(visit, conversation.language)
+        language = self.renderer.language_of(visit, opened.language)
         labels = self.renderer.labels(language)
         flags = self.reception.records.flags(opened.id)
         greeting = conversation.greeting()
@@ -114,12 +114,12 @@ class Pages:
         return self.renderer.page(
             "chat",
             visit,
-            language=conversation.language,
+            language=opened.language,
             in_talk=True,
             note=_note(visit),
-            greeting=tuple(self.shown.blocks(greeting)),
+            greeting=tuple(self.shown.blocks(greeting, without="help")),
             greeting_language=greeting.language,
-            turns=[self.shown.turn(turn, flags, labels) for turn in taken],
+            turns=self.shown.turns(taken, flags, labels),
             offers=offers(conversation, last, labels, self.renderer.labels(conversation.language)),
             topics=self._suggested(language),
             turn_id=secrets.token_urlsafe(16),
@@ -173,17 +173,17 @@ class Pages:
             return _see("/")
         conversation = self.reception.look(opened)
         answers = conversation.answers(at=self.reception.now())
-        language = self.renderer.language_of(visit, conversation.language)
+        language = self.renderer.language_of(visit, opened.language)
         labels = self.renderer.labels(language)
         return self.renderer.page(
             "copy",
             visit,
-            language=conversation.language,
+            language=opened.language,
             in_talk=True,
             on=opened.begun.astimezone(self.reception.now().tzinfo).strftime(labels["date"]),
             answers=tuple(self.shown.blocks(answers)) if answers is not None else (),
             answers_language=answers.language if answers is not None else language,
-            turns=[self.shown.turn(turn, (), labels) for turn in self.reception.transcript(opened.id)],
+            turns=self.shown.turns(self.reception.transcript(opened.id), (), labels),
         )
 
     def confirm(self, visit: Visit) -> Response:

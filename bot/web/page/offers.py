@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bot.conversation import Conversation, Stage
-from bot.reply import SENTENCES, Content, FormText, Interface, Reply
+from bot.reply import SENTENCES, Content, Entry, FormText, Interface, Reply
 from bot.web.page.labels import Labels
 
 YES_NO = ("yes", "no")
@@ -43,6 +44,7 @@ class Offers:
         language: Of the choices.
         heading: What the choices answer; a key of the labels.
         several: Whether more than one choice may be taken.
+        changes: The lines of a summary, to be changed.
         steps: Back, skip, why and pause, where questions are asked.
         stage: How far the interview is.
         progress: Done and all questions of the interview.
@@ -54,6 +56,7 @@ class Offers:
     heading: str
     buttons: tuple[Button, ...]
     several: bool
+    changes: tuple[Button, ...]
     steps: tuple[Button, ...]
     stage: Stage
     progress: tuple[int, int] | None
@@ -83,11 +86,18 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
         heading=_heading(stage, keys),
         buttons=tuple(buttons),
         several="several" in keys and len(buttons) > 1,
+        changes=tuple(_changes(last)) if stage in ("summary", "choosing") else (),
         steps=_steps(labels, spoken) if asking else (),
         stage=stage,
         progress=conversation.progress,
         asks="on_with" in keys or stage != "asking" or any(isinstance(part, FormText) for part in last.parts),
     )
+
+
+def _changes(summary: Reply) -> Iterator[Button]:
+    for part in summary.parts:
+        if isinstance(part, Entry) and part.number:
+            yield Button(part.label.text, words=str(part.number))
 
 
 def _heading(stage: Stage, keys: list[str]) -> str:

@@ -65,7 +65,7 @@ class Renderer:
         }
 
     def language_of(self, visit: Visit, fallback: str = "") -> str:
-        """Return the language of the labels: chosen, else that of the conversation, else what the browser prefers."""
+        """Return the language of the labels: chosen, else the one that it began in, else what the browser prefers."""
         wanted = (visit.language, fallback, *visit.accepted, self._default)
         return next(language for language in wanted if language in self._labels)
 
@@ -73,7 +73,7 @@ class Renderer:
         return self._labels[language]
 
     def page(self, name: str, visit: Visit, *, status: int = 200, language: str = "", **values: Any) -> Response:
-        """Return a page of a template; `language`: of the conversation, if there is one."""
+        """Return a page of a template; `language`: that the conversation began in, if there is one."""
         own = self.language_of(visit, language)
         text = self._environment.get_template(f"{name}.html").render(
             **self._common,

@@ -17,8 +17,8 @@ from bot.web.page.labels import Labels
 
 Kind = Literal["answer", "say", "ask", "hint", "entries", "quiet"]
 ASKS = frozenset({"question", "short"})
-# What the page shows by other means: as a bar of progress, a fixed notice, a label on the answer.
-ELSEWHERE = ("progress", "emergency_notice", "sample_label")
+# What the page shows by other means: as a bar of progress, a fixed notice, a label on the answer, boxes to tick.
+ELSEWHERE = ("progress", "emergency_notice", "sample_label", "several")
 HEADINGS = frozenset({"clarify", "summary", "summary_required", "summary_problems"})
 # Commands behind buttons, and how a patient would call them.
 COMMANDS = {"/staff": "call_staff", "/interview": "interview_heading", "/easy": "easier"}
@@ -61,7 +61,6 @@ class TurnView:
         said: What the patient wrote or chose.
         chosen: Whether it was a button.
         alert: Whether it is an emergency: whom to call stands in `call`.
-        staff: Whether staff were called.
         flag: What the patient said of the answer.
         can_flag: Whether there is an answer to say something of.
     """
@@ -73,7 +72,6 @@ class TurnView:
     language: str
     blocks: tuple[Block, ...]
     alert: bool
-    staff: bool
     call: tuple[str, ...]
     flag: FlagReason | None
     can_flag: bool
@@ -86,38 +84,46 @@ class Shown:
         self._assistant = assistant
         self._labels = labels
 
-    def turn(self, taken: Taken, flags: Sequence[StoredFlag], labels: Labels) -> TurnView:
+    def turns(self, taken: Sequence[Taken], flags: Sequence[StoredFlag], labels: Labels) -> list[TurnView]:
+        """Return turns in order; `labels`: for what was pressed."""
+        before = [(), *(turn.reply.choices for turn in taken)]
+        return [self._turn(turn, flags, labels, choices) for turn, choices in zip(taken, before, strict=False)]
+
+    def _turn(self, taken: Taken, flags: Sequence[StoredFlag], labels: Labels, choices: Sequence[Part]) -> TurnView:
         exchange, reply = taken.turn.exchange, taken.reply
         said = exchange.said if exchange else ""
         keys = [part.key for part in reply.parts if isinstance(part, Interface)]
-        staff = any(key.startswith("staff_called") for key in keys)
         urgent = next((key for key in keys if key.startswith("urgent")), "")
         mine = [flag.reason for flag in flags if exchange and flag.turn_id == exchange.turn_id]
         return TurnView(
             number=exchange.number if exchange else 0,
             turn_id=exchange.turn_id if exchange else "",
-            said=labels[COMMANDS[said]] if said in COMMANDS else said,
+            said=labels[COMMANDS[said]] if said in COMMANDS else _ticked(said, choices) or said,
             chosen=said in COMMANDS or bool(exchange and exchange.choice is not None),
             language=reply.language,
             blocks=tuple(self.blocks(reply)),
             alert=bool(urgent),
-            staff=staff,
             call=numbers(urgent, self._assistant.country) if urgent else (),
             flag=mine[-1] if mine else None,
             can_flag=taken.turn.decision == "answered",
         )
 
-    def blocks(self, reply: Reply) -> Iterator[Block]:
-        """Yield what a reply says, in reading order."""
+    def blocks(self, reply: Reply, *, without: str = "no key") -> Iterator[Block]:
+        """Yield what a reply says, in reading order; `without`: sentences whose key begins so."""
         entries: list[Entry] = []
+        asked = next(
+            (part for part in reversed(reply.parts) if isinstance(part, FormText) and part.field in ASKS), None
+        )
         for part in reply.parts:
+            if isinstance(part, Interface) and part.key.startswith(without):
+                continue
             if isinstance(part, Entry):
                 entries.append(part)
                 continue
             if entries:
                 yield Block("entries", entries=tuple(entries))
                 entries = []
-            block = self._block(part, reply.language)
+            block = Block("ask", part.text) if part is asked else self._block(part, reply.language)
             if block is not None:
                 yield block
         if entries:
@@ -133,7 +139,7 @@ class Shown:
             easy = part.field == "easy_answer"
             return Block("answer", answer=Answer(part.text) if easy else self._answer(part, language))
         if isinstance(part, FormText):
-            return Block("ask" if part.field in ASKS else "hint", part.text)
+            return Block("say" if part.field in ASKS else "hint", part.text)
         if isinstance(part, Interface) and not part.key.startswith(ELSEWHERE):
             return Block("ask" if part.key in HEADINGS else "say", part.text)
         return None
@@ -167,3 +173,15 @@ class Shown:
         except GuardViolation:
             return ""
         return part.text
+
+
+def _ticked(said: str, choices: Sequence[Part]) -> str:
+    """Return what numbers of boxes meant, as the patient saw it; empty when these are no such numbers."""
+    numbers_ = [int(each) for each in said.split(", ") if each.isdecimal() and len(each) < 3]
+    if (
+        len(choices) < 2
+        or ", ".join(map(str, numbers_)) != said
+        or not all(0 < each <= len(choices) for each in numbers_)
+    ):
+        return ""
+    return " · ".join(choices[each - 1].text for each in numbers_)
