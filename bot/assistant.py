@@ -34,6 +34,7 @@ from bot.ports import Encoder, Neighbour, Vectors
 from bot.response import DecisionName, Method, Response, combine
 from bot.safety import load_red_flags
 from bot.settings import Settings, numeric_threads
+from bot.spelling import released
 
 LISTED = 5  # candidates reported with every decision
 BATCH = 256  # questions scored at once: more would only cost memory
@@ -49,6 +50,7 @@ class Assistant:
         self._encoder = encoder
         self._sample = sample
         self._country = country
+        self._released = {language: released(opened.catalog, country) for language, opened in languages.items()}
         self._detector = LanguageDetector({language: _texts(opened.catalog) for language, opened in languages.items()})
         self._red_flags = {language: load_red_flags(language) for language in languages}
 
@@ -113,8 +115,9 @@ class Assistant:
         return self._country
 
     def catalog(self, language: str) -> Catalog:
-        """Return the catalog of a language; raise BadData when it is not open."""
-        return self._of(language).catalog
+        """Return the catalog of a language, spelt as in the country; raise BadData when it is not open."""
+        self._of(language)
+        return self._released[language]
 
     def shown(self, language: str) -> frozenset[str]:
         """Return the ids of the pairs that may be shown."""
@@ -270,7 +273,7 @@ class Assistant:
         method: Method,
         elapsed_ms: float,
     ) -> Response:
-        catalog = opened.catalog
+        catalog = self.catalog(opened.catalog.language)
         decision = _decision(asked.clean, ranked, method, opened.trained.thresholds)
         answered = decision.best if isinstance(decision, Answered) and not flag else None
         choices = decision.choices if isinstance(decision, Clarify) and not flag else ()

@@ -12,10 +12,11 @@ from bot.assistant import Assistant
 from bot.catalog import Catalog
 from bot.fhir_files import read_json, shipped_questionnaires
 from bot.handover import Context, Handover
-from bot.interview.fhir_json import JsonObject, as_object
+from bot.interview.fhir_json import JsonObject, as_object, dump, parse
 from bot.interviewing import Interviewer
 from bot.ports import History, Interviews, Outbox, Records
 from bot.settings import FhirAccess, Settings
+from bot.spelling import swiss
 from bot.wiring import make_history, make_interviews, make_outbox
 
 
@@ -60,6 +61,8 @@ class Interviewers:
             document: JsonObject | None = as_object(read_json(questionnaire).value)
         else:
             document = next((each for each in shipped_questionnaires() if each.get("id") == f"{exam}-history"), None)
+        if document is not None and settings.country == "CH":
+            document = as_object(parse(swiss(dump(document))).value)
         return cls(
             document,
             make_interviews(settings),

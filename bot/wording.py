@@ -30,8 +30,8 @@ def worded(reply: Reply, place: Place) -> Reply:
 def _worded(part: Part, language: str, place: Place) -> Part:
     if not isinstance(part, Interface) or part.slots:
         return part
-    plain = "plain" if place.channel != "terminal" else ""
-    own = (place.channel, place.country.lower() if place.country else "", plain)
-    keys = [f"{part.key}_{suffix}" for suffix in own if suffix]
-    known = next((key for key in keys if key in SENTENCES.get(language, {})), None)
-    return interface(language, known) if known is not None else part
+    key, known = part.key, SENTENCES.get(language, {})
+    plain = "plain" if place.channel != "terminal" and f"{key}_{place.channel}" not in known else ""
+    for suffix in (place.channel, plain, place.country.lower() if place.country else ""):
+        key = f"{key}_{suffix}" if f"{key}_{suffix}" in known else key
+    return part if key == part.key else interface(language, key)

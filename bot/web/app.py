@@ -17,6 +17,7 @@ from bot.conversation import first_language
 from bot.errors import KlartextError
 from bot.reception import Reception
 from bot.settings import Settings
+from bot.spelling import spelt
 from bot.topics import Topic
 from bot.web.api import ConversationApi
 from bot.web.envelope import HEADERS, Envelope, Side
@@ -147,7 +148,8 @@ def build_app(service: Service) -> ASGIApp:
 def _people(service: Service) -> Side:
     """Return the page for patients."""
     reception, settings, labels = service.reception, service.settings, load_labels()
-    assistant = reception.assistant
+    assistant, country = reception.assistant, service.settings.country
+    labels = {code: {key: spelt(text, code, country) for key, text in own.items()} for code, own in labels.items()}
     pages = Pages(
         reception=reception,
         settings=settings,

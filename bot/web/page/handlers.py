@@ -17,6 +17,7 @@ from bot.matching.text import sanitise
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.reception import Reception
 from bot.settings import Settings
+from bot.spelling import spelt
 from bot.topics import Topic
 from bot.web.limits import RateLimit
 from bot.web.metrics import Metrics
@@ -235,7 +236,13 @@ class Pages:
         if not self.topics:
             pairs = tuple(pair.id for pair in assistant.catalog(spoken).pairs)[:8]
             return [(self.renderer.labels(language)["ask_about"], self.shown.suggestions(pairs, spoken))]
-        found = ((topic.names.get(language, ""), self.shown.suggestions(topic.pairs, spoken)) for topic in self.topics)
+        found = (
+            (
+                spelt(topic.names.get(language, ""), language, self.settings.country),
+                self.shown.suggestions(topic.pairs, spoken),
+            )
+            for topic in self.topics
+        )
         return [(name, suggestions) for name, suggestions in found if name and suggestions]
 
     def _opened(self, visit: Visit) -> StoredConversation | None:

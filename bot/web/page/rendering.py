@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from bot.emergency_texts import Country, numbers
+from bot.spelling import is_swiss
 from bot.web.page.labels import Labels
 from bot.web.page.visit import Visit
 
@@ -54,6 +55,7 @@ class Renderer:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._environment.filters["tag"] = lambda language: "de-CH" if is_swiss(language, country) else language
         self._labels = labels
         self._default = default
         self._common = {

@@ -51,6 +51,7 @@ def hospital(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.Te
     environ = {
         "KLARTEXT_LINK_KEY": KEY,
         "KLARTEXT_COUNTRY": "CH",
+        "KLARTEXT_TURNS_PER_MINUTE": "3",
         "KLARTEXT_FRAME_ANCESTORS": "https://www.spital.example",
     }
     running = Server(tmp_path_factory.mktemp("hospital"), shipped_data, environ)
@@ -303,20 +304,32 @@ def test_errors_are_pages_with_the_number_to_call(
     assert 'href="tel:112"' in answer.text
 
 
-def test_who_sends_too_much_is_asked_to_wait(own_server: Server) -> None:
-    own_server.stop()
-    own_server.limit(turns=2, requests=100000)
-    own_server.start()
-    browser = Browser(own_server.url)
+def test_who_sends_too_much_is_asked_to_wait(hospital: Hospital, invited: Browser) -> None:
+    invited.open("/")
+    invited.press(LABELS["en"]["begin"], consent="yes")
+    form = invited.page.one("form", id="say")
+
+    for number in range(4):
+        invited.send(form, text="hello", turn=f"t{number}")
+
+    assert (invited.answer.status_code, LABELS["en"]["error_429"] in invited.text) == (429, True)
+    assert int(invited.answer.headers["retry-after"]) >= 1
+
+
+def test_german_is_spelt_as_in_switzerland(hospital: Hospital, shipped: Assistant) -> None:
+    browser = Browser(hospital.server.url, "de")
     browser.open("/")
+    assert browser.page.one("html").get("lang") == "de-CH"
+    assert "Grössere Schrift" in browser.text
     browser.press(DE["begin"], consent="yes")
-    form = browser.page.one("form", id="say")
+    pair = next(pair for pair in shipped.catalog("de").pairs if "ß" in pair.answer)
 
-    for number in range(3):
-        browser.send(form, text="Hallo", turn=f"t{number}")
+    browser.press(pair.question.replace("ß", "ss"))
 
-    assert (browser.answer.status_code, DE["error_429"] in browser.text) == (429, True)
-    assert int(browser.answer.headers["retry-after"]) >= 1
+    answer = browser.newest.one(class_="answer")
+    assert answer.all("p", class_="text")[0].text == pair.answer.replace("ß", "ss")
+    assert browser.newest.language == "de-CH"
+    assert "ß" not in browser.text
     browser.client.close()
 
 
