@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from bot import wiring
 from bot.catalog import Catalog, language_files, locate
+from bot.emergency_texts import Country
 from bot.errors import BadData
 from bot.explain import Explanation
 from bot.matching.decide import (
@@ -33,6 +34,7 @@ from bot.ports import Encoder, Neighbour, Vectors
 from bot.response import DecisionName, Method, Response, combine
 from bot.safety import load_red_flags
 from bot.settings import Settings, numeric_threads
+from bot.spelling import released
 
 LISTED = 5  # candidates reported with every decision
 BATCH = 256  # questions scored at once: more would only cost memory
@@ -41,10 +43,14 @@ BATCH = 256  # questions scored at once: more would only cost memory
 class Assistant:
     """Answers questions from one catalog, in all its languages."""
 
-    def __init__(self, languages: dict[str, wiring.Opened], encoder: Encoder, *, sample: bool) -> None:
+    def __init__(
+        self, languages: dict[str, wiring.Opened], encoder: Encoder, *, sample: bool, country: Country | None = None
+    ) -> None:
         self._opened = languages
         self._encoder = encoder
         self._sample = sample
+        self._country = country
+        self._released = {language: released(opened.catalog, country) for language, opened in languages.items()}
         self._detector = LanguageDetector({language: _texts(opened.catalog) for language, opened in languages.items()})
         self._red_flags = {language: load_red_flags(language) for language in languages}
 
@@ -84,7 +90,7 @@ class Assistant:
             language: wiring.open_language(folder, language, adapter, settings, showing)
             for language in languages or language_files(folder)
         }
-        return cls(opened, adapter, sample=sample)
+        return cls(opened, adapter, sample=sample, country=settings.country)
 
     def prepare(self) -> None:
         """Embed and train every language now; otherwise each is prepared by its first question."""
@@ -103,9 +109,15 @@ class Assistant:
     def sample(self) -> bool:
         return self._sample
 
+    @property
+    def country(self) -> Country | None:
+        """Whose emergency numbers patients are told; None: those of all."""
+        return self._country
+
     def catalog(self, language: str) -> Catalog:
-        """Return the catalog of a language; raise BadData when it is not open."""
-        return self._of(language).catalog
+        """Return the catalog of a language, spelt as in the country; raise BadData when it is not open."""
+        self._of(language)
+        return self._released[language]
 
     def shown(self, language: str) -> frozenset[str]:
         """Return the ids of the pairs that may be shown."""
@@ -153,7 +165,7 @@ class Assistant:
     def without(self, *parts: Part) -> Assistant:
         """Return this assistant with heads trained without parts of the matcher, for studies; nothing is stored."""
         opened = {language: one.without(frozenset(parts), self._encoder) for language, one in self._opened.items()}
-        return Assistant(opened, self._encoder, sample=self._sample)
+        return Assistant(opened, self._encoder, sample=self._sample, country=self._country)
 
     def red_flag(self, text: str, *, fallback: str, rules_only: bool = False) -> str | None:
         """Return the language in which a text raises a red flag: by rule in any, else by the learned alarm in its own.
@@ -261,7 +273,7 @@ class Assistant:
         method: Method,
         elapsed_ms: float,
     ) -> Response:
-        catalog = opened.catalog
+        catalog = self.catalog(opened.catalog.language)
         decision = _decision(asked.clean, ranked, method, opened.trained.thresholds)
         answered = decision.best if isinstance(decision, Answered) and not flag else None
         choices = decision.choices if isinstance(decision, Clarify) and not flag else ()

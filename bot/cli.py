@@ -101,6 +101,7 @@ def assemble() -> None:
     """Add the curators' commands, and the parts that installed packages bring (the harness is one)."""
     from bot.fhir_cli import fhir
     from bot.interview_cli import interview
+    from bot.link_cli import link
     from bot.qa_cli import qa
     from bot.serve_cli import serve
 
@@ -110,6 +111,7 @@ def assemble() -> None:
     app.add_typer(fhir, name="fhir")
     app.command()(interview)
     app.command()(serve)
+    app.command()(link)
     for part in entry_points(group="klartext.parts"):
         part.load()(app)
 

@@ -6,6 +6,7 @@ import logging
 import uuid
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import Literal
 
 from bot.assistant import Assistant
 from bot.dialogue import State, offered
@@ -15,11 +16,14 @@ from bot.interviewing import Interviewer
 from bot.kept import read_reply, read_state, write_reply, write_state
 from bot.matching.text import sanitise
 from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
-from bot.reactions import PLAIN, Decided, Reaction, Reactions
+from bot.reactions import Decided, Reaction, Reactions
 from bot.reply import Content, Part, Reply, guard, interface, safe_reply
+from bot.wording import Place, worded
 
 # Channels whose patients saw the greeting, with its offer, before their first turn.
 GREETED = ("api", "page")
+# Of the interview: none where nobody asks anything.
+Stage = Literal["none", "not begun", "asking", "paused", "summary", "choosing", "finished"]
 
 log = logging.getLogger("klartext")
 
@@ -83,8 +87,8 @@ class Conversation:
         self._id = opened.id
         self._standing = standing
         self._interviewer = interviewer
-        self._commands = opened.channel == "terminal"  # the other channels have buttons
-        self._reactions = Reactions(assistant, interviewer, commands=self._commands)
+        self._reactions = Reactions(assistant, interviewer)
+        self._place = Place(opened.channel, assistant.country)
 
     @classmethod
     def begin(
@@ -97,7 +101,8 @@ class Conversation:
     ) -> Conversation:
         """Begin and store a conversation; raise AlreadyStored when its id is in use."""
         records.begin(opened)
-        return cls(assistant, records, opened, Standing(State(opened.language)), interviewer)
+        standing = Standing(State(opened.language))
+        return cls(assistant, records, opened, standing, interviewer)
 
     @classmethod
     def resume(
@@ -141,10 +146,34 @@ class Conversation:
         """How many questions of the interview are done, and how many there are; None while none are asked."""
         return self._interviewer.progress if self._interviewer is not None else None
 
+    @property
+    def number(self) -> int:
+        """Of the last turn; 0 before the first."""
+        return self._standing.number
+
+    @property
+    def stage(self) -> Stage:
+        """How far the interview is."""
+        who = self._interviewer
+        if who is None:
+            return "none"
+        return who.session.talk.phase if who.session is not None else "not begun"
+
+    @property
+    def choices(self) -> tuple[Part, ...]:
+        """What may be chosen by number now."""
+        state = self._standing.state
+        # An answer does not take away what was offered before it; another list does.
+        return self._standing.choices or offered(state, self._assistant.catalog(state.language))
+
+    def answers(self, *, at: datetime) -> Reply | None:
+        """Return what was answered in the interview so far; None before it was begun."""
+        who = self._interviewer
+        return None if who is None or who.session is None else self._guarded(who.interview(at).answers(who.session))
+
     def welcome(self) -> Reply:
         """Say who is answering, and what to do in an emergency."""
-        help_ = "help" if self._commands else PLAIN["help"]
-        keys = ("welcome", "emergency_notice", "sample_label", help_)
+        keys = ("welcome", "emergency_notice", "sample_label", "help")
         shown = [key for key in keys if key != "sample_label" or self._assistant.sample]
         return self._guarded(Reply(self.language, tuple(interface(self.language, key) for key in shown)))
 
@@ -157,6 +186,13 @@ class Conversation:
         self._standing = _offering(self._standing)
         offer = (interface(self.language, "interview_offer"),)
         return self._guarded(Reply(self.language, offer, self._standing.choices))
+
+    def greeting(self) -> Reply:
+        """Return the first words again, for somebody who comes back."""
+        welcome = self.welcome()
+        if self._interviewer is None:
+            return welcome
+        return replace(welcome, parts=(*welcome.parts, interface(self.language, "interview_offer")))
 
     def greet(self, *, at: datetime) -> Reply:
         """Return the first words of a new conversation: who is answering, and what the radiology team asks."""
@@ -209,18 +245,16 @@ class Conversation:
         return StoredTurn(conversation=self._id, at=at, exchange=exchange, **asdict(decided))
 
     def _choice(self, number: int) -> str:
-        state = self._standing.state
-        # An answer does not take away what was offered before it; another list does.
-        choices = self._standing.choices or offered(state, self._assistant.catalog(state.language))
-        if not 1 <= number <= len(choices):
+        if not 1 <= number <= len(self.choices):
             raise NoSuchChoice("This choice is not on offer any more.")
-        return choices[number - 1].text
+        return self.choices[number - 1].text
 
     def _talk(self, text: str) -> Decided:
         catalog = self._assistant.catalog(self.language).ref
         return Decided(self.language, sanitise(text).text, "talk", None, 0.0, catalog)
 
     def _guarded(self, reply: Reply) -> Reply:
+        reply = worded(reply, self._place)
         try:
             catalog, shown = self._assistant.catalog(reply.language), self._assistant.shown(reply.language)
             return guard(reply, catalog, shown=shown, heard=self._interviewer.heard if self._interviewer else None)

@@ -24,7 +24,8 @@ from bot.interview.fhir_json import JsonObject, as_object, dump
 from bot.interview.outcome import Finding, has_errors, operation_outcome
 from bot.outbox import push as push_all
 from bot.settings import Settings
-from bot.wiring import for_server, make_fhir_server, make_history, make_interviews, make_outbox
+from bot.spelling import released
+from bot.wiring import for_server, make_fhir_server, make_history, make_interviews, make_outbox, make_records
 
 fhir = typer.Typer(help="Check FHIR forms and responses; send conversations.", no_args_is_help=True)
 
@@ -64,14 +65,18 @@ def export(
     conversation: Annotated[str, typer.Argument(help="Id of the conversation.")],
     out: Annotated[Path, typer.Option(help="File for the Bundle.", metavar="FILE")],
     catalog: Annotated[str, typer.Option(help="The catalog that answered.", metavar="PATH")] = "mammography",
-    patient: Annotated[str, typer.Option(help="The patient's identifier; default: anonymous.", metavar="ID")] = "",
+    patient: Annotated[
+        str, typer.Option(help="The patient's identifier; default: that of the link.", metavar="ID")
+    ] = "",
     data: DataOption = None,
 ) -> None:
     """Write a conversation as a FHIR transaction Bundle; nothing is sent."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         folder = locate(catalog)
-        catalogs = [load_catalog(folder, language) for language in language_files(folder)]
+        catalogs = [released(load_catalog(folder, each), settings.country) for each in language_files(folder)]
+        stored = make_records(settings).conversation(conversation)
+        patient = patient or (stored.patient if stored is not None else None) or ""
         context = Context(settings.fhir, catalogs, patient)
         interview = make_interviews(settings).interview(conversation)
         found = export_of(make_history(settings), conversation, context, interview)

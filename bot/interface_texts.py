@@ -71,6 +71,28 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
         ),
         "chest_question": "Haben Sie gerade jetzt starke Schmerzen, Druck oder Enge?",
         "chest_breast": "Nein, es ist kein Notfall",
+        "staff_called": (
+            "Ich habe notiert, dass Sie mit dem Personal sprechen möchten. Wann das gelesen wird, weiß ich nicht. "
+            "Wenn Sie schon bei uns sind, sprechen Sie bitte jemanden vom Team direkt an. Im Notfall: 112 (Schweiz: 144)."
+        ),
+        "staff_request": "Ich möchte mit dem Personal sprechen.",
+        # On the page, buttons stand where the terminal has commands.
+        "welcome_page": (
+            "Guten Tag. Ich bin ein Programm und beantworte Fragen zu Ihrer Mammographie. "
+            "Fragen Sie einfach, in Ihren eigenen Worten. Es gibt keine dummen Fragen."
+        ),
+        "help_page": (
+            "Schreiben Sie Ihre Frage in eigenen Worten, oder wählen Sie unten eine aus. "
+            "Unter jeder Antwort finden Sie eine einfachere Fassung und können sagen, ob sie Ihnen geholfen hat."
+        ),
+        "stop_page": "In Ordnung. Sie können jederzeit weiterfragen, oder unten das Gespräch beenden.",
+        "interview_declined_page": "In Ordnung. Die Fragen der Radiologie finden Sie später weiter unten.",
+        "interview_begin_page": (
+            "Gut, ich stelle eine Frage nach der anderen. Antworten Sie in Ihren eigenen Worten, oder wählen Sie aus. "
+            "Sie können Fragen überspringen, eine Pause machen und jederzeit selbst etwas fragen."
+        ),
+        "summary_check_page": "Stimmt alles? Sie können jede Antwort noch ändern.",
+        "paused_page": "Gern. Ihre Antworten sind gespeichert. Sie können jederzeit weitermachen.",
     },
     "en": {
         "welcome": (
@@ -133,6 +155,27 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
         ),
         "chest_question": "Do you have strong pain, pressure or tightness right now?",
         "chest_breast": "No, it is not an emergency",
+        "staff_called": (
+            "I have noted that you would like to speak to the staff. I do not know when this is read. "
+            "If you are already with us, please speak to somebody from the team. In an emergency: 112 (Switzerland: 144)."
+        ),
+        "staff_request": "I would like to speak to the staff.",
+        "welcome_page": (
+            "Hello. I am a computer program and I answer questions about your mammogram. "
+            "Just ask, in your own words. There are no silly questions."
+        ),
+        "help_page": (
+            "Write your question in your own words, or choose one below. "
+            "Under each answer you find a simpler version, and you can say whether it helped you."
+        ),
+        "stop_page": "All right. You can go on asking at any time, or end the conversation below.",
+        "interview_declined_page": "All right. You find the questions of the radiology team further down, for later.",
+        "interview_begin_page": (
+            "Good, I will ask one question after the other. Answer in your own words, or choose. "
+            "You can skip questions, take a break, and ask something yourself at any time."
+        ),
+        "summary_check_page": "Is everything right? You can still change each answer.",
+        "paused_page": "Of course. Your answers are saved. You can go on at any time.",
     },
 }
 

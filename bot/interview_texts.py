@@ -104,7 +104,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "problem_too-short": "Das ist zu kurz. Es müssen mindestens {limit} Zeichen sein.",
         "problem_pattern": "Das hat nicht die richtige Form.",
         "problem_below-minimum": "Das ist zu klein oder zu früh. Möglich ist: ab {answer}.",
-        "problem_above-maximum": "Das ist zu groß oder zu spät. Möglich ist: bis {answer}.",
+        "problem_above-maximum": "Das ist zu viel oder zu spät. Möglich ist: bis {answer}.",
         "problem_decimal-places": "Das sind zu viele Stellen nach dem Komma. Möglich sind höchstens {limit}.",
         "problem_not-an-option": "Diese Antwort steht nicht auf der Liste.",
         "problem_exclusive": "Diese Antworten passen nicht zusammen. Bitte wählen Sie noch einmal.",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -11,10 +12,11 @@ from bot.assistant import Assistant
 from bot.catalog import Catalog
 from bot.fhir_files import read_json, shipped_questionnaires
 from bot.handover import Context, Handover
-from bot.interview.fhir_json import JsonObject, as_object
+from bot.interview.fhir_json import JsonObject, as_object, dump, parse
 from bot.interviewing import Interviewer
-from bot.ports import History, Interviews, Outbox
+from bot.ports import History, Interviews, Outbox, Records
 from bot.settings import FhirAccess, Settings
+from bot.spelling import swiss
 from bot.wiring import make_history, make_interviews, make_outbox
 
 
@@ -29,6 +31,7 @@ class Interviewers:
         outbox: What waits for a FHIR server.
         access: Which server that is; without an address nothing is kept for one.
         catalogs: Releases that answers come from.
+        patient: Returns the pseudonym of a conversation's patient; None for an anonymous one.
     """
 
     document: JsonObject | None
@@ -37,9 +40,18 @@ class Interviewers:
     outbox: Outbox
     access: FhirAccess
     catalogs: Sequence[Catalog] = ()
+    patient: Callable[[str], str | None] = field(default=lambda _: None)
 
     @classmethod
-    def open(cls, settings: Settings, assistant: Assistant, *, exam: str, questionnaire: Path | None = None) -> Self:
+    def open(
+        cls,
+        settings: Settings,
+        assistant: Assistant,
+        *,
+        exam: str,
+        questionnaire: Path | None = None,
+        records: Records | None = None,
+    ) -> Self:
         """Take the questionnaire, by default the shipped one of the exam.
 
         Raises:
@@ -49,6 +61,8 @@ class Interviewers:
             document: JsonObject | None = as_object(read_json(questionnaire).value)
         else:
             document = next((each for each in shipped_questionnaires() if each.get("id") == f"{exam}-history"), None)
+        if document is not None and settings.country == "CH":
+            document = as_object(parse(swiss(dump(document))).value)
         return cls(
             document,
             make_interviews(settings),
@@ -56,6 +70,7 @@ class Interviewers:
             make_outbox(settings),
             settings.fhir,
             tuple(assistant.catalog(language) for language in assistant.languages),
+            patient=partial(_patient_of, records) if records is not None else lambda _: None,
         )
 
     def of(self, conversation: str) -> Interviewer | None:
@@ -70,4 +85,10 @@ class Interviewers:
         """Return what puts a conversation into the outbox; None without a FHIR server."""
         if self.access.url is None:
             return None
-        return Handover(conversation, Context(self.access, self.catalogs), self.history, self.outbox)
+        context = Context(self.access, self.catalogs, self.patient(conversation) or "")
+        return Handover(conversation, context, self.history, self.outbox)
+
+
+def _patient_of(records: Records, conversation: str) -> str | None:
+    stored = records.conversation(conversation)
+    return stored.patient if stored is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -76,6 +76,7 @@ class StoredConversation:
         channel: How the patient talks to us.
         secret_hash: SHA-256 of the secret that opens it from outside; None where nothing opens it.
         consented: Whether the patient agreed to what is stored.
+        patient: The hospital's pseudonym of the patient, from the link of the appointment; None: anonymous.
     """
 
     id: str
@@ -84,6 +85,7 @@ class StoredConversation:
     channel: Channel
     secret_hash: str | None = None
     consented: bool = False
+    patient: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +136,14 @@ class StoredTurn:
     exchange: Exchange | None = None
 
 
-FlagReason = Literal["wrong", "complicated"]
+FlagReason = Literal["wrong", "complicated", "helpful"]
+Complaint = Literal["wrong", "complicated"]
+COMPLAINTS: tuple[Complaint, ...] = get_args(Complaint)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFlag:
-    """A patient's complaint about an answer; `turn_id` names the turn."""
+    """What a patient says about an answer, mostly a complaint; `turn_id` names the turn."""
 
     turn_id: str
     reason: FlagReason
@@ -149,11 +153,11 @@ class StoredFlag:
 
 @dataclass(frozen=True, slots=True)
 class KeptTurn:
-    """A stored turn with its number, and what the patient said of the answer."""
+    """A stored turn with its number, and what the patient complained of."""
 
     number: int
     turn: StoredTurn
-    flags: tuple[FlagReason, ...] = ()
+    flags: tuple[Complaint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,6 @@ from bot.matching.text import sanitise
 from bot.reply import Reply, interface
 from bot.response import Response
 
-# Sentences without commands, for patients who see buttons instead.
-PLAIN = {"help": "help_plain", "stop": "stop_plain"}
 # By how much (log-likelihood) one word must be of another language to change that of the conversation: drugs and
 # examinations have the same names everywhere.
 ONE_WORD_MARGIN = 8.0
@@ -74,11 +72,9 @@ class Reaction:
 class Reactions:
     """Reacts to the messages of one conversation."""
 
-    def __init__(self, assistant: Assistant, interviewer: Interviewer | None = None, *, commands: bool = True) -> None:
-        """Take who decides and who asks; `commands`: the patient is told of commands that begin with a slash."""
+    def __init__(self, assistant: Assistant, interviewer: Interviewer | None = None) -> None:
         self._assistant = assistant
         self._interviewer = interviewer
-        self._own_words = {} if commands else PLAIN
 
     def react(self, state: State, text: str, at: datetime) -> Reaction:
         """Take one message in a state of the dialogue; any text at all."""
@@ -106,20 +102,29 @@ class Reactions:
         if not sanitise(text).text:
             return None if asking else _fixed(state, "empty")
         if command in ("/help", "/hilfe", "/?"):
-            return self._then_question(self._fixed(state, "help"), at)
+            return self._then_question(_fixed(state, "help"), at)
         if command in ("/easy", "/einfach"):
             return self._then_question(Reaction(self._easier(state), state), at)
         if command.split()[0] in ("/flag", "/melden"):
             flags = state.last_turn is not None
             noted = replace(_fixed(state, "flagged" if flags else "nothing_to_flag"), flags=flags)
             return self._then_question(noted, at)
+        if command in ("/staff", "/personal"):
+            return self._then_question(self._staff(state), at)
         return self.begin_interview(state, at) if command == "/interview" else None
+
+    def _staff(self, state: State) -> Reaction:
+        """Note that somebody wants to speak to a human: staff see it where they see emergencies."""
+        request = interface(state.language, "staff_request").text
+        return replace(
+            _fixed(state, "staff_called"), decided=replace(self._pick(state, request, None), decision="urgent")
+        )
 
     def _question(self, state: State, text: str) -> Reaction:
         """React to a message that is not about the interview."""
         talk = small_talk(text)
         if talk is not None:
-            return self._fixed(state, *(("help", "emergency_notice") if talk == "help" else (talk,)))
+            return _fixed(state, *(("help", "emergency_notice") if talk == "help" else (talk,)))
         if says_emergency(state, text):
             return self._emergency(state, text)
         if says_no_emergency(state, text) and state.held_back is not None:
@@ -131,14 +136,11 @@ class Reactions:
         picked = self._picked(state, text)
         reply = nothing_asked(state, text) if picked is None else None
         if reply is not None:
-            return self._fixed(replace(state, alarmed=False), reply)
+            return _fixed(replace(state, alarmed=False), reply)
         return picked or self._answer(state, with_context(state, text))
 
     def _easier(self, state: State) -> Reply:
         return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
-
-    def _fixed(self, state: State, *keys: str) -> Reaction:
-        return _fixed(state, *(self._own_words.get(key, key) for key in keys))
 
     def _language(self, text: str, fallback: str) -> str:
         margin = ONE_WORD_MARGIN if len(text.split()) == 1 else 1.0

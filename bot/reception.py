@@ -47,8 +47,8 @@ class Reception:
     now: Callable[[], datetime]
     interviewer: Callable[[str], Interviewer | None] = field(default=lambda _: None)
 
-    def open(self, *, channel: Channel, language: str | None, consented: bool) -> Opened:
-        """Begin a conversation with a new id and a new secret.
+    def open(self, *, channel: Channel, language: str | None, consented: bool, patient: str | None = None) -> Opened:
+        """Begin a conversation with a new id and a new secret; `patient`: the hospital's pseudonym.
 
         Raises:
             BadData: The catalog has no such language.
@@ -63,6 +63,7 @@ class Reception:
             channel=channel,
             secret_hash=hash_of(secret),
             consented=consented,
+            patient=patient,
         )
         conversation = Conversation.begin(self.assistant, self.records, stored, interviewer=self.interviewer(stored.id))
         return Opened(stored, secret, conversation.greet(at=self.now()))
@@ -107,6 +108,10 @@ class Reception:
         """Return the turns of a conversation as the patient may see them today."""
         form = self._form(id_)
         return [Taken(turn, self._shown_again(turn, form)) for turn in self.records.turns(id_) if turn.exchange]
+
+    def look(self, opened: StoredConversation) -> Conversation:
+        """Return the conversation as it stands, to look at; turns go through `take`."""
+        return self._resume(opened)
 
     def flag(self, id_: str, flag: StoredFlag) -> None:
         """Note a complaint; raise BadData when there is no such turn."""

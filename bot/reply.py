@@ -13,19 +13,29 @@ from string import Formatter
 from typing import Literal, get_args
 
 from bot.catalog import Catalog, Pair
+from bot.emergency_texts import sentences
 from bot.errors import GuardViolation
 from bot.interface_texts import INTERFACE_TEXTS
 from bot.interview.answer import Answer
 from bot.interview.form import Form
 from bot.interview.spoken import FormField, form_text, spoken
 from bot.interview_texts import INTERVIEW_TEXTS
+from bot.spelling import swiss
 
 ContentField = Literal["question", "answer", "easy_answer"]
 
+
+def _all(language: str) -> dict[str, str]:
+    """Return all sentences of a language; those that a country says or spells otherwise end in its code."""
+    found = {**INTERFACE_TEXTS[language], **INTERVIEW_TEXTS.get(language, {}), **sentences(language)}
+    if language == "de":
+        fixed = {key: swiss(text) for key, text in found.items() if "ß" in text and "{" not in text}
+        found |= {key if key.endswith("_ch") else f"{key}_ch": text for key, text in fixed.items()}
+    return found
+
+
 # All sentences of the program, by language and key.
-SENTENCES: Mapping[str, Mapping[str, str]] = {
-    language: {**INTERFACE_TEXTS[language], **INTERVIEW_TEXTS.get(language, {})} for language in INTERFACE_TEXTS
-}
+SENTENCES: Mapping[str, Mapping[str, str]] = {language: _all(language) for language in INTERFACE_TEXTS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,11 +12,13 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
+from bot.emergency_texts import COUNTRIES, Country
 from bot.errors import Unreachable, UserFixable
 
 MIN_SECRET = 20  # characters of a secret in the settings
 REQUESTS_PER_MINUTE = 600
 TURNS_PER_MINUTE = 30
+SESSION_HOURS = 24
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -105,6 +108,10 @@ class Settings:
         trusted_proxies: Addresses whose ``X-Forwarded-For`` is believed (``KLARTEXT_TRUSTED_PROXIES``, by commas).
         requests_per_minute: Of one address (``KLARTEXT_REQUESTS_PER_MINUTE``); many patients may share a hospital's.
         turns_per_minute: Of one conversation (``KLARTEXT_TURNS_PER_MINUTE``).
+        country: Whose emergency numbers patients are told (``KLARTEXT_COUNTRY``: AT, CH or DE); None: all of them.
+        link_key: Signs links from appointments (``KLARTEXT_LINK_KEY``, or a file: ``KLARTEXT_LINK_KEY_FILE``).
+        frame_ancestors: Sites that may show the page in a frame (``KLARTEXT_FRAME_ANCESTORS``, by commas).
+        session_hours: How long the page knows a patient's browser (``KLARTEXT_SESSION_HOURS``).
         fhir: How to reach a FHIR server.
     """
 
@@ -120,6 +127,10 @@ class Settings:
     trusted_proxies: tuple[str, ...] = ()
     requests_per_minute: int = REQUESTS_PER_MINUTE
     turns_per_minute: int = TURNS_PER_MINUTE
+    country: Country | None = None
+    link_key: str | None = field(default=None, repr=False)
+    frame_ancestors: tuple[str, ...] = ()
+    session_hours: int = SESSION_HOURS
     fhir: FhirAccess = FhirAccess()
 
     @classmethod
@@ -140,6 +151,10 @@ class Settings:
             trusted_proxies=_list(env, "KLARTEXT_TRUSTED_PROXIES"),
             requests_per_minute=_count(env, "KLARTEXT_REQUESTS_PER_MINUTE", REQUESTS_PER_MINUTE),
             turns_per_minute=_count(env, "KLARTEXT_TURNS_PER_MINUTE", TURNS_PER_MINUTE),
+            country=_one_of(env, "KLARTEXT_COUNTRY", COUNTRIES, COUNTRIES[0]) if env.get("KLARTEXT_COUNTRY") else None,
+            link_key=_secret(env, "KLARTEXT_LINK_KEY") or _secret_file(env, "KLARTEXT_LINK_KEY_FILE"),
+            frame_ancestors=_sites(env, "KLARTEXT_FRAME_ANCESTORS"),
+            session_hours=_count(env, "KLARTEXT_SESSION_HOURS", SESSION_HOURS),
             fhir=FhirAccess.from_environment(env),
         )
 
@@ -185,6 +200,27 @@ def _count(env: Mapping[str, str], name: str, default: int) -> int:
     if not value.isdecimal() or int(value) < 1:
         raise UserFixable(f"{name} is {value!r}. Set it to a whole number from 1, or unset it for {default}.")
     return int(value)
+
+
+def _sites(env: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """Return origins such as ``https://www.example.org``; they go into a header, so nothing else may stand there."""
+    sites = _list(env, name)
+    for site in sites:
+        if not re.fullmatch(r"https?://(\*\.)?[A-Za-z0-9.-]+(:\d{1,5})?", site):
+            raise UserFixable(
+                f"{name} holds {site!r}. List sites such as https://www.example.org, separated by commas."
+            )
+    return sites
+
+
+def _secret_file(env: Mapping[str, str], name: str) -> str | None:
+    """Return the secret that a file holds."""
+    if not env.get(name):
+        return None
+    try:
+        return _secret({name: Path(env[name]).read_text(encoding="utf-8").strip()}, name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserFixable(f"{name} names {env[name]!r}, which cannot be read ({type(error).__name__}).") from error
 
 
 def _secret(env: Mapping[str, str], name: str) -> str | None:

@@ -12,10 +12,12 @@ MAX_LINES = 400
 # Rules without I/O: they may import one another, but no adapter, no wiring and no edge.
 PURE = (
     "bot.kept",
+    "bot.links",
     "bot.matching",
     "bot.calibration",
     "bot.catalog",
     "bot.dialogue",
+    "bot.emergency_texts",
     "bot.errors",
     "bot.explain",
     "bot.fhir_export",
@@ -28,6 +30,8 @@ PURE = (
     "bot.resources",
     "bot.response",
     "bot.safety",
+    "bot.spelling",
+    "bot.wording",
 )
 GENERATORS = ("openai", "anthropic", "litellm", "llama_cpp", "xllamacpp", "transformers", "langchain", "ollama")
 

@@ -28,7 +28,7 @@ from bot.adapters.sql_tables import (
     turn_row,
 )
 from bot.errors import AlreadyStored, BadData, Erased, Unreachable
-from bot.ports import FlagReason, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
+from bot.ports import COMPLAINTS, Complaint, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -151,7 +151,8 @@ class SqlRecords:
             return [KeptTurn(row.id, stored_turn(row), _reasons(row, last)) for row in rows]
 
     def open_questions(self) -> list[StoredTurn]:
-        wanted = select(TurnRow).where(TurnRow.decision.in_(UNANSWERED) | TurnRow.flags.any()).order_by(TurnRow.id)
+        complained = TurnRow.flags.any(FlagRow.reason.in_(COMPLAINTS))
+        wanted = select(TurnRow).where(TurnRow.decision.in_(UNANSWERED) | complained).order_by(TurnRow.id)
         with self._session() as session:
             return [stored_turn(row) for row in session.scalars(wanted)]
 
@@ -220,6 +221,6 @@ def _durable_sqlite(connection: object, _: object) -> None:
     cursor.close()
 
 
-def _reasons(row: TurnRow, last: datetime) -> tuple[FlagReason, ...]:
+def _reasons(row: TurnRow, last: datetime) -> tuple[Complaint, ...]:
     said = [flag.reason for flag in row.flags if in_utc(flag.at) <= last]
-    return tuple("complicated" if reason == "complicated" else "wrong" for reason in said)
+    return tuple(complaint for reason in said for complaint in COMPLAINTS if complaint == reason)

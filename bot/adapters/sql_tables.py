@@ -25,6 +25,7 @@ class ConversationRow(Base):
     channel: Mapped[str]
     secret_hash: Mapped[str | None]
     consented: Mapped[bool]
+    patient: Mapped[str | None]
 
 
 class TurnRow(Base):
@@ -78,6 +79,7 @@ def conversation_row(conversation: StoredConversation) -> ConversationRow:
         channel=conversation.channel,
         secret_hash=conversation.secret_hash,
         consented=conversation.consented,
+        patient=conversation.patient,
     )
 
 
@@ -89,6 +91,7 @@ def stored_conversation(row: ConversationRow) -> StoredConversation:
         channel=row.channel,  # type: ignore[arg-type]  # written by `conversation_row` only
         secret_hash=row.secret_hash,
         consented=row.consented,
+        patient=row.patient,
     )
 
 

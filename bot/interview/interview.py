@@ -267,6 +267,12 @@ class Interview:
         """Return the QuestionnaireResponse as things stand, with the status of the session."""
         return self.engine.response(session.filling, replace(heading, status=session.status))
 
+    def answers(self, session: Session) -> Reply:
+        """Return all that was answered so far; nothing goes on by it."""
+        x = self._exchange(session)
+        show_summary(x, closing=False)
+        return x.reply()
+
     def progress(self, session: Session) -> tuple[int, int]:
         """Return how many questions are done, and how many there are in all as things stand."""
         return self.engine.progress(session.filling)

@@ -13,14 +13,23 @@ from typing import Any
 from fastapi import Depends, FastAPI, Response
 from starlette.types import ASGIApp
 
+from bot.conversation import first_language
 from bot.errors import KlartextError
 from bot.reception import Reception
 from bot.settings import Settings
+from bot.spelling import spelt
+from bot.topics import Topic
 from bot.web.api import ConversationApi
-from bot.web.envelope import MAX_BODY_BYTES, Envelope
-from bot.web.limits import RateLimit
+from bot.web.envelope import HEADERS, Envelope, Side
+from bot.web.limits import MAX_BODY_BYTES, RateLimit
 from bot.web.metrics import CONTENT_TYPE, Metrics
-from bot.web.problems import HANDLERS, ProblemView, documented, not_ready
+from bot.web.page.app import build_pages, page_headers, refuse
+from bot.web.page.handlers import Pages
+from bot.web.page.labels import load_labels
+from bot.web.page.problems import PageProblem
+from bot.web.page.rendering import Renderer
+from bot.web.page.views import Shown
+from bot.web.problems import HANDLERS, Problem, ProblemView, documented, not_ready, respond
 from bot.web.rest_channel import ChannelReply, RestChannel
 from bot.web.schemas import ConversationView, ExportView, FlagView, HealthView, TranscriptView, TurnView
 
@@ -55,6 +64,7 @@ class Service:
 
     reception: Reception
     settings: Settings
+    topics: tuple[Topic, ...] = ()
     prepared: threading.Event = field(default_factory=threading.Event)
     metrics: Metrics = field(default_factory=Metrics)
 
@@ -130,8 +140,31 @@ def build_app(service: Service) -> ASGIApp:
             responses=documented(*route.errors),
             dependencies=[Depends(service.require_prepared)] if route.when_ready else [],
         )
+    machines = Side(_with_problems(app), respond, HEADERS)
     addresses = RateLimit(service.settings.requests_per_minute, clock_s=time.monotonic)
-    return Envelope(_with_problems(app), service.metrics, addresses)
+    return Envelope(machines, _people(service), service.metrics, addresses)
+
+
+def _people(service: Service) -> Side:
+    """Return the page for patients."""
+    reception, settings, labels = service.reception, service.settings, load_labels()
+    assistant, country = reception.assistant, service.settings.country
+    labels = {code: {key: spelt(text, code, country) for key, text in own.items()} for code, own in labels.items()}
+    pages = Pages(
+        reception=reception,
+        settings=settings,
+        metrics=service.metrics,
+        turns=RateLimit(settings.turns_per_minute, clock_s=time.monotonic),
+        topics=service.topics,
+        exam=assistant.catalog(assistant.languages[0]).name,
+        renderer=Renderer(labels, country=settings.country, sample=assistant.sample, default=first_language(assistant)),
+        shown=Shown(assistant, labels),
+    )
+
+    def too_much(problem: Problem) -> ASGIApp:
+        return refuse(pages, PageProblem(problem.status, wait_s=float(problem.headers.get("Retry-After", 0))))
+
+    return Side(build_pages(pages, is_ready=service.prepared.is_set), too_much, page_headers(settings))
 
 
 def _with_problems(app: FastAPI) -> FastAPI:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.web.limits import RateLimit
+from bot.web.limits import MAX_BODY_BYTES, RateLimit
 from bot.web.metrics import Metrics
-from bot.web.problems import Problem, respond, too_large, too_many
+from bot.web.problems import Problem, too_large, too_many
 
 log = logging.getLogger("klartext.web")
 
@@ -22,23 +24,42 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-MAX_BODY_BYTES = 64 * 1024
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 UNLIMITED = frozenset({"/healthz", "/livez", "/metrics"})  # asked by machines, all the time
+
+
+# For machines; everything else is the page.
+MACHINES = ("/api/", "/webhooks/", "/healthz", "/livez", "/metrics")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two halves of the service: for machines, or for people.
+
+    Attributes:
+        app: Answers.
+        refuse: Makes what answers instead when a request is too much.
+        headers: Of every answer that has none of that name.
+    """
+
+    app: ASGIApp
+    refuse: Callable[[Problem], ASGIApp]
+    headers: Mapping[str, str]
 
 
 class Envelope:
     """The outermost application: nothing is answered without it, not even an error."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, addresses: RateLimit) -> None:
-        self._app = app
+    def __init__(self, machines: Side, people: Side, metrics: Metrics, addresses: RateLimit) -> None:
+        self._machines = machines
+        self._people = people
         self._metrics = metrics
         self._addresses = addresses
-        self._headers = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        side = self._machines if scope.get("path", "").startswith(MACHINES) else self._people
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await side.app(scope, receive, send)
             return
         started_s = time.perf_counter()
         status = 500
@@ -47,12 +68,12 @@ class Envelope:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", []), *self._headers]
+                message["headers"] = _with(message.get("headers", []), side.headers)
             await send(message)
 
         try:
             refusal = self._refusal(scope)
-            app = respond(refusal) if refusal else self._app
+            app = side.refuse(refusal) if refusal else side.app
             await app(scope, receive, send_with_headers)
         finally:
             self._note(scope, status, time.perf_counter() - started_s)
@@ -73,6 +94,13 @@ class Envelope:
         if scope["path"] not in UNLIMITED:
             fields = {"method": method, "route": route, "status": status, "elapsed_ms": round(elapsed_s * 1000, 1)}
             log.info("request", extra={"fields": fields})
+
+
+def _with(given: Iterable[tuple[bytes, bytes]], headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    there = list(given)
+    names = {name.lower() for name, _ in there}
+    further = ((name.lower().encode(), value.encode()) for name, value in headers.items())
+    return [*there, *(header for header in further if header[0] not in names)]
 
 
 def _address(scope: Scope) -> str:

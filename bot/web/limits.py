@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
+MAX_BODY_BYTES = 64 * 1024
 MAX_KEYS = 10_000  # the least recently seen are forgotten: memory stays bounded under attack
 
 

@@ -12,10 +12,12 @@ from pathlib import Path
 import uvicorn
 
 from bot.assistant import Assistant
+from bot.catalog import locate
 from bot.errors import KlartextError, Unreachable
 from bot.interview_wiring import Interviewers
 from bot.reception import Reception
 from bot.settings import Settings
+from bot.topics import load_topics
 from bot.web import logs
 from bot.web.app import Service, build_app
 from bot.wiring import make_records
@@ -46,12 +48,13 @@ def run_server(serving: Serving) -> None:
     logs.configure()
     settings = Settings.from_environment(data=serving.data)
     assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
-    interviewers = Interviewers.open(settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire)
-    interviewers.of("")  # a form that cannot be asked is refused before anybody comes
-    reception = Reception(
-        assistant, make_records(settings), lambda: datetime.now().astimezone(), interviewer=interviewers.of
+    records = make_records(settings)
+    interviewers = Interviewers.open(
+        settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire, records=records
     )
-    service = Service(reception, settings)
+    interviewers.of("")  # a form that cannot be asked is refused before anybody comes
+    reception = Reception(assistant, records, lambda: datetime.now().astimezone(), interviewer=interviewers.of)
+    service = Service(reception, settings, load_topics(locate(serving.catalog)))
     listening = _listen(serving.host, serving.port)
     server = uvicorn.Server(_config(service, settings))
     failed: list[KlartextError] = []

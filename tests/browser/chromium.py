@@ -26,11 +26,15 @@ WCAG_22_AA = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-prac
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A screen: width and height in CSS pixels, and what its user has set."""
+    """A screen: width and height in CSS pixels, and what its user has set.
+
+    `scripts` off lets a page's own scripts come empty: axe-core itself needs a browser with scripts switched on.
+    """
 
     width: int
     height: int
     javascript: bool = True
+    scripts: bool = True
     language: str = "de"
     dark: bool = False
     reduced_motion: bool = False
@@ -59,14 +63,16 @@ def running_chromium() -> Iterator[Browser]:
 
 def open_device(browser: Browser, device: Device) -> BrowserContext:
     """Return a fresh profile on a device: no cookies, nothing stored."""
-    return browser.new_context(
+    context = browser.new_context(
         viewport={"width": device.width, "height": device.height},
         java_script_enabled=device.javascript,
         locale={"de": "de-DE", "en": "en-GB"}[device.language],
         color_scheme="dark" if device.dark else "light",
         reduced_motion="reduce" if device.reduced_motion else "no-preference",
-        bypass_csp=False,
     )
+    if not device.scripts:
+        context.route("**/*.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
+    return context
 
 
 def barriers(page: Page, *, tags: Sequence[str] = WCAG_22_AA) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot import Assistant
+from tests.bot.web.browser import Browser, Browsers
 from tests.bot.web.serving import CHANNEL_TOKEN, Patient, Server
 
 
@@ -30,6 +31,20 @@ def own_server(shipped: Assistant, shipped_data: Path, tmp_path: Path) -> Iterat
     running.start()
     yield running
     running.kill()
+
+
+@pytest.fixture
+def browsers(server: Server) -> Iterator[Browsers]:
+    """Opens browsers whose first language is the given one, and closes them."""
+    opened: list[Browser] = []
+
+    def browser(language: str) -> Browser:
+        opened.append(Browser(server.url, language))
+        return opened[-1]
+
+    yield browser
+    for each in opened:
+        each.client.close()
 
 
 @pytest.fixture

@@ -1,0 +1,105 @@
+"""Links that a hospital sends with an appointment: who comes, to which exam, until when; sealed against changes.
+
+The pseudonym can be read in a link by who has the link; it must not be a name or an insurance number.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from bot.errors import BadData
+
+PATIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
+UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+MAX_TOKEN = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """What a link says.
+
+    Attributes:
+        patient: The hospital's pseudonym.
+        exam: The catalog that answers.
+        language: To begin in.
+        expires: With time zone, to the second.
+    """
+
+    patient: str
+    exam: str
+    language: str
+    expires: datetime
+
+
+class NotInvited(Exception):
+    """A link that opens nothing. `reason` says which kind."""
+
+    def __init__(self, reason: Literal["unreadable", "expired"]) -> None:
+        super().__init__(f"The link is {reason}.")
+        self.reason: Literal["unreadable", "expired"] = reason
+
+
+def invite(patient: str, *, exam: str, language: str, expires: datetime) -> Invitation:
+    """Return an invitation; raise BadData when the pseudonym has characters that do not belong into a link."""
+    if not PATIENT.fullmatch(patient):
+        raise BadData(
+            "The patient's identifier has characters that cannot stand in a link, or more than 64. "
+            "Use a pseudonym of letters, digits and . _ : / - with `--patient`."
+        )
+    return Invitation(patient, exam, language, expires.astimezone(UTC).replace(microsecond=0))
+
+
+def seal(invitation: Invitation, key: str) -> str:
+    """Return the token of a link."""
+    said = {
+        "patient": invitation.patient,
+        "exam": invitation.exam,
+        "language": invitation.language,
+        "expires": int(invitation.expires.timestamp()),
+    }
+    content = _text(json.dumps(said, separators=(",", ":")).encode())
+    return f"{content}.{_seal(content, key)}"
+
+
+def unseal(token: str, key: str, *, now: datetime) -> Invitation:
+    """Return what a token says.
+
+    Raises:
+        NotInvited: It was not sealed with this key, was altered, or is too old.
+    """
+    content, _, given = token.partition(".")
+    if len(token) > MAX_TOKEN or not hmac.compare_digest(
+        _seal(content, key).encode(), given.encode("utf-8", "replace")
+    ):
+        raise NotInvited("unreadable")
+    said = json.loads(base64.urlsafe_b64decode(content + "=" * (-len(content) % 4)))
+    expires = datetime.fromtimestamp(said["expires"], UTC)
+    if now >= expires:
+        raise NotInvited("expired")
+    return Invitation(said["patient"], said["exam"], said["language"], expires)
+
+
+def lifetime(text: str) -> timedelta:
+    """Read how long a link is to be good for: a whole number with m, h or d."""
+    found = re.fullmatch(r"(\d{1,5})([mhd])", text.strip())
+    if not found or int(found[1]) == 0:
+        raise BadData(f"`--expires` is {text!r}. Write a number with m (minutes), h (hours) or d (days), such as 14d.")
+    return timedelta(**{UNITS[found[2]]: int(found[1])})
+
+
+def _seal(content: str, key: str) -> str:
+    # The name of the purpose: the same key must not vouch for anything else.
+    return _text(
+        hmac.new(key.encode(), b"klartext link 1\0" + content.encode("utf-8", "replace"), hashlib.sha256).digest()
+    )
+
+
+def _text(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()

@@ -1,0 +1,1 @@
+"""The page for patients: rendered here, complete without JavaScript, a little quicker with it."""

@@ -1,0 +1,176 @@
+"""The addresses of the page, as plain data, and the application around them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from bot.errors import Erased, Unreachable
+from bot.settings import Settings
+from bot.web.limits import MAX_BODY_BYTES
+from bot.web.page.handlers import Pages
+from bot.web.page.problems import PageProblem
+from bot.web.page.rendering import static_files
+from bot.web.page.visit import Visit, read_visit
+
+log = logging.getLogger("klartext")
+Handler = Callable[[Visit], Response]
+FORM = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One address. `guarded`: the form must be one that this browser got from us."""
+
+    method: str
+    path: str
+    handler: Handler
+    guarded: bool = True
+
+
+def addresses(pages: Pages) -> list[Address]:
+    """Return every address of the page."""
+    return [
+        Address("GET", "/", pages.start),
+        Address("POST", "/begin", pages.begin),
+        Address("GET", "/start/{token}", pages.invited),
+        Address("GET", "/chat", pages.chat),
+        Address("POST", "/chat", pages.say),
+        Address("POST", "/feedback", pages.flag),
+        Address("POST", "/look", pages.look, guarded=False),
+        Address("GET", "/copy", pages.copy),
+        Address("GET", "/delete", pages.confirm),
+        Address("POST", "/delete", pages.erase),
+        Address("GET", "/end", pages.confirm),
+        Address("POST", "/end", pages.end),
+        Address("GET", "/goodbye", pages.goodbye),
+    ]
+
+
+def page_headers(settings: Settings) -> dict[str, str]:
+    """Return the security headers of pages: everything comes from here, and nothing runs that stands in a page."""
+    ancestors = " ".join(settings.frame_ancestors) or "'none'"
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": (
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+            f"form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}"
+        ),
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+        # Not no-referrer: browsers would then send forms with the origin `null`, which says nothing.
+        "Referrer-Policy": "same-origin",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+    }
+    if settings.frame_ancestors:
+        del headers["X-Frame-Options"]  # it can name no sites
+    return headers
+
+
+def build_pages(pages: Pages, *, is_ready: Callable[[], bool]) -> ASGIApp:
+    """Return the application of the page."""
+    static = static_files()
+
+    async def file(request: Request) -> Response:
+        found = static.get(request.path_params["name"])
+        if found is None:
+            raise PageProblem(HTTPStatus.NOT_FOUND)
+        return found.respond()
+
+    routes = [
+        Route(each.path, _endpoint(each, is_ready), methods=[each.method], name=each.path) for each in addresses(pages)
+    ]
+    respond = _Apology(pages)
+    handlers: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+        PageProblem: respond,
+        HTTPException: respond,
+        Erased: respond,
+        Unreachable: respond,
+        Exception: respond,
+    }
+    app = Starlette(routes=[Route("/static/{name}", file), *routes], exception_handlers=dict(handlers))
+    app.router.redirect_slashes = False
+    return app
+
+
+def refuse(pages: Pages, problem: PageProblem) -> ASGIApp:
+    """Return what answers a request that is refused before it is read."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        response = await _Apology(pages)(Request(scope), problem)
+        await response(scope, receive, send)
+
+    return app
+
+
+def _endpoint(address: Address, is_ready: Callable[[], bool]) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        if not is_ready():
+            raise PageProblem(HTTPStatus.SERVICE_UNAVAILABLE, wait_s=5)
+        visit = await _visit(request)
+        if address.method == "POST" and not (visit.is_honest if address.guarded else visit.own_form):
+            raise PageProblem(HTTPStatus.FORBIDDEN)
+        return await run_in_threadpool(address.handler, visit)
+
+    return endpoint
+
+
+async def _visit(request: Request) -> Visit:
+    body = bytearray()
+    if request.method == "POST":
+        if request.headers.get("content-type", "").partition(";")[0].strip() != FORM:
+            raise PageProblem(HTTPStatus.BAD_REQUEST)
+        try:
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BODY_BYTES:
+                    raise PageProblem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        except ClientDisconnect:
+            raise PageProblem(HTTPStatus.BAD_REQUEST) from None
+    try:
+        return read_visit(request, bytes(body))
+    except ValueError:
+        raise PageProblem(HTTPStatus.BAD_REQUEST) from None
+
+
+class _Apology:
+    """Answers with a page that says in plain words what happened."""
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+
+    async def __call__(self, request: Request, error: Exception) -> Response:
+        problem = _problem(error)
+        visit = read_visit(request, b"")
+        response = self._pages.renderer.page(
+            "problem", visit, status=problem.status, sentence=problem.sentence, in_talk=visit.conversation is not None
+        )
+        if problem.wait_s:
+            response.headers["Retry-After"] = str(max(1, round(problem.wait_s)))
+        return response
+
+
+def _problem(error: Exception) -> PageProblem:
+    if isinstance(error, PageProblem):
+        return error
+    if isinstance(error, HTTPException):
+        known = error.status_code in (400, 404, 405)
+        return PageProblem(HTTPStatus(error.status_code) if known else HTTPStatus.INTERNAL_SERVER_ERROR)
+    if isinstance(error, Erased):
+        return PageProblem(HTTPStatus.GONE)
+    if isinstance(error, Unreachable):
+        log.error("unreachable: %s", error)
+        return PageProblem(HTTPStatus.SERVICE_UNAVAILABLE, wait_s=5)
+    return PageProblem(HTTPStatus.INTERNAL_SERVER_ERROR)

@@ -1,0 +1,302 @@
+"""What each address of the page does. Handlers block, and run in threads."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+
+from starlette.responses import RedirectResponse, Response
+
+from bot.conversation import Message, Taken
+from bot.errors import NoSuchChoice, Reused
+from bot.links import Invitation, NotInvited, unseal
+from bot.matching.text import sanitise
+from bot.ports import FlagReason, StoredConversation, StoredFlag
+from bot.reception import Reception
+from bot.settings import Settings
+from bot.spelling import spelt
+from bot.topics import Topic
+from bot.web.limits import RateLimit
+from bot.web.metrics import Metrics
+from bot.web.page.offers import offers
+from bot.web.page.problems import PageProblem
+from bot.web.page.rendering import Renderer
+from bot.web.page.views import Shown, Suggestion
+from bot.web.page.visit import LINK_S, Visit, drop, fresh_session, keep
+from bot.web.schemas import MAX_COMMENT
+
+LOOK_HOURS = 24 * 180
+BACK = ("/", "/chat", "/copy", "/delete", "/end")
+REASONS: dict[str, FlagReason] = {"helpful": "helpful", "wrong": "wrong", "complicated": "complicated"}
+NOTES = ("stale", "empty", "flagged", "reason", "consent")
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The pages, and what they are made from.
+
+    Attributes:
+        reception: Everything that is said or stored goes through it.
+        settings: Of this installation.
+        metrics: Counts.
+        turns: The limit of turns of one conversation.
+        topics: By which questions are suggested.
+        exam: The catalog that links must name.
+        renderer: Makes pages.
+        shown: Makes views of replies.
+    """
+
+    reception: Reception
+    settings: Settings
+    metrics: Metrics
+    turns: RateLimit
+    topics: tuple[Topic, ...]
+    exam: str
+    renderer: Renderer
+    shown: Shown
+
+    def start(self, visit: Visit) -> Response:
+        """Say who answers, and ask for consent."""
+        invitation = self._invitation(visit)
+        opened = self._opened(visit)
+        if opened is not None and invitation is not None and invitation.patient != opened.patient:
+            opened, visit = None, replace(visit, session="")  # a device that somebody else used before
+        begins = visit if visit.session else replace(visit, session=fresh_session())
+        response = self.renderer.page(
+            "start", begins, opened=opened, invited=invitation is not None, note=_note(visit), in_talk=False
+        )
+        if begins is not visit:
+            keep(response, visit, "session", begins.session, hours=self.settings.session_hours)
+        return response
+
+    def begin(self, visit: Visit) -> Response:
+        """Begin a conversation of somebody who agreed."""
+        if visit.said("consent") != "yes":
+            return _see("/?note=consent#consent")
+        invitation = self._invitation(visit)
+        language = self.renderer.language_of(visit)
+        opened = self.reception.open(
+            channel="page",
+            language=language if language in self.reception.assistant.languages else None,
+            consented=True,
+            patient=invitation.patient if invitation is not None else None,
+        )
+        self.metrics.conversation("page")
+        response = _see("/chat")
+        secret = f"{opened.conversation.id}.{opened.secret}"
+        keep(response, visit, "session", secret, hours=self.settings.session_hours)
+        drop(response, visit, "link")
+        return response
+
+    def invited(self, visit: Visit) -> Response:
+        """Take up the link of an appointment; the address is left at once, so that it stays in no history."""
+        token = visit.path.removeprefix("/start/")
+        invitation = self._read_link(token)
+        response = _see("/")
+        keep(response, visit, "link", token, hours=LINK_S / 3600)
+        keep(response, visit, "look", _look(invitation.language, large=visit.large), hours=LOOK_HOURS)
+        return response
+
+    def chat(self, visit: Visit) -> Response:
+        """Show the conversation, and what can be done next."""
+        opened = self._opened(visit)
+        if opened is None:
+            return _see("/")
+        conversation = self.reception.look(opened)
+        taken = self.reception.transcript(opened.id)
+        language = self.renderer.language_of(visit, opened.language)
+        labels = self.renderer.labels(language)
+        flags = self.reception.records.flags(opened.id)
+        greeting = conversation.greeting()
+        last = taken[-1].reply if taken else greeting
+        return self.renderer.page(
+            "chat",
+            visit,
+            language=opened.language,
+            in_talk=True,
+            note=_note(visit),
+            greeting=tuple(self.shown.blocks(greeting, without="help")),
+            greeting_language=greeting.language,
+            turns=self.shown.turns(taken, flags, labels),
+            offers=offers(conversation, last, labels, self.renderer.labels(conversation.language)),
+            topics=self._suggested(language),
+            turn_id=secrets.token_urlsafe(16),
+        )
+
+    def say(self, visit: Visit) -> Response:
+        """Take a message, and go back to the conversation."""
+        opened = self._require(visit)
+        if wait_s := self.turns.wait_s(opened.id):
+            raise PageProblem(HTTPStatus.TOO_MANY_REQUESTS, wait_s=wait_s)
+        message = _message(visit)
+        if message is None:
+            return _see("/chat?note=empty#say")
+        started_s = time.perf_counter()
+        try:
+            taken = self._take(opened, message, shown_with=visit.said("number"))
+        except NoSuchChoice:
+            return _see("/chat?note=stale#say")
+        self.metrics.turn("page", taken.turn.decision, time.perf_counter() - started_s)
+        return _see("/chat#newest")
+
+    def flag(self, visit: Visit) -> Response:
+        """Note what a patient thinks of an answer."""
+        opened = self._require(visit)
+        turn = self.reception.records.turn(opened.id, visit.said("turn"))
+        if turn is None or turn.exchange is None:
+            raise PageProblem(HTTPStatus.BAD_REQUEST)
+        anchor = f"#turn-{turn.exchange.number}"
+        reason = REASONS.get(visit.said("reason"))
+        if reason is None:
+            return _see(f"/chat?note=reason{anchor}")
+        comment = sanitise(visit.said("comment")[:MAX_COMMENT]).text
+        self.reception.flag(opened.id, StoredFlag(turn.exchange.turn_id, reason, comment, self.reception.now()))
+        self.metrics.flag(reason)
+        return _see(f"/chat?note=flagged{anchor}")
+
+    def look(self, visit: Visit) -> Response:
+        """Change language or size of the text. Nothing of the patient is touched, so any of our forms may ask it."""
+        language = visit.said("language") or visit.language
+        size = visit.said("size")
+        back = visit.said("back")
+        response = _see(back if back in BACK else "/")
+        large = size == "large" if size else visit.large
+        keep(response, visit, "look", _look(language, large=large), hours=LOOK_HOURS)
+        return response
+
+    def copy(self, visit: Visit) -> Response:
+        """Show everything at once, to be printed."""
+        opened = self._opened(visit)
+        if opened is None:
+            return _see("/")
+        conversation = self.reception.look(opened)
+        answers = conversation.answers(at=self.reception.now())
+        language = self.renderer.language_of(visit, opened.language)
+        labels = self.renderer.labels(language)
+        return self.renderer.page(
+            "copy",
+            visit,
+            language=opened.language,
+            in_talk=True,
+            on=opened.begun.astimezone(self.reception.now().tzinfo).strftime(labels["date"]),
+            answers=tuple(self.shown.blocks(answers)) if answers is not None else (),
+            answers_language=answers.language if answers is not None else language,
+            turns=self.shown.turns(self.reception.transcript(opened.id), (), labels),
+        )
+
+    def confirm(self, visit: Visit) -> Response:
+        """Ask whether to delete, or to end, before anything is done."""
+        opened = self._opened(visit)
+        if opened is None:
+            return _see("/")
+        return self.renderer.page(visit.path.strip("/"), visit, language=opened.language, in_talk=True)
+
+    def erase(self, visit: Visit) -> Response:
+        """Delete the conversation with everything in it."""
+        self.reception.records.erase(self._require(visit).id)
+        return self._left(visit, "/goodbye?deleted=yes")
+
+    def end(self, visit: Visit) -> Response:
+        """End the conversation on this device."""
+        self._require(visit)
+        return self._left(visit, "/goodbye")
+
+    def goodbye(self, visit: Visit) -> Response:
+        return self.renderer.page("goodbye", visit, deleted=visit.query.get("deleted") == "yes")
+
+    def _left(self, visit: Visit, address: str) -> Response:
+        response = _see(address)
+        drop(response, visit, "session")
+        drop(response, visit, "link")
+        return response
+
+    def _take(self, opened: StoredConversation, message: Message, *, shown_with: str) -> Taken:
+        known = self.reception.records.turn(opened.id, message.turn_id)
+        if message.choice is not None and known is None:
+            last = self.reception.records.last_turn(opened.id)
+            number = last.exchange.number if last is not None and last.exchange is not None else 0
+            if shown_with != str(number):  # another window has gone on: the number would mean something else
+                raise NoSuchChoice("This choice belongs to an older list.")
+        try:
+            return self.reception.take(opened, message)
+        except Reused:
+            # Somebody went back and wrote something else into an old form: that is a new message, sent once too.
+            own = hashlib.sha256(f"{message.turn_id}\0{message.text}".encode("utf-8", "replace")).hexdigest()[:32]
+            if message.choice is not None:
+                raise NoSuchChoice("This choice belongs to an older list.") from None
+            return self.reception.take(opened, replace(message, turn_id=own))
+
+    def _suggested(self, language: str) -> list[tuple[str, tuple[Suggestion, ...]]]:
+        """Return topics with their questions, in the language of the labels."""
+        assistant = self.reception.assistant
+        spoken = language if language in assistant.languages else assistant.languages[0]
+        if not self.topics:
+            pairs = tuple(pair.id for pair in assistant.catalog(spoken).pairs)[:8]
+            return [(self.renderer.labels(language)["ask_about"], self.shown.suggestions(pairs, spoken))]
+        found = (
+            (
+                spelt(topic.names.get(language, ""), language, self.settings.country),
+                self.shown.suggestions(topic.pairs, spoken),
+            )
+            for topic in self.topics
+        )
+        return [(name, suggestions) for name, suggestions in found if name and suggestions]
+
+    def _opened(self, visit: Visit) -> StoredConversation | None:
+        known = visit.conversation
+        return self.reception.admitted(*known) if known is not None else None
+
+    def _require(self, visit: Visit) -> StoredConversation:
+        opened = self._opened(visit)
+        if opened is None:
+            raise PageProblem(HTTPStatus.GONE)
+        return opened
+
+    def _invitation(self, visit: Visit) -> Invitation | None:
+        if not visit.link:
+            return None
+        try:
+            return self._read_link(visit.link)
+        except PageProblem:
+            return None  # it expired while the start page was open: the patient goes on without
+
+    def _read_link(self, token: str) -> Invitation:
+        key = self.settings.link_key
+        try:
+            if key is None:
+                raise NotInvited("unreadable")
+            invitation = unseal(token, key, now=self.reception.now())
+        except NotInvited as error:
+            status = HTTPStatus.GONE if error.reason == "expired" else HTTPStatus.NOT_FOUND
+            raise PageProblem(status, sentence=f"link_{error.reason}") from None
+        if invitation.exam != self.exam:
+            raise PageProblem(HTTPStatus.NOT_FOUND, sentence="link_exam")
+        return invitation
+
+
+def _message(visit: Visit) -> Message | None:
+    """Return what the patient sent: words, the number of a choice, or several numbers."""
+    turn_id, choice, picks = visit.said("turn"), visit.said("choice"), visit.all_said("pick")
+    if not turn_id or len(turn_id) > 64 or not turn_id.isascii():
+        raise PageProblem(HTTPStatus.BAD_REQUEST)
+    if choice.isdecimal() and len(choice) < 3:
+        return Message(turn_id, choice=int(choice))
+    # What was pressed counts, not what is left in the box.
+    text = visit.said("words") or ", ".join(pick for pick in picks if pick.isdecimal()) or visit.said("text")
+    return Message(turn_id, text) if sanitise(text).text else None
+
+
+def _note(visit: Visit) -> str:
+    note = visit.query.get("note", "")
+    return note if note in NOTES else ""
+
+
+def _look(language: str, *, large: bool) -> str:
+    return f"{language if language.isalpha() and len(language) == 2 else ''}.{'large' if large else 'normal'}"
+
+
+def _see(address: str) -> Response:
+    return RedirectResponse(address, HTTPStatus.SEE_OTHER)

@@ -1,0 +1,111 @@
+"""What a patient can press next: choices, quick replies, steps of the interview."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bot.conversation import Conversation, Stage
+from bot.reply import SENTENCES, Content, Entry, FormText, Interface, Reply
+from bot.web.page.labels import Labels
+
+YES_NO = ("yes", "no")
+# Sentences that ask for yes or no, and the words that fit.
+QUICK: dict[str, tuple[str, ...]] = {
+    "read_back": YES_NO,
+    "read_back_none": YES_NO,
+    "proposal": YES_NO,
+    "yes_or_no": YES_NO,
+    "as_answer": YES_NO,
+    "any_group": YES_NO,
+    "another_group": YES_NO,
+    "another_answer": ("no",),
+    "interview_offer": YES_NO,
+    "chest_question": ("yes",),
+    "is_emergency": ("yes",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """Something to press: either the number of a choice, or words that are sent as if they were typed."""
+
+    label: str
+    choice: int | None = None
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What can be done next.
+
+    Attributes:
+        number: Of the last turn: a choice belongs to the list that it was shown with.
+        language: Of the choices.
+        heading: What the choices answer; a key of the labels.
+        several: Whether more than one choice may be taken.
+        changes: The lines of a summary, to be changed.
+        steps: Back, skip, why and pause, where questions are asked.
+        stage: How far the interview is.
+        progress: Done and all questions of the interview.
+        asks: Whether the open question of the interview is in sight.
+    """
+
+    number: int
+    language: str
+    heading: str
+    buttons: tuple[Button, ...]
+    several: bool
+    changes: tuple[Button, ...]
+    steps: tuple[Button, ...]
+    stage: Stage
+    progress: tuple[int, int] | None
+    asks: bool
+
+    @property
+    def can_begin(self) -> bool:
+        return self.stage in ("not begun", "paused", "finished")
+
+
+def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labels) -> Offers:
+    """Return what can be done after the last reply; `spoken`: the labels of the language that is spoken."""
+    keys = [part.key for part in last.parts if isinstance(part, Interface)]
+    language, stage = conversation.language, conversation.stage
+    buttons = [Button(part.text, choice=place) for place, part in enumerate(conversation.choices, 1)]
+    there = {button.label for button in buttons}
+    quick = (SENTENCES[language][word] for key in keys for word in QUICK.get(key, ()))
+    buttons += [Button(text, words=text) for text in dict.fromkeys(quick) if text not in there]
+    if stage == "summary":
+        buttons.append(Button(labels["summary_yes"], words=spoken["word_yes"]))
+    if "so_far" in keys:
+        buttons.append(Button(labels["step_keep"], words=spoken["word_keep"]))
+    asking = stage == "asking" and not any(isinstance(part, Content) for part in conversation.choices)
+    return Offers(
+        number=conversation.number,
+        language=language,
+        heading=_heading(stage, keys),
+        buttons=tuple(buttons),
+        several="several" in keys and len(buttons) > 1,
+        changes=tuple(_changes(last)) if stage in ("summary", "choosing") else (),
+        steps=_steps(labels, spoken) if asking else (),
+        stage=stage,
+        progress=conversation.progress,
+        asks="on_with" in keys or stage != "asking" or any(isinstance(part, FormText) for part in last.parts),
+    )
+
+
+def _changes(summary: Reply) -> Iterator[Button]:
+    for part in summary.parts:
+        if isinstance(part, Entry) and part.number:
+            yield Button(part.label.text, words=str(part.number))
+
+
+def _heading(stage: Stage, keys: list[str]) -> str:
+    if "interview_offer" in keys:
+        return "offer_heading"
+    return "choose_one" if stage == "asking" else "choose"
+
+
+def _steps(labels: Labels, spoken: Labels) -> tuple[Button, ...]:
+    names = ("back", "skip", "why", "pause")
+    return tuple(Button(labels[f"step_{name}"], words=spoken[f"word_{name}"]) for name in names)

@@ -1,0 +1,88 @@
+"""Templates and files of the page. Everything that is put into a template is escaped."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
+
+from bot.emergency_texts import Country, numbers
+from bot.spelling import is_swiss
+from bot.web.page.labels import Labels
+from bot.web.page.visit import Visit
+
+HERE = Path(__file__).parent
+TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+A_YEAR_S = 31_536_000
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """A file that browsers may keep: its address changes with its content."""
+
+    content: bytes
+    media_type: str
+    address: str
+
+    def respond(self) -> Response:
+        headers = {"Cache-Control": f"public, max-age={A_YEAR_S}, immutable"}
+        return Response(self.content, media_type=self.media_type, headers=headers)
+
+
+def static_files(folder: Path = HERE / "static") -> dict[str, StaticFile]:
+    """Return the files by name."""
+    found = {}
+    for path in sorted(folder.iterdir()):
+        content = path.read_bytes()
+        version = hashlib.sha256(content).hexdigest()[:12]
+        found[path.name] = StaticFile(content, TYPES[path.suffix], f"/static/{path.name}?v={version}")
+    return found
+
+
+class Renderer:
+    """Makes pages of templates, labels and what a handler found."""
+
+    def __init__(self, labels: Mapping[str, Labels], *, country: Country | None, sample: bool, default: str) -> None:
+        self._environment = Environment(
+            loader=FileSystemLoader(HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.filters["tag"] = lambda language: "de-CH" if is_swiss(language, country) else language
+        self._labels = labels
+        self._default = default
+        self._common = {
+            "static": {name: file.address for name, file in static_files().items()},
+            "emergency_numbers": numbers("urgent", country),
+            "sample": sample,
+            "languages": {code: each["name"] for code, each in labels.items()},
+            "all_labels": labels,
+        }
+
+    def language_of(self, visit: Visit, fallback: str = "") -> str:
+        """Return the language of the labels: chosen, else the one that it began in, else what the browser prefers."""
+        wanted = (visit.language, fallback, *visit.accepted, self._default)
+        return next(language for language in wanted if language in self._labels)
+
+    def labels(self, language: str) -> Labels:
+        return self._labels[language]
+
+    def page(self, name: str, visit: Visit, *, status: int = 200, language: str = "", **values: Any) -> Response:
+        """Return a page of a template; `language`: that the conversation began in, if there is one."""
+        own = self.language_of(visit, language)
+        text = self._environment.get_template(f"{name}.html").render(
+            **self._common,
+            **{"form_token": visit.form_token, "in_talk": False, **values},
+            page=name,
+            t=self._labels[own],
+            lang=own,
+            visit=visit,
+        )
+        return HTMLResponse(text, status)

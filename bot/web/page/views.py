@@ -1,0 +1,187 @@
+"""What the page shows of a conversation: replies as blocks, answers with what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.assistant import Assistant
+from bot.catalog import Pair
+from bot.conversation import Taken
+from bot.emergency_texts import numbers
+from bot.errors import GuardViolation
+from bot.ports import FlagReason, StoredFlag
+from bot.reply import Content, ContentField, Entry, FormText, Interface, Part, Reply, content, guard
+from bot.web.page.labels import Labels
+
+Kind = Literal["answer", "say", "ask", "hint", "entries", "quiet"]
+ASKS = frozenset({"question", "short"})
+# What the page shows by other means: as a bar of progress, a fixed notice, a label on the answer, boxes to tick.
+ELSEWHERE = ("progress", "emergency_notice", "sample_label", "several")
+HEADINGS = frozenset({"clarify", "summary", "summary_required", "summary_problems"})
+# Commands behind buttons, and how a patient would call them.
+COMMANDS = {"/staff": "call_staff", "/interview": "interview_heading", "/easy": "easier"}
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A question that can be asked with one press."""
+
+    pair_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An approved text with what is known of it; `approved` is empty in sample mode."""
+
+    text: str
+    easy: str = ""
+    approved: str = ""
+    sources: tuple[str, ...] = ()
+    related: tuple[Suggestion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, a list of the summary, or an answer."""
+
+    kind: Kind
+    text: str = ""
+    answer: Answer | None = None
+    entries: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """One turn as the page shows it.
+
+    Attributes:
+        said: What the patient wrote or chose.
+        chosen: Whether it was a button.
+        alert: Whether it is an emergency: whom to call stands in `call`.
+        flag: What the patient said of the answer.
+        can_flag: Whether there is an answer to say something of.
+    """
+
+    number: int
+    turn_id: str
+    said: str
+    chosen: bool
+    language: str
+    blocks: tuple[Block, ...]
+    alert: bool
+    call: tuple[str, ...]
+    flag: FlagReason | None
+    can_flag: bool
+
+
+class Shown:
+    """Makes views of what the assistant may show."""
+
+    def __init__(self, assistant: Assistant, labels: Mapping[str, Labels]) -> None:
+        self._assistant = assistant
+        self._labels = labels
+
+    def turns(self, taken: Sequence[Taken], flags: Sequence[StoredFlag], labels: Labels) -> list[TurnView]:
+        """Return turns in order; `labels`: for what was pressed."""
+        before = [(), *(turn.reply.choices for turn in taken)]
+        return [self._turn(turn, flags, labels, choices) for turn, choices in zip(taken, before, strict=False)]
+
+    def _turn(self, taken: Taken, flags: Sequence[StoredFlag], labels: Labels, choices: Sequence[Part]) -> TurnView:
+        exchange, reply = taken.turn.exchange, taken.reply
+        said = exchange.said if exchange else ""
+        keys = [part.key for part in reply.parts if isinstance(part, Interface)]
+        urgent = next((key for key in keys if key.startswith("urgent")), "")
+        mine = [flag.reason for flag in flags if exchange and flag.turn_id == exchange.turn_id]
+        return TurnView(
+            number=exchange.number if exchange else 0,
+            turn_id=exchange.turn_id if exchange else "",
+            said=labels[COMMANDS[said]] if said in COMMANDS else _ticked(said, choices) or said,
+            chosen=said in COMMANDS or bool(exchange and exchange.choice is not None),
+            language=reply.language,
+            blocks=tuple(self.blocks(reply)),
+            alert=bool(urgent),
+            call=numbers(urgent, self._assistant.country) if urgent else (),
+            flag=mine[-1] if mine else None,
+            can_flag=taken.turn.decision == "answered",
+        )
+
+    def blocks(self, reply: Reply, *, without: str = "no key") -> Iterator[Block]:
+        """Yield what a reply says, in reading order; `without`: sentences whose key begins so."""
+        entries: list[Entry] = []
+        asked = next(
+            (part for part in reversed(reply.parts) if isinstance(part, FormText) and part.field in ASKS), None
+        )
+        for part in reply.parts:
+            if isinstance(part, Interface) and part.key.startswith(without):
+                continue
+            if isinstance(part, Entry):
+                entries.append(part)
+                continue
+            if entries:
+                yield Block("entries", entries=tuple(entries))
+                entries = []
+            block = Block("ask", part.text) if part is asked else self._block(part, reply.language)
+            if block is not None:
+                yield block
+        if entries:
+            yield Block("entries", entries=tuple(entries))
+
+    def suggestions(self, pair_ids: Sequence[str], language: str) -> tuple[Suggestion, ...]:
+        """Return those of the questions that may be shown."""
+        found = ((pair_id, self._text(pair_id, "question", language)) for pair_id in pair_ids)
+        return tuple(Suggestion(pair_id, text) for pair_id, text in found if text)
+
+    def _block(self, part: Part, language: str) -> Block | None:
+        if isinstance(part, Content):
+            easy = part.field == "easy_answer"
+            return Block("answer", answer=Answer(part.text) if easy else self._answer(part, language))
+        if isinstance(part, FormText):
+            return Block("say" if part.field in ASKS else "hint", part.text)
+        if isinstance(part, Interface) and not part.key.startswith(ELSEWHERE):
+            return Block("ask" if part.key in HEADINGS else "say", part.text)
+        return None
+
+    def _answer(self, part: Content, language: str) -> Answer:
+        pair = self._assistant.catalog(language).pair(part.pair_id)
+        return Answer(
+            text=part.text,
+            easy=self._text(pair.id, "easy_answer", language),
+            approved=self._approved(pair, language),
+            sources=tuple(f"{source.title}. {source.publisher}, {source.year}" for source in pair.sources),
+            related=self.suggestions(pair.related, language),
+        )
+
+    def _approved(self, pair: Pair, language: str) -> str:
+        """Say who approved an answer; in sample mode nobody is claimed to have."""
+        if self._assistant.sample:
+            return ""
+        labels, review = self._labels[language], pair.review
+        by = review.by or labels["approved_team"]
+        if review.on is None:
+            return labels["approved_undated"].format(by=by)
+        return labels["approved"].format(by=by, on=review.on.strftime(labels["date"]))
+
+    def _text(self, pair_id: str, name: ContentField, language: str) -> str:
+        """Return a text of a pair through the guard; empty when patients may not see it."""
+        catalog, shown = self._assistant.catalog(language), self._assistant.shown(language)
+        try:
+            part = content(catalog.pair(pair_id), name)
+            guard(Reply(language, (part,)), catalog, shown=shown)
+        except GuardViolation:
+            return ""
+        return part.text
+
+
+def _ticked(said: str, choices: Sequence[Part]) -> str:
+    """Return what numbers of boxes meant, as the patient saw it; empty when these are no such numbers."""
+    numbers_ = [int(each) for each in said.split(", ") if each.isdecimal() and len(each) < 3]
+    if (
+        len(choices) < 2
+        or ", ".join(map(str, numbers_)) != said
+        or not all(0 < each <= len(choices) for each in numbers_)
+    ):
+        return ""
+    return " · ".join(choices[each - 1].text for each in numbers_)

@@ -1,0 +1,155 @@
+"""One request of a browser: what it asks for, who it is, and that a form came from our own page."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bot.settings import LOOPBACK_HOSTS
+
+CONVERSATION = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
+FRESH = re.compile(r"new\.[A-Za-z0-9_-]{43}")  # a browser that has not begun a conversation
+LINK_S = 3600  # to read the start page after the link was opened
+MAX_FIELDS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What a browser sent.
+
+    Attributes:
+        path: Of the address.
+        query: Of the address; no patient text ever stands there.
+        form: The fields of a form, in order, if it was posted.
+        session: The session cookie; empty when there is none, or nothing that we gave.
+        link: The token of an appointment's link, kept until the conversation begins.
+        language: Of the labels; empty when the browser has chosen none.
+        accepted: Languages that the browser prefers, best first.
+        large: Whether the patient wants larger text.
+        secure: Whether cookies are for https only.
+        own_form: Whether the browser says that the request came from our own page.
+    """
+
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    form: Sequence[tuple[str, str]] = ()
+    session: str = ""
+    link: str = ""
+    language: str = ""
+    accepted: tuple[str, ...] = ()
+    large: bool = False
+    secure: bool = True
+    own_form: bool = True
+
+    def said(self, name: str) -> str:
+        """Return a field of the form; empty when it is missing."""
+        return next((value for key, value in self.form if key == name), "")
+
+    def all_said(self, name: str) -> list[str]:
+        return [value for key, value in self.form if key == name]
+
+    @property
+    def conversation(self) -> tuple[str, str] | None:
+        """Id and secret of the conversation, as far as the cookie claims."""
+        found = CONVERSATION.fullmatch(self.session)
+        return (found[1], found[2]) if found else None
+
+    @property
+    def form_token(self) -> str:
+        return form_token(self.session)
+
+    @property
+    def is_honest(self) -> bool:
+        """Whether a posted form is one that this browser got from us."""
+        given = self.said("token").encode("utf-8", "replace")
+        return bool(self.session) and self.own_form and hmac.compare_digest(given, self.form_token.encode())
+
+
+def form_token(session: str) -> str:
+    """Return what every form of a session carries: other sites can neither read nor guess it."""
+    return hmac.new(session.encode("utf-8", "replace"), b"form", hashlib.sha256).hexdigest()
+
+
+def fresh_session() -> str:
+    return f"new.{secrets.token_urlsafe(32)}"
+
+
+def read_visit(request: Request, body: bytes) -> Visit:
+    """Read a request; whatever does not belong there is left out.
+
+    Raises:
+        ValueError: The form has too many fields.
+    """
+    secure = request.url.scheme == "https" or (request.url.hostname or "") not in LOOPBACK_HOSTS
+    session = request.cookies.get(cookie_name("session", secure=secure), "")
+    language, _, size = request.cookies.get(cookie_name("look", secure=secure), "").partition(".")
+    return Visit(
+        path=request.url.path,
+        query=dict(request.query_params),
+        form=_fields(body),
+        session=session if CONVERSATION.fullmatch(session) or FRESH.fullmatch(session) else "",
+        link=request.cookies.get(cookie_name("link", secure=secure), ""),
+        language=language,
+        accepted=_accepted(request.headers.get("accept-language", "")),
+        large=size == "large",
+        secure=secure,
+        own_form=_from_us(request),
+    )
+
+
+def keep(response: Response, visit: Visit, name: str, value: str, *, hours: float) -> None:
+    """Put a cookie into a response: not for scripts, not for other hosts, not with other sites' forms.
+
+    Lax, not Strict: a patient who opens the link in a mail again must find the conversation.
+    """
+    response.set_cookie(
+        cookie_name(name, secure=visit.secure),
+        value,
+        max_age=int(hours * 3600),
+        path="/",
+        secure=visit.secure,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def drop(response: Response, visit: Visit, name: str) -> None:
+    keep(response, visit, name, "", hours=0)
+
+
+def cookie_name(name: str, *, secure: bool) -> str:
+    """Return a cookie's name; `__Host-` makes browsers refuse it from anywhere but this host over https."""
+    return f"__Host-klartext-{name}" if secure else f"klartext-{name}"
+
+
+def _fields(body: bytes) -> tuple[tuple[str, str], ...]:
+    text = body.decode("ascii", "replace")
+    return tuple(parse_qsl(text, keep_blank_values=True, errors="replace", max_num_fields=MAX_FIELDS))
+
+
+def _from_us(request: Request) -> bool:
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    origin = request.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+
+
+def _accepted(header: str) -> tuple[str, ...]:
+    """Return the languages of an Accept-Language header, best first."""
+    found: list[tuple[float, str]] = []
+    for part in header.split(",")[:20]:
+        tag, _, weight = part.strip().partition(";q=")
+        try:
+            found.append((-float(weight or 1), tag.split("-")[0].lower()))
+        except ValueError:
+            continue
+    return tuple(tag for _, tag in sorted(found, key=lambda each: each[0]))

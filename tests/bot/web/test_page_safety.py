@@ -1,0 +1,349 @@
+"""Sessions, forged forms, hostile text, links and errors of the page."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bot import Assistant
+from bot.emergency_texts import sentences
+from bot.links import invite, seal
+from bot.testing import HOSTILE_TEXTS
+from bot.web.page.labels import load_labels
+from tests.bot.web.browser import Browser, Browsers
+from tests.bot.web.serving import Server
+
+LABELS = load_labels()
+DE = LABELS["de"]
+KEY = "a-key-for-links-in-the-tests"
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@pytest.fixture
+def browser(browsers: Browsers) -> Browser:
+    """Somebody in a conversation."""
+    opened = browsers("de")
+    opened.open("/")
+    opened.press(DE["begin"], consent="yes")
+    return opened
+
+
+@dataclass
+class Hospital:
+    """A service that takes links and tells Swiss numbers."""
+
+    server: Server
+
+    def link(self, *, hours: float = 1, exam: str = "mammography", language: str = "de", key: str = KEY) -> str:
+        expires = datetime.now(UTC) + timedelta(hours=hours)
+        return f"/start/{seal(invite('P-4711', exam=exam, language=language, expires=expires), key)}"
+
+
+@pytest.fixture(scope="module")
+def hospital(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hospital]:
+    assert shipped.sample
+    environ = {
+        "KLARTEXT_LINK_KEY": KEY,
+        "KLARTEXT_COUNTRY": "CH",
+        "KLARTEXT_TURNS_PER_MINUTE": "3",
+        "KLARTEXT_FRAME_ANCESTORS": "https://www.spital.example",
+    }
+    running = Server(tmp_path_factory.mktemp("hospital"), shipped_data, environ)
+    running.start()
+    yield Hospital(running)
+    running.kill()
+
+
+@pytest.fixture
+def invited(hospital: Hospital) -> Iterator[Browser]:
+    browser = Browser(hospital.server.url, "en")
+    yield browser
+    browser.client.close()
+
+
+def test_pages_allow_no_script_or_style_of_their_own(browser: Browser) -> None:
+    policy = browser.answer.headers["content-security-policy"]
+
+    assert "script-src 'self';" in policy
+    assert "style-src 'self';" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert browser.answer.headers["cache-control"] == "no-store"
+    assert browser.answer.headers["x-content-type-options"] == "nosniff"
+    assert [script.text for script in browser.page.all("script")] == [""]
+    assert not browser.page.all("style")
+    assert not [
+        node for node in browser.page.all() if any(name.startswith(("on", "style")) for name in node.attributes)
+    ]
+
+
+def test_files_come_from_here_and_may_be_kept(browser: Browser) -> None:
+    addresses = [browser.page.one("script").get("src"), *(link.get("href") for link in browser.page.all("link"))]
+
+    for address in addresses:
+        assert address.startswith("/static/")
+        answer = browser.client.get(address)
+        assert answer.status_code == 200
+        assert "immutable" in answer.headers["cache-control"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    assert browser.client.get("/static/../app.py").status_code == 404
+    assert browser.client.get("/static/nothing.css").status_code == 404
+
+
+def test_cookies_are_closed_to_scripts_and_other_hosts(server: Server) -> None:
+    near = httpx.get(server.url)
+    far = httpx.get(server.url, headers={"Host": "chat.example.org"})
+
+    assert near.headers["set-cookie"].startswith("klartext-session=new.")
+    assert far.headers["set-cookie"].startswith("__Host-klartext-session=new.")
+    assert "; Secure" in far.headers["set-cookie"]
+    for answer in (near, far):
+        assert "HttpOnly" in answer.headers["set-cookie"]
+        assert "SameSite=lax" in answer.headers["set-cookie"]
+        assert "Path=/" in answer.headers["set-cookie"]
+
+
+@pytest.mark.parametrize("address", ["/chat", "/feedback", "/delete", "/end", "/begin"])
+def test_a_form_without_its_token_does_nothing(browser: Browser, address: str) -> None:
+    fields = {"turn": "t1", "text": "Tut das weh?", "consent": "yes", "reason": "wrong"}
+
+    for token in ({}, {"token": "0" * 64}, {"token": "ü"}):
+        answer = browser.client.post(address, data={**fields, **token})
+        assert answer.status_code == 403
+        assert DE["error_403"] in answer.text
+    assert len(browser.open("/chat").all("li", class_="turn")) == 1
+
+
+def test_a_form_from_another_site_does_nothing(browser: Browser) -> None:
+    form = browser.page.one("form", id="say")
+    data = browser.filled(form, text="Tut das weh?")
+
+    for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}):
+        assert browser.client.post("/chat", data=data, headers=headers).status_code == 403
+    same = {"Origin": str(browser.client.base_url).rstrip("/")}
+    assert browser.client.post("/chat", data=data, headers=same).status_code == 200
+
+
+def test_a_token_of_one_session_is_not_for_another(browser: Browser, browsers: Browsers) -> None:
+    other = browsers("de")
+    other.open("/")
+    other.press(DE["begin"], consent="yes")
+
+    stolen = other.page.one("form", id="say").all("input", name="token")[0].get("value")
+
+    assert browser.client.post("/chat", data={"token": stolen, "turn": "t1", "text": "Hallo"}).status_code == 403
+
+
+@pytest.mark.parametrize("hostile", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
+def test_hostile_text_is_shown_as_text_or_kindly_refused(browser: Browser, hostile: str) -> None:
+    body = hostile.encode("utf-8", "replace").decode()
+
+    browser.say(body)
+
+    assert browser.answer.status_code in (200, 413)
+    assert [script.text for script in browser.page.all("script")] == [""]
+    assert DE["call"].format(number="112") in browser.text
+
+
+@pytest.mark.parametrize(
+    "markup",
+    ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7*7 }}", "</textarea><b>x", "&lt;b&gt;"],
+)
+def test_markup_stays_what_was_typed(browser: Browser, markup: str) -> None:
+    browser.say(markup)
+
+    said = browser.page.all("li", class_="turn")[-1].one(class_="said").one("p", class_="text")
+    assert said.children == [markup]
+    assert markup in browser.open("/copy").one("dl", class_="talk").one("dt").text
+
+
+def test_nothing_a_patient_says_stands_in_an_address(browser: Browser) -> None:
+    browser.say("Sonderbarkeitskennwort")
+
+    steps = [*browser.answer.history, browser.answer]
+
+    assert browser.answer.url.path == "/chat"
+    assert not any("Sonderbarkeit" in str(step.url) or "Sonderbarkeit" in str(step.headers) for step in steps)
+
+
+def test_what_is_deleted_is_gone_and_the_session_with_it(browser: Browser, server: Server) -> None:
+    browser.say("Einmaligkeitsnachweis Quark")
+
+    browser.follow(DE["delete"])
+    browser.press(DE["delete_yes"])
+
+    assert browser.answer.url.path == "/goodbye"
+    assert DE["deleted_heading"] in browser.text
+    assert not any(cookie.name == "klartext-session" for cookie in browser.client.cookies.jar)
+    assert browser.open("/chat").one("main").all("input", name="consent")
+    for path in (server.database(), server.database().with_name("klartext.db-wal")):
+        assert b"Einmaligkeitsnachweis" not in path.read_bytes()
+
+
+def test_after_the_end_nobody_reads_on_but_the_answers_stay(browser: Browser, server: Server) -> None:
+    browser.say("Sonderbarkeitskennwort Zwei")
+
+    browser.follow(DE["end"])
+    browser.press(DE["end_yes"])
+
+    assert DE["ended_heading"] in browser.text
+    assert "Sonderbarkeit" not in browser.open("/chat").text
+    with sqlite3.connect(server.database()) as database:
+        (found,) = database.execute("SELECT count(*) FROM turns WHERE said LIKE '%Kennwort Zwei%'").fetchone()
+    database.close()
+    assert found == 1
+
+
+def test_a_conversation_that_was_deleted_elsewhere_is_told_kindly(browser: Browser) -> None:
+    form = browser.page.one("form", id="say")
+    browser.follow(DE["delete"])
+    cookie = browser.client.cookies["klartext-session"]
+    browser.press(DE["delete_yes"])
+
+    browser.client.cookies.set("klartext-session", cookie)
+    browser.send(form, text="noch da?")
+
+    assert browser.answer.status_code == 410
+    assert DE["error_410"] in browser.text
+
+
+def test_a_link_begins_a_conversation_of_its_patient(hospital: Hospital, invited: Browser) -> None:
+    labels = LABELS["de"]
+    invited.open(hospital.link())
+
+    assert invited.answer.url.path == "/"
+    assert invited.answer.history[0].status_code == 303
+    assert labels["invited"] in invited.text
+    invited.press(labels["begin"], consent="yes")
+    invited.say("Tut das weh?")
+
+    with sqlite3.connect(hospital.server.database()) as database:
+        (patient,) = database.execute("SELECT patient FROM conversations ORDER BY begun DESC LIMIT 1").fetchone()
+    database.close()
+    assert patient == "P-4711"
+    assert "P-4711" not in invited.answer.text + hospital.server.stderr() + hospital.server.stdout()
+    assert hospital.link().removeprefix("/start/")[:20] not in hospital.server.stderr()
+
+
+def test_links_that_open_nothing_say_what_to_do(hospital: Hospital, invited: Browser) -> None:
+    good = hospital.link()
+    cases = [
+        (hospital.link(hours=-1), 410, "link_expired"),
+        (hospital.link(key="another-key-for-the-links"), 404, "link_unreadable"),
+        (good[:-2], 404, "link_unreadable"),
+        ("/start/" + "x" * 5000, 404, "link_unreadable"),
+        (hospital.link(exam="mri"), 404, "link_exam"),
+    ]
+    for address, status, key in cases:
+        invited.open(address)
+        assert (invited.answer.status_code, LABELS["en"][key] in invited.text) == (status, True), key
+        assert LABELS["en"]["link_anonymous"] in invited.text
+    assert LABELS["en"]["anonymous"] in invited.open("/").text
+
+
+def test_without_a_key_no_link_opens_anything(browser: Browser, hospital: Hospital) -> None:
+    browser.open(hospital.link())
+
+    assert (browser.answer.status_code, DE["link_unreadable"] in browser.text) == (404, True)
+
+
+def test_another_patients_conversation_is_not_offered_to_who_has_a_link(hospital: Hospital, invited: Browser) -> None:
+    invited.open("/")
+    invited.press(LABELS["en"]["begin"], consent="yes")
+    assert LABELS["en"]["go_on"] in invited.open("/").text
+
+    invited.open(hospital.link(language="en"))
+
+    assert LABELS["en"]["go_on"] not in invited.text
+    assert invited.open("/chat").one("main").all("input", name="consent")
+
+
+def test_numbers_are_those_of_the_country(hospital: Hospital, invited: Browser) -> None:
+    invited.open("/")
+    assert [link.get("href") for link in invited.page.all("a", class_="call")] == ["tel:144"]
+    invited.press(LABELS["en"]["begin"], consent="yes")
+    invited.say("I cannot breathe")
+
+    assert sentences("en")["urgent_ch"] in invited.newest.text
+    assert "112" not in invited.text
+    assert [link.get("href") for link in invited.newest.all("a")] == ["tel:144"]
+
+
+def test_only_named_sites_may_frame_the_page(hospital: Hospital) -> None:
+    answer = httpx.get(hospital.server.url)
+
+    assert answer.headers["content-security-policy"].endswith("frame-ancestors https://www.spital.example")
+    assert "x-frame-options" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "body", "headers", "status"),
+    [
+        ("GET", "/nothing", b"", {}, 404),
+        ("GET", "/chat/1", b"", {}, 404),
+        ("PUT", "/chat", b"", {}, 405),
+        ("POST", "/chat", b"text=a", {"Content-Type": "text/plain"}, 400),
+        ("POST", "/chat", b"&".join(b"a=b" for _ in range(100)), FORM, 400),
+        ("POST", "/chat", b"text=" + b"a" * 70_000, FORM, 413),
+        ("GET", "/start/", b"", {}, 404),
+    ],
+)
+def test_errors_are_pages_with_the_number_to_call(
+    server: Server, method: str, address: str, body: bytes, headers: dict[str, str], status: int
+) -> None:
+    answer = httpx.request(method, server.url + address, content=body, headers={"Accept-Language": "en", **headers})
+
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert LABELS["en"][f"error_{status}"].replace("’", "’") in answer.text
+    assert 'href="tel:112"' in answer.text
+
+
+def test_who_sends_too_much_is_asked_to_wait(hospital: Hospital, invited: Browser) -> None:
+    invited.open("/")
+    invited.press(LABELS["en"]["begin"], consent="yes")
+    form = invited.page.one("form", id="say")
+
+    for number in range(4):
+        invited.send(form, text="hello", turn=f"t{number}")
+
+    assert (invited.answer.status_code, LABELS["en"]["error_429"] in invited.text) == (429, True)
+    assert int(invited.answer.headers["retry-after"]) >= 1
+
+
+def test_german_is_spelt_as_in_switzerland(hospital: Hospital, shipped: Assistant) -> None:
+    browser = Browser(hospital.server.url, "de")
+    browser.open("/")
+    assert browser.page.one("html").get("lang") == "de-CH"
+    assert "Grössere Schrift" in browser.text
+    browser.press(DE["begin"], consent="yes")
+    pair = next(pair for pair in shipped.catalog("de").pairs if "ß" in pair.answer)
+
+    browser.press(pair.question.replace("ß", "ss"))
+
+    answer = browser.newest.one(class_="answer")
+    assert answer.all("p", class_="text")[0].text == pair.answer.replace("ß", "ss")
+    assert browser.newest.language == "de-CH"
+    assert "ß" not in browser.text
+    browser.client.close()
+
+
+def test_the_conversation_survives_the_server(own_server: Server) -> None:
+    browser = Browser(own_server.url)
+    browser.open("/")
+    browser.press(DE["begin"], consent="yes")
+    browser.say("Tut das weh?")
+    own_server.kill()
+    own_server.start()
+    again = Browser(own_server.url)
+    again.client.cookies = browser.client.cookies
+
+    assert len(again.open("/chat").all("li", class_="turn")) == 2
+    assert DE["go_on"] in again.open("/").text
+    browser.client.close()
+    again.client.close()
