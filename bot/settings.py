@@ -12,10 +12,12 @@ from urllib.parse import urlsplit
 import platformdirs
 
 from bot.errors import Unreachable, UserFixable
+from bot.retention import Retention
+from bot.secret_settings import MIN_SECRET, secret
 
-MIN_SECRET = 20  # characters of a secret in the settings
 REQUESTS_PER_MINUTE = 600
 TURNS_PER_MINUTE = 30
+IDLE_MINUTES = 30
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -105,21 +107,30 @@ class Settings:
         trusted_proxies: Addresses whose ``X-Forwarded-For`` is believed (``KLARTEXT_TRUSTED_PROXIES``, by commas).
         requests_per_minute: Of one address (``KLARTEXT_REQUESTS_PER_MINUTE``); many patients may share a hospital's.
         turns_per_minute: Of one conversation (``KLARTEXT_TURNS_PER_MINUTE``).
+        text_keys: Keys that patients' texts are encrypted with, the first, and read with, all
+            (``KLARTEXT_TEXT_KEY``, separated by commas); None: they are stored as they are.
+        retention: How long what is stored is kept.
+        purge_daily: Whether the service deletes what is too old (``KLARTEXT_PURGE``: daily or off).
+        idle_minutes: After so long without a word, conversations go to the FHIR server (``KLARTEXT_IDLE_MINUTES``).
         fhir: How to reach a FHIR server.
     """
 
     data: Path
     chroma_url: str | None = None
-    database_url: str | None = None
+    database_url: str | None = field(default=None, repr=False)  # it may hold a password
     embeddings_url: str | None = None
-    embeddings_key: str | None = None
+    embeddings_key: str | None = field(default=None, repr=False)
     model_url: str | None = None
-    model_key: str | None = None
+    model_key: str | None = field(default=None, repr=False)
     allow_patient_text_to: frozenset[str] = frozenset()
     channel_token: str | None = field(default=None, repr=False)
     trusted_proxies: tuple[str, ...] = ()
     requests_per_minute: int = REQUESTS_PER_MINUTE
     turns_per_minute: int = TURNS_PER_MINUTE
+    text_keys: str | None = field(default=None, repr=False)
+    retention: Retention = field(default_factory=Retention)
+    purge_daily: bool = True
+    idle_minutes: int = IDLE_MINUTES
     fhir: FhirAccess = FhirAccess()
 
     @classmethod
@@ -130,16 +141,20 @@ class Settings:
         return cls(
             data=(folder or Path(platformdirs.user_data_dir("klartext", appauthor=False))).expanduser(),
             chroma_url=env.get("KLARTEXT_CHROMA_URL") or None,
-            database_url=env.get("KLARTEXT_DATABASE_URL") or None,
+            database_url=secret(env, "KLARTEXT_DATABASE_URL"),
             embeddings_url=env.get("KLARTEXT_EMBEDDINGS_URL") or None,
-            embeddings_key=env.get("KLARTEXT_EMBEDDINGS_KEY") or None,
+            embeddings_key=secret(env, "KLARTEXT_EMBEDDINGS_KEY"),
             model_url=env.get("KLARTEXT_MODEL_URL") or None,
-            model_key=env.get("KLARTEXT_MODEL_KEY") or None,
+            model_key=secret(env, "KLARTEXT_MODEL_KEY"),
             allow_patient_text_to=frozenset(_list(env, "KLARTEXT_ALLOW_PATIENT_TEXT_TO")),
-            channel_token=_secret(env, "KLARTEXT_CHANNEL_TOKEN"),
+            channel_token=secret(env, "KLARTEXT_CHANNEL_TOKEN", at_least=MIN_SECRET),
             trusted_proxies=_list(env, "KLARTEXT_TRUSTED_PROXIES"),
             requests_per_minute=_count(env, "KLARTEXT_REQUESTS_PER_MINUTE", REQUESTS_PER_MINUTE),
             turns_per_minute=_count(env, "KLARTEXT_TURNS_PER_MINUTE", TURNS_PER_MINUTE),
+            text_keys=secret(env, "KLARTEXT_TEXT_KEY"),
+            retention=_retention(env),
+            purge_daily=_one_of(env, "KLARTEXT_PURGE", ("daily", "off"), "daily") == "daily",
+            idle_minutes=_count(env, "KLARTEXT_IDLE_MINUTES", IDLE_MINUTES),
             fhir=FhirAccess.from_environment(env),
         )
 
@@ -187,15 +202,15 @@ def _count(env: Mapping[str, str], name: str, default: int) -> int:
     return int(value)
 
 
-def _secret(env: Mapping[str, str], name: str) -> str | None:
-    """Return a secret; a short one is refused, and never quoted."""
-    value = env.get(name) or None
-    if value is not None and len(value) < MIN_SECRET:
-        raise UserFixable(
-            f"{name} has {len(value)} characters and needs {MIN_SECRET}. "
-            "Make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
-        )
-    return value
+def _retention(env: Mapping[str, str]) -> Retention:
+    usual = Retention()
+    return Retention(
+        conversations=_count(env, "KLARTEXT_KEEP_CONVERSATIONS_DAYS", usual.conversations),
+        questions=_count(env, "KLARTEXT_KEEP_QUESTIONS_DAYS", usual.questions),
+        comments=_count(env, "KLARTEXT_KEEP_COMMENTS_DAYS", usual.comments),
+        interviews=_count(env, "KLARTEXT_KEEP_INTERVIEWS_DAYS", usual.interviews),
+        sent=_count(env, "KLARTEXT_KEEP_SENT_DAYS", usual.sent),
+    )
 
 
 def numeric_threads() -> int:

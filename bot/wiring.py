@@ -23,6 +23,7 @@ from bot.training import indexed_texts, train_catalog
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
     from bot.adapters.sql_records import SqlRecords
+    from bot.adapters.text_cipher import TextCipher
 
 FORMAT = 7  # raise it when texts, features or training change: everything is then built anew
 
@@ -212,9 +213,17 @@ def make_fhir_server(settings: Settings) -> FhirServer:
     return HttpFhirServer(settings.fhir)
 
 
+def text_cipher(settings: Settings) -> TextCipher | None:
+    """Return what encrypts patients' texts; None where no key is configured."""
+    from bot.adapters.text_cipher import TextCipher
+
+    return TextCipher.of(settings.text_keys) if settings.text_keys else None
+
+
 def _database(settings: Settings) -> SqlRecords:
     from bot.adapters.sql_records import SqlRecords
 
+    cipher = text_cipher(settings)
     if settings.database_url:
-        return SqlRecords.open(settings.database_url)
-    return SqlRecords.in_folder(settings.writable_data())
+        return SqlRecords.open(settings.database_url, cipher)
+    return SqlRecords.in_folder(settings.writable_data(), cipher)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import secrets
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import ColumnElement, CursorResult, Select, Text, and_, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, Select, and_, exists, func, or_, select, update
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, Session, aliased, mapped_column
 from sqlalchemy.types import DateTime
 
 from bot.adapters.sql_tables import Base, in_utc
+from bot.adapters.sql_text import PatientText
 from bot.ports import Claimed, Outgoing
 
 # Longer than sending with all its repetitions takes: then whoever claimed it is dead, and somebody else may send it.
@@ -25,7 +26,7 @@ class OutboxRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     conversation: Mapped[str] = mapped_column(index=True)
     put_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    bundle: Mapped[str] = mapped_column(Text)
+    bundle: Mapped[str] = mapped_column(PatientText("outbox.bundle"))
     attempts: Mapped[int]
     reason: Mapped[str | None]
     claimed_by: Mapped[str | None]

@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQL
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 
+from bot.adapters.sql_encryption import open_texts
 from bot.adapters.sql_interviews import InterviewRow, write_change
 from bot.adapters.sql_outbox import OutboxRow
 from bot.adapters.sql_tables import (
@@ -27,7 +28,8 @@ from bot.adapters.sql_tables import (
     stored_turn,
     turn_row,
 )
-from bot.errors import AlreadyStored, BadData, Erased, Unreachable
+from bot.adapters.text_cipher import TextCipher
+from bot.errors import AlreadyStored, BadData, Erased, Unreachable, UserFixable
 from bot.ports import FlagReason, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
 
 if TYPE_CHECKING:
@@ -46,23 +48,24 @@ class SqlRecords:
         self._engine = engine
 
     @classmethod
-    def in_folder(cls, folder: Path) -> Self:
+    def in_folder(cls, folder: Path, cipher: TextCipher | None = None) -> Self:
         """Open the SQLite database of a data folder, whatever characters its name has."""
-        return cls.open(URL.create("sqlite", database=str(folder / "klartext.db")))
+        return cls.open(in_folder(folder), cipher)
 
     @classmethod
-    def open(cls, url: str | URL) -> Self:
-        """Connect and migrate to the newest schema; raise Unreachable when the database cannot be used."""
-        from alembic.util.exc import CommandError
+    def open(cls, url: str | URL, cipher: TextCipher | None = None) -> Self:
+        """Connect and migrate to the newest schema.
 
+        Raises:
+            Unreachable: The database cannot be used.
+            UserFixable: Its texts are encrypted with another key, or not yet.
+        """
+        engine = connect(url)
         try:
-            engine = _engine(url)
-            migrate(engine)
-        except (SQLAlchemyError, OSError, ImportError, CommandError) as error:
-            raise Unreachable(
-                f"The database {_shown(url)} cannot be used ({type(error).__name__}). "
-                "Check KLARTEXT_DATABASE_URL, or choose another folder with `--data`."
-            ) from error
+            open_texts(engine, cipher)
+        except UserFixable:
+            engine.dispose()
+            raise
         return cls(engine)
 
     def close(self) -> None:
@@ -166,6 +169,26 @@ class SqlRecords:
             raise Unreachable(
                 f"The database does not answer ({type(error).__name__}). Check that it runs and has space."
             ) from error
+
+
+def in_folder(folder: Path) -> URL:
+    """Return the address of the SQLite database of a data folder."""
+    return URL.create("sqlite", database=str(folder / "klartext.db"))
+
+
+def connect(url: str | URL) -> Engine:
+    """Connect and migrate to the newest schema; raise Unreachable when the database cannot be used."""
+    from alembic.util.exc import CommandError
+
+    try:
+        engine = _engine(url)
+        migrate(engine)
+    except (SQLAlchemyError, OSError, ImportError, CommandError) as error:
+        raise Unreachable(
+            f"The database {_shown(url)} cannot be used ({type(error).__name__}). "
+            "Check KLARTEXT_DATABASE_URL, or choose another folder with `--data`."
+        ) from error
+    return engine
 
 
 def migrate(engine: Engine) -> None:
