@@ -202,6 +202,10 @@ class Outbox(Protocol):
         """Store durably."""
         ...
 
+    def put_new(self, outgoing: Outgoing) -> bool:
+        """Store durably, unless its conversation is gone or an entry of that moment is there: say whether it was."""
+        ...
+
     def claim(self, *, at: datetime, after: int = 0) -> Claimed | None:
         """Return the oldest waiting entry with a number above `after`; None when there is none to be had.
 
@@ -223,6 +227,22 @@ class Outbox(Protocol):
 
     def waiting(self) -> int:
         """Return how many entries no server has accepted yet."""
+        ...
+
+
+class Leaving(Protocol):
+    """What has happened in conversations since they were last handed over."""
+
+    def urgent(self) -> list[str]:
+        """Return conversations with an urgent turn that no entry of the outbox holds yet."""
+        ...
+
+    def quiet(self, *, since: datetime | None, until: datetime) -> list[str]:
+        """Return conversations with something new between two moments, and without a word since."""
+        ...
+
+    def last_change(self, conversation: str) -> datetime | None:
+        """Return the moment of the last turn, complaint or answer; None when there is none."""
         ...
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import ColumnElement, CursorResult, Select, and_, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, Select, and_, exists, func, insert, literal, or_, select, update
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, Session, aliased, mapped_column
 from sqlalchemy.types import DateTime
 
-from bot.adapters.sql_tables import Base, in_utc
+from bot.adapters.sql_tables import Base, ConversationRow, in_utc
 from bot.adapters.sql_text import PatientText
 from bot.ports import Claimed, Outgoing
 
@@ -54,6 +54,19 @@ class SqlOutbox:
         with Session(self._engine) as session:
             put(session, outgoing)
             session.commit()
+
+    def put_new(self, outgoing: Outgoing) -> bool:
+        at = outgoing.at.astimezone(UTC)
+        there = exists().where(OutboxRow.conversation == outgoing.conversation, OutboxRow.put_at >= at)
+        open_ = exists().where(ConversationRow.id == outgoing.conversation)
+        values = {"conversation": outgoing.conversation, "put_at": at, "bundle": outgoing.bundle, "attempts": 0}
+        row = select(*(literal(value, OutboxRow.__table__.c[name].type) for name, value in values.items()))
+        with Session(self._engine) as session:
+            # Locked where there are locks: other workers wait, and then see this entry; an erasure waits, and takes it.
+            session.get(ConversationRow, outgoing.conversation, with_for_update=True)
+            done = session.execute(insert(OutboxRow).from_select(list(values), row.where(open_, ~there)))
+            session.commit()
+            return isinstance(done, CursorResult) and done.rowcount == 1
 
     def claim(self, *, at: datetime, after: int = 0) -> Claimed | None:
         now = at.astimezone(UTC)

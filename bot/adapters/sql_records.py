@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -158,17 +158,22 @@ class SqlRecords:
         with self._session() as session:
             return [stored_turn(row) for row in session.scalars(wanted)]
 
-    @contextmanager
-    def _session(self) -> Iterator[Session]:
-        try:
-            with Session(self._engine) as session:
-                yield session
-        except IntegrityError as error:
-            raise AlreadyStored("Another request stored this first.") from error
-        except (OperationalError, InterfaceError, PoolTimeout) as error:
-            raise Unreachable(
-                f"The database does not answer ({type(error).__name__}). Check that it runs and has space."
-            ) from error
+    def _session(self) -> AbstractContextManager[Session]:
+        return talking_to(self._engine)
+
+
+@contextmanager
+def talking_to(engine: Engine) -> Iterator[Session]:
+    """Open a session; what goes wrong with the database is raised as AlreadyStored or Unreachable."""
+    try:
+        with Session(engine) as session:
+            yield session
+    except IntegrityError as error:
+        raise AlreadyStored("Another request stored this first.") from error
+    except (OperationalError, InterfaceError, PoolTimeout) as error:
+        raise Unreachable(
+            f"The database does not answer ({type(error).__name__}). Check that it runs and has space."
+        ) from error
 
 
 def in_folder(folder: Path) -> URL:
