@@ -195,6 +195,15 @@ class History(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class OutboxEntry:
+    """One state of a conversation in the outbox; once a server has taken it, `bundle` is empty."""
+
+    put_at: datetime
+    accepted_at: datetime | None
+    bundle: str
+
+
 class Outbox(Protocol):
     """What waits to be sent. Nothing is lost: an entry stays until a server has accepted it."""
 
@@ -223,6 +232,10 @@ class Outbox(Protocol):
 
     def last_put(self, conversation: str) -> datetime | None:
         """Return the moment of the latest entry of a conversation, sent or not; None when there is none."""
+        ...
+
+    def entries(self, conversation: str) -> list[OutboxEntry]:
+        """Return all entries of a conversation, oldest first."""
         ...
 
     def waiting(self) -> int:

@@ -12,7 +12,7 @@ from sqlalchemy.types import DateTime
 
 from bot.adapters.sql_tables import Base, ConversationRow, in_utc
 from bot.adapters.sql_text import PatientText
-from bot.ports import Claimed, Outgoing
+from bot.ports import Claimed, OutboxEntry, Outgoing
 
 # Longer than sending with all its repetitions takes: then whoever claimed it is dead, and somebody else may send it.
 LEASE = timedelta(minutes=15)
@@ -106,6 +106,14 @@ class SqlOutbox:
         with Session(self._engine) as session:
             found = session.scalar(wanted)
             return in_utc(found) if found is not None else None
+
+    def entries(self, conversation: str) -> list[OutboxEntry]:
+        wanted = select(OutboxRow).where(OutboxRow.conversation == conversation).order_by(OutboxRow.id)
+        with Session(self._engine) as session:
+            return [
+                OutboxEntry(in_utc(row.put_at), in_utc(row.accepted_at) if row.accepted_at else None, row.bundle)
+                for row in session.scalars(wanted)
+            ]
 
     def waiting(self) -> int:
         wanted = select(func.count()).select_from(OutboxRow).where(OutboxRow.accepted_at.is_(None))

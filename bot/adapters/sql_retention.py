@@ -104,14 +104,16 @@ class SqlRetention:
         )
 
 
-def clean_up(engine: Engine) -> bool:
+def clean_up(engine: Engine, *, rewritten: bool = False) -> bool:
     """Overwrite what was deleted; False when somebody was reading all the time, so that not all of it is.
 
-    SQLite overwrites deleted rows in its file at once, and here in its log. PostgreSQL gets their space back.
+    SQLite overwrites deleted rows in its file at once, and here in its log. PostgreSQL gets their space back;
+    `rewritten` tables are copied there, and the old copies deleted.
     """
     if engine.dialect.name == "postgresql":
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.execute(text("VACUUM turns, flags, interviews, interview_events, conversations, outbox"))
+            full = "(FULL) " if rewritten else ""
+            connection.execute(text(f"VACUUM {full}turns, flags, interviews, interview_events, conversations, outbox"))
         return True
     with engine.connect() as connection:
         return any(connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)")).one()[0] == 0 for _ in range(TRIES))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 import threading
@@ -18,6 +19,8 @@ from bot.reception import Reception
 from bot.settings import Settings
 from bot.web import logs
 from bot.web.app import Service, build_app
+from bot.web.background import Background
+from bot.web.metrics import Metrics
 from bot.wiring import make_records
 
 log = logging.getLogger("klartext.web")
@@ -48,12 +51,12 @@ def run_server(serving: Serving) -> None:
     assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
     interviewers = Interviewers.open(settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire)
     interviewers.of("")  # a form that cannot be asked is refused before anybody comes
-    reception = Reception(
-        assistant, make_records(settings), lambda: datetime.now().astimezone(), interviewer=interviewers.of
-    )
-    service = Service(reception, settings)
+    metrics = Metrics()
+    background = Background.of(settings, interviewers, metrics, _now)
+    reception = Reception(assistant, make_records(settings), _now, interviewer=interviewers.of, alarm=background.alarm)
+    service = Service(reception, settings, metrics=metrics)
     listening = _listen(serving.host, serving.port)
-    server = uvicorn.Server(_config(service, settings))
+    server = _Server(_config(service, settings), background)
     failed: list[KlartextError] = []
 
     def prepare() -> None:
@@ -67,9 +70,26 @@ def run_server(serving: Serving) -> None:
 
     threading.Thread(target=prepare, daemon=True, name="prepare").start()
     print(f"Klartext listens on {_shown(listening)}{' (sample mode)' if serving.sample else ''}", flush=True)
+    background.start()
     server.run(sockets=[listening])
     if failed:
         raise failed[0]
+
+
+class _Server(uvicorn.Server):
+    """Ends what runs in the background before the signal that ended it takes effect."""
+
+    def __init__(self, config: uvicorn.Config, background: Background) -> None:
+        super().__init__(config)
+        self._background = background
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        await asyncio.to_thread(self._background.stop)
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
 
 
 def _config(service: Service, settings: Settings) -> uvicorn.Config:
