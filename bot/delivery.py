@@ -82,8 +82,7 @@ class Delivery:
     def round(self) -> bool:
         """Hand over what is due, send what waits, and say whether all went well. Errors do not end the thread."""
         try:
-            self._hand_over_urgent()
-            self._hand_over_quiet()
+            self._hand_over_what_is_due()
             pushed = push(self.sources.outbox, self.sources.server, clock=self.now)
         except KlartextError as error:
             log.error("nothing delivered: %s", error)  # holds no text
@@ -96,15 +95,17 @@ class Delivery:
             log.warning("not delivered: %s", reason)
         return not pushed.reasons
 
-    def _hand_over_urgent(self) -> None:
+    def _hand_over_what_is_due(self) -> None:
+        now = self.now()
+        sweeps = self._next_sweep is None or now >= self._next_sweep
+        if sweeps:
+            self._broken.clear()  # tried again once a sweep
         for conversation in self.sources.leaving.urgent():
             self._hand_over(conversation)
+        if sweeps:
+            self._hand_over_quiet(now)
 
-    def _hand_over_quiet(self) -> None:
-        now = self.now()
-        if self._next_sweep is not None and now < self._next_sweep:
-            return
-        self._broken.clear()  # tried again once a sweep
+    def _hand_over_quiet(self, now: datetime) -> None:
         until = now - self.idle
         for conversation in self.sources.leaving.quiet(since=self._swept, until=until):
             self._hand_over(conversation)
