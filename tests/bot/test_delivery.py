@@ -41,6 +41,7 @@ class House:
         engine = self.records.engine
         outbox, interviews = SqlOutbox(engine), SqlInterviews(engine)
         server = HttpFhirServer(self.access, sleep=lambda _: None)
+        self.servers.append(server)
 
         def handover(conversation: str) -> Handover:
             return Handover(conversation, Context(self.access), self.records, outbox)
@@ -50,6 +51,12 @@ class House:
 
     def __post_init__(self) -> None:
         self.pushed: list[Pushed] = []
+        self.servers: list[HttpFhirServer] = []
+
+    def close(self) -> None:
+        for server in self.servers:
+            server.close()
+        self.records.close()
 
     def say(self, conversation: str, decision: str, *, number: int = 1) -> None:
         if self.records.conversation(conversation) is None:
@@ -64,8 +71,10 @@ class House:
 
 
 @pytest.fixture
-def house(records: SqlRecords) -> House:
-    return House(records)
+def house(records: SqlRecords) -> Iterator[House]:
+    opened = House(records)
+    yield opened
+    opened.close()
 
 
 def test_only_what_is_urgent_leaves_while_the_patient_is_there(house: House) -> None:
@@ -197,8 +206,8 @@ def test_several_workers_deliver_each_red_flag_once(
     assert sum(pushed.sent for house in houses for pushed in house.pushed) == 12
     assert len(stored(fhir, "Task")) == 12
     assert len(stored(fhir, "AuditEvent")) == 12
-    for records in opened:
-        records.close()
+    for house in houses:
+        house.close()
 
 
 def _emptied(server: str) -> str:
