@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from bot import Assistant
 from bot.adapters.fhir_server import HttpFhirServer
@@ -24,6 +24,7 @@ from bot.ports import Exchange, Outgoing, StoredConversation, StoredFlag, Stored
 from bot.settings import FhirAccess
 from tests.bot.fhir_export.exports import NOW
 from tests.bot.fhir_process import emptied, fhir_process, stored
+from tests.postgresql import emptied as emptied_database
 
 IDLE = timedelta(minutes=30)
 NOWHERE = FhirAccess(url="http://127.0.0.1:9/fhir")
@@ -183,7 +184,11 @@ def test_several_workers_deliver_each_red_flag_once(
     kind: str, fhir: str, tmp_path: Path, request: pytest.FixtureRequest, small: Assistant
 ) -> None:
     assert small.languages
-    url = f"sqlite:///{tmp_path / 'many.db'}" if kind == "sqlite" else _emptied(request.getfixturevalue("postgresql"))
+    url = (
+        f"sqlite:///{tmp_path / 'many.db'}"
+        if kind == "sqlite"
+        else emptied_database(request.getfixturevalue("postgresql"))
+    )
     opened = [SqlRecords.open(url) for _ in range(3)]
     houses = [House(records, FhirAccess(url=emptied(fhir))) for records in opened]
     for number in range(12):
@@ -208,12 +213,3 @@ def test_several_workers_deliver_each_red_flag_once(
     assert len(stored(fhir, "AuditEvent")) == 12
     for house in houses:
         house.close()
-
-
-def _emptied(server: str) -> str:
-    engine = create_engine(server)
-    with engine.begin() as connection:
-        connection.execute(text("DROP SCHEMA public CASCADE"))
-        connection.execute(text("CREATE SCHEMA public"))
-    engine.dispose()
-    return server
