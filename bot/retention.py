@@ -15,22 +15,23 @@ class Retention:
     Attributes:
         conversations: After the last sign of life of a conversation: all of it goes
             (``KLARTEXT_KEEP_CONVERSATIONS_DAYS``).
-        questions: Unanswered and flagged questions, for curators (``KLARTEXT_KEEP_QUESTIONS_DAYS``). Where it is
-            longer than `conversations`, their wording stays without the conversation, comment and time of day.
+        questions: Unanswered and flagged questions, for curators (``KLARTEXT_KEEP_QUESTIONS_DAYS``); None: as long as
+            the conversation. Where it is longer, their wording stays without conversation, comment and time of day.
         comments: What patients wrote when they flagged an answer (``KLARTEXT_KEEP_COMMENTS_DAYS``).
         interviews: Typed answers, after their last change (``KLARTEXT_KEEP_INTERVIEWS_DAYS``).
         sent: The note that something was sent (``KLARTEXT_KEEP_SENT_DAYS``); its content goes when a server has it.
     """
 
     conversations: int = 30
-    questions: int = 30
+    questions: int | None = None
     comments: int = 30
     interviews: int = 30
     sent: int = 30
 
     def cutoffs(self, now: datetime) -> Cutoffs:
         """Return the moments before which things are too old."""
-        return Cutoffs(**{kind.name: now - timedelta(days=getattr(self, kind.name)) for kind in fields(self)})
+        days = {kind.name: getattr(self, kind.name) or self.conversations for kind in fields(self)}
+        return Cutoffs(**{name: now - timedelta(days=number) for name, number in days.items()})
 
 
 @dataclass(frozen=True, slots=True)

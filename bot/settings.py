@@ -206,7 +206,7 @@ def _retention(env: Mapping[str, str]) -> Retention:
     usual = Retention()
     return Retention(
         conversations=_count(env, "KLARTEXT_KEEP_CONVERSATIONS_DAYS", usual.conversations),
-        questions=_count(env, "KLARTEXT_KEEP_QUESTIONS_DAYS", usual.questions),
+        questions=_count(env, "KLARTEXT_KEEP_QUESTIONS_DAYS", 1) if env.get("KLARTEXT_KEEP_QUESTIONS_DAYS") else None,
         comments=_count(env, "KLARTEXT_KEEP_COMMENTS_DAYS", usual.comments),
         interviews=_count(env, "KLARTEXT_KEEP_INTERVIEWS_DAYS", usual.interviews),
         sent=_count(env, "KLARTEXT_KEEP_SENT_DAYS", usual.sent),

@@ -212,9 +212,9 @@ def rekey_texts(settings: Settings) -> int:
     Raises:
         UserFixable: There is no key, or one is missing that texts are encrypted with.
     """
+    from bot.adapters.sql_cleaning import clean_up
     from bot.adapters.sql_encryption import rekey
     from bot.adapters.sql_records import connect, in_folder
-    from bot.adapters.sql_retention import clean_up
 
     cipher = text_cipher(settings)
     if cipher is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQL
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 
+from bot.adapters.sql_cleaning import clean_up
 from bot.adapters.sql_encryption import open_texts
 from bot.adapters.sql_interviews import InterviewRow, write_change
 from bot.adapters.sql_outbox import OutboxRow
@@ -35,6 +37,7 @@ from bot.ports import FlagReason, InterviewChange, KeptTurn, StoredConversation,
 if TYPE_CHECKING:
     from alembic.config import Config
 
+log = logging.getLogger("klartext")
 UNANSWERED = ("declined", "clarify")
 TALK = "talk"  # what is no question
 WAIT_S = 30  # for another writer to SQLite
@@ -138,8 +141,8 @@ class SqlRecords:
             session.execute(delete(InterviewRow).where(InterviewRow.conversation == conversation))  # and its events
             session.execute(delete(OutboxRow).where(OutboxRow.conversation == conversation))
             session.commit()
-            if self._engine.dialect.name == "sqlite":  # or the write-ahead log would keep what was erased
-                session.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+        if self._engine.dialect.name == "sqlite" and not clean_up(self._engine):
+            log.warning("what was erased is still in the database's log; the next purge clears it")
 
     @property
     def engine(self) -> Engine:

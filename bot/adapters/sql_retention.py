@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Delete, Select, Update, delete, exists, func, or_, select, text, union, update
+from sqlalchemy import ColumnElement, Delete, Select, Update, delete, exists, func, or_, select, union, update
 from sqlalchemy.engine import CursorResult, Engine
 from sqlalchemy.orm import Session
 
+from bot.adapters.sql_cleaning import clean_up
 from bot.adapters.sql_interviews import InterviewRow
 from bot.adapters.sql_outbox import OutboxRow
 from bot.adapters.sql_records import UNANSWERED, talking_to
@@ -20,7 +21,6 @@ from bot.retention import Cutoffs, Purged
 log = logging.getLogger("klartext")
 BATCH = 200  # conversations in one transaction: a turn waits for no longer than that
 DETACHED = ""  # the conversation of questions that are kept without one
-TRIES = 3
 
 
 class SqlRetention:
@@ -102,21 +102,6 @@ class SqlRetention:
             interviews=counts["interviews"],
             sent=counts["sent"],
         )
-
-
-def clean_up(engine: Engine, *, rewritten: bool = False) -> bool:
-    """Overwrite what was deleted; False when somebody was reading all the time, so that not all of it is.
-
-    SQLite overwrites deleted rows in its file at once, and here in its log. PostgreSQL gets their space back;
-    `rewritten` tables are copied there, and the old copies deleted.
-    """
-    if engine.dialect.name == "postgresql":
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            full = "(FULL) " if rewritten else ""
-            connection.execute(text(f"VACUUM {full}turns, flags, interviews, interview_events, conversations, outbox"))
-        return True
-    with engine.connect() as connection:
-        return any(connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)")).one()[0] == 0 for _ in range(TRIES))
 
 
 def _old_conversations(before: datetime) -> Select[str]:
