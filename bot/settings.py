@@ -18,6 +18,7 @@ from bot.secret_settings import MIN_SECRET, secret
 REQUESTS_PER_MINUTE = 600
 TURNS_PER_MINUTE = 30
 IDLE_MINUTES = 30
+MAX_DAYS = 36_500
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -195,21 +196,24 @@ def _list(env: Mapping[str, str], name: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in env.get(name, "").split(",") if part.strip())
 
 
-def _count(env: Mapping[str, str], name: str, default: int) -> int:
+def _count(env: Mapping[str, str], name: str, default: int, *, at_most: int = 10**9) -> int:
     value = env.get(name) or str(default)
-    if not value.isdecimal() or int(value) < 1:
-        raise UserFixable(f"{name} is {value!r}. Set it to a whole number from 1, or unset it for {default}.")
+    if not value.isdecimal() or not 1 <= int(value) <= at_most:
+        raise UserFixable(f"{name} is {value!r}. Set it to a whole number from 1 to {at_most}, or unset it.")
     return int(value)
 
 
 def _retention(env: Mapping[str, str]) -> Retention:
+    def days(name: str, usual: int) -> int:
+        return _count(env, name, usual, at_most=MAX_DAYS)
+
     usual = Retention()
     return Retention(
-        conversations=_count(env, "KLARTEXT_KEEP_CONVERSATIONS_DAYS", usual.conversations),
-        questions=_count(env, "KLARTEXT_KEEP_QUESTIONS_DAYS", 1) if env.get("KLARTEXT_KEEP_QUESTIONS_DAYS") else None,
-        comments=_count(env, "KLARTEXT_KEEP_COMMENTS_DAYS", usual.comments),
-        interviews=_count(env, "KLARTEXT_KEEP_INTERVIEWS_DAYS", usual.interviews),
-        sent=_count(env, "KLARTEXT_KEEP_SENT_DAYS", usual.sent),
+        conversations=days("KLARTEXT_KEEP_CONVERSATIONS_DAYS", usual.conversations),
+        questions=days("KLARTEXT_KEEP_QUESTIONS_DAYS", 1) if env.get("KLARTEXT_KEEP_QUESTIONS_DAYS") else None,
+        comments=days("KLARTEXT_KEEP_COMMENTS_DAYS", usual.comments),
+        interviews=days("KLARTEXT_KEEP_INTERVIEWS_DAYS", usual.interviews),
+        sent=days("KLARTEXT_KEEP_SENT_DAYS", usual.sent),
     )
 
 

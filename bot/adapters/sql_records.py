@@ -33,6 +33,7 @@ from bot.adapters.sql_tables import (
 from bot.adapters.text_cipher import TextCipher
 from bot.errors import AlreadyStored, BadData, Erased, Unreachable, UserFixable
 from bot.ports import FlagReason, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
+from bot.pseudonym import pseudonym
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -141,6 +142,7 @@ class SqlRecords:
             session.execute(delete(InterviewRow).where(InterviewRow.conversation == conversation))  # and its events
             session.execute(delete(OutboxRow).where(OutboxRow.conversation == conversation))
             session.commit()
+        log.info("erased", extra={"fields": {"conversation": pseudonym(conversation)}})
         if self._engine.dialect.name == "sqlite" and not clean_up(self._engine):
             log.warning("what was erased is still in the database's log; the next purge clears it")
 

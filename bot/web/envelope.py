@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.web.limits import RateLimit
 from bot.web.metrics import Metrics
-from bot.web.problems import Problem, respond, too_large, too_many
+from bot.web.problems import Problem, head_too_large, respond, too_large, too_many
 
 log = logging.getLogger("klartext.web")
 
@@ -23,6 +24,7 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 MAX_BODY_BYTES = 64 * 1024
+MAX_HEAD_BYTES = 32 * 1024
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 UNLIMITED = frozenset({"/healthz", "/livez", "/metrics"})  # asked by machines, all the time
 
@@ -59,10 +61,12 @@ class Envelope:
 
     def _refusal(self, scope: Scope) -> Problem | None:
         """Refuse what is too much before any of it is read. (Bodies that hide their size are cut off by FastAPI.)"""
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEAD_BYTES:
+            return head_too_large()
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if length.isdigit() and int(length) > MAX_BODY_BYTES:
             return too_large()
-        wait_s = 0.0 if scope["path"] in UNLIMITED else self._addresses.wait_s(_address(scope))
+        wait_s = 0.0 if scope["path"] in UNLIMITED else self._addresses.wait_s(address_of(scope))
         return too_many(wait_s) if wait_s else None
 
     def _note(self, scope: Scope, status: int, elapsed_s: float) -> None:
@@ -75,6 +79,13 @@ class Envelope:
             log.info("request", extra={"fields": fields})
 
 
-def _address(scope: Scope) -> str:
+def address_of(scope: Scope) -> str:
+    """Return whom the limit is for. Whoever has one IPv6 address has all of its /64, so these count as one."""
     client = scope.get("client")
-    return str(client[0]) if client else "unknown"
+    try:
+        found = ip_address(client[0] if client else "")
+    except ValueError:  # a proxy that says nonsense gets no limit of its own for it
+        return "unknown"
+    if isinstance(found, IPv4Address):
+        return str(found)
+    return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))

@@ -21,6 +21,7 @@ from bot.web import logs
 from bot.web.app import Service, build_app
 from bot.web.background import Background
 from bot.web.metrics import Metrics
+from bot.web.patience import ImpatientProtocol
 from bot.wiring import make_records
 
 log = logging.getLogger("klartext.web")
@@ -95,6 +96,7 @@ def _now() -> datetime:
 def _config(service: Service, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         build_app(service),
+        http=ImpatientProtocol,
         log_config=None,
         access_log=False,
         server_header=False,
