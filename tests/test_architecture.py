@@ -23,10 +23,12 @@ PURE = (
     "bot.interview",
     "bot.interview_texts",
     "bot.ports",
+    "bot.pseudonym",
     "bot.readability",
     "bot.reply",
     "bot.resources",
     "bot.response",
+    "bot.retention",
     "bot.safety",
 )
 GENERATORS = ("openai", "anthropic", "litellm", "llama_cpp", "xllamacpp", "transformers", "langchain", "ollama")

@@ -17,8 +17,8 @@ from bot.errors import KlartextError
 from bot.reception import Reception
 from bot.settings import Settings
 from bot.web.api import ConversationApi
-from bot.web.envelope import MAX_BODY_BYTES, Envelope
-from bot.web.limits import RateLimit
+from bot.web.envelope import Envelope
+from bot.web.limits import MAX_BODY_BYTES, RateLimit
 from bot.web.metrics import CONTENT_TYPE, Metrics
 from bot.web.problems import HANDLERS, ProblemView, documented, not_ready
 from bot.web.rest_channel import ChannelReply, RestChannel

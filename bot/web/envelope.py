@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.web.limits import RateLimit
+from bot.web.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RateLimit
 from bot.web.metrics import Metrics
 from bot.web.problems import Problem, head_too_large, respond, too_large, too_many
 
@@ -23,8 +23,6 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-MAX_BODY_BYTES = 64 * 1024
-MAX_HEAD_BYTES = 32 * 1024
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 UNLIMITED = frozenset({"/healthz", "/livez", "/metrics"})  # asked by machines, all the time
 

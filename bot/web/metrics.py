@@ -35,9 +35,11 @@ class Metrics:
         self._request_s = Histogram(
             "klartext_http_request_seconds", "Time for a request.", ["route"], buckets=SECONDS, registry=registry
         )
-
         self._waiting = Gauge(
-            "klartext_outbox_waiting", "Entries that no FHIR server has taken yet.", registry=registry
+            "klartext_outbox_waiting",
+            "Entries that no FHIR server has taken yet.",
+            registry=registry,
+            multiprocess_mode="mostrecent",  # they all count the same outbox
         )
         self._sent = Counter("klartext_outbox_sent", "Entries that a FHIR server has taken.", registry=registry)
         self._failed = Counter("klartext_outbox_failed", "Attempts in vain to send an entry.", registry=registry)

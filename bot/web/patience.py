@@ -7,7 +7,7 @@ from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from bot.web.envelope import MAX_BODY_BYTES, MAX_HEAD_BYTES
+from bot.web.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES
 
 RECEIVE_S = 10.0  # from the first byte (or the connection) to the end of the body
 MAX_UNREAD_BYTES = MAX_HEAD_BYTES + MAX_BODY_BYTES

@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from bot import Assistant
-from bot.web.envelope import MAX_BODY_BYTES, MAX_HEAD_BYTES, address_of
+from bot.web.envelope import address_of
+from bot.web.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES
 from bot.web.patience import RECEIVE_S
 from tests.bot.web.serving import Server
 

@@ -39,7 +39,7 @@ def _send(server: Server, patient: Patient, place: str, word: str, text: str) ->
         headers, body = {"Authorization": f"Bearer {CHANNEL_TOKEN}"}, {"sender": word, "message": text}
         return httpx.post(f"{url}/webhooks/rest/webhook", headers=headers, json=body, timeout=60).status_code
     if place == "path":
-        return httpx.request(word.upper(), f"{url}/{word}/{word}").status_code
+        return httpx.get(f"{url}/{word}/{word}").status_code
     if place == "query":
         return httpx.get(f"{url}/api/v1/conversations/{patient.id}", params={word: text}).status_code
     value = f"Bearer {word}" if place == "token" else word
@@ -63,7 +63,7 @@ def test_no_word_of_a_patient_is_in_the_output_or_the_metrics(server: Server) ->
     seen = (server.stdout() + server.stderr() + httpx.get(server.url + "/metrics").text).lower()
 
     assert len(sent) >= 4 * len(PLACES)
-    assert statuses >= {200, 401, 404, 422}
+    assert statuses >= {200, 401, 404, 413, 422}
     assert [word for word in sent if word in seen] == []
     assert len(server.stderr().splitlines()) >= len(sent)
 
