@@ -103,12 +103,15 @@ def assemble() -> None:
     from bot.interview_cli import interview
     from bot.link_cli import link
     from bot.qa_cli import qa
+    from bot.records_cli import purge, records
     from bot.serve_cli import serve
 
     if any(group.name == "qa" for group in app.registered_groups):
         return
     app.add_typer(qa, name="qa")
     app.add_typer(fhir, name="fhir")
+    app.add_typer(records, name="records")
+    app.command()(purge)
     app.command()(interview)
     app.command()(serve)
     app.command()(link)

@@ -90,6 +90,18 @@ def hand_over_rest(handover: Handover, interviews: Interviews, *, at: datetime) 
         handover.outbox.put(outgoing)
 
 
+def hand_over_new(handover: Handover, interviews: Interviews, *, at: datetime) -> bool:
+    """Put what is new into the outbox while the patient is still there, or after they fell silent.
+
+    Args:
+        handover: Of the conversation.
+        interviews: Where interviews are kept.
+        at: The moment of the last change: whoever notices it at the same time puts it in only once.
+    """
+    outgoing = handover.rest(interviews.interview(handover.conversation), at=at)
+    return outgoing is not None and handover.outbox.put_new(outgoing)
+
+
 def export_of(
     history: History,
     conversation: str,

@@ -199,11 +199,24 @@ class History(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class OutboxEntry:
+    """One state of a conversation in the outbox; once a server has taken it, `bundle` is empty."""
+
+    put_at: datetime
+    accepted_at: datetime | None
+    bundle: str
+
+
 class Outbox(Protocol):
     """What waits to be sent. Nothing is lost: an entry stays until a server has accepted it."""
 
     def put(self, outgoing: Outgoing) -> None:
         """Store durably."""
+        ...
+
+    def put_new(self, outgoing: Outgoing) -> bool:
+        """Store durably, unless its conversation is gone or an entry of that moment is there: say whether it was."""
         ...
 
     def claim(self, *, at: datetime, after: int = 0) -> Claimed | None:
@@ -225,8 +238,28 @@ class Outbox(Protocol):
         """Return the moment of the latest entry of a conversation, sent or not; None when there is none."""
         ...
 
+    def entries(self, conversation: str) -> list[OutboxEntry]:
+        """Return all entries of a conversation, oldest first."""
+        ...
+
     def waiting(self) -> int:
         """Return how many entries no server has accepted yet."""
+        ...
+
+
+class Leaving(Protocol):
+    """What has happened in conversations since they were last handed over."""
+
+    def urgent(self) -> list[str]:
+        """Return conversations with an urgent turn that no entry of the outbox holds yet."""
+        ...
+
+    def quiet(self, *, since: datetime | None, until: datetime) -> list[str]:
+        """Return conversations with something new between two moments, and without a word since."""
+        ...
+
+    def last_change(self, conversation: str) -> datetime | None:
+        """Return the moment of the last turn, complaint or answer; None when there is none."""
         ...
 
 

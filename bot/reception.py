@@ -40,12 +40,14 @@ class Reception:
         records: The only memory.
         now: The clock.
         interviewer: Returns who asks the questions of the radiology team in a conversation; None where nobody does.
+        alarm: Called after an urgent turn was stored; must return at once.
     """
 
     assistant: Assistant
     records: Records
     now: Callable[[], datetime]
     interviewer: Callable[[str], Interviewer | None] = field(default=lambda _: None)
+    alarm: Callable[[], None] = field(default=lambda: None)
 
     def open(self, *, channel: Channel, language: str | None, consented: bool, patient: str | None = None) -> Opened:
         """Begin a conversation with a new id and a new secret; `patient`: the hospital's pseudonym.
@@ -99,9 +101,12 @@ class Reception:
             if known is not None:
                 return self._again(known, message)
             try:
-                return self._resume(opened).take(message, at=self.now())
+                taken = self._resume(opened).take(message, at=self.now())
             except AlreadyStored:
                 continue  # another request was faster: either it was this turn, or the state has changed
+            if taken.turn.decision == "urgent":
+                self.alarm()
+            return taken
         raise Unreachable("Too many turns of one conversation crossed each other. Send them one after the other.")
 
     def transcript(self, id_: str) -> list[Taken]:

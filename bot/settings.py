@@ -14,11 +14,14 @@ import platformdirs
 
 from bot.emergency_texts import COUNTRIES, Country
 from bot.errors import Unreachable, UserFixable
+from bot.retention import Retention
+from bot.secret_settings import MIN_SECRET, secret
 
-MIN_SECRET = 20  # characters of a secret in the settings
 REQUESTS_PER_MINUTE = 600
 TURNS_PER_MINUTE = 30
 SESSION_HOURS = 24
+IDLE_MINUTES = 30
+MAX_DAYS = 36_500
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -112,16 +115,21 @@ class Settings:
         link_key: Signs links from appointments (``KLARTEXT_LINK_KEY``, or a file: ``KLARTEXT_LINK_KEY_FILE``).
         frame_ancestors: Sites that may show the page in a frame (``KLARTEXT_FRAME_ANCESTORS``, by commas).
         session_hours: How long the page knows a patient's browser (``KLARTEXT_SESSION_HOURS``).
+        text_keys: Keys that patients' texts are encrypted with, the first, and read with, all
+            (``KLARTEXT_TEXT_KEY``, separated by commas); None: they are stored as they are.
+        retention: How long what is stored is kept.
+        purge_daily: Whether the service deletes what is too old (``KLARTEXT_PURGE``: daily or off).
+        idle_minutes: After so long without a word, conversations go to the FHIR server (``KLARTEXT_IDLE_MINUTES``).
         fhir: How to reach a FHIR server.
     """
 
     data: Path
     chroma_url: str | None = None
-    database_url: str | None = None
+    database_url: str | None = field(default=None, repr=False)  # it may hold a password
     embeddings_url: str | None = None
-    embeddings_key: str | None = None
+    embeddings_key: str | None = field(default=None, repr=False)
     model_url: str | None = None
-    model_key: str | None = None
+    model_key: str | None = field(default=None, repr=False)
     allow_patient_text_to: frozenset[str] = frozenset()
     channel_token: str | None = field(default=None, repr=False)
     trusted_proxies: tuple[str, ...] = ()
@@ -131,6 +139,10 @@ class Settings:
     link_key: str | None = field(default=None, repr=False)
     frame_ancestors: tuple[str, ...] = ()
     session_hours: int = SESSION_HOURS
+    text_keys: str | None = field(default=None, repr=False)
+    retention: Retention = field(default_factory=Retention)
+    purge_daily: bool = True
+    idle_minutes: int = IDLE_MINUTES
     fhir: FhirAccess = FhirAccess()
 
     @classmethod
@@ -141,20 +153,24 @@ class Settings:
         return cls(
             data=(folder or Path(platformdirs.user_data_dir("klartext", appauthor=False))).expanduser(),
             chroma_url=env.get("KLARTEXT_CHROMA_URL") or None,
-            database_url=env.get("KLARTEXT_DATABASE_URL") or None,
+            database_url=secret(env, "KLARTEXT_DATABASE_URL"),
             embeddings_url=env.get("KLARTEXT_EMBEDDINGS_URL") or None,
-            embeddings_key=env.get("KLARTEXT_EMBEDDINGS_KEY") or None,
+            embeddings_key=secret(env, "KLARTEXT_EMBEDDINGS_KEY"),
             model_url=env.get("KLARTEXT_MODEL_URL") or None,
-            model_key=env.get("KLARTEXT_MODEL_KEY") or None,
+            model_key=secret(env, "KLARTEXT_MODEL_KEY"),
             allow_patient_text_to=frozenset(_list(env, "KLARTEXT_ALLOW_PATIENT_TEXT_TO")),
-            channel_token=_secret(env, "KLARTEXT_CHANNEL_TOKEN"),
+            channel_token=secret(env, "KLARTEXT_CHANNEL_TOKEN", at_least=MIN_SECRET),
             trusted_proxies=_list(env, "KLARTEXT_TRUSTED_PROXIES"),
             requests_per_minute=_count(env, "KLARTEXT_REQUESTS_PER_MINUTE", REQUESTS_PER_MINUTE),
             turns_per_minute=_count(env, "KLARTEXT_TURNS_PER_MINUTE", TURNS_PER_MINUTE),
             country=_one_of(env, "KLARTEXT_COUNTRY", COUNTRIES, COUNTRIES[0]) if env.get("KLARTEXT_COUNTRY") else None,
-            link_key=_secret(env, "KLARTEXT_LINK_KEY") or _secret_file(env, "KLARTEXT_LINK_KEY_FILE"),
+            link_key=secret(env, "KLARTEXT_LINK_KEY"),
             frame_ancestors=_sites(env, "KLARTEXT_FRAME_ANCESTORS"),
             session_hours=_count(env, "KLARTEXT_SESSION_HOURS", SESSION_HOURS),
+            text_keys=secret(env, "KLARTEXT_TEXT_KEY"),
+            retention=_retention(env),
+            purge_daily=_one_of(env, "KLARTEXT_PURGE", ("daily", "off"), "daily") == "daily",
+            idle_minutes=_count(env, "KLARTEXT_IDLE_MINUTES", IDLE_MINUTES),
             fhir=FhirAccess.from_environment(env),
         )
 
@@ -195,10 +211,10 @@ def _list(env: Mapping[str, str], name: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in env.get(name, "").split(",") if part.strip())
 
 
-def _count(env: Mapping[str, str], name: str, default: int) -> int:
+def _count(env: Mapping[str, str], name: str, default: int, *, at_most: int = 10**9) -> int:
     value = env.get(name) or str(default)
-    if not value.isdecimal() or int(value) < 1:
-        raise UserFixable(f"{name} is {value!r}. Set it to a whole number from 1, or unset it for {default}.")
+    if not value.isdecimal() or not 1 <= int(value) <= at_most:
+        raise UserFixable(f"{name} is {value!r}. Set it to a whole number from 1 to {at_most}, or unset it.")
     return int(value)
 
 
@@ -213,25 +229,18 @@ def _sites(env: Mapping[str, str], name: str) -> tuple[str, ...]:
     return sites
 
 
-def _secret_file(env: Mapping[str, str], name: str) -> str | None:
-    """Return the secret that a file holds."""
-    if not env.get(name):
-        return None
-    try:
-        return _secret({name: Path(env[name]).read_text(encoding="utf-8").strip()}, name)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserFixable(f"{name} names {env[name]!r}, which cannot be read ({type(error).__name__}).") from error
+def _retention(env: Mapping[str, str]) -> Retention:
+    def days(name: str, usual: int) -> int:
+        return _count(env, name, usual, at_most=MAX_DAYS)
 
-
-def _secret(env: Mapping[str, str], name: str) -> str | None:
-    """Return a secret; a short one is refused, and never quoted."""
-    value = env.get(name) or None
-    if value is not None and len(value) < MIN_SECRET:
-        raise UserFixable(
-            f"{name} has {len(value)} characters and needs {MIN_SECRET}. "
-            "Make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
-        )
-    return value
+    usual = Retention()
+    return Retention(
+        conversations=days("KLARTEXT_KEEP_CONVERSATIONS_DAYS", usual.conversations),
+        questions=days("KLARTEXT_KEEP_QUESTIONS_DAYS", 1) if env.get("KLARTEXT_KEEP_QUESTIONS_DAYS") else None,
+        comments=days("KLARTEXT_KEEP_COMMENTS_DAYS", usual.comments),
+        interviews=days("KLARTEXT_KEEP_INTERVIEWS_DAYS", usual.interviews),
+        sent=days("KLARTEXT_KEEP_SENT_DAYS", usual.sent),
+    )
 
 
 def numeric_threads() -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +17,15 @@ from bot.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import UserFixable
 from bot.matching import store
 from bot.matching.train import Part
-from bot.ports import AnswerIndex, Encoder, Entry, FhirServer, History, Interviews, Outbox, Records, Vectors
+from bot.ports import AnswerIndex, Encoder, Entry, FhirServer, History, Interviews, Leaving, Outbox, Records, Vectors
+from bot.retention import Keeper
 from bot.settings import Settings
 from bot.training import indexed_texts, train_catalog
 
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
     from bot.adapters.sql_records import SqlRecords
+    from bot.adapters.text_cipher import TextCipher
 
 FORMAT = 7  # raise it when texts, features or training change: everything is then built anew
 
@@ -182,11 +185,48 @@ def make_interviews(settings: Settings) -> Interviews:
     return SqlInterviews(_database(settings).engine)
 
 
-def make_outbox(settings: Settings) -> Outbox:
-    """Open the outbox in the same database."""
-    from bot.adapters.sql_outbox import SqlOutbox
+def make_outbox(settings: Settings, *, lease: timedelta | None = None) -> Outbox:
+    """Open the outbox in the same database; `lease`: how long an entry is held for who sends it."""
+    from bot.adapters.sql_outbox import LEASE, SqlOutbox
 
-    return SqlOutbox(_database(settings).engine)
+    return SqlOutbox(_database(settings).engine, lease=lease or LEASE)
+
+
+def make_leaving(settings: Settings) -> Leaving:
+    """Open the same database to find what is new in conversations."""
+    from bot.adapters.sql_leaving import SqlLeaving
+
+    return SqlLeaving(_database(settings).engine)
+
+
+def make_keeper(settings: Settings) -> Keeper:
+    """Open the same database to delete what is too old."""
+    from bot.adapters.sql_retention import SqlRetention
+
+    return SqlRetention(_database(settings).engine)
+
+
+def rekey_texts(settings: Settings) -> int:
+    """Encrypt all patients' texts in the database with the first key of the settings; return how many were written.
+
+    Raises:
+        UserFixable: There is no key, or one is missing that texts are encrypted with.
+    """
+    from bot.adapters.sql_cleaning import clean_up
+    from bot.adapters.sql_encryption import rekey
+    from bot.adapters.sql_records import connect, in_folder
+
+    cipher = text_cipher(settings)
+    if cipher is None:
+        raise UserFixable("KLARTEXT_TEXT_KEY is not set. Make a key with `klartext records new-key`.")
+    engine = connect(settings.database_url or in_folder(settings.writable_data()))
+    try:
+        changed = rekey(engine, cipher)
+        if changed:
+            clean_up(engine, rewritten=True)
+        return changed
+    finally:
+        engine.dispose()
 
 
 def for_server(settings: Settings, url: str | None) -> Settings:
@@ -205,16 +245,32 @@ def for_server(settings: Settings, url: str | None) -> Settings:
     return replace(settings, fhir=replace(settings.fhir, url=url))
 
 
-def make_fhir_server(settings: Settings) -> FhirServer:
-    """Return the FHIR server of the settings; raise UserFixable when they cannot work."""
-    from bot.adapters.fhir_server import HttpFhirServer
+def make_fhir_server(
+    settings: Settings, *, attempts: int | None = None, sleep: Callable[[float], None] = time.sleep
+) -> FhirServer:
+    """Return the FHIR server of the settings; raise UserFixable when they cannot work.
 
-    return HttpFhirServer(settings.fhir)
+    Args:
+        settings: Say which it is.
+        attempts: To make at most of each request; default: so many that a short outage is bridged.
+        sleep: Between two of them.
+    """
+    from bot.adapters.fhir_server import HttpFhirServer, Patience
+
+    return HttpFhirServer(settings.fhir, patience=Patience(attempts=attempts) if attempts else None, sleep=sleep)
+
+
+def text_cipher(settings: Settings) -> TextCipher | None:
+    """Return what encrypts patients' texts; None where no key is configured."""
+    from bot.adapters.text_cipher import TextCipher
+
+    return TextCipher.of(settings.text_keys) if settings.text_keys else None
 
 
 def _database(settings: Settings) -> SqlRecords:
     from bot.adapters.sql_records import SqlRecords
 
+    cipher = text_cipher(settings)
     if settings.database_url:
-        return SqlRecords.open(settings.database_url)
-    return SqlRecords.in_folder(settings.writable_data())
+        return SqlRecords.open(settings.database_url, cipher)
+    return SqlRecords.in_folder(settings.writable_data(), cipher)

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
 MISSING = "needs a PostgreSQL server and its driver: apt-get install postgresql, pip install 'klartext[postgresql]'"
 
@@ -47,6 +48,16 @@ def running_postgresql(folder: Path) -> Iterator[str]:
         _run(user, programs_in / "pg_ctl", "-D", base / "data", "-m", "immediate", "stop", check=False)
         if user:
             shutil.rmtree(base, ignore_errors=True)
+
+
+def emptied(url: str) -> str:
+    """Delete everything in a database, for the next test."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    engine.dispose()
+    return url
 
 
 def _unprivileged() -> str | None:

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from bot.adapters.sql_outbox import put
 from bot.adapters.sql_tables import Base, in_utc
+from bot.adapters.sql_text import PatientText
 from bot.errors import AlreadyStored
 from bot.ports import InterviewChange, StoredInterview
 
@@ -21,7 +22,7 @@ class InterviewRow(Base):
 
     conversation: Mapped[str] = mapped_column(primary_key=True)
     form: Mapped[str] = mapped_column(Text)
-    head: Mapped[str] = mapped_column(Text)
+    head: Mapped[str] = mapped_column(PatientText("interviews.head"))
     changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
@@ -35,8 +36,8 @@ class InterviewEventRow(Base):
     conversation: Mapped[str] = mapped_column(ForeignKey("interviews.conversation", ondelete="CASCADE"), index=True)
     number: Mapped[int]
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    event: Mapped[str] = mapped_column(Text)
-    said: Mapped[str | None] = mapped_column(Text)
+    event: Mapped[str] = mapped_column(PatientText("interview_events.event"))
+    said: Mapped[str | None] = mapped_column(PatientText("interview_events.said"))
 
 
 class SqlInterviews:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import ColumnElement, CursorResult, Select, Text, and_, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, Select, and_, exists, func, insert, literal, or_, select, update
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, Session, aliased, mapped_column
 from sqlalchemy.types import DateTime
 
-from bot.adapters.sql_tables import Base, in_utc
-from bot.ports import Claimed, Outgoing
+from bot.adapters.sql_tables import Base, ConversationRow, in_utc
+from bot.adapters.sql_text import PatientText
+from bot.ports import Claimed, OutboxEntry, Outgoing
 
 # Longer than sending with all its repetitions takes: then whoever claimed it is dead, and somebody else may send it.
 LEASE = timedelta(minutes=15)
@@ -25,7 +26,7 @@ class OutboxRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     conversation: Mapped[str] = mapped_column(index=True)
     put_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-    bundle: Mapped[str] = mapped_column(Text)
+    bundle: Mapped[str] = mapped_column(PatientText("outbox.bundle"))
     attempts: Mapped[int]
     reason: Mapped[str | None]
     claimed_by: Mapped[str | None]
@@ -53,6 +54,19 @@ class SqlOutbox:
         with Session(self._engine) as session:
             put(session, outgoing)
             session.commit()
+
+    def put_new(self, outgoing: Outgoing) -> bool:
+        at = outgoing.at.astimezone(UTC)
+        there = exists().where(OutboxRow.conversation == outgoing.conversation, OutboxRow.put_at >= at)
+        open_ = exists().where(ConversationRow.id == outgoing.conversation)
+        values = {"conversation": outgoing.conversation, "put_at": at, "bundle": outgoing.bundle, "attempts": 0}
+        row = select(*(literal(value, OutboxRow.__table__.c[name].type) for name, value in values.items()))
+        with Session(self._engine) as session:
+            # Locked where there are locks: other workers wait, and then see this entry; an erasure waits, and takes it.
+            session.get(ConversationRow, outgoing.conversation, with_for_update=True)
+            done = session.execute(insert(OutboxRow).from_select(list(values), row.where(open_, ~there)))
+            session.commit()
+            return isinstance(done, CursorResult) and done.rowcount == 1
 
     def claim(self, *, at: datetime, after: int = 0) -> Claimed | None:
         now = at.astimezone(UTC)
@@ -92,6 +106,14 @@ class SqlOutbox:
         with Session(self._engine) as session:
             found = session.scalar(wanted)
             return in_utc(found) if found is not None else None
+
+    def entries(self, conversation: str) -> list[OutboxEntry]:
+        wanted = select(OutboxRow).where(OutboxRow.conversation == conversation).order_by(OutboxRow.id)
+        with Session(self._engine) as session:
+            return [
+                OutboxEntry(in_utc(row.put_at), in_utc(row.accepted_at) if row.accepted_at else None, row.bundle)
+                for row in session.scalars(wanted)
+            ]
 
     def waiting(self) -> int:
         wanted = select(func.count()).select_from(OutboxRow).where(OutboxRow.accepted_at.is_(None))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -14,6 +15,8 @@ from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQL
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 
+from bot.adapters.sql_cleaning import clean_up
+from bot.adapters.sql_encryption import open_texts
 from bot.adapters.sql_interviews import InterviewRow, write_change
 from bot.adapters.sql_outbox import OutboxRow
 from bot.adapters.sql_tables import (
@@ -27,12 +30,15 @@ from bot.adapters.sql_tables import (
     stored_turn,
     turn_row,
 )
-from bot.errors import AlreadyStored, BadData, Erased, Unreachable
+from bot.adapters.text_cipher import TextCipher
+from bot.errors import AlreadyStored, BadData, Erased, Unreachable, UserFixable
 from bot.ports import COMPLAINTS, Complaint, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
+from bot.pseudonym import pseudonym
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
+log = logging.getLogger("klartext")
 UNANSWERED = ("declined", "clarify")
 TALK = "talk"  # what is no question
 WAIT_S = 30  # for another writer to SQLite
@@ -46,23 +52,24 @@ class SqlRecords:
         self._engine = engine
 
     @classmethod
-    def in_folder(cls, folder: Path) -> Self:
+    def in_folder(cls, folder: Path, cipher: TextCipher | None = None) -> Self:
         """Open the SQLite database of a data folder, whatever characters its name has."""
-        return cls.open(URL.create("sqlite", database=str(folder / "klartext.db")))
+        return cls.open(in_folder(folder), cipher)
 
     @classmethod
-    def open(cls, url: str | URL) -> Self:
-        """Connect and migrate to the newest schema; raise Unreachable when the database cannot be used."""
-        from alembic.util.exc import CommandError
+    def open(cls, url: str | URL, cipher: TextCipher | None = None) -> Self:
+        """Connect and migrate to the newest schema.
 
+        Raises:
+            Unreachable: The database cannot be used.
+            UserFixable: Its texts are encrypted with another key, or not yet.
+        """
+        engine = connect(url)
         try:
-            engine = _engine(url)
-            migrate(engine)
-        except (SQLAlchemyError, OSError, ImportError, CommandError) as error:
-            raise Unreachable(
-                f"The database {_shown(url)} cannot be used ({type(error).__name__}). "
-                "Check KLARTEXT_DATABASE_URL, or choose another folder with `--data`."
-            ) from error
+            open_texts(engine, cipher)
+        except UserFixable:
+            engine.dispose()
+            raise
         return cls(engine)
 
     def close(self) -> None:
@@ -135,8 +142,9 @@ class SqlRecords:
             session.execute(delete(InterviewRow).where(InterviewRow.conversation == conversation))  # and its events
             session.execute(delete(OutboxRow).where(OutboxRow.conversation == conversation))
             session.commit()
-            if self._engine.dialect.name == "sqlite":  # or the write-ahead log would keep what was erased
-                session.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+        log.info("erased", extra={"fields": {"conversation": pseudonym(conversation)}})
+        if self._engine.dialect.name == "sqlite" and not clean_up(self._engine):
+            log.warning("what was erased is still in the database's log; the next purge clears it")
 
     @property
     def engine(self) -> Engine:
@@ -156,17 +164,42 @@ class SqlRecords:
         with self._session() as session:
             return [stored_turn(row) for row in session.scalars(wanted)]
 
-    @contextmanager
-    def _session(self) -> Iterator[Session]:
-        try:
-            with Session(self._engine) as session:
-                yield session
-        except IntegrityError as error:
-            raise AlreadyStored("Another request stored this first.") from error
-        except (OperationalError, InterfaceError, PoolTimeout) as error:
-            raise Unreachable(
-                f"The database does not answer ({type(error).__name__}). Check that it runs and has space."
-            ) from error
+    def _session(self) -> AbstractContextManager[Session]:
+        return talking_to(self._engine)
+
+
+@contextmanager
+def talking_to(engine: Engine) -> Iterator[Session]:
+    """Open a session; what goes wrong with the database is raised as AlreadyStored or Unreachable."""
+    try:
+        with Session(engine) as session:
+            yield session
+    except IntegrityError as error:
+        raise AlreadyStored("Another request stored this first.") from error
+    except (OperationalError, InterfaceError, PoolTimeout) as error:
+        raise Unreachable(
+            f"The database does not answer ({type(error).__name__}). Check that it runs and has space."
+        ) from error
+
+
+def in_folder(folder: Path) -> URL:
+    """Return the address of the SQLite database of a data folder."""
+    return URL.create("sqlite", database=str(folder / "klartext.db"))
+
+
+def connect(url: str | URL) -> Engine:
+    """Connect and migrate to the newest schema; raise Unreachable when the database cannot be used."""
+    from alembic.util.exc import CommandError
+
+    try:
+        engine = _engine(url)
+        migrate(engine)
+    except (SQLAlchemyError, OSError, ImportError, CommandError) as error:
+        raise Unreachable(
+            f"The database {_shown(url)} cannot be used ({type(error).__name__}). "
+            "Check KLARTEXT_DATABASE_URL, or choose another folder with `--data`."
+        ) from error
+    return engine
 
 
 def migrate(engine: Engine) -> None:

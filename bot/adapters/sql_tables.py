@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from sqlalchemy import DateTime, ForeignKey, Index
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
+from bot.adapters.sql_text import PatientText
 from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
 
 
@@ -32,9 +33,10 @@ class TurnRow(Base):
     """One patient turn."""
 
     __tablename__ = "turns"
-    # These, and nothing in memory, guarantee that a resend is stored once and that turns stay in order.
+    # The unique ones, and nothing in memory, guarantee that a resend is stored once and that turns stay in order.
     # Turns from before conversations could be resumed have neither: nulls are never equal.
     __table_args__ = (
+        Index("ix_turns_at", "at", "conversation"),
         Index("uq_turns_number", "conversation", "number", unique=True),
         Index("uq_turns_turn_id", "conversation", "turn_id", unique=True),
     )
@@ -43,17 +45,17 @@ class TurnRow(Base):
     conversation: Mapped[str] = mapped_column(index=True)
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     language: Mapped[str]
-    question: Mapped[str]
+    question: Mapped[str] = mapped_column(PatientText("turns.question"))
     decision: Mapped[str] = mapped_column(index=True)
     pair_id: Mapped[str | None]
     score: Mapped[float]
     catalog: Mapped[str]
     number: Mapped[int | None]
     turn_id: Mapped[str | None]
-    said: Mapped[str | None]
+    said: Mapped[str | None] = mapped_column(PatientText("turns.said"))
     choice: Mapped[int | None]
-    reply: Mapped[str | None]
-    state: Mapped[str | None]
+    reply: Mapped[str | None] = mapped_column(PatientText("turns.reply"))
+    state: Mapped[str | None] = mapped_column(PatientText("turns.state"))
     flags: Mapped[list[FlagRow]] = relationship(back_populates="turn", cascade="all, delete-orphan")
 
 
@@ -66,7 +68,7 @@ class FlagRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     turn_id: Mapped[int] = mapped_column(ForeignKey("turns.id", ondelete="CASCADE"), index=True)
     reason: Mapped[str]
-    comment: Mapped[str]
+    comment: Mapped[str] = mapped_column(PatientText("flags.comment"))
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     turn: Mapped[TurnRow] = relationship(back_populates="flags")
 

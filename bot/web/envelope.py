@@ -6,12 +6,13 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.web.limits import MAX_BODY_BYTES, RateLimit
+from bot.web.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RateLimit
 from bot.web.metrics import Metrics
-from bot.web.problems import Problem, too_large, too_many
+from bot.web.problems import Problem, head_too_large, too_large, too_many
 
 log = logging.getLogger("klartext.web")
 
@@ -80,10 +81,12 @@ class Envelope:
 
     def _refusal(self, scope: Scope) -> Problem | None:
         """Refuse what is too much before any of it is read. (Bodies that hide their size are cut off by FastAPI.)"""
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEAD_BYTES:
+            return head_too_large()
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if length.isdigit() and int(length) > MAX_BODY_BYTES:
             return too_large()
-        wait_s = 0.0 if scope["path"] in UNLIMITED else self._addresses.wait_s(_address(scope))
+        wait_s = 0.0 if scope["path"] in UNLIMITED else self._addresses.wait_s(address_of(scope))
         return too_many(wait_s) if wait_s else None
 
     def _note(self, scope: Scope, status: int, elapsed_s: float) -> None:
@@ -103,6 +106,13 @@ def _with(given: Iterable[tuple[bytes, bytes]], headers: Mapping[str, str]) -> l
     return [*there, *(header for header in further if header[0] not in names)]
 
 
-def _address(scope: Scope) -> str:
+def address_of(scope: Scope) -> str:
+    """Return whom the limit is for. Whoever has one IPv6 address has all of its /64, so these count as one."""
     client = scope.get("client")
-    return str(client[0]) if client else "unknown"
+    try:
+        found = ip_address(client[0] if client else "")
+    except ValueError:  # a proxy that says nonsense gets no limit of its own for it
+        return "unknown"
+    if isinstance(found, IPv4Address):
+        return str(found)
+    return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))

@@ -1,4 +1,4 @@
-"""Rate limits in this process: token buckets by key."""
+"""What is too much: sizes, and rates by key in token buckets of this process."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 MAX_BODY_BYTES = 64 * 1024
+MAX_HEAD_BYTES = 32 * 1024
 MAX_KEYS = 10_000  # the least recently seen are forgotten: memory stays bounded under attack
 
 

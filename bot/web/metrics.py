@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from bot.outbox import Pushed
+from bot.retention import Purged
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -32,6 +35,25 @@ class Metrics:
         self._request_s = Histogram(
             "klartext_http_request_seconds", "Time for a request.", ["route"], buckets=SECONDS, registry=registry
         )
+        self._waiting = Gauge(
+            "klartext_outbox_waiting",
+            "Entries that no FHIR server has taken yet.",
+            registry=registry,
+            multiprocess_mode="mostrecent",  # they all count the same outbox
+        )
+        self._sent = Counter("klartext_outbox_sent", "Entries that a FHIR server has taken.", registry=registry)
+        self._failed = Counter("klartext_outbox_failed", "Attempts in vain to send an entry.", registry=registry)
+        self._purged = Counter("klartext_purged", "What was deleted for its age.", ["kind"], registry=registry)
+
+    def delivered(self, pushed: Pushed) -> None:
+        self._waiting.set(pushed.waiting)
+        self._sent.inc(pushed.sent)
+        self._failed.inc(len(pushed.reasons))
+
+    def purged(self, purged: Purged) -> None:
+        for kind, count in purged.counts():
+            if kind != "unsent_kept":
+                self._purged.labels(kind).inc(count)
 
     def conversation(self, channel: str) -> None:
         self._conversations.labels(channel).inc()

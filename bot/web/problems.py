@@ -65,6 +65,10 @@ def too_large() -> Problem:
     return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _SENTENCES[HTTPStatus.REQUEST_ENTITY_TOO_LARGE])
 
 
+def head_too_large() -> Problem:
+    return Problem(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The head of the request is too long.")
+
+
 def not_ready() -> Problem:
     return Problem(
         HTTPStatus.SERVICE_UNAVAILABLE,

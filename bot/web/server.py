@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 import threading
@@ -20,6 +21,9 @@ from bot.settings import Settings
 from bot.topics import load_topics
 from bot.web import logs
 from bot.web.app import Service, build_app
+from bot.web.background import Background
+from bot.web.metrics import Metrics
+from bot.web.patience import ImpatientProtocol
 from bot.wiring import make_records
 
 log = logging.getLogger("klartext.web")
@@ -48,15 +52,16 @@ def run_server(serving: Serving) -> None:
     logs.configure()
     settings = Settings.from_environment(data=serving.data)
     assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
-    records = make_records(settings)
+    records, metrics = make_records(settings), Metrics()
     interviewers = Interviewers.open(
         settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire, records=records
     )
     interviewers.of("")  # a form that cannot be asked is refused before anybody comes
-    reception = Reception(assistant, records, lambda: datetime.now().astimezone(), interviewer=interviewers.of)
-    service = Service(reception, settings, load_topics(locate(serving.catalog)))
+    background = Background.of(settings, interviewers, metrics, _now)
+    reception = Reception(assistant, records, _now, interviewer=interviewers.of, alarm=background.alarm)
+    service = Service(reception, settings, load_topics(locate(serving.catalog)), metrics=metrics)
     listening = _listen(serving.host, serving.port)
-    server = uvicorn.Server(_config(service, settings))
+    server = _Server(_config(service, settings), background)
     failed: list[KlartextError] = []
 
     def prepare() -> None:
@@ -70,14 +75,32 @@ def run_server(serving: Serving) -> None:
 
     threading.Thread(target=prepare, daemon=True, name="prepare").start()
     print(f"Klartext listens on {_shown(listening)}{' (sample mode)' if serving.sample else ''}", flush=True)
+    background.start()
     server.run(sockets=[listening])
     if failed:
         raise failed[0]
 
 
+class _Server(uvicorn.Server):
+    """Ends what runs in the background before the signal that ended it takes effect."""
+
+    def __init__(self, config: uvicorn.Config, background: Background) -> None:
+        super().__init__(config)
+        self._background = background
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        await asyncio.to_thread(self._background.stop)
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
 def _config(service: Service, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         build_app(service),
+        http=ImpatientProtocol,
         log_config=None,
         access_log=False,
         server_header=False,

@@ -7,6 +7,7 @@ import platformdirs
 import pytest
 
 from bot import Settings, Unreachable, UserFixable
+from bot.retention import Retention
 from bot.settings import FhirAccess
 
 
@@ -25,6 +26,14 @@ def test_every_setting_has_a_variable() -> None:
             "KLARTEXT_TRUSTED_PROXIES": "10.0.0.1, 10.0.0.2",
             "KLARTEXT_REQUESTS_PER_MINUTE": "7",
             "KLARTEXT_TURNS_PER_MINUTE": "8",
+            "KLARTEXT_TEXT_KEY": "k1,k2",
+            "KLARTEXT_KEEP_CONVERSATIONS_DAYS": "1",
+            "KLARTEXT_KEEP_QUESTIONS_DAYS": "2",
+            "KLARTEXT_KEEP_COMMENTS_DAYS": "3",
+            "KLARTEXT_KEEP_INTERVIEWS_DAYS": "4",
+            "KLARTEXT_KEEP_SENT_DAYS": "5",
+            "KLARTEXT_PURGE": "off",
+            "KLARTEXT_IDLE_MINUTES": "6",
         }
     )
 
@@ -41,6 +50,10 @@ def test_every_setting_has_a_variable() -> None:
         trusted_proxies=("10.0.0.1", "10.0.0.2"),
         requests_per_minute=7,
         turns_per_minute=8,
+        text_keys="k1,k2",
+        retention=Retention(conversations=1, questions=2, comments=3, interviews=4, sent=5),
+        purge_daily=False,
+        idle_minutes=6,
     )
 
 
@@ -169,3 +182,46 @@ def test_a_short_secret_is_refused_and_no_secret_is_shown() -> None:
 
     assert "secret'" not in str(caught.value)
     assert "tttt" not in repr(Settings.from_environment({"KLARTEXT_CHANNEL_TOKEN": "t" * 20}))
+
+
+SECRET_NAMES = (
+    "KLARTEXT_DATABASE_URL",
+    "KLARTEXT_EMBEDDINGS_KEY",
+    "KLARTEXT_MODEL_KEY",
+    "KLARTEXT_CHANNEL_TOKEN",
+    "KLARTEXT_TEXT_KEY",
+)
+SECRET = "s3cret-" * 5
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES)
+def test_every_secret_may_lie_in_a_file_and_shows_in_no_output(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text(f"{SECRET}\n", encoding="utf-8")
+
+    settings = Settings.from_environment({f"{name}_FILE": str(file)})
+
+    assert settings == Settings.from_environment({name: SECRET})
+    assert SECRET in [getattr(settings, each.name) for each in fields(Settings)]
+    assert SECRET not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("environ", "problem"),
+    [
+        ({"KLARTEXT_MODEL_KEY": SECRET, "KLARTEXT_MODEL_KEY_FILE": "/x"}, "both set. Unset one"),
+        ({"KLARTEXT_MODEL_KEY_FILE": "/no/such/file"}, "cannot be read"),
+        ({"KLARTEXT_MODEL_KEY_FILE": "/dev/null"}, "is empty"),
+        ({"KLARTEXT_MODEL_KEY_FILE": "/bin/true"}, "is no text file"),
+        ({"KLARTEXT_CHANNEL_TOKEN": "short-token"}, "has 11 characters and needs 20"),
+        ({"KLARTEXT_PURGE": "hourly"}, "KLARTEXT_PURGE is 'hourly'"),
+        ({"KLARTEXT_KEEP_SENT_DAYS": "0"}, "KLARTEXT_KEEP_SENT_DAYS is '0'"),
+    ],
+)
+def test_a_wrong_setting_is_told_in_one_line_without_the_secret(environ: dict[str, str], problem: str) -> None:
+    with pytest.raises(UserFixable, match=problem) as caught:
+        Settings.from_environment(environ)
+
+    assert "\n" not in str(caught.value)
+    assert SECRET not in str(caught.value)
+    assert "short-token" not in str(caught.value)

@@ -2,10 +2,11 @@
 
 from alembic import context
 
-from bot.adapters import sql_interviews, sql_outbox
+from bot.adapters import sql_encryption, sql_interviews, sql_outbox
 from bot.adapters.sql_tables import Base
 
-TABLES = (Base, sql_outbox.OutboxRow, sql_interviews.InterviewRow)  # all modules with tables are loaded
+# All modules with tables are loaded.
+TABLES = (Base, sql_outbox.OutboxRow, sql_interviews.InterviewRow, sql_encryption.TextKeyRow)
 
 context.configure(
     connection=context.config.attributes["connection"], target_metadata=Base.metadata, render_as_batch=True

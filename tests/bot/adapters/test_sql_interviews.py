@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -14,6 +14,7 @@ from sqlalchemy import text
 from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlRecords, alembic_config
+from bot.adapters.text_cipher import TextCipher
 from bot.errors import AlreadyStored
 from bot.ports import Exchange, InterviewChange, Outgoing, StoredConversation, StoredInterview, StoredTurn
 
@@ -22,6 +23,13 @@ BEGUN = StoredInterview("c1", '{"resourceType":"Questionnaire"}', '{"language":"
 
 
 Keep = Callable[..., None]
+
+
+@pytest.fixture
+def records(url: str, cipher: TextCipher | None) -> Iterator[SqlRecords]:
+    opened = SqlRecords.open(url, cipher)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from sqlalchemy import create_engine, inspect, text
 from bot import BadData, Settings, Unreachable
 from bot.adapters.sql_records import SqlRecords, migrate
 from bot.adapters.sql_tables import Base
+from bot.adapters.text_cipher import TextCipher
 from bot.errors import AlreadyStored, Erased
 from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.wiring import make_records
@@ -31,23 +32,9 @@ def _close(records: Records) -> None:
     records.close()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A new database of each kind."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'records.db'}"
-    server = str(request.getfixturevalue("postgresql"))
-    engine = create_engine(server)
-    with engine.begin() as connection:
-        connection.execute(text("DROP SCHEMA public CASCADE"))
-        connection.execute(text("CREATE SCHEMA public"))
-    engine.dispose()
-    return server
-
-
 @pytest.fixture
-def records(url: str) -> Iterator[SqlRecords]:
-    opened = SqlRecords.open(url)
+def records(url: str, cipher: TextCipher | None) -> Iterator[SqlRecords]:
+    opened = SqlRecords.open(url, cipher)
     yield opened
     opened.close()
 

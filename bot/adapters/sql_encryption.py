@@ -1,0 +1,138 @@
+"""Whether a database is encrypted, with which keys, and how to encrypt it (again)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+from sqlalchemy import BindParameter, Connection, DateTime, Table, bindparam, delete, exists, insert, select, text
+from sqlalchemy.engine import Engine
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Mapped, mapped_column
+
+from bot.adapters.sql_tables import Base
+from bot.adapters.sql_text import PatientText, use_cipher
+from bot.adapters.text_cipher import TextCipher
+from bot.errors import UserFixable
+
+BATCH = 500
+
+
+class TextKeyRow(Base):
+    """A key that texts in this database may be encrypted with; none: they are stored as they are."""
+
+    __tablename__ = "text_keys"
+
+    key_id: Mapped[str] = mapped_column(primary_key=True)
+    since: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+
+
+def open_texts(engine: Engine, cipher: TextCipher | None) -> None:
+    """Make the texts of a database readable, or refuse: it is encrypted as a whole, or not at all.
+
+    Raises:
+        UserFixable: A key is missing, or the database is not encrypted yet.
+    """
+    with engine.connect() as connection:
+        known = set(connection.scalars(select(TextKeyRow.key_id)))
+        require_keys(known, cipher)
+        if cipher is None:
+            return
+        if not known and _has_texts(connection):
+            raise UserFixable(
+                "KLARTEXT_TEXT_KEY is set, and the texts in this database are not encrypted yet. "
+                "Stop the service and run `klartext records rekey`."
+            )
+    if cipher.current not in known:
+        _note(engine, cipher)
+    use_cipher(engine, cipher)
+
+
+def require_keys(known: set[str], cipher: TextCipher | None) -> None:
+    """Raise UserFixable when texts are encrypted with keys that are not there."""
+    missing = known - set(cipher.keys if cipher is not None else ())
+    if not missing:
+        return
+    if cipher is None:
+        raise UserFixable(
+            f"The texts in this database are encrypted with key {', '.join(sorted(known))}. "
+            "Set KLARTEXT_TEXT_KEY or KLARTEXT_TEXT_KEY_FILE."
+        )
+    raise UserFixable(
+        f"The texts in this database are encrypted with key {', '.join(sorted(missing))}, and KLARTEXT_TEXT_KEY "
+        f"holds {', '.join(cipher.keys)}. Add the missing key behind the others."
+    )
+
+
+def rekey(engine: Engine, cipher: TextCipher) -> int:
+    """Encrypt all texts with the current key, in one transaction, and return how many were written anew.
+
+    The engine must have no cipher of its own: it sees what is stored.
+    """
+    changed = 0
+    with engine.begin() as connection:
+        _shut_out_writers(connection)
+        known = set(connection.scalars(select(TextKeyRow.key_id)))
+        require_keys(known, cipher)
+        for table, places in _text_columns():
+            changed += _rekey_table(connection, table, places, cipher, encrypted=bool(known))
+        connection.execute(delete(TextKeyRow))
+        connection.execute(insert(TextKeyRow).values(key_id=cipher.current, since=datetime.now(UTC)))
+    return changed
+
+
+def _rekey_table(
+    connection: Connection, table: Table, places: Mapping[str, str], cipher: TextCipher, *, encrypted: bool
+) -> int:
+    (key,) = table.primary_key.columns
+    new: dict[str, BindParameter[str]] = {name: bindparam(f"new_{name}") for name in places}
+    update = table.update().where(key == bindparam("own_key")).values(new)
+    wanted = select(key, *(table.columns[name] for name in places)).order_by(key).limit(BATCH)
+    changed, rows = 0, connection.execute(wanted).all()
+    while rows:
+        values = []
+        for own_key, *stored in rows:
+            again = [_again(*each, cipher, encrypted) for each in zip(stored, places.values(), strict=True)]
+            changed += sum(old != found for old, found in zip(stored, again, strict=True))
+            values.append(
+                {"own_key": own_key} | {f"new_{name}": each for name, each in zip(places, again, strict=True)}
+            )
+        connection.execute(update, values)
+        rows = connection.execute(wanted.where(key > rows[-1][0])).all()
+    return changed
+
+
+def _again(stored: str | None, place: str, cipher: TextCipher, encrypted: bool) -> str | None:
+    """Return a text under the current key; in a database that was never encrypted, all of them are plain."""
+    key = cipher.key_of(stored) if stored and encrypted else ""
+    if not stored or key == cipher.current:
+        return stored
+    return cipher.encrypt(cipher.decrypt(stored, place) if key in cipher.keys else stored, place)
+
+
+def _text_columns() -> Iterator[tuple[Table, dict[str, str]]]:
+    """Yield tables with their columns of texts, and what is authenticated as the place of each."""
+    for table in Base.metadata.sorted_tables:
+        places = {column.name: column.type.place for column in table.columns if isinstance(column.type, PatientText)}
+        if places:
+            yield table, places
+
+
+def _has_texts(connection: Connection) -> bool:
+    return any(connection.scalar(select(exists().select_from(table))) for table, _ in _text_columns())
+
+
+def _note(engine: Engine, cipher: TextCipher) -> None:
+    try:
+        with engine.begin() as connection:
+            connection.execute(insert(TextKeyRow).values(key_id=cipher.current, since=datetime.now(UTC)))
+    except IntegrityError:
+        pass  # another worker was faster
+
+
+def _shut_out_writers(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        for table, _ in _text_columns():
+            connection.execute(text(f'LOCK TABLE "{table.name}" IN SHARE ROW EXCLUSIVE MODE'))
+    else:
+        connection.execute(delete(TextKeyRow).where(TextKeyRow.key_id == ""))  # takes SQLite's one write lock

@@ -1,0 +1,157 @@
+"""Delete what is too old, while the service goes on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from sqlalchemy import ColumnElement, Delete, Select, Update, delete, exists, func, or_, select, union, update
+from sqlalchemy.engine import CursorResult, Engine
+from sqlalchemy.orm import Session
+
+from bot.adapters.sql_cleaning import clean_up
+from bot.adapters.sql_interviews import InterviewRow
+from bot.adapters.sql_outbox import OutboxRow
+from bot.adapters.sql_records import UNANSWERED, talking_to
+from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow
+from bot.retention import Cutoffs, Purged
+
+log = logging.getLogger("klartext")
+BATCH = 200  # conversations in one transaction: a turn waits for no longer than that
+DETACHED = ""  # the conversation of questions that are kept without one
+
+
+class SqlRetention:
+    """Fulfils `bot.retention.Keeper`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def purge(self, cutoffs: Cutoffs, *, dry_run: bool = False) -> Purged:
+        cutoffs = Cutoffs(**{name: getattr(cutoffs, name).astimezone(UTC) for name in Cutoffs.__slots__})
+        old = _old_conversations(cutoffs.conversations)
+        with talking_to(self._engine) as session:
+            ids = list(session.scalars(old))
+            detached = _count(session, _kept_questions(old)) if cutoffs.questions_stay else 0
+            unsent = _count(session, select(OutboxRow.id).where(_unsent(cutoffs)))
+        if dry_run:
+            counted = Purged(conversations=len(ids), questions_detached=detached, unsent_kept=unsent)
+            return self._the_rest(cutoffs, counted, dry_run=True)
+        purged = Purged(unsent_kept=unsent)
+        for start in range(0, len(ids), BATCH):
+            gone, kept = self._erase(ids[start : start + BATCH], cutoffs)
+            purged = replace(
+                purged,
+                conversations=purged.conversations + gone,
+                questions_detached=purged.questions_detached + kept,
+            )
+        purged = self._the_rest(cutoffs, purged, dry_run=False)
+        return replace(purged, residue=not clean_up(self._engine))
+
+    def _erase(self, batch: Sequence[str], cutoffs: Cutoffs) -> tuple[int, int]:
+        """Delete conversations that are still old, and return how many went and how many questions stay."""
+        while batch:
+            with talking_to(self._engine) as session:
+                # The conversations first: this waits for turns that are being added, and none can be added after it.
+                session.execute(delete(ConversationRow).where(ConversationRow.id.in_(batch)))
+                revived = set(session.scalars(_revived(batch, cutoffs.conversations)))
+                if revived:  # somebody has just written again
+                    session.rollback()
+                    batch = [id_ for id_ in batch if id_ not in revived]
+                    continue
+                kept = _detach(session, batch) if cutoffs.questions_stay else 0
+                session.execute(delete(TurnRow).where(TurnRow.conversation.in_(batch)))  # flags go with them
+                session.execute(delete(InterviewRow).where(InterviewRow.conversation.in_(batch)))  # and its events
+                session.commit()
+                return len(batch), kept
+        return 0, 0
+
+    def _the_rest(self, cutoffs: Cutoffs, purged: Purged, *, dry_run: bool) -> Purged:
+        """Delete what is too old in conversations that stay."""
+        old = _old_conversations(cutoffs.conversations)  # gone by now, unless this is a dry run
+        there = exists().where(TurnRow.conversation == OutboxRow.conversation)
+        questions = [TurnRow.conversation == DETACHED, TurnRow.at < cutoffs.questions]
+        comments = [
+            FlagRow.at < cutoffs.comments,
+            FlagRow.comment != "",
+            FlagRow.turn_id.in_(select(TurnRow.id).where(TurnRow.conversation.not_in(old))),
+        ]
+        interviews = [InterviewRow.changed_at < cutoffs.interviews, InterviewRow.conversation.not_in(old)]
+        # Without the note a conversation that is still there would be sent once more.
+        sent = [OutboxRow.accepted_at < cutoffs.sent, or_(~there, OutboxRow.conversation.in_(old))]
+        kinds: dict[str, tuple[Select[int] | Select[str], Delete | Update]] = {
+            "questions": (select(TurnRow.id).where(*questions), delete(TurnRow).where(*questions)),
+            "comments": (select(FlagRow.id).where(*comments), update(FlagRow).where(*comments).values(comment="")),
+            "interviews": (
+                select(InterviewRow.conversation).where(*interviews),
+                delete(InterviewRow).where(*interviews),
+            ),
+            "sent": (select(OutboxRow.id).where(*sent), delete(OutboxRow).where(*sent)),
+        }
+        with talking_to(self._engine) as session:
+            counts = {name: _count(session, found) for name, (found, _) in kinds.items()}
+            if not dry_run:
+                counts = {name: _changed(session, change) for name, (_, change) in kinds.items()}
+                session.commit()
+        return replace(
+            purged,
+            questions=counts["questions"],
+            comments=counts["comments"],
+            interviews=counts["interviews"],
+            sent=counts["sent"],
+        )
+
+
+def _old_conversations(before: datetime) -> Select[str]:
+    """Select conversations without a sign of life since a moment; those of older versions have turns only."""
+    known = union(select(ConversationRow.id), select(TurnRow.conversation)).subquery()
+    id_ = known.c[0]
+    return select(id_).where(id_ != DETACHED, ~_alive(id_, before)).order_by(id_)
+
+
+def _alive(id_: ColumnElement[str], since: datetime) -> ColumnElement[bool]:
+    return or_(
+        exists().where(ConversationRow.id == id_, ConversationRow.begun >= since),
+        exists().where(TurnRow.conversation == id_, TurnRow.at >= since),
+        exists().where(InterviewRow.conversation == id_, InterviewRow.changed_at >= since),
+    )
+
+
+def _revived(batch: Sequence[str], since: datetime) -> Select[str]:
+    """Select those of a batch with a new turn."""
+    return select(TurnRow.conversation).where(TurnRow.conversation.in_(batch), TurnRow.at >= since)
+
+
+def _kept_questions(old: Sequence[str] | Select[str]) -> Select[int]:
+    return select(TurnRow.id).where(
+        TurnRow.conversation.in_(old), TurnRow.decision.in_(UNANSWERED) | TurnRow.flags.any()
+    )
+
+
+def _detach(session: Session, batch: Sequence[str]) -> int:
+    """Leave of questions that curators need their wording, verdict and day: nothing that leads to the patient."""
+    wanted = select(TurnRow).where(TurnRow.id.in_(_kept_questions(batch)))
+    rows = session.scalars(wanted).all()
+    for row in rows:
+        row.conversation = DETACHED
+        row.at = row.at.replace(hour=0, minute=0, second=0, microsecond=0)
+        row.number = row.turn_id = row.said = row.choice = row.reply = row.state = None
+        for flag in row.flags:
+            flag.at, flag.comment = row.at, ""
+    session.flush()
+    return len(rows)
+
+
+def _unsent(cutoffs: Cutoffs) -> ColumnElement[bool]:
+    return OutboxRow.accepted_at.is_(None) & (OutboxRow.put_at < cutoffs.sent)
+
+
+def _count(session: Session, wanted: Select[int] | Select[str]) -> int:
+    return session.scalar(select(func.count()).select_from(wanted.subquery())) or 0
+
+
+def _changed(session: Session, change: Delete | Update) -> int:
+    done = session.execute(change, execution_options={"synchronize_session": False})
+    return done.rowcount if isinstance(done, CursorResult) else 0

@@ -1,0 +1,24 @@
+"""Real databases of each kind, with and without encrypted texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.text_cipher import TextCipher, new_key
+from tests.postgresql import emptied
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A new database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'records.db'}"
+    return emptied(str(request.getfixturevalue("postgresql")))
+
+
+@pytest.fixture(params=["plain", "encrypted"])
+def cipher(request: pytest.FixtureRequest) -> TextCipher | None:
+    """Texts as they are, and encrypted: everything works the same."""
+    return TextCipher.of(new_key()) if request.param == "encrypted" else None

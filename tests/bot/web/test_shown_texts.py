@@ -1,0 +1,83 @@
+"""Who may make a text that patients see: the guard's module from approved text, and fixed sentences. Nobody else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+BOT = Path(__file__).parents[3] / "bot"
+WEB = sorted((BOT / "web").glob("*.py"))
+ALL = sorted(path for path in BOT.rglob("*.py") if "_data" not in path.parts)
+PARTS = {"Content", "Interface", "FormText", "Entry"}
+# Makes parts from what is approved; reads them back from storage; puts two together to a line. The guard checks them all.
+MAKERS = {"reply.py", "kept.py", "interview/exchange.py"}
+SHOWN = {"PartView", "ChoiceView", "ChannelReply", "Button"}
+# What a request may bring in. Nothing of it may get into a text that goes out.
+PATIENTS = {"said", "message", "comment", "question", "body", "sender", "text"}
+
+
+def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+    yield from (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: str(path.relative_to(BOT)))
+def test_only_the_module_of_the_guard_makes_parts_of_replies(path: Path) -> None:
+    made = {_name(call) for call in _calls(_tree(path))} & PARTS
+    imported = {
+        alias.name
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.ImportFrom) and node.module == "bot.reply"
+        for alias in node.names
+    }
+
+    assert not made & imported or str(path.relative_to(BOT)) in MAKERS
+    assert path.name != "reply.py" or made >= {"Content", "Interface", "FormText"}
+
+
+@pytest.mark.parametrize("path", WEB, ids=lambda path: path.name)
+def test_what_the_web_shows_of_a_reply_is_the_text_of_a_part_as_it_is(path: Path) -> None:
+    for call in (call for call in _calls(_tree(path)) if _name(call) in SHOWN):
+        texts = [word.value for word in call.keywords if word.arg in {"text", "title", "payload"}]
+        assert texts
+        for value in texts:
+            assert isinstance(value, ast.Attribute), ast.unparse(call)
+            assert (value.attr, ast.unparse(value.value)) in {("text", "part"), ("text", "choice")}
+
+
+@pytest.mark.parametrize("path", WEB, ids=lambda path: path.name)
+def test_no_sentence_of_the_web_is_made_of_what_was_sent(path: Path) -> None:
+    """Sentences of errors are fixed; what is formatted into one comes from our own lists."""
+    for call in (call for call in _calls(_tree(path)) if _name(call) in {"Problem", "respond"}):
+        for node in ast.walk(call):
+            if isinstance(node, ast.JoinedStr | ast.BinOp):
+                used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+                used |= {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+                assert not used & PATIENTS, ast.unparse(call)
+
+
+def test_every_way_to_a_stored_or_new_reply_passes_the_guard() -> None:
+    """`Taken` pairs a turn with what the patient gets: each is made of a reply that came out of the guard."""
+    made = []
+    for path in ALL:
+        for call in (call for call in _calls(_tree(path)) if _name(call) == "Taken"):
+            made.append((path.name, ast.unparse(call.args[1])))
+
+    assert made
+    conversation = (BOT / "conversation.py").read_text(encoding="utf-8")
+    assert "reply = self._guarded(reaction.reply)" in conversation
+    assert {source for source, _ in made} == {"conversation.py", "reception.py"}
+    assert all(
+        reply == "reply" if source == "conversation.py" else reply.startswith("self._shown_again(")
+        for source, reply in made
+    )
