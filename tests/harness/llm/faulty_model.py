@@ -89,8 +89,8 @@ def _handler(proxy: FaultyModel) -> type[BaseHTTPRequestHandler]:
                 return self._reply(fault, _error("insufficient_quota" if fault == 429 else "scripted"))
             if fault in _REPLACED:
                 return self._reply(200, _REPLACED[fault])
-            if fault == "slow":
-                proxy.released.wait(proxy.slow_s)
+            if fault == "slow" and proxy.released.wait(proxy.slow_s):
+                return self._cut(b"")  # the test is over
             status, answer = self._forwarded(content)
             if fault == "cut":
                 return self._cut(answer)

@@ -20,7 +20,7 @@ def main(gguf: str) -> None:
     params.n_parallel = 2
     params.n_threads_http = 4
     params.cpuparams.n_threads = 1
-    params.cpuparams_batch.n_threads = 2
+    params.cpuparams_batch.n_threads = 1  # several wait for one another by spinning: very slow on a busy machine
     params.cache_prompt = False  # the same question is worked out the same way each time
     params.warmup = False
     params.verbosity = 0

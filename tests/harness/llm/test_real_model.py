@@ -116,7 +116,7 @@ def test_faults_in_front_of_it_lose_nothing_and_ask_nothing_twice(
 ) -> None:
     with faulty_model(real_model, [fault]) as proxy:
         proxy.slow_s = 60
-        call = replace(ALONE, timeout_s=4 if fault == "slow" else 30)
+        call = replace(ALONE, timeout_s=5 if fault == "slow" else 30)
         first = answers(proxy.url, tmp_path, QUESTIONS, call)
         again = answers(proxy.url, tmp_path, QUESTIONS, call)
 
