@@ -47,6 +47,7 @@ def _context(run: Run, catalog: str, data: Path | None) -> Context:
     language = run.outcomes[0].lang
     name = run.identity.get("catalog", "").partition("@")[0]
     answers: dict[str, str] = {}
+    stale = False
     if name:
         loaded = Assistant.open(catalog, data=data, sample=True, languages=[language]).catalog(language)
         if loaded.name != name:
@@ -54,12 +55,14 @@ def _context(run: Run, catalog: str, data: Path | None) -> Context:
                 f"{run.folder} is a run against {name!r}, but the catalog is {loaded.name!r}. "
                 "Choose it with `--catalog`."
             )
+        stale = loaded.content_hash != run.identity.get("catalog_hash")
         answers = {pair.id: pair.answer for pair in loaded.pairs}
     try:
         targets = {vignette.id: vignette.targets for vignette in load_vignettes(language)}
     except BadData:  # nobody wrote vignettes in this language: then nothing is wanted of its questions
         targets = {}
-    return Context(verdicts_on(run.folder, run.identity.get("suite", "")), answers, targets, load_costs(run.folder))
+    verdicts = verdicts_on(run.folder, run.identity.get("suite", ""))
+    return Context(verdicts, answers, targets, load_costs(run.folder), stale)
 
 
 def write(facts: Facts, wanted: Wanted, *, now: datetime) -> list[Path]:

@@ -42,6 +42,7 @@ def readability(facts: Facts, places: Places) -> Figure:
             *map(Column, names),
         ),
         rows=tuple(rows),
+        note="The catalog has changed since the run: the answers measured are today's." if facts.stale else "",
     )
 
 
