@@ -1,4 +1,4 @@
-"""What the questions of a run cost: the file that `klartext harness generate` writes beside a suite, `NAME.costs.json`."""
+"""What the questions of a run cost: the file that `klartext harness generate` writes beside a suite."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def cost(facts: Facts, places: Places) -> Figure | None:
     costs = facts.costs
     if costs is None:
         return None
-    n = len(facts.run.outcomes)
+    n, spent_in_all = len(facts.run.outcomes), costs.total.cost
     counts = {name: sum(o.vignette == name for o in facts.run.outcomes) for name in places.vignettes}
     rows = [
         (
@@ -125,17 +125,13 @@ def cost(facts: Facts, places: Places) -> Figure | None:
         for name, spent in sorted(spent_by(costs.pair), key=lambda item: -item[1])
         if name in places.pairs
     ]
-    total = (
-        Cell("All questions"),
-        Cell(f"{costs.total.cost:.2f}"),
-        Cell(str(n), "all"),
-        Cell(f"{costs.total.cost / n:.4f}"),
-    )
+    each = f"{spent_in_all / n:.4f}"
+    total = (Cell("All questions"), Cell(f"{spent_in_all:.2f}"), Cell(str(n), "all"), Cell(each))
     return Figure(
         id="cost",
         topic="Cost",
-        title=f"All cost {costs.total.cost:.2f} {costs.currency}, {costs.total.cost / n:.4f} {costs.currency} a question",
-        lead=f"In {costs.currency}, for having the questions written by a model. Questions of a run that were left out count.",
+        title=f"All cost {spent_in_all:.2f} {costs.currency}, {each} {costs.currency} a question",
+        lead=f"In {costs.currency}, for having the questions written by a model. Dropped ones count.",
         columns=(Column("vignette or pair", "text"), *map(Column, ("cost", "questions", "a question"))),
         rows=(*rows, *per_pair, total),
     )
