@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.comparison import load_run
 from harness.figures import Figure, median_of
-from harness.reporting.command import gather
+from harness.reporting.command import Sources, gather
 from harness.reporting.page import render
 from harness.run import run_suite
 from harness.suite import Suite
@@ -27,10 +27,10 @@ def measure_report(system: InProcess, suite: Suite, data: Path, repeats: int) ->
         folder = Path(name)
         run_suite(only, system, system.assistant.catalog(suite.meta.language), folder)
 
+        sources = Sources(suite.meta.catalog, data, baseline=folder)
+
         def page() -> str:
-            return render(
-                gather(load_run(folder), folder, catalog=suite.meta.catalog, data=data), made=datetime.now(UTC)
-            )
+            return render(gather(load_run(folder), sources), made=datetime.now(UTC))
 
         seconds = median_of(page, repeats)
         size = len(page().encode()) / 1e6

@@ -64,15 +64,18 @@ def report_(
         Path | None, typer.Option(help="Write JUnit XML, one test case per question.", metavar="FILE")
     ] = None,
     fhir: Annotated[Path | None, typer.Option(help="Write a FHIR R4 MeasureReport.", metavar="FILE")] = None,
+    costs: Annotated[
+        Path | None, typer.Option(help="What the questions cost; default: RUN/costs.json.", metavar="FILE")
+    ] = None,
     catalog: CatalogOption = "mammography",
     data: DataOption = None,
 ) -> None:
     """Write one HTML page about a run: charts, advice, and every question behind every number."""
     from harness.comparison import load_run
-    from harness.reporting.command import Wanted, gather, write
+    from harness.reporting.command import Sources, Wanted, gather, write
 
     with friendly_errors():
-        facts = gather(load_run(run), baseline, catalog=catalog, data=data)
+        facts = gather(load_run(run), Sources(catalog, data, baseline, costs))
         wanted = Wanted(out or run / "report.html", csv, junit, fhir)
         for path in write(facts, wanted, now=datetime.now().astimezone()):
             print(path)

@@ -25,41 +25,56 @@ class Wanted:
     fhir: Path | None = None
 
 
-def gather(run: Run, baseline: Path | None, *, catalog: str, data: Path | None = None) -> Facts:
-    """Return what a report says.
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a report is made from, besides the run.
 
-    Args:
-        run: The run.
-        baseline: Folder of an earlier run.
+    Attributes:
         catalog: That of the run, by name or folder: it knows the answers' texts.
         data: Where the assistant keeps what it has parsed: reading a catalog anew takes seconds.
+        baseline: Folder of an earlier run.
+        costs: What the questions cost; None: ``costs.json`` of the run, if it has one.
+    """
+
+    catalog: str
+    data: Path | None = None
+    baseline: Path | None = None
+    costs: Path | None = None
+
+
+def gather(run: Run, sources: Sources) -> Facts:
+    """Return what a report says.
 
     Raises:
         BadData: The run is against another catalog, or holds nothing that is right or wrong.
     """
     if all(outcome.right is None for outcome in run.outcomes):
         raise BadData(f"{run.folder} holds no answered question with a right pair. Run a suite that has paraphrases.")
-    context = _context(run, catalog, data)
-    return facts_of(run, load_run(baseline) if baseline is not None else None, context)
+    context = _context(run, sources)
+    return facts_of(run, load_run(sources.baseline) if sources.baseline is not None else None, context)
 
 
-def _context(run: Run, catalog: str, data: Path | None) -> Context:
+def _context(run: Run, sources: Sources) -> Context:
     language = run.outcomes[0].lang
     name = run.identity.get("catalog", "").partition("@")[0]
     answers: dict[str, str] = {}
+    stale = False
     if name:
-        loaded = Assistant.open(catalog, data=data, sample=True, languages=[language]).catalog(language)
+        opened = Assistant.open(sources.catalog, data=sources.data, sample=True, languages=[language])
+        loaded = opened.catalog(language)
         if loaded.name != name:
             raise BadData(
                 f"{run.folder} is a run against {name!r}, but the catalog is {loaded.name!r}. "
                 "Choose it with `--catalog`."
             )
+        stale = loaded.content_hash != run.identity.get("catalog_hash")
         answers = {pair.id: pair.answer for pair in loaded.pairs}
     try:
         targets = {vignette.id: vignette.targets for vignette in load_vignettes(language)}
     except BadData:  # nobody wrote vignettes in this language: then nothing is wanted of its questions
         targets = {}
-    return Context(verdicts_on(run.folder, run.identity.get("suite", "")), answers, targets, load_costs(run.folder))
+    verdicts = verdicts_on(run.folder, run.identity.get("suite", ""))
+    return Context(verdicts, answers, targets, load_costs(run.folder, sources.costs), stale)
 
 
 def write(facts: Facts, wanted: Wanted, *, now: datetime) -> list[Path]:

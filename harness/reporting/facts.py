@@ -38,12 +38,14 @@ class Context:
         answers: Text of each pair's answer; empty when the catalog is not at hand.
         targets: By vignette, where known.
         costs: Of making and asking the questions, where known.
+        stale: Whether the catalog has changed since the run: the answers' texts are then today's.
     """
 
     verdicts: Verdicts
     answers: Mapping[str, str] = field(default_factory=dict)
     targets: Mapping[str, Targets] = field(default_factory=dict)
     costs: Costs | None = None
+    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ class Facts:
         comparison: With the baseline, if there is one.
         by_pair: The change of each pair, largest loss first; empty without a baseline.
         costs: Where known.
+        stale: Whether the answers' texts are of a later catalog than the run's.
     """
 
     run: Run
@@ -139,6 +142,7 @@ class Facts:
     comparison: Comparison | None
     by_pair: tuple[Paired, ...]
     costs: Costs | None
+    stale: bool
 
     @property
     def pairs(self) -> list[str]:
@@ -173,6 +177,7 @@ def facts_of(run: Run, baseline: Run | None, context: Context) -> Facts:
         comparison=comparison if comparison and comparison.scored else None,
         by_pair=tuple(_by_pair(comparison)) if comparison else (),
         costs=context.costs,
+        stale=context.stale,
     )
 
 

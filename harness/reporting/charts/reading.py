@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from harness.reporting.costs import Spent
 from harness.reporting.facts import Facts, Quartiles, Reading
 from harness.reporting.graphics import Scale, axis, spread
 from harness.reporting.parts import Cell, Column, Figure, Places, name_of
@@ -42,6 +45,7 @@ def readability(facts: Facts, places: Places) -> Figure:
             *map(Column, names),
         ),
         rows=tuple(rows),
+        note="The catalog has changed since the run: the answers measured are today's." if facts.stale else "",
     )
 
 
@@ -94,12 +98,17 @@ def _title(reading: tuple[Reading, ...]) -> str:
     return f"Answers are no harder to read than the questions of any vignette{drift}"
 
 
+def spent_by(sums: Mapping[str, Spent]) -> list[tuple[str, float]]:
+    """Return names with what was spent on each."""
+    return [(name, spent.cost) for name, spent in sums.items()]
+
+
 def cost(facts: Facts, places: Places) -> Figure | None:
     """Return what the run cost; None when nobody wrote it down."""
     costs = facts.costs
     if costs is None:
         return None
-    n = len(facts.run.outcomes)
+    n, spent_in_all = len(facts.run.outcomes), costs.total.cost
     counts = {name: sum(o.vignette == name for o in facts.run.outcomes) for name in places.vignettes}
     rows = [
         (
@@ -108,20 +117,21 @@ def cost(facts: Facts, places: Places) -> Figure | None:
             places.vignette(name, str(counts[name])),
             Cell(f"{spent / counts[name]:.4f}"),
         )
-        for name, spent in costs.vignettes.items()
+        for name, spent in spent_by(costs.vignette)
         if counts.get(name)
     ]
     per_pair = [
         (places.pair(name, name), Cell(f"{spent:.2f}"), Cell(""), Cell(""))
-        for name, spent in sorted(costs.pairs.items(), key=lambda item: -item[1])
+        for name, spent in sorted(spent_by(costs.pair), key=lambda item: -item[1])
         if name in places.pairs
     ]
-    total = (Cell("All questions"), Cell(f"{costs.total:.2f}"), Cell(str(n), "all"), Cell(f"{costs.total / n:.4f}"))
+    each = f"{spent_in_all / n:.4f}"
+    total = (Cell("All questions"), Cell(f"{spent_in_all:.2f}"), Cell(str(n), "all"), Cell(each))
     return Figure(
         id="cost",
         topic="Cost",
-        title=f"All cost {costs.total:.2f} {costs.currency}, {costs.total / n:.4f} {costs.currency} a question",
-        lead=f"In {costs.currency}, as written beside the run.",
+        title=f"All cost {spent_in_all:.2f} {costs.currency}, {each} {costs.currency} a question",
+        lead=f"In {costs.currency}, for having the questions written by a model. Dropped ones count.",
         columns=(Column("vignette or pair", "text"), *map(Column, ("cost", "questions", "a question"))),
         rows=(*rows, *per_pair, total),
     )

@@ -12,7 +12,7 @@ import pytest
 
 from harness.comparison import Run
 from harness.labels import Verdicts
-from harness.reporting.costs import Costs
+from harness.reporting.costs import Costs, Spent
 from harness.reporting.facts import Context, Facts, facts_of
 from harness.reporting.page import render
 from harness.run import Outcome
@@ -65,7 +65,12 @@ def context() -> Context:
         # A catalog of many pairs: there, being taken for one certain other pair is no chance.
         answers={name: f"Die Antwort zu {name} ist kurz." for name in (*PAIRS, *(f"other-{n}" for n in range(29)))},
         targets={vignette.id: vignette.targets for vignette in load_vignettes("de")},
-        costs=Costs(currency="USD", total=3.43, vignettes=dict.fromkeys(VIGNETTES, 1.7), pairs={"pain": 0.5}),
+        costs=Costs(
+            currency="USD",
+            total=Spent(cost=3.43),
+            vignette=dict.fromkeys(VIGNETTES, Spent(cost=1.7)),
+            pair={"pain": Spent(cost=0.5)},
+        ),
     )
 
 

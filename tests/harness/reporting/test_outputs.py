@@ -167,7 +167,8 @@ def test_the_command_writes_every_file(command: Command, folders: tuple[Path, Pa
 
 
 def test_the_page_comes_beside_the_run_with_its_costs(command: Command, folders: tuple[Path, Path]) -> None:
-    (folders[0] / "cost.json").write_text('{"currency": "EUR", "total": 2.5}', encoding="utf-8")
+    costs = {"currency": "EUR", "total": {"cost": 2.5, "calls": 7}, "vignette": {}, "calls": []}
+    (folders[0] / "costs.json").write_text(json.dumps(costs), encoding="utf-8")
 
     done = command("report", folders[0])
 
@@ -185,7 +186,8 @@ def test_the_page_comes_beside_the_run_with_its_costs(command: Command, folders:
         ("report {novel}", "no answered question with a right pair"),
         ("report {new} --out {new}/run.json/x.html", "cannot be written"),
         ("report {other}", "is a run against 'kidney', but the catalog is 'mammography'"),
-        ("report {costly}", "does not say what the run cost"),
+        ("report {new} --costs {dir}/none.json", "does not say what the questions cost"),
+        ("report {costly}", "does not say what the questions cost"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(
@@ -196,7 +198,7 @@ def test_bad_input_is_one_line_and_exit_2(
     paths = {"dir": place, "new": new, "novel": place / "novel", "other": place / "other", "costly": place / "costly"}
     write_run(paths["novel"], [make_outcome("n", pair_id=None)])
     write_run(paths["costly"], [make_outcome("q")])
-    (paths["costly"] / "cost.json").write_text('{"total": "much"}', encoding="utf-8")
+    (paths["costly"] / "costs.json").write_text('{"total": "much"}', encoding="utf-8")
     identity = json.loads((write_run(paths["other"], [make_outcome("q")]) / "run.json").read_text(encoding="utf-8"))
     (paths["other"] / "run.json").write_text(json.dumps({**identity, "catalog": "kidney@1"}), encoding="utf-8")
 

@@ -133,6 +133,13 @@ def test_a_page_without_baseline_catalog_or_scores_leaves_out_what_it_cannot_say
     assert "No pair is confused or missed more than chance would have it." in page.texts
 
 
+def test_answers_of_a_later_catalog_are_not_passed_off_as_the_runs(run: Run, context: Context) -> None:
+    said = "The catalog has changed since the run: the answers measured are today&#39;s."
+
+    assert said in render(facts_of(run, None, replace(context, stale=True)), made=NOW)
+    assert said not in render(facts_of(run, None, context), made=NOW)
+
+
 def test_where_every_answer_is_right_the_interval_has_a_width(make_outcome: Callable[..., Outcome], run: Run) -> None:
     all_right = [
         make_outcome(f"q{n}", pair_id=pair, answered_with=pair) for n in range(5) for pair in ("pain", "costs")
