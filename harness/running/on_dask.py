@@ -69,7 +69,7 @@ def _connected(address: str) -> Iterator[Client]:
                 yield client
             finally:
                 with suppress(*GONE):
-                    client.close()
+                    client.close()  # type: ignore[no-untyped-call]
     except distributed.KilledWorker as error:
         raise Unreachable(
             "Several workers died over the same questions: the system, or a lack of memory, may kill them. See their "
