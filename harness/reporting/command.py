@@ -12,7 +12,7 @@ from harness.comparison import Run, load_run
 from harness.labels import verdicts_on
 from harness.reporting.costs import load_costs
 from harness.reporting.facts import Context, Facts, facts_of
-from harness.vignettes import load_vignettes
+from harness.vignettes import ALL, load_vignettes
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def _context(run: Run, sources: Sources) -> Context:
         stale = loaded.content_hash != run.identity.get("catalog_hash")
         answers = {pair.id: pair.answer for pair in loaded.pairs}
     try:
-        targets = {vignette.id: vignette.targets for vignette in load_vignettes(language)}
+        targets = {vignette.id: vignette.targets for vignette in load_vignettes(language, names=[ALL])}
     except BadData:  # nobody wrote vignettes in this language: then nothing is wanted of its questions
         targets = {}
     verdicts = verdicts_on(run.folder, run.identity.get("suite", ""))
