@@ -320,3 +320,11 @@ def test_a_damaged_state_begins_anew_instead_of_locking_the_patient_out(small: A
 
     assert _texts(_resumed(small, records).turn("/easy", at=NOW)) == [DE["nothing_to_explain"]]
     assert [turn.exchange and turn.exchange.number for turn in records.turns("c1")] == [1, 2]
+
+
+def test_who_calls_staff_leaves_an_urgent_turn_that_says_so(conversation: Conversation, records: SqlRecords) -> None:
+    reply = conversation.turn("/staff", at=NOW)
+
+    (kept,) = records.kept("c1")
+    assert _texts(reply) == [DE["staff_called"]]
+    assert (kept.turn.decision, kept.turn.question, kept.turn.pair_id) == ("urgent", DE["staff_request"], None)

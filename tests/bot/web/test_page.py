@@ -184,7 +184,8 @@ def test_an_emergency_interrupts_with_numbers_and_the_staff(browser: Browser) ->
     browser.press(labels["call_staff"])
     assert SENTENCES[language]["staff_called"] in browser.newest.text
     assert (
-        browser.page.all("article", class_="turn")[-1].one(class_="said").text == f"{labels['you']} {labels['call_staff']}"
+        browser.page.all("article", class_="turn")[-1].one(class_="said").text
+        == f"{labels['you']} {labels['call_staff']}"
     )
 
 
