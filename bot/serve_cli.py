@@ -20,7 +20,7 @@ def serve(
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Folder for index and database. Default: KLARTEXT_DATA.")] = None,
 ) -> None:
-    """Serve the JSON API and the REST channel until told to stop."""
+    """Serve the page for patients, the JSON API and the REST channel until told to stop."""
     from bot.web.server import Serving, run_server
 
     with friendly_errors():

@@ -1,1 +1,1 @@
-"""The service: JSON API, REST channel, health and metrics. Nothing here is imported before `klartext serve` runs."""
+"""The service: page, JSON API, REST channel, health, metrics. Nothing here is imported before `klartext serve` runs."""

@@ -14,7 +14,7 @@ import uvicorn
 
 from bot.assistant import Assistant
 from bot.catalog import locate
-from bot.errors import KlartextError, Unreachable
+from bot.errors import KlartextError, Unreachable, UserFixable
 from bot.interview_wiring import Interviewers
 from bot.reception import Reception
 from bot.settings import Settings
@@ -51,6 +51,11 @@ def run_server(serving: Serving) -> None:
     """
     logs.configure()
     settings = Settings.from_environment(data=serving.data)
+    if settings.link_key and settings.fhir.url and not settings.fhir.patient_system:
+        raise UserFixable(
+            "KLARTEXT_FHIR_PATIENT_SYSTEM is not set. Links name patients (KLARTEXT_LINK_KEY), and the FHIR server "
+            "(KLARTEXT_FHIR_URL) must be told in which system."
+        )
     assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
     records, metrics = make_records(settings), Metrics()
     interviewers = Interviewers.open(

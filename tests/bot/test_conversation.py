@@ -347,3 +347,11 @@ def test_one_foreign_word_does_not_change_the_language(shipped: Assistant, recor
     assert conversation.turn("Tattoo", at=NOW).language == "de"
     assert conversation.turn("does it hurt?", at=NOW).language == "en"
     assert conversation.turn("Kosten", at=NOW).language == "de"
+
+
+def test_who_calls_staff_leaves_an_urgent_turn_that_says_so(conversation: Conversation, records: SqlRecords) -> None:
+    reply = conversation.turn("/staff", at=NOW)
+
+    (kept,) = records.kept("c1")
+    assert _texts(reply) == [DE["staff_called"]]
+    assert (kept.turn.decision, kept.turn.question, kept.turn.pair_id) == ("urgent", DE["staff_request"], None)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot import Assistant
+from bot import Assistant, Settings
 from bot.adapters.fhir_server import HttpFhirServer
 from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_outbox import SqlOutbox
@@ -25,6 +25,7 @@ from bot.handover import Context, Handover, export_of, hand_over_rest
 from bot.interview.answer import Answer
 from bot.interview.filling import Given
 from bot.interview.interview import Turn
+from bot.interview_wiring import Interviewers
 from bot.interviewing import Interviewer
 from bot.outbox import push
 from bot.ports import StoredConversation
@@ -362,4 +363,22 @@ def test_a_chat_is_kept_for_a_server_only_if_one_is_set(
     assert done.returncode == 0, done.stderr
     records = SqlRecords.in_folder(tmp_path)
     assert SqlOutbox(records.engine).waiting() == expected
+    records.close()
+
+
+def test_the_patient_of_a_link_is_named_in_what_is_handed_over(small: Assistant, tmp_path: Path) -> None:
+    access = FhirAccess(url="http://127.0.0.1:9/fhir", patient_system="urn:hospital")
+    settings = Settings(data=tmp_path, fhir=access)
+    records = SqlRecords.in_folder(tmp_path)
+    for id_, patient in (("known", "P-4711"), ("unknown", None)):
+        records.begin(replace(OPENED, id=id_, patient=patient))
+    interviewers = Interviewers.open(settings, small, exam="small", records=records)
+
+    named = {id_: interviewers.handover(id_) for id_ in ("known", "unknown", "never")}
+
+    assert {id_: made.context.patient_id for id_, made in named.items() if made} == {
+        "known": "P-4711",
+        "unknown": "",
+        "never": "",
+    }
     records.close()

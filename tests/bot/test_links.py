@@ -96,3 +96,12 @@ def test_without_a_key_the_command_says_how_to_make_one(klartext: Run) -> None:
 
     assert done.returncode == 2
     assert done.stderr.decode().startswith("klartext: KLARTEXT_LINK_KEY is not set")
+
+
+def test_links_and_a_fhir_server_need_the_system_of_identifiers(klartext: Run) -> None:
+    environ = {"KLARTEXT_LINK_KEY": KEY, "KLARTEXT_FHIR_URL": "http://127.0.0.1:1/fhir"}
+
+    done = klartext("serve", "--sample", "--port", "0", environ=environ)
+
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("klartext: KLARTEXT_FHIR_PATIENT_SYSTEM is not set")

@@ -60,13 +60,13 @@ class Visitor:
 
     @property
     def turns(self) -> int:
-        return self.page.locator("#log > li").count()
+        return self.page.locator("#log > .turn").count()
 
     @property
     def newest(self) -> str:
         """What the newest reply says."""
-        return self.page.locator("#log > li").last.locator(".reply").inner_text()
+        return self.page.locator("#log > .turn").last.locator(".reply").inner_text()
 
     def _answered(self, turns: int) -> None:
-        self.page.locator("#log > li").nth(turns).wait_for()
+        self.page.locator("#log > .turn").nth(turns).wait_for()
         self.page.wait_for_load_state()

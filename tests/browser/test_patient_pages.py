@@ -106,10 +106,10 @@ def test_everything_can_be_reached_and_used_by_keyboard(server: Server, open_pag
     page.locator("#text").focus()
     page.keyboard.type("Tut das weh?")
     page.keyboard.press("Enter")
-    page.locator("#log > li").nth(1).wait_for()
+    page.locator("#log > .turn").nth(1).wait_for()
 
     # The reader is put where the new answer begins.
-    page.wait_for_function("document.activeElement.closest('#log > li:last-child') !== null")
+    page.wait_for_function("document.activeElement.closest('#log > .turn:last-child') !== null")
     assert "Druck" in page.evaluate(f"{focus}.textContent")
 
 

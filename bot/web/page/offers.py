@@ -79,7 +79,8 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
         buttons.append(Button(labels["summary_yes"], words=spoken["word_yes"]))
     if "so_far" in keys:
         buttons.append(Button(labels["step_keep"], words=spoken["word_keep"]))
-    asking = stage == "asking" and not any(isinstance(part, Content) for part in conversation.choices)
+    choosing_pairs = any(isinstance(part, Content) for part in conversation.choices)
+    asks = "on_with" in keys or any(isinstance(part, FormText) for part in last.parts)
     return Offers(
         number=conversation.number,
         language=language,
@@ -87,10 +88,10 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
         buttons=tuple(buttons),
         several="several" in keys and len(buttons) > 1,
         changes=tuple(_changes(last)) if stage in ("summary", "choosing") else (),
-        steps=_steps(labels, spoken) if asking else (),
+        steps=_steps(labels, spoken) if stage == "asking" and asks and not choosing_pairs else (),
         stage=stage,
-        progress=conversation.progress,
-        asks="on_with" in keys or stage != "asking" or any(isinstance(part, FormText) for part in last.parts),
+        progress=conversation.progress if asks else None,
+        asks=stage == "asking" and asks,
     )
 
 

@@ -59,7 +59,6 @@ class TurnView:
 
     Attributes:
         said: What the patient wrote or chose.
-        chosen: Whether it was a button.
         alert: Whether it is an emergency: whom to call stands in `call`.
         flag: What the patient said of the answer.
         can_flag: Whether there is an answer to say something of.
@@ -68,7 +67,6 @@ class TurnView:
     number: int
     turn_id: str
     said: str
-    chosen: bool
     language: str
     blocks: tuple[Block, ...]
     alert: bool
@@ -99,7 +97,6 @@ class Shown:
             number=exchange.number if exchange else 0,
             turn_id=exchange.turn_id if exchange else "",
             said=labels[COMMANDS[said]] if said in COMMANDS else _ticked(said, choices) or said,
-            chosen=said in COMMANDS or bool(exchange and exchange.choice is not None),
             language=reply.language,
             blocks=tuple(self.blocks(reply)),
             alert=bool(urgent),

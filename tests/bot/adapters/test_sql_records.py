@@ -19,7 +19,7 @@ from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredT
 from bot.wiring import make_records
 
 NOW = datetime(2026, 11, 1, 12, 30, tzinfo=UTC)
-OPENED = StoredConversation("c1", NOW, "de", "api", secret_hash="abc", consented=True)
+OPENED = StoredConversation("c1", NOW, "de", "page", secret_hash="abc", consented=True, patient="P-4711")
 
 
 def _turn(question: str, decision: str = "declined", pair_id: str | None = None, number: int = 0) -> StoredTurn:
@@ -268,3 +268,17 @@ def test_a_data_folder_may_have_any_name(tmp_path: Path) -> None:
 
     assert (folder / "klartext.db").is_file()
     _close(records)
+
+
+def test_thanks_for_an_answer_are_kept_but_are_no_complaint(records: SqlRecords) -> None:
+    records.begin(OPENED)
+    records.add_turn(_turn("Tut das weh?", "answered", "pain", number=1))
+
+    records.flag("c1", StoredFlag("t1", "helpful", "", NOW))
+    assert [flag.reason for flag in records.flags("c1")] == ["helpful"]
+    assert records.open_questions() == []
+    assert [kept.flags for kept in records.kept("c1")] == [()]
+
+    records.flag("c1", StoredFlag("t1", "complicated", "", NOW))
+    assert len(records.open_questions()) == 1
+    assert [kept.flags for kept in records.kept("c1")] == [("complicated",)]

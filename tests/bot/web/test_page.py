@@ -123,7 +123,7 @@ def test_a_choice_from_an_older_list_is_not_taken(browser: Browser) -> None:
     browser.send(old, old.all("button")[0], turn="another-turn")
 
     assert labels["note_stale"] in browser.text
-    assert len(browser.page.all("li", class_="turn")) == 3
+    assert len(browser.page.all("article", class_="turn")) == 3
 
 
 def test_a_double_submit_is_one_turn(browser: Browser) -> None:
@@ -133,7 +133,7 @@ def test_a_double_submit_is_one_turn(browser: Browser) -> None:
     for _ in range(2):
         browser.send(form, text=QUESTION[language_of(browser)])
 
-    assert len(browser.page.all("li", class_="turn")) == 2
+    assert len(browser.page.all("article", class_="turn")) == 2
 
 
 def test_another_message_from_an_old_form_is_a_turn_of_its_own(browser: Browser) -> None:
@@ -144,7 +144,7 @@ def test_another_message_from_an_old_form_is_a_turn_of_its_own(browser: Browser)
     for _ in range(2):
         browser.send(form, text=QUESTION[language_of(browser)])
 
-    assert len(browser.page.all("li", class_="turn")) == 3
+    assert len(browser.page.all("article", class_="turn")) == 3
     assert browser.newest.all(class_="answer")
 
 
@@ -184,7 +184,8 @@ def test_an_emergency_interrupts_with_numbers_and_the_staff(browser: Browser) ->
     browser.press(labels["call_staff"])
     assert SENTENCES[language]["staff_called"] in browser.newest.text
     assert (
-        browser.page.all("li", class_="turn")[-1].one(class_="said").text == f"{labels['you']} {labels['call_staff']}"
+        browser.page.all("article", class_="turn")[-1].one(class_="said").text
+        == f"{labels['you']} {labels['call_staff']}"
     )
 
 

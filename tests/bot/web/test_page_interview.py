@@ -95,7 +95,7 @@ def test_boxes_are_sent_together_and_shown_as_words(browser: Browser) -> None:
 
     browser.press(LABELS[language]["choose_send"], pick="1")
 
-    said = browser.page.all("li", class_="turn")[-1].one(class_="said")
+    said = browser.page.all("article", class_="turn")[-1].one(class_="said")
     assert said.text == f"{LABELS[language]['you']} {labels[0]}"
 
 

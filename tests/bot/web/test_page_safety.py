@@ -116,7 +116,7 @@ def test_a_form_without_its_token_does_nothing(browser: Browser, address: str) -
         answer = browser.client.post(address, data={**fields, **token})
         assert answer.status_code == 403
         assert DE["error_403"] in answer.text
-    assert len(browser.open("/chat").all("li", class_="turn")) == 1
+    assert len(browser.open("/chat").all("article", class_="turn")) == 1
 
 
 def test_a_form_from_another_site_does_nothing(browser: Browser) -> None:
@@ -157,7 +157,7 @@ def test_hostile_text_is_shown_as_text_or_kindly_refused(browser: Browser, hosti
 def test_markup_stays_what_was_typed(browser: Browser, markup: str) -> None:
     browser.say(markup)
 
-    said = browser.page.all("li", class_="turn")[-1].one(class_="said").one("p", class_="text")
+    said = browser.page.all("article", class_="turn")[-1].one(class_="said").one("p", class_="text")
     assert said.children == [markup]
     assert markup in browser.open("/copy").one("dl", class_="talk").one("dt").text
 
@@ -343,7 +343,7 @@ def test_the_conversation_survives_the_server(own_server: Server) -> None:
     again = Browser(own_server.url)
     again.client.cookies = browser.client.cookies
 
-    assert len(again.open("/chat").all("li", class_="turn")) == 2
+    assert len(again.open("/chat").all("article", class_="turn")) == 2
     assert DE["go_on"] in again.open("/").text
     browser.client.close()
     again.client.close()

@@ -1,71 +1,87 @@
 "use strict";
 // The page works without this. With it, messages are sent without a reload, answers are read aloud, and pages printed.
-const talk = document.getElementById("log");
+const log = document.getElementById("log");
 
-async function send(form, submitter) {
-  const failed = () => document.getElementById("send-failed");
-  const body = new URLSearchParams(new FormData(form, submitter));
-  document.querySelectorAll("#now button, #call-staff button").forEach((button) => { button.disabled = true; });
-  talk.setAttribute("aria-busy", "true");
-  try {
-    const answer = await fetch("/chat", { method: "POST", body, headers: { Accept: "text/html" } });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (!answer.ok || !page.getElementById("log")) throw new Error("not taken");
-    show(page);
-  } catch {
-    document.querySelectorAll("#now button, #call-staff button").forEach((button) => { button.disabled = false; });
-    failed().textContent = failed().dataset.text;
-    failed().hidden = false;
-    failed().scrollIntoView({ block: "center" });
-  }
-  talk.removeAttribute("aria-busy");
+function busy(on) {
+  const send = document.querySelector("#say button");
+  document.querySelectorAll("main button, #call-staff button").forEach((button) => { button.disabled = on; });
+  if (on) send.dataset.label = send.textContent;
+  send.textContent = on ? send.dataset.sending : send.dataset.label;
+  log.setAttribute("aria-busy", String(on));
 }
 
-function show(page) {
+async function send(form, submitter) {
+  const body = new URLSearchParams(new FormData(form, submitter));
+  const draft = form.id === "say" ? "" : document.getElementById("text").value;
+  document.getElementById("send-failed").hidden = true;
+  busy(true);
+  let said = "";
+  try {
+    const answer = await fetch("/chat", { method: "POST", body });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (answer.ok && page.getElementById("log")) return show(page, draft);
+    if (answer.ok) return location.assign(answer.url); // the conversation has ended
+    said = page.querySelector("main p").textContent;
+  } catch {
+    said = "";
+  }
+  busy(false);
+  const failed = document.getElementById("send-failed");
+  failed.textContent = said || failed.dataset.text;
+  failed.hidden = false;
+  failed.scrollIntoView({ block: "center" });
+}
+
+function show(page, draft) {
   document.querySelectorAll("#newest").forEach((old) => { old.removeAttribute("id"); });
-  for (const turn of page.querySelectorAll("#log > li")) {
-    const known = document.getElementById(turn.id);
-    if (!known) talk.append(document.adoptNode(turn));
+  document.querySelectorAll(".panel[role=alert]").forEach((old) => { old.removeAttribute("role"); });
+  for (const turn of page.querySelectorAll("#log > .turn")) {
+    if (!document.getElementById(turn.id)) log.append(document.adoptNode(turn));
   }
   for (const id of ["now", "call-staff"]) {
-    const renewed = page.getElementById(id);
-    if (renewed) document.getElementById(id).replaceWith(document.adoptNode(renewed));
+    document.getElementById(id).replaceWith(document.adoptNode(page.getElementById(id)));
   }
-  // Related questions of earlier answers need the number of the next turn too.
+  // Related questions of earlier answers begin the next turn too.
   const next = document.querySelector("#say input[name=turn]").value;
   document.querySelectorAll("#log form.related input[name=turn]").forEach((field) => { field.value = next; });
+  document.querySelectorAll("#log button").forEach((button) => { button.disabled = false; });
+  log.setAttribute("aria-busy", "false");
+  document.getElementById("text").value = draft;
   document.title = page.title;
   addVoices();
-  const newest = talk.lastElementChild;
-  newest.scrollIntoView({ block: "start" });
-  (document.getElementById("newest") || newest).focus({ preventScroll: true });
+  // What was said gets the focus; the log, which is live, tells the reply.
+  const said = log.lastElementChild.querySelector(".said, .reply");
+  said.tabIndex = -1;
+  said.focus({ preventScroll: true });
+  log.lastElementChild.scrollIntoView({ block: "start" });
 }
 
 function addVoices() {
   if (!("speechSynthesis" in window)) return;
-  for (const answer of document.querySelectorAll(".answer:not(.voiced)")) {
-    const words = talk ? talk.dataset : {};
+  for (const answer of log.querySelectorAll(".answer:not(.voiced)")) {
     const button = document.createElement("button");
     answer.classList.add("voiced");
     button.type = "button";
     button.className = "plain voice";
-    button.textContent = words.read;
-    button.addEventListener("click", () => {
-      const speaking = speechSynthesis.speaking;
-      speechSynthesis.cancel();
-      if (speaking && button.textContent === words.stop) return;
-      const text = [...answer.querySelectorAll(":scope > .text, details[open] > .text")];
-      const voice = new SpeechSynthesisUtterance(text.map((part) => part.textContent).join(" "));
-      voice.lang = answer.closest("[lang]").lang;
-      voice.onend = voice.onerror = () => { button.textContent = words.read; };
-      button.textContent = words.stop;
-      speechSynthesis.speak(voice);
-    });
+    button.textContent = log.dataset.read;
+    button.addEventListener("click", () => { read(answer, button); });
     answer.append(button);
   }
 }
 
-if (talk) {
+function read(answer, button) {
+  const stop = button.textContent === log.dataset.stop;
+  speechSynthesis.cancel();
+  if (stop) return;
+  const texts = [...answer.querySelectorAll(":scope > .text, details[open] > .text")];
+  const speech = new SpeechSynthesisUtterance(texts.map((text) => text.textContent).join(" "));
+  speech.lang = answer.closest("[lang]").lang;
+  speech.onend = speech.onerror = () => { button.textContent = log.dataset.read; };
+  button.textContent = log.dataset.stop;
+  speechSynthesis.speak(speech);
+}
+
+if (log) {
   document.addEventListener("submit", (event) => {
     if (event.target.getAttribute("action") !== "/chat") return;
     event.preventDefault();
@@ -75,12 +91,11 @@ if (talk) {
     const field = event.target;
     if (field.id !== "text" || event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
-    if (field.value.trim()) field.form.requestSubmit(field.form.querySelector("button"));
+    if (field.value.trim()) field.form.requestSubmit();
   });
   addVoices();
-  const newest = document.getElementById("newest");
-  if (newest && location.hash === "#newest") newest.focus({ preventScroll: true });
 }
+
 const print = document.getElementById("print");
 if (print) {
   print.hidden = false;
