@@ -37,6 +37,7 @@ def test_a_question_is_answered_with_the_approved_text(patient: Patient, shipped
         "key": None,
         "pair_id": "pain",
         "field": "answer",
+        "link_id": None,
         "text": shipped.catalog("de").pair("pain").answer,
     }
     assert texts(answer)[1:] == [DE["sample_label"]]
