@@ -11,7 +11,7 @@ from bot.assistant import Assistant
 from bot.catalog import Catalog
 from bot.fhir_files import read_json, shipped_questionnaires
 from bot.handover import Context, Handover
-from bot.interview.fhir_json import JsonObject, as_object
+from bot.interview.fhir_json import JsonObject, as_object, dump
 from bot.interviewing import Interviewer
 from bot.ports import History, Interviews, Outbox
 from bot.settings import FhirAccess, Settings
@@ -23,7 +23,7 @@ class Interviewers:
     """Interviewers and handovers of all conversations, on one connection each.
 
     Attributes:
-        document: The Questionnaire, or a Bundle with its value sets; None where nothing is asked.
+        document: The Questionnaire, or a Bundle with its value sets, as JSON text; None where nothing is asked.
         interviews: Where interviews are kept.
         history: Where questions are kept.
         outbox: What waits for a FHIR server.
@@ -31,7 +31,7 @@ class Interviewers:
         catalogs: Releases that answers come from.
     """
 
-    document: JsonObject | None
+    document: str | None
     interviews: Interviews
     history: History
     outbox: Outbox
@@ -50,7 +50,7 @@ class Interviewers:
         else:
             document = next((each for each in shipped_questionnaires() if each.get("id") == f"{exam}-history"), None)
         return cls(
-            document,
+            dump(document) if document is not None else None,
             make_interviews(settings),
             make_history(settings),
             make_outbox(settings),
