@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ from bot.adapters.sql_tables import (
 )
 from bot.errors import AlreadyStored, BadData, Erased, Unreachable
 from bot.ports import FlagReason, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
+from bot.together import Together
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 UNANSWERED = ("declined", "clarify")
 TALK = "talk"  # what is no question
 WAIT_S = 30  # for another writer to SQLite
+COMMITTED_TOGETHER = 64
 MIGRATION_LOCK = 0x6B6C6172  # any number, the same in every worker
 
 
@@ -44,6 +46,8 @@ class SqlRecords:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        # SQLite lets one write at a time, and waits for the disk each time: turns that wait are committed together.
+        self._together = Together(self._add_turns, at_most=COMMITTED_TOGETHER)
 
     @classmethod
     def in_folder(cls, folder: Path) -> Self:
@@ -83,17 +87,18 @@ class SqlRecords:
             return stored_conversation(row) if row else None
 
     def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None) -> None:
+        if self._engine.dialect.name == "sqlite":
+            self._together.ask((turn, interview))
+        else:  # other databases do this themselves
+            self._add_turns([(turn, interview)])
+
+    def _add_turns(self, turns: Sequence[tuple[StoredTurn, InterviewChange | None]]) -> list[None]:
+        """Store turns in one transaction: all, or none."""
         with self._session() as session:
-            session.add(turn_row(turn))
-            session.flush()
-            if interview is not None:
-                write_change(session, interview)
-            # After the insert, and locked: a turn that crosses its conversation's erasure must not be left behind.
-            if turn.exchange and not session.get(
-                ConversationRow, turn.conversation, with_for_update={"key_share": True}
-            ):
-                raise Erased("The conversation was deleted.")
+            for turn, interview in turns:
+                _write_turn(session, turn, interview)
             session.commit()
+        return [None] * len(turns)
 
     def turn(self, conversation: str, turn_id: str) -> StoredTurn | None:
         with self._session() as session:
@@ -196,6 +201,16 @@ def _engine(url: str | URL) -> Engine:
     engine = create_engine(url, hide_parameters=True, connect_args={"timeout": WAIT_S})
     event.listen(engine, "connect", _durable_sqlite)
     return engine
+
+
+def _write_turn(session: Session, turn: StoredTurn, interview: InterviewChange | None) -> None:
+    session.add(turn_row(turn))
+    session.flush()
+    if interview is not None:
+        write_change(session, interview)
+    # After the insert, and locked: a turn that crosses its conversation's erasure must not be left behind.
+    if turn.exchange and not session.get(ConversationRow, turn.conversation, with_for_update={"key_share": True}):
+        raise Erased("The conversation was deleted.")
 
 
 def _find(session: Session, conversation: str, turn_id: str) -> TurnRow | None:
