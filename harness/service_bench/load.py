@@ -1,7 +1,7 @@
-"""Patients who all ask at once, in a process of their own: `python -m harness.service_bench.load`, a job on standard input.
+"""Patients who all ask at once, in a process of their own: `python -m harness.service_bench.load`.
 
-The client is a few lines over sockets rather than a library: on few cores a heavy client would slow down whom it measures,
-and hide how much slower one is than the other.
+The client is a few lines over sockets rather than a library: on few cores a heavy client would slow down whom it
+measures, and hide how much slower one is than the other.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class BadAnswer(Exception):
 
 
 class Client:
-    """One keep-alive connection."""
+    """One keep-alive connection; it is opened anew after an error."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -58,24 +58,41 @@ class Client:
 
     async def post(self, path: str, body: dict[str, Any], *, token: str = "") -> dict[str, Any]:
         """Send JSON and return the JSON that comes back; raise BadAnswer unless it is a success."""
+        status, found = await self.request("POST", path, body, token=token)
+        if status not in (200, 201):
+            raise BadAnswer(f"The service answered {status} under load.")
+        return found
+
+    async def request(
+        self, method: str, path: str, body: dict[str, Any] | None = None, *, token: str = ""
+    ) -> tuple[int, dict[str, Any]]:
+        """Return the status and the JSON of the answer.
+
+        Raises:
+            OSError, EOFError: The connection broke; nobody knows whether the request arrived.
+        """
         if self._reader is None or self._writer is None:
             self._reader, self._writer = await asyncio.open_connection(self._host, self._port)
-        content = json.dumps(body).encode()
+        content = json.dumps(body).encode() if body is not None else b""
         head = (
-            f"POST {path} HTTP/1.1\r\nHost: {self._host}\r\nAuthorization: Bearer {token}\r\n"
+            f"{method} {path} HTTP/1.1\r\nHost: {self._host}\r\nAuthorization: Bearer {token}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
         )
-        self._writer.write(head.encode() + content)
-        answer = (await self._reader.readuntil(b"\r\n\r\n")).decode().lower()
-        length = int(answer.split("content-length:")[1].split("\r\n")[0])
-        found = await self._reader.readexactly(length)
-        if answer.split()[1] not in ("200", "201"):
-            raise BadAnswer(f"The service answered {answer.split()[1]} under load.")
-        return dict(json.loads(found))
+        try:
+            self._writer.write(head.encode() + content)
+            answer = (await self._reader.readuntil(b"\r\n\r\n")).decode().lower()
+            length = int(answer.split("content-length:")[1].split("\r\n")[0])
+            found = await self._reader.readexactly(length)
+        except (OSError, EOFError):
+            self.close()
+            raise
+        return int(answer.split()[1]), dict(json.loads(found))
 
     def close(self) -> None:
+        """Break the connection off."""
         if self._writer is not None:
             self._writer.close()
+        self._reader = self._writer = None
 
 
 async def measure(job: Job) -> Measured:

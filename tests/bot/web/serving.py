@@ -34,20 +34,23 @@ class Server:
             **(environ or {}),
         }
         self._process: subprocess.Popen[bytes] | None = None
+        self._port = "0"
         self.url = ""
 
-    def start(self) -> None:
+    def start(self, *options: str) -> None:
+        """Start it; after the first time on the same port."""
         before = len(self.stdout())
         code = "from bot.cli import main; main()"
         with (self._folder / "out").open("ab") as out, (self._folder / "err").open("ab") as err:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", code, "serve", "--sample", "--port", "0"],
+                [sys.executable, "-c", code, "serve", "--sample", "--port", self._port, *options],
                 stdout=out,
                 stderr=err,
                 env=self._environ,
             )
         self._wait_for(lambda: "listens on" in self.stdout()[before:])
         self.url = self.stdout()[before:].split("listens on ")[1].split()[0]
+        self._port = self.url.rsplit(":", 1)[1]
         self._wait_for(lambda: httpx.get(self.url + "/healthz").status_code == 200)
 
     def limit(self, *, turns: int, requests: int) -> None:
