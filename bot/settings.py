@@ -105,6 +105,7 @@ class Settings:
         trusted_proxies: Addresses whose ``X-Forwarded-For`` is believed (``KLARTEXT_TRUSTED_PROXIES``, by commas).
         requests_per_minute: Of one address (``KLARTEXT_REQUESTS_PER_MINUTE``); many patients may share a hospital's.
         turns_per_minute: Of one conversation (``KLARTEXT_TURNS_PER_MINUTE``).
+        workers: How many processes serve patients (``KLARTEXT_WORKERS``); more than one share PostgreSQL and Chroma.
         fhir: How to reach a FHIR server.
     """
 
@@ -120,6 +121,7 @@ class Settings:
     trusted_proxies: tuple[str, ...] = ()
     requests_per_minute: int = REQUESTS_PER_MINUTE
     turns_per_minute: int = TURNS_PER_MINUTE
+    workers: int = 1
     fhir: FhirAccess = FhirAccess()
 
     @classmethod
@@ -140,6 +142,7 @@ class Settings:
             trusted_proxies=_list(env, "KLARTEXT_TRUSTED_PROXIES"),
             requests_per_minute=_count(env, "KLARTEXT_REQUESTS_PER_MINUTE", REQUESTS_PER_MINUTE),
             turns_per_minute=_count(env, "KLARTEXT_TURNS_PER_MINUTE", TURNS_PER_MINUTE),
+            workers=_count(env, "KLARTEXT_WORKERS", 1),
             fhir=FhirAccess.from_environment(env),
         )
 

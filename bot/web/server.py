@@ -1,4 +1,4 @@
-"""Run the service in this process until it is told to stop."""
+"""Run the service until it is told to stop: in this process, or in several."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import socket
 import threading
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -18,6 +19,8 @@ from bot.reception import Reception
 from bot.settings import Settings
 from bot.web import logs
 from bot.web.app import Service, build_app
+from bot.web.metrics import Metrics
+from bot.web.workers import Worker, require_shareable, supervise
 from bot.wiring import make_records
 
 log = logging.getLogger("klartext.web")
@@ -35,6 +38,7 @@ class Serving:
     data: Path | None
     sample: bool
     questionnaire: Path | None = None
+    workers: int | None = None
 
 
 def run_server(serving: Serving) -> None:
@@ -45,31 +49,63 @@ def run_server(serving: Serving) -> None:
     """
     logs.configure()
     settings = Settings.from_environment(data=serving.data)
+    workers = serving.workers or settings.workers
+    if workers > 1:
+        require_shareable(settings, workers)
+        listening = _listen(serving.host, serving.port)
+        _announce(serving, listening)
+        supervise(partial(_work, serving, listening), workers)
+    else:
+        service = _open(serving, settings)
+        listening = _listen(serving.host, serving.port)
+        _announce(serving, listening)
+        _serve(service, listening)
+
+
+def _open(serving: Serving, settings: Settings, worker: Worker | None = None) -> Service:
     assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
     interviewers = Interviewers.open(settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire)
     interviewers.of("")  # a form that cannot be asked is refused before anybody comes
     reception = Reception(
         assistant, make_records(settings), lambda: datetime.now().astimezone(), interviewer=interviewers.of
     )
-    service = Service(reception, settings)
-    listening = _listen(serving.host, serving.port)
-    server = uvicorn.Server(_config(service, settings))
+    return Service(reception, settings, metrics=Metrics(shared_in=worker.metrics if worker else None))
+
+
+def _serve(service: Service, listening: socket.socket, worker: Worker | None = None) -> None:
+    """Serve on a socket in this process, alone or as one of several workers."""
+    server = uvicorn.Server(_config(service, service.settings))
     failed: list[KlartextError] = []
 
     def prepare() -> None:
         try:
-            assistant.prepare()
+            service.reception.assistant.prepare()
             service.prepared.set()
-            log.info("ready", extra={"fields": {"sample": serving.sample}})
+            if worker is not None:
+                worker.ready.set()
+            log.info("ready", extra={"fields": {"sample": service.reception.assistant.sample}})
         except KlartextError as error:
             failed.append(error)
             server.should_exit = True
 
-    threading.Thread(target=prepare, daemon=True, name="prepare").start()
-    print(f"Klartext listens on {_shown(listening)}{' (sample mode)' if serving.sample else ''}", flush=True)
-    server.run(sockets=[listening])
+    if worker is not None and worker.ready.is_set():
+        prepare()  # others answer meanwhile
+    else:
+        threading.Thread(target=prepare, daemon=True, name="prepare").start()
+    if not failed:
+        server.run(sockets=[listening])
     if failed:
         raise failed[0]
+
+
+def _work(serving: Serving, listening: socket.socket, worker: Worker) -> None:
+    """Serve as one of several processes."""
+    logs.configure()
+    _serve(_open(serving, Settings.from_environment(data=serving.data), worker), listening, worker)
+
+
+def _announce(serving: Serving, listening: socket.socket) -> None:
+    print(f"Klartext listens on {_shown(listening)}{' (sample mode)' if serving.sample else ''}", flush=True)
 
 
 def _config(service: Service, settings: Settings) -> uvicorn.Config:
