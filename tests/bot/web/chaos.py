@@ -47,8 +47,8 @@ SCRIPTS: tuple[tuple[Json, ...], ...] = tuple(
         ("nein danke", "Kann ich am Tag danach Sport machen?", "Warum?", "Und dann?", "2", "/interview", "ja", "66"),
     )
 )
-RETRY_S = 0.2  # between attempts while nobody answers
-PATIENCE_S = 300.0  # until a turn must have been answered
+RETRY_S = (0.1, 3.0)  # between attempts while nobody answers: at first, and at most
+PATIENCE_S = 600.0  # until a turn must have been answered
 RESENT = 0.1  # share of answered turns that are sent again all the same
 AGAIN = (429, 503)
 
@@ -128,7 +128,7 @@ class Chat:
             client.close()
 
     async def _until_answered(self, client: Client, method: str, path: str, body: Json | None = None) -> Json:
-        until = time.monotonic() + PATIENCE_S
+        until, wait_s = time.monotonic() + PATIENCE_S, RETRY_S[0]
         while time.monotonic() < until:
             try:
                 status, found = await client.request(method, path, body, token=self.token)
@@ -138,7 +138,8 @@ class Chat:
                 return found
             self.refused += status not in AGAIN
             self.resends += path.endswith("/turns")
-            await asyncio.sleep(RETRY_S * self.rng.uniform(0.5, 1.5))
+            await asyncio.sleep(wait_s * self.rng.uniform(0.5, 1.5))
+            wait_s = min(2 * wait_s, RETRY_S[1])
         raise TimeoutError(f"a turn was not answered in {PATIENCE_S} s")
 
 
@@ -258,7 +259,7 @@ def main() -> int:
         server.start()
         try:
             chaos = Chaos(server, database, seed=chosen.seed)
-            figures = asyncio.run(chaos.run(chats=chosen.chats, kills=chosen.kills, up_s=(0.5, 8), pause_s=10))
+            figures = asyncio.run(chaos.run(chats=chosen.chats, kills=chosen.kills, up_s=(0.3, 5), pause_s=30))
         finally:
             server.kill()
     print(figures.as_text())
