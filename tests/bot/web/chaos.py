@@ -259,7 +259,7 @@ def main() -> int:
         server.start()
         try:
             chaos = Chaos(server, database, seed=chosen.seed)
-            figures = asyncio.run(chaos.run(chats=chosen.chats, kills=chosen.kills, up_s=(0.3, 5), pause_s=30))
+            figures = asyncio.run(chaos.run(chats=chosen.chats, kills=chosen.kills, up_s=(0.2, 3), pause_s=30))
         finally:
             server.kill()
     print(figures.as_text())
