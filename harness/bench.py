@@ -57,10 +57,11 @@ def bench(
     data: Annotated[Path | None, typer.Option("--data", help="Folder for index and database.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the figures as JSON.")] = None,
     scale: Annotated[bool, typer.Option("--scale", help="Large catalogs instead; takes minutes.")] = False,
+    service: Annotated[bool, typer.Option("--service", help="The service beside a bare endpoint instead.")] = False,
 ) -> None:
     """Measure decisions, a whole run, start-up and memory, or large catalogs; exit 1 if a limit is exceeded."""
     with friendly_errors():
-        figures = measure_scale(repeats) if scale else measure(repeats, data)
+        figures = _measured(repeats, data, scale=scale, service=service)
         table = Table("figure", "measured", "limit", "medians", box=box.SIMPLE_HEAD)
         for figure in figures:
             style = None if figure.holds else "bold red"
@@ -75,6 +76,14 @@ def bench(
         if out is not None:
             out.write_text(json.dumps([asdict(figure) for figure in figures], indent=2) + "\n", encoding="utf-8")
     raise typer.Exit(0 if all(figure.holds for figure in figures) else 1)
+
+
+def _measured(repeats: int, data: Path | None, *, scale: bool, service: bool) -> list[Figure]:
+    if service:
+        from harness.service_bench.measure import measure_service
+
+        return measure_service(repeats, data)
+    return measure_scale(repeats) if scale else measure(repeats, data)
 
 
 def measure(repeats: int, data: Path | None) -> list[Figure]:
