@@ -22,13 +22,15 @@ check: $(VENV)/.installed-test
 bench: $(VENV)/.installed-test
 	$(BIN)/klartext bench $(ARGS)
 
-# What takes too long for every commit: the whole evaluation in both languages, and the benchmark.
+# What takes too long for every commit: the whole evaluation in both languages, the benchmarks, a thousand chats and kills.
 proof: $(VENV)/.installed-test
 	$(BIN)/klartext demo --no-chat --lang de
 	$(BIN)/klartext demo --no-chat --lang en
 	$(BIN)/klartext bench
 	$(BIN)/klartext bench --scale
 	$(BIN)/klartext bench --harness
+	$(BIN)/klartext bench --service
+	$(BIN)/python -m tests.bot.web.chaos --chats 1000 --kills 20
 
 format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .

@@ -90,7 +90,39 @@ SMALL_TALK: Mapping[str, frozenset[str]] = {
         ]
     ),
     "help": frozenset(["hilfe", "help", "was kannst du", "was koennen sie", "what can you do"]),
-    "stop": frozenset(["stop", "stopp", "halt", "abbrechen", "aufhoeren", "quit", "exit", "ende"]),
+    "stop": frozenset(
+        [
+            "stop",
+            "stopp",
+            "halt",
+            "abbrechen",
+            "aufhoeren",
+            "beenden",
+            "chat beenden",
+            "ende",
+            "schluss",
+            "ich moechte aufhoeren",
+            "quit",
+            "exit",
+            "end",
+            "end chat",
+            "please stop",
+            "i want to stop",
+        ]
+    ),
+    "goodbye": frozenset(
+        [
+            "tschuess",
+            "auf wiedersehen",
+            "ade",
+            "adieu",
+            "auf wiederluege",
+            "uf wiederluege",
+            "bye",
+            "bye bye",
+            "goodbye",
+        ]
+    ),
 }
 # Whole messages by which a patient asks for the easy answer.
 EASIER = frozenset(

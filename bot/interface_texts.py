@@ -25,8 +25,7 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
         "too_long": "Ihre Nachricht ist zu lang für mich. Bitte schreiben Sie Ihre Frage in höchstens {limit} Zeichen.",
         "greeting": "Guten Tag! Was möchten Sie über Ihre Untersuchung wissen?",
         "thanks": "Gern geschehen. Haben Sie noch eine Frage?",
-        "stop": "In Ordnung. Sie können jederzeit weiterfragen. Zum Beenden schreiben Sie /quit.",
-        "stop_plain": "In Ordnung. Sie können jederzeit weiterfragen, oder dieses Fenster schließen.",
+        "stop": "In Ordnung. Sie können jederzeit aufhören oder weiterfragen.",
         "ask_away": "Gern. Schreiben Sie einfach Ihre Frage.",
         "go_on": (
             "Gut. Wenn es schlimmer wird, rufen Sie sofort 112 an (Schweiz: 144). Was möchten Sie über "
@@ -111,8 +110,7 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
         "too_long": "Your message is too long for me. Please write your question in at most {limit} characters.",
         "greeting": "Hello! What would you like to know about your examination?",
         "thanks": "You are welcome. Do you have another question?",
-        "stop": "All right. You can go on asking at any time. To leave, write /quit.",
-        "stop_plain": "All right. You can go on asking at any time, or close this window.",
+        "stop": "All right. You can stop or go on asking at any time.",
         "ask_away": "Of course. Just write your question.",
         "go_on": (
             "Good. If it gets worse, call 112 at once (Switzerland: 144). What would you like to know "

@@ -25,7 +25,7 @@ class Interviewers:
     """Interviewers and handovers of all conversations, on one connection each.
 
     Attributes:
-        document: The Questionnaire, or a Bundle with its value sets; None where nothing is asked.
+        document: The Questionnaire, or a Bundle with its value sets, as JSON text; None where nothing is asked.
         interviews: Where interviews are kept.
         history: Where questions are kept.
         outbox: What waits for a FHIR server.
@@ -34,7 +34,7 @@ class Interviewers:
         patient: Returns the pseudonym of a conversation's patient; None for an anonymous one.
     """
 
-    document: JsonObject | None
+    document: str | None
     interviews: Interviews
     history: History
     outbox: Outbox
@@ -64,7 +64,7 @@ class Interviewers:
         if document is not None and settings.country == "CH":
             document = as_object(parse(swiss(dump(document))).value)
         return cls(
-            document,
+            dump(document) if document is not None else None,
             make_interviews(settings),
             make_history(settings),
             make_outbox(settings),

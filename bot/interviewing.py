@@ -40,9 +40,9 @@ class Interviewer:
     """Asks one form in one conversation."""
 
     def __init__(
-        self, document: JsonObject, interviews: Interviews, conversation: str, *, hand_over: HandOver | None = None
+        self, document: str, interviews: Interviews, conversation: str, *, hand_over: HandOver | None = None
     ) -> None:
-        """Take the form for an interview that begins; one that was begun goes on with the form it began with.
+        """Take the form, as JSON text, for an interview that begins; one that was begun goes on with its own.
 
         `hand_over` makes what leaves the house when the patient has agreed to the summary.
 
@@ -53,7 +53,7 @@ class Interviewer:
         self._conversation = conversation
         self._hand_over = hand_over
         stored = interviews.interview(conversation)
-        self._document = stored.form if stored else dump(document)
+        self._document = stored.form if stored else document
         self._form = _compiled(self._document)
         self._asking: tuple[date, Interview] | None = None
         self._stored = stored

@@ -38,6 +38,8 @@ ONE_WORD_MARGIN = 8.0
 
 # How sure the assistant must be to take a message for a question that does not look like one.
 SURE = 0.9
+# Small talk that ends a conversation for now; an interview pauses.
+ENDS = ("stop", "goodbye")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,8 @@ class Reactions:
             if picked is not None:
                 return self._then_question(picked, at)
             text = _in_its_language(asked, session, text)
-        turn = asked.turn(session, text)
+        # Whoever wants to stop shall not have it taken for an answer, in whatever language it is said.
+        turn = asked.turn(session, "pause" if small_talk(text) in ENDS else text)
         if turn.aside != "no":
             return self._aside(who, turn, state, text, at)
         who.take(turn)

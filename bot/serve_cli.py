@@ -18,6 +18,10 @@ def serve(
     questionnaire: Annotated[
         Path | None, typer.Option(help="The questions of the radiology team. Default: the exam's.", metavar="Q.json")
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes; needs PostgreSQL and a Chroma server. Default: KLARTEXT_WORKERS.", min=1),
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="Folder for index and database. Default: KLARTEXT_DATA.")] = None,
 ) -> None:
     """Serve the page for patients, the JSON API and the REST channel until told to stop."""
@@ -25,5 +29,13 @@ def serve(
 
     with friendly_errors():
         run_server(
-            Serving(host=host, port=port, catalog=catalog, data=data, sample=sample, questionnaire=questionnaire)
+            Serving(
+                host=host,
+                port=port,
+                catalog=catalog,
+                data=data,
+                sample=sample,
+                questionnaire=questionnaire,
+                workers=workers,
+            )
         )

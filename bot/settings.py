@@ -120,6 +120,7 @@ class Settings:
         retention: How long what is stored is kept.
         purge_daily: Whether the service deletes what is too old (``KLARTEXT_PURGE``: daily or off).
         idle_minutes: After so long without a word, conversations go to the FHIR server (``KLARTEXT_IDLE_MINUTES``).
+        workers: How many processes serve patients (``KLARTEXT_WORKERS``); more than one share PostgreSQL and Chroma.
         fhir: How to reach a FHIR server.
     """
 
@@ -143,6 +144,7 @@ class Settings:
     retention: Retention = field(default_factory=Retention)
     purge_daily: bool = True
     idle_minutes: int = IDLE_MINUTES
+    workers: int = 1
     fhir: FhirAccess = FhirAccess()
 
     @classmethod
@@ -171,6 +173,7 @@ class Settings:
             retention=_retention(env),
             purge_daily=_one_of(env, "KLARTEXT_PURGE", ("daily", "off"), "daily") == "daily",
             idle_minutes=_count(env, "KLARTEXT_IDLE_MINUTES", IDLE_MINUTES),
+            workers=_count(env, "KLARTEXT_WORKERS", 1),
             fhir=FhirAccess.from_environment(env),
         )
 

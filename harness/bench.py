@@ -59,10 +59,11 @@ def bench(
     out: Annotated[Path | None, typer.Option(help="Write the figures as JSON.")] = None,
     scale: Annotated[bool, typer.Option("--scale", help="Large catalogs instead; takes minutes.")] = False,
     harness: Annotated[bool, typer.Option("--harness", help="Running instead: overhead, workers, a million.")] = False,
+    service: Annotated[bool, typer.Option("--service", help="The service beside a bare endpoint instead.")] = False,
 ) -> None:
     """Measure decisions, a whole run, start-up and memory, or large catalogs; exit 1 if a limit is exceeded."""
     with friendly_errors():
-        figures = _figures(repeats, data, scale=scale, harness=harness)
+        figures = _service_figures(repeats, data) if service else _figures(repeats, data, scale=scale, harness=harness)
         table = Table("figure", "measured", "limit", "medians", box=box.SIMPLE_HEAD)
         for figure in figures:
             style = None if figure.holds else "bold red"
@@ -77,6 +78,12 @@ def bench(
         if out is not None:
             out.write_text(json.dumps([asdict(figure) for figure in figures], indent=2) + "\n", encoding="utf-8")
     raise typer.Exit(0 if all(figure.holds for figure in figures) else 1)
+
+
+def _service_figures(repeats: int, data: Path | None) -> list[Figure]:
+    from harness.service_bench.measure import measure_service
+
+    return measure_service(repeats, data)
 
 
 def _figures(repeats: int, data: Path | None, *, scale: bool, harness: bool) -> list[Figure]:

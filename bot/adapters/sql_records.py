@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +34,7 @@ from bot.adapters.text_cipher import TextCipher
 from bot.errors import AlreadyStored, BadData, Erased, Unreachable, UserFixable
 from bot.ports import COMPLAINTS, Complaint, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
 from bot.pseudonym import pseudonym
+from bot.together import Together
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -42,6 +43,7 @@ log = logging.getLogger("klartext")
 UNANSWERED = ("declined", "clarify")
 TALK = "talk"  # what is no question
 WAIT_S = 30  # for another writer to SQLite
+COMMITTED_TOGETHER = 64
 MIGRATION_LOCK = 0x6B6C6172  # any number, the same in every worker
 
 
@@ -50,6 +52,8 @@ class SqlRecords:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        # SQLite lets one write at a time, and waits for the disk each time: turns that wait are committed together.
+        self._together = Together(self._add_turns, at_most=COMMITTED_TOGETHER)
 
     @classmethod
     def in_folder(cls, folder: Path, cipher: TextCipher | None = None) -> Self:
@@ -90,17 +94,18 @@ class SqlRecords:
             return stored_conversation(row) if row else None
 
     def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None) -> None:
+        if self._engine.dialect.name == "sqlite":
+            self._together.ask((turn, interview))
+        else:  # other databases do this themselves
+            self._add_turns([(turn, interview)])
+
+    def _add_turns(self, turns: Sequence[tuple[StoredTurn, InterviewChange | None]]) -> list[None]:
+        """Store turns in one transaction: all, or none."""
         with self._session() as session:
-            session.add(turn_row(turn))
-            session.flush()
-            if interview is not None:
-                write_change(session, interview)
-            # After the insert, and locked: a turn that crosses its conversation's erasure must not be left behind.
-            if turn.exchange and not session.get(
-                ConversationRow, turn.conversation, with_for_update={"key_share": True}
-            ):
-                raise Erased("The conversation was deleted.")
+            for turn, interview in turns:
+                _write_turn(session, turn, interview)
             session.commit()
+        return [None] * len(turns)
 
     def turn(self, conversation: str, turn_id: str) -> StoredTurn | None:
         with self._session() as session:
@@ -230,6 +235,16 @@ def _engine(url: str | URL) -> Engine:
     engine = create_engine(url, hide_parameters=True, connect_args={"timeout": WAIT_S})
     event.listen(engine, "connect", _durable_sqlite)
     return engine
+
+
+def _write_turn(session: Session, turn: StoredTurn, interview: InterviewChange | None) -> None:
+    session.add(turn_row(turn))
+    session.flush()
+    if interview is not None:
+        write_change(session, interview)
+    # After the insert, and locked: a turn that crosses its conversation's erasure must not be left behind.
+    if turn.exchange and not session.get(ConversationRow, turn.conversation, with_for_update={"key_share": True}):
+        raise Erased("The conversation was deleted.")
 
 
 def _find(session: Session, conversation: str, turn_id: str) -> TurnRow | None:

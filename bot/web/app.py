@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from importlib.metadata import version
 from typing import Any
 
 from fastapi import Depends, FastAPI, Response
+from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp
 
 from bot.conversation import first_language
@@ -45,9 +46,20 @@ WITH_BODY = (*OF_CONVERSATIONS, HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTIT
 NO_TELEMETRY: Any = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 
 
+NOT_HEALTHY: dict[int | str, dict[str, Any]] = {
+    int(HTTPStatus.SERVICE_UNAVAILABLE): {"model": HealthView, "description": "Starting, or the database is away."}
+}
+
+
+class MetricsText(Response):
+    """Prometheus's own format."""
+
+    media_type = CONTENT_TYPE
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One operation. `errors` are what it may answer instead, for the OpenAPI document."""
+    """One operation. `errors` and `further` are what it may answer instead, for the OpenAPI document."""
 
     method: str
     path: str
@@ -56,6 +68,8 @@ class Route:
     errors: tuple[HTTPStatus, ...] = ()
     status: HTTPStatus = HTTPStatus.OK
     when_ready: bool = True
+    kind: type[Response] = JSONResponse
+    further: Mapping[int | str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +102,7 @@ class Service:
 
     def figures(self) -> Response:
         """Return the metrics for Prometheus."""
-        return Response(self.metrics.as_text(), media_type=CONTENT_TYPE)
+        return MetricsText(self.metrics.as_text())
 
 
 def routes(service: Service) -> list[Route]:
@@ -99,9 +113,9 @@ def routes(service: Service) -> list[Route]:
     conflict = (*WITH_BODY, HTTPStatus.CONFLICT)
     not_found = (*WITH_BODY, HTTPStatus.NOT_FOUND)
     found = [
-        Route("GET", "/healthz", service.health, HealthView, (), when_ready=False),
+        Route("GET", "/healthz", service.health, HealthView, when_ready=False, further=NOT_HEALTHY),
         Route("GET", "/livez", service.alive, HealthView, when_ready=False),
-        Route("GET", "/metrics", service.figures, None, when_ready=False),
+        Route("GET", "/metrics", service.figures, None, when_ready=False, kind=MetricsText),
         Route("POST", API + "/conversations", api.begin, ConversationView, WITH_BODY[1:], HTTPStatus.CREATED),
         Route("GET", one, api.transcript, TranscriptView, OF_CONVERSATIONS),
         Route("DELETE", one, api.erase, None, OF_CONVERSATIONS, HTTPStatus.NO_CONTENT),
@@ -137,7 +151,8 @@ def build_app(service: Service) -> ASGIApp:
             response_model=route.answers,
             response_model_exclude_none=route.path.startswith("/webhooks"),
             status_code=route.status,
-            responses=documented(*route.errors),
+            response_class=route.kind,
+            responses={**documented(*route.errors), **route.further},
             dependencies=[Depends(service.require_prepared)] if route.when_ready else [],
         )
     machines = Side(_with_problems(app), respond, HEADERS)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from bot.outbox import Pushed
 from bot.retention import Purged
@@ -12,11 +15,13 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Metrics:
-    """Counters of one process."""
+    """Counters of one process, or of all workers together."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, shared_in: Path | None = None) -> None:
+        """`shared_in`: the folder where all workers count; the process has to have been started for it."""
         registry = CollectorRegistry()
         self._registry = registry
+        self._shared_in = shared_in
         self._conversations = Counter("klartext_conversations", "Conversations begun.", ["channel"], registry=registry)
         self._turns = Counter(
             "klartext_turns", "Turns answered, resends included.", ["channel", "decision"], registry=registry
@@ -70,4 +75,8 @@ class Metrics:
         self._request_s.labels(route).observe(elapsed_s)
 
     def as_text(self) -> bytes:
-        return generate_latest(self._registry)
+        if self._shared_in is None:
+            return generate_latest(self._registry)
+        everybody = CollectorRegistry()
+        MultiProcessCollector(everybody, path=str(self._shared_in))  # type: ignore[no-untyped-call]
+        return generate_latest(everybody)

@@ -40,8 +40,19 @@ class NewConversation(In):
     anonymous: Literal[True] = Field(True, description="The only mode so far: nobody is asked for a name.")
 
 
+# What `NewTurn` checks, for the document.
+EITHER: Any = {
+    "oneOf": [
+        {"required": ["text"], "properties": {"text": {"type": "string"}}},
+        {"required": ["choice"], "properties": {"choice": {"type": "integer"}}},
+    ]
+}
+
+
 class NewTurn(In):
     """A message of the patient: `text`, or the number of a `choice` that the last reply offered."""
+
+    model_config = ConfigDict(json_schema_extra=EITHER)
 
     turn_id: str = Field(pattern=TURN_ID, description="Made by the client; a resend with the same id is harmless.")
     text: PatientText | None = None

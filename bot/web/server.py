@@ -1,4 +1,4 @@
-"""Run the service in this process until it is told to stop."""
+"""Run the service until it is told to stop: in this process, or in several."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import socket
 import threading
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -24,6 +25,7 @@ from bot.web.app import Service, build_app
 from bot.web.background import Background
 from bot.web.metrics import Metrics
 from bot.web.patience import ImpatientProtocol
+from bot.web.workers import Worker, require_shareable, supervise
 from bot.wiring import make_records
 
 log = logging.getLogger("klartext.web")
@@ -41,6 +43,7 @@ class Serving:
     data: Path | None
     sample: bool
     questionnaire: Path | None = None
+    workers: int | None = None
 
 
 def run_server(serving: Serving) -> None:
@@ -56,32 +59,54 @@ def run_server(serving: Serving) -> None:
             "KLARTEXT_FHIR_PATIENT_SYSTEM is not set. Links name patients (KLARTEXT_LINK_KEY), and the FHIR server "
             "(KLARTEXT_FHIR_URL) must be told in which system."
         )
+    workers = serving.workers or settings.workers
+    if workers > 1:
+        require_shareable(settings, workers)
+        listening = _listen(serving.host, serving.port)
+        _announce(serving, listening)
+        supervise(partial(_work, serving, listening), workers)
+    else:
+        service, background = _open(serving, settings)
+        listening = _listen(serving.host, serving.port)
+        _announce(serving, listening)
+        _serve(service, background, listening)
+
+
+def _open(serving: Serving, settings: Settings, worker: Worker | None = None) -> tuple[Service, Background]:
     assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
-    records, metrics = make_records(settings), Metrics()
+    records, metrics = make_records(settings), Metrics(shared_in=worker.metrics if worker else None)
     interviewers = Interviewers.open(
         settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire, records=records
     )
     interviewers.of("")  # a form that cannot be asked is refused before anybody comes
     background = Background.of(settings, interviewers, metrics, _now)
     reception = Reception(assistant, records, _now, interviewer=interviewers.of, alarm=background.alarm)
-    service = Service(reception, settings, load_topics(locate(serving.catalog)), metrics=metrics)
-    listening = _listen(serving.host, serving.port)
-    server = _Server(_config(service, settings), background)
+    return Service(reception, settings, load_topics(locate(serving.catalog)), metrics=metrics), background
+
+
+def _serve(service: Service, background: Background, listening: socket.socket, worker: Worker | None = None) -> None:
+    """Serve on a socket in this process, alone or as one of several workers."""
+    server = _Server(_config(service, service.settings), background)
     failed: list[KlartextError] = []
 
     def prepare() -> None:
         try:
-            assistant.prepare()
+            service.reception.assistant.prepare()
             service.prepared.set()
-            log.info("ready", extra={"fields": {"sample": serving.sample}})
+            if worker is not None:
+                worker.ready.set()
+            log.info("ready", extra={"fields": {"sample": service.reception.assistant.sample}})
         except KlartextError as error:
             failed.append(error)
             server.should_exit = True
 
-    threading.Thread(target=prepare, daemon=True, name="prepare").start()
-    print(f"Klartext listens on {_shown(listening)}{' (sample mode)' if serving.sample else ''}", flush=True)
-    background.start()
-    server.run(sockets=[listening])
+    if worker is not None and worker.ready.is_set():
+        prepare()  # others answer meanwhile
+    else:
+        threading.Thread(target=prepare, daemon=True, name="prepare").start()
+    if not failed:
+        background.start()
+        server.run(sockets=[listening])
     if failed:
         raise failed[0]
 
@@ -100,6 +125,17 @@ class _Server(uvicorn.Server):
 
 def _now() -> datetime:
     return datetime.now().astimezone()
+
+
+def _work(serving: Serving, listening: socket.socket, worker: Worker) -> None:
+    """Serve as one of several processes."""
+    logs.configure()
+    service, background = _open(serving, Settings.from_environment(data=serving.data), worker)
+    _serve(service, background, listening, worker)
+
+
+def _announce(serving: Serving, listening: socket.socket) -> None:
+    print(f"Klartext listens on {_shown(listening)}{' (sample mode)' if serving.sample else ''}", flush=True)
 
 
 def _config(service: Service, settings: Settings) -> uvicorn.Config:

@@ -17,6 +17,7 @@ from bot.adapters.sql_records import SqlRecords
 from bot.conversation import Conversation
 from bot.errors import BadData, UserFixable
 from bot.interface_texts import INTERFACE_TEXTS
+from bot.interview.fhir_json import dump
 from bot.interviewing import Interviewer
 from bot.ports import StoredConversation, StoredInterview
 from bot.reply import SENTENCES, Reply
@@ -48,7 +49,9 @@ def open_chat(small: Assistant, records: SqlRecords, interviews: SqlInterviews) 
     """Open a conversation, as a new process would."""
 
     def open_(questionnaire: Json = FORM, id_: str = "c1") -> Conversation:
-        return Conversation.open(small, records, _opened(id_), interviewer=Interviewer(questionnaire, interviews, id_))
+        return Conversation.open(
+            small, records, _opened(id_), interviewer=Interviewer(dump(questionnaire), interviews, id_)
+        )
 
     return open_
 
@@ -151,7 +154,7 @@ def test_a_question_without_a_checked_answer_is_noted_and_the_open_one_comes_aga
     shipped: Assistant, records: SqlRecords, interviews: SqlInterviews
 ) -> None:
     question = "Wie wird morgen das Wetter in Konstanz?"
-    conversation = Conversation.open(shipped, records, _opened(), interviewer=Interviewer(FORM, interviews, "c1"))
+    conversation = Conversation.open(shipped, records, _opened(), interviewer=Interviewer(dump(FORM), interviews, "c1"))
     for said in ("/interview", "ja"):
         conversation.turn(said, at=NOW)
 
@@ -287,7 +290,7 @@ def test_every_answer_is_on_disk_before_the_next_question(
     url = f"sqlite:///{tmp_path_factory.mktemp('kept') / 'kept.db'}"
     real = SqlRecords.open(url)
     conversation = Conversation.open(
-        small, real, _opened(), interviewer=Interviewer(FORM, SqlInterviews(real.engine), "c1")
+        small, real, _opened(), interviewer=Interviewer(dump(FORM), SqlInterviews(real.engine), "c1")
     )
     on_disk: list[int] = []
 
@@ -349,7 +352,7 @@ def test_any_turns_get_a_reply_that_passes_the_guard(
 ) -> None:
     id_ = f"any-{len(turns)}-{hash(tuple(turns))}-{offered}"
     conversation = Conversation.open(
-        small, records, _opened(id_), interviewer=Interviewer(FORM, SqlInterviews(records.engine), id_)
+        small, records, _opened(id_), interviewer=Interviewer(dump(FORM), SqlInterviews(records.engine), id_)
     )
     if offered:
         conversation.offer(at=NOW)

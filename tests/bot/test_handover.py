@@ -23,6 +23,7 @@ from bot.errors import BadData, UserFixable
 from bot.fhir_export import make_bundle
 from bot.handover import Context, Handover, export_of, hand_over_rest
 from bot.interview.answer import Answer
+from bot.interview.fhir_json import dump
 from bot.interview.filling import Given
 from bot.interview.interview import Turn
 from bot.interview_wiring import Interviewers
@@ -59,7 +60,7 @@ class Visit:
         context = Context(access or FhirAccess(url="http://127.0.0.1:9/fhir"), catalogs)
         self.handover = Handover("c1", context, records, self.outbox)
         self.at = NOW
-        interviewer = Interviewer(ASKED, self.interviews, "c1", hand_over=self.handover.finished)
+        interviewer = Interviewer(dump(ASKED), self.interviews, "c1", hand_over=self.handover.finished)
         self.conversation = Conversation.open(assistant, records, OPENED, interviewer=interviewer)
 
     def say(self, *turns: str) -> Reply:
@@ -183,7 +184,7 @@ def test_answers_are_kept_even_if_no_bundle_can_be_made_of_them(
 
     visit = Visit(small, records)
     broken = replace(visit.handover, outbox=Broken(records.engine))
-    interviewer = Interviewer(ASKED, visit.interviews, "c1", hand_over=broken.finished)
+    interviewer = Interviewer(dump(ASKED), visit.interviews, "c1", hand_over=broken.finished)
     visit.conversation = Conversation.open(small, records, OPENED, interviewer=interviewer)
 
     with caplog.at_level(logging.ERROR, logger="klartext"):
@@ -225,7 +226,7 @@ def _correct(visit: Visit) -> None:
     """The patient comes back, changes the weight and agrees again."""
     kept = visit.interviews.interview("c1")
     assert kept is not None
-    interviewer = Interviewer(ASKED, visit.interviews, "c1", hand_over=visit.handover.finished)
+    interviewer = Interviewer(dump(ASKED), visit.interviews, "c1", hand_over=visit.handover.finished)
     interviewer.start("de", at=visit.at)
     assert interviewer.session is not None
     asked = interviewer.interview(visit.at)

@@ -1,9 +1,5 @@
 """A real Chroma server works as the embedded store does."""
 
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,34 +10,13 @@ from bot import Assistant, Settings, Unreachable
 from bot.adapters.chroma_index import ChromaStore
 from bot.testing import HashEncoder
 from tests.bot.adapters.test_chroma_index import ENTRIES, TEXTS
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+from tests.chroma_server import free_port, running_chroma
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    port = _free_port()
-    command = [Path(sys.executable).parent / "chroma", "run", "--path", tmp_path_factory.mktemp("server")]
-    server = subprocess.Popen(
-        [*map(str, command), "--host", "127.0.0.1", "--port", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and server.poll() is None:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
+    with running_chroma(tmp_path_factory.mktemp("server")) as found:
+        yield found
 
 
 def test_a_server_builds_once_and_searches_by_cosine(url: str) -> None:
@@ -76,7 +51,7 @@ def test_an_assistant_answers_the_same_with_a_server(
 
 @pytest.mark.parametrize(
     "url",
-    [f"http://127.0.0.1:{_free_port()}", "http://127.0.0.1:99999", "http://127.0.0.1:port", "nonsense", "http://"],
+    [f"http://127.0.0.1:{free_port()}", "http://127.0.0.1:99999", "http://127.0.0.1:port", "nonsense", "http://"],
 )
 def test_an_unreachable_server_is_told_in_one_line(url: str) -> None:
     with pytest.raises(Unreachable, match=rf"server {url} does not answer.*KLARTEXT_CHROMA_URL") as caught:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,21 +34,24 @@ class Server:
             **(environ or {}),
         }
         self._process: subprocess.Popen[bytes] | None = None
+        self._port = "0"
         self.url = ""
 
-    def start(self) -> None:
+    def start(self, *options: str) -> None:
+        """Start it; after the first time on the same port."""
         before = len(self.stdout())
         code = "from bot.cli import main; main()"
         with (self._folder / "out").open("ab") as out, (self._folder / "err").open("ab") as err:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", code, "serve", "--sample", "--port", "0"],
+                [sys.executable, "-c", code, "serve", "--sample", "--port", self._port, *options],
                 stdout=out,
                 stderr=err,
                 env=self._environ,
             )
-        self._wait_for(lambda: "listens on" in self.stdout()[before:])
+        self.wait_for(lambda: "listens on" in self.stdout()[before:])
         self.url = self.stdout()[before:].split("listens on ")[1].split()[0]
-        self._wait_for(lambda: httpx.get(self.url + "/healthz").status_code == 200)
+        self._port = self.url.rsplit(":", 1)[1]
+        self.wait_for(lambda: httpx.get(self.url + "/healthz").status_code == 200)
 
     def limit(self, *, turns: int, requests: int) -> None:
         """Set the limits of the next start."""
@@ -65,6 +68,12 @@ class Server:
     def stop(self) -> int:
         """Ask it to end, and return its exit code."""
         return self._end(signal.SIGTERM)
+
+    def workers(self) -> set[int]:
+        """Return the process ids of its workers."""
+        assert self._process is not None
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        return {int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()}
 
     def stdout(self) -> str:
         return self._read("out")
@@ -84,7 +93,8 @@ class Server:
         self._process.send_signal(signal_)
         return self._process.wait(60)
 
-    def _wait_for(self, holds: Any) -> None:
+    def wait_for(self, holds: Callable[[], object]) -> None:
+        """Wait until something holds; raise TimeoutError if it does not."""
         until = time.monotonic() + START_S
         while time.monotonic() < until:
             assert self._process is not None
