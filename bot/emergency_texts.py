@@ -47,6 +47,9 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "Schmerz oder Druck in der Brust kann vom Herzen kommen. Wenn es jetzt stark ist, eng wird, in Arm oder "
             "Kiefer zieht oder Sie schlecht Luft bekommen: Rufen Sie sofort {emergency} an."
         ),
+        "go_on": (
+            "Gut. Wenn es schlimmer wird, rufen Sie sofort {emergency} an. Was möchten Sie über Ihre Untersuchung wissen?"
+        ),
         "staff_called": (
             "Ich habe notiert, dass Sie mit dem Personal sprechen möchten. Wann das gelesen wird, weiß ich nicht. "
             "Wenn Sie schon bei uns sind, sprechen Sie bitte jemanden vom Team direkt an. Im Notfall: {emergency}."
@@ -69,6 +72,9 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
         "urgent_chest_pain": (
             "Pain or pressure in the chest can come from the heart. If it is strong now, feels tight, spreads to the "
             "arm or jaw, or you are short of breath: call {emergency} at once."
+        ),
+        "go_on": (
+            "Good. If it gets worse, call {emergency} at once. What would you like to know about your examination?"
         ),
         "staff_called": (
             "I have noted that you would like to speak to the staff. I do not know when this is read. "

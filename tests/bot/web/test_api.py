@@ -38,6 +38,7 @@ def test_a_question_is_answered_with_the_approved_text(patient: Patient, shipped
         "pair_id": "pain",
         "field": "answer",
         "text": shipped.catalog("de").pair("pain").answer,
+        "link_id": None,
     }
     assert texts(answer)[1:] == [DE["sample_label"]]
 
@@ -251,7 +252,11 @@ def test_secrets_are_stored_as_hashes_only(patient: Patient, server: Server) -> 
 
 
 def test_errors_are_problems_with_the_emergency_notice(server: Server) -> None:
-    for method, path, status in (("GET", "/nothing", 404), ("PUT", "/healthz", 405), ("GET", "/docs", 404)):
+    for method, path, status in (
+        ("GET", "/api/v1/nothing", 404),
+        ("PUT", "/healthz", 405),
+        ("GET", "/api/v1/docs", 404),
+    ):
         answer = httpx.request(method, server.url + path)
 
         assert (answer.status_code, answer.headers["content-type"]) == (status, PROBLEM)
