@@ -48,7 +48,8 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "Kiefer zieht oder Sie schlecht Luft bekommen: Rufen Sie sofort {emergency} an."
         ),
         "go_on": (
-            "Gut. Wenn es schlimmer wird, rufen Sie sofort {emergency} an. Was möchten Sie über Ihre Untersuchung wissen?"
+            "Gut. Wenn es schlimmer wird, rufen Sie sofort {emergency} an. "
+            "Was möchten Sie über Ihre Untersuchung wissen?"
         ),
         "staff_called": (
             "Ich habe notiert, dass Sie mit dem Personal sprechen möchten. Wann das gelesen wird, weiß ich nicht. "

@@ -30,7 +30,10 @@ def worded(reply: Reply, place: Place) -> Reply:
 def _worded(part: Part, language: str, place: Place) -> Part:
     if not isinstance(part, Interface) or part.slots:
         return part
-    key, known = part.key, SENTENCES.get(language, {})
-    for suffix in (place.channel, place.country.lower() if place.country else ""):
-        key = f"{key}_{suffix}" if f"{key}_{suffix}" in known else key
+    known = SENTENCES.get(language, {})
+    # What is said "plainly", without commands, may have a wording of its own where there are buttons.
+    own = f"{part.key.removesuffix('_plain')}_{place.channel}"
+    key = own if own in known else part.key
+    local = f"{key}_{place.country.lower()}" if place.country else key
+    key = local if local in known else key
     return part if key == part.key else interface(language, key)
