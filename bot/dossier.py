@@ -67,6 +67,7 @@ def _conversation(opened: StoredConversation) -> Json:
         "language": opened.language,
         "channel": opened.channel,
         "consented": opened.consented,
+        "patient": opened.patient,
     }
 
 

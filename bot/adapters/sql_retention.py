@@ -16,6 +16,7 @@ from bot.adapters.sql_interviews import InterviewRow
 from bot.adapters.sql_outbox import OutboxRow
 from bot.adapters.sql_records import UNANSWERED, talking_to
 from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow
+from bot.ports import COMPLAINTS
 from bot.retention import Cutoffs, Purged
 
 log = logging.getLogger("klartext")
@@ -125,9 +126,8 @@ def _revived(batch: Sequence[str], since: datetime) -> Select[str]:
 
 
 def _kept_questions(old: Sequence[str] | Select[str]) -> Select[int]:
-    return select(TurnRow.id).where(
-        TurnRow.conversation.in_(old), TurnRow.decision.in_(UNANSWERED) | TurnRow.flags.any()
-    )
+    complained = TurnRow.flags.any(FlagRow.reason.in_(COMPLAINTS))
+    return select(TurnRow.id).where(TurnRow.conversation.in_(old), TurnRow.decision.in_(UNANSWERED) | complained)
 
 
 def _detach(session: Session, batch: Sequence[str]) -> int:

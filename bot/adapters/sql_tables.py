@@ -26,7 +26,7 @@ class ConversationRow(Base):
     channel: Mapped[str]
     secret_hash: Mapped[str | None]
     consented: Mapped[bool]
-    patient: Mapped[str | None]
+    patient: Mapped[str | None] = mapped_column(PatientText("conversations.patient"))
 
 
 class TurnRow(Base):

@@ -252,7 +252,11 @@ def test_secrets_are_stored_as_hashes_only(patient: Patient, server: Server) -> 
 
 
 def test_errors_are_problems_with_the_emergency_notice(server: Server) -> None:
-    for method, path, status in (("GET", "/nothing", 404), ("PUT", "/healthz", 405), ("GET", "/docs", 404)):
+    for method, path, status in (
+        ("GET", "/api/v1/nothing", 404),
+        ("PUT", "/healthz", 405),
+        ("GET", "/api/v1/docs", 404),
+    ):
         answer = httpx.request(method, server.url + path)
 
         assert (answer.status_code, answer.headers["content-type"]) == (status, PROBLEM)

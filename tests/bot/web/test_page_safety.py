@@ -163,12 +163,12 @@ def test_markup_stays_what_was_typed(browser: Browser, markup: str) -> None:
 
 
 def test_nothing_a_patient_says_stands_in_an_address(browser: Browser) -> None:
-    browser.say("Sonderbarkeitskennwort")
+    browser.say("Unterwegsskennwort")
 
     steps = [*browser.answer.history, browser.answer]
 
     assert browser.answer.url.path == "/chat"
-    assert not any("Sonderbarkeit" in str(step.url) or "Sonderbarkeit" in str(step.headers) for step in steps)
+    assert not any("Unterwegs" in str(step.url) or "Unterwegs" in str(step.headers) for step in steps)
 
 
 def test_what_is_deleted_is_gone_and_the_session_with_it(browser: Browser, server: Server) -> None:
@@ -186,13 +186,13 @@ def test_what_is_deleted_is_gone_and_the_session_with_it(browser: Browser, serve
 
 
 def test_after_the_end_nobody_reads_on_but_the_answers_stay(browser: Browser, server: Server) -> None:
-    browser.say("Sonderbarkeitskennwort Zwei")
+    browser.say("Bleibendes Kennwort Zwei")
 
     browser.follow(DE["end"])
     browser.press(DE["end_yes"])
 
     assert DE["ended_heading"] in browser.text
-    assert "Sonderbarkeit" not in browser.open("/chat").text
+    assert "Bleibendes" not in browser.open("/chat").text
     with sqlite3.connect(server.database()) as database:
         (found,) = database.execute("SELECT count(*) FROM turns WHERE said LIKE '%Kennwort Zwei%'").fetchone()
     database.close()
@@ -285,6 +285,7 @@ def test_only_named_sites_may_frame_the_page(hospital: Hospital) -> None:
     ("method", "address", "body", "headers", "status"),
     [
         ("GET", "/nothing", b"", {}, 404),
+        ("GET", "/docs", b"", {}, 404),
         ("GET", "/chat/1", b"", {}, 404),
         ("PUT", "/chat", b"", {}, 405),
         ("POST", "/chat", b"text=a", {"Content-Type": "text/plain"}, 400),

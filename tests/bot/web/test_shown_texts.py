@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 BOT = Path(__file__).parents[3] / "bot"
-WEB = sorted((BOT / "web").glob("*.py"))
+WEB = sorted((BOT / "web").rglob("*.py"))
 ALL = sorted(path for path in BOT.rglob("*.py") if "_data" not in path.parts)
 PARTS = {"Content", "Interface", "FormText", "Entry"}
 # Makes parts from what is approved; reads them back from storage; puts two together to a line. The guard checks them all.
@@ -45,7 +45,7 @@ def test_only_the_module_of_the_guard_makes_parts_of_replies(path: Path) -> None
     assert path.name != "reply.py" or made >= {"Content", "Interface", "FormText"}
 
 
-@pytest.mark.parametrize("path", WEB, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", WEB, ids=lambda path: str(path.relative_to(BOT)))
 def test_what_the_web_shows_of_a_reply_is_the_text_of_a_part_as_it_is(path: Path) -> None:
     for call in (call for call in _calls(_tree(path)) if _name(call) in SHOWN):
         texts = [word.value for word in call.keywords if word.arg in {"text", "title", "payload"}]
@@ -55,7 +55,7 @@ def test_what_the_web_shows_of_a_reply_is_the_text_of_a_part_as_it_is(path: Path
             assert (value.attr, ast.unparse(value.value)) in {("text", "part"), ("text", "choice")}
 
 
-@pytest.mark.parametrize("path", WEB, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", WEB, ids=lambda path: str(path.relative_to(BOT)))
 def test_no_sentence_of_the_web_is_made_of_what_was_sent(path: Path) -> None:
     """Sentences of errors are fixed; what is formatted into one comes from our own lists."""
     for call in (call for call in _calls(_tree(path)) if _name(call) in {"Problem", "respond"}):
