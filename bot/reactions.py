@@ -38,8 +38,8 @@ ONE_WORD_MARGIN = 8.0
 
 # How sure the assistant must be to take a message for a question that does not look like one.
 SURE = 0.9
-# Small talk that ends a conversation for now; an interview pauses.
-ENDS = ("stop", "goodbye")
+# What small talk means while questions are asked, in words that the interview knows in every language.
+IN_INTERVIEW = {"help": "help", "stop": "pause", "goodbye": "pause"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class Reactions:
         if says_no_emergency(state, text) and state.held_back is not None:
             text = state.held_back
         else:
-            literal = asked.says_just_an_answer(session, text)
+            literal = small_talk(text) is not None or asked.says_just_an_answer(session, text)
             urgent = self._assistant.red_flag(text, fallback=session.language, rules_only=literal)
             if urgent is not None:
                 return self._alarm(rest, text, urgent, may_be_none=literal)
@@ -220,8 +220,8 @@ class Reactions:
             if picked is not None:
                 return self._then_question(picked, at)
             text = _in_its_language(asked, session, text)
-        # Whoever wants to stop shall not have it taken for an answer, in whatever language it is said.
-        turn = asked.turn(session, "pause" if small_talk(text) in ENDS else text)
+        # Whoever wants help, or to stop, shall not have it taken for an answer, in whatever language it is said.
+        turn = asked.turn(session, IN_INTERVIEW.get(small_talk(text) or "", text))
         if turn.aside != "no":
             return self._aside(who, turn, state, text, at)
         who.take(turn)

@@ -362,3 +362,13 @@ def test_any_turns_get_a_reply_that_passes_the_guard(
     for reply in replies:
         assert reply.parts
         assert reply.parts[0].text not in (DE["safe"], EN["safe"])
+
+
+@pytest.mark.parametrize("said", ["Ende", "quit", "/quit", "Tschüss", "goodbye", "beenden", "stopp"])
+def test_who_wants_to_stop_pauses_the_questions_in_whatever_language(said: str, say: Say) -> None:
+    assert texts(say("/interview", "ja", "44", said)) == [DE["paused"]]
+    assert DE["resumed"] in texts(say("weiter"))
+
+
+def test_who_asks_what_the_program_can_do_is_told_how_to_answer(say: Say) -> None:
+    assert texts(say("/interview", "was kannst du?"))[0] == DE["how_to"]
