@@ -11,9 +11,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.cli import app, assemble
+from bot.testing import scripted_endpoint
 from harness.judging.judge_prompts import JudgePrompt, load_instructions
 from harness.judging.judge_records import Judge, Recorded, keep, load_comparisons, load_ratings, take
-from harness.labels import Rater, load_labels
+from harness.labels import Rater, label_files, load_labels
 from harness.recording import ModelAnswer
 from harness.run import Outcome
 from tests.harness.runs import write_run
@@ -226,3 +227,27 @@ def test_what_cannot_be_done_is_one_clear_line(
     if "differ on nothing" not in message:
         assert done.exit_code == 2
         assert done.stderr.count("\n") == 1
+
+
+def test_a_live_model_judges_and_is_not_asked_again(
+    command: Command, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KLARTEXT_DATA", str(tmp_path / "data"))
+    asked: list[str] = []
+
+    def verdict(messages: list[dict[str, str]]) -> str:
+        asked.append(messages[-1]["content"])
+        return "Well." if "Frage 3?" in messages[-1]["content"] else '{"label": "correct"}'
+
+    with scripted_endpoint(verdict) as endpoint:
+        monkeypatch.setenv("KLARTEXT_MODEL_URL", endpoint.url)
+        first = command("judge", "ask", run, "--model", "judge-1", "--items", "novel")
+    again = command("judge", "ask", run, "--model", "judge-1", "--items", "novel", "--replay")
+
+    assert first.exit_code == 0, first.output
+    assert "model:judge-1: 11 labels, 0 ratings, 0 comparisons; 1 answers could not be read" in first.stdout
+    assert len(asked) == 12
+    assert again.stdout == first.stdout
+    labels = load_labels(label_files(run))
+    assert {(label.rater.kind, label.rater.name) for label in labels} == {("model", "judge-1")}
+    assert len(labels) == 11
