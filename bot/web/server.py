@@ -58,8 +58,9 @@ def run_server(serving: Serving) -> None:
         settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire, records=records
     )
     interviewers.of("")  # a form that cannot be asked is refused before anybody comes
-    reception = Reception(assistant, records, lambda: datetime.now().astimezone(), interviewer=interviewers.of)
-    service = Service(reception, settings, load_topics(locate(serving.catalog)))
+    reception = Reception(assistant, records, _now, interviewer=interviewers.of)
+    topics = load_topics(locate(serving.catalog))
+    service = Service(reception, settings, topics, left=lambda id_: interviewers.left(id_, at=_now()))
     listening = _listen(serving.host, serving.port)
     server = uvicorn.Server(_config(service, settings))
     failed: list[KlartextError] = []
@@ -78,6 +79,10 @@ def run_server(serving: Serving) -> None:
     server.run(sockets=[listening])
     if failed:
         raise failed[0]
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
 
 
 def _config(service: Service, settings: Settings) -> uvicorn.Config:
