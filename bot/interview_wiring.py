@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -11,13 +13,15 @@ from typing import Self
 from bot.assistant import Assistant
 from bot.catalog import Catalog
 from bot.fhir_files import read_json, shipped_questionnaires
-from bot.handover import Context, Handover
+from bot.handover import Context, Handover, hand_over_new
 from bot.interview.fhir_json import JsonObject, as_object, dump, parse
 from bot.interviewing import Interviewer
 from bot.ports import History, Interviews, Outbox, Records
 from bot.settings import FhirAccess, Settings
 from bot.spelling import swiss
 from bot.wiring import make_history, make_interviews, make_outbox
+
+log = logging.getLogger("klartext")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,15 @@ class Interviewers:
             return None
         context = Context(self.access, self.catalogs, self.patient(conversation) or "")
         return Handover(conversation, context, self.history, self.outbox)
+
+    def left(self, conversation: str, *, at: datetime) -> None:
+        """Put into the outbox what is new when a patient has ended a conversation; it ends whatever happens here."""
+        try:
+            handover = self.handover(conversation)
+            if handover is not None:
+                hand_over_new(handover, self.interviews, at=at)
+        except Exception as error:
+            log.error("conversation not handed over: %s", type(error).__name__)
 
 
 def _patient_of(records: Records, conversation: str) -> str | None:

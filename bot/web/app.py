@@ -74,11 +74,20 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What the application is made of; `prepared` is set when the catalog is trained."""
+    """What the application is made of.
+
+    Attributes:
+        reception: Everything that is said or stored goes through it.
+        settings: Of this installation.
+        topics: By which the page suggests questions.
+        left: Is told of a conversation that a patient has ended.
+        prepared: Set when the catalog is trained.
+    """
 
     reception: Reception
     settings: Settings
     topics: tuple[Topic, ...] = ()
+    left: Callable[[str], None] = field(default=lambda _: None)
     prepared: threading.Event = field(default_factory=threading.Event)
     metrics: Metrics = field(default_factory=Metrics)
 
@@ -171,6 +180,7 @@ def _people(service: Service) -> Side:
         metrics=service.metrics,
         turns=RateLimit(settings.turns_per_minute, clock_s=time.monotonic),
         topics=service.topics,
+        left=service.left,
         exam=assistant.catalog(assistant.languages[0]).name,
         renderer=Renderer(labels, country=settings.country, sample=assistant.sample, default=first_language(assistant)),
         shown=Shown(assistant, labels),

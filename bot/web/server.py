@@ -81,7 +81,9 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     interviewers.of("")  # a form that cannot be asked is refused before anybody comes
     background = Background.of(settings, interviewers, metrics, _now)
     reception = Reception(assistant, records, _now, interviewer=interviewers.of, alarm=background.alarm)
-    return Service(reception, settings, load_topics(locate(serving.catalog)), metrics=metrics), background
+    topics = load_topics(locate(serving.catalog))
+    service = Service(reception, settings, topics, metrics=metrics, left=lambda id_: interviewers.left(id_, at=_now()))
+    return service, background
 
 
 def _serve(service: Service, background: Background, listening: socket.socket, worker: Worker | None = None) -> None:

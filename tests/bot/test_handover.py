@@ -383,3 +383,32 @@ def test_the_patient_of_a_link_is_named_in_what_is_handed_over(small: Assistant,
         "never": "",
     }
     records.close()
+
+
+def test_who_ends_a_conversation_leaves_its_questions_in_the_outbox(small: Assistant, tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path, fhir=FhirAccess(url="http://127.0.0.1:9/fhir"))
+    records = SqlRecords.in_folder(tmp_path)
+    Conversation.begin(small, records, OPENED).turn("tut das weh?", at=NOW)
+    interviewers = Interviewers.open(settings, small, exam="small", records=records)
+
+    for _ in range(2):
+        interviewers.left("c1", at=NOW)
+    interviewers.left("never", at=NOW)
+
+    assert interviewers.outbox.waiting() == 1
+    records.close()
+
+
+def test_a_conversation_ends_even_if_it_cannot_be_handed_over(
+    small: Assistant, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = Settings(data=tmp_path, fhir=FhirAccess(url="http://127.0.0.1:9/fhir"))
+    records = SqlRecords.in_folder(tmp_path)
+    Conversation.begin(small, records, replace(OPENED, patient="P-4711")).turn("tut das weh?", at=NOW)
+
+    with caplog.at_level(logging.ERROR):
+        Interviewers.open(settings, small, exam="small", records=records).left("c1", at=NOW)
+
+    assert "conversation not handed over: UserFixable" in caplog.text
+    assert "P-4711" not in caplog.text
+    records.close()

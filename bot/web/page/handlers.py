@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
@@ -44,6 +45,7 @@ class Pages:
         metrics: Counts.
         turns: The limit of turns of one conversation.
         topics: By which questions are suggested.
+        left: Is told of a conversation that was ended.
         exam: The catalog that links must name.
         renderer: Makes pages.
         shown: Makes views of replies.
@@ -54,6 +56,7 @@ class Pages:
     metrics: Metrics
     turns: RateLimit
     topics: tuple[Topic, ...]
+    left: Callable[[str], None]
     exam: str
     renderer: Renderer
     shown: Shown
@@ -200,8 +203,8 @@ class Pages:
         return self._left(visit, "/goodbye?deleted=yes")
 
     def end(self, visit: Visit) -> Response:
-        """End the conversation on this device."""
-        self._require(visit)
+        """End the conversation on this device, and let the team have what is new."""
+        self.left(self._require(visit).id)
         return self._left(visit, "/goodbye")
 
     def goodbye(self, visit: Visit) -> Response:
