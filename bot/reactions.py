@@ -29,6 +29,8 @@ from bot.response import Response
 
 # How sure the assistant must be to take a message for a question that does not look like one.
 SURE = 0.9
+# Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
+GO_ON = ("resume", "skip")
 # What small talk means while questions are asked, in words that the interview knows in every language.
 IN_INTERVIEW = {"help": "help", "stop": "pause", "goodbye": "pause"}
 
@@ -155,7 +157,7 @@ class Reactions:
         if who is None:
             return None
         command = read_command(text, language=state.language)
-        if who.is_paused and command is not None and command.kind == "resume":
+        if who.is_paused and command is not None and command.kind in GO_ON:
             return self.begin_interview(state, at)
         agreed = {"1": True, "2": False}.get(text.strip()) if state.offered else None
         said = read_yes_no(text, language=state.language) if state.offered and agreed is None else None
