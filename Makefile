@@ -26,11 +26,11 @@ bench: $(VENV)/.installed-test
 proof: $(VENV)/.installed-test
 	$(BIN)/klartext demo --no-chat --lang de
 	$(BIN)/klartext demo --no-chat --lang en
+	$(BIN)/python -m tests.bot.web.chaos --chats 1000 --kills 20
 	$(BIN)/klartext bench
 	$(BIN)/klartext bench --scale
 	$(BIN)/klartext bench --harness
 	$(BIN)/klartext bench --service
-	$(BIN)/python -m tests.bot.web.chaos --chats 1000 --kills 20
 
 format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .

@@ -38,6 +38,8 @@ ONE_WORD_MARGIN = 8.0
 
 # How sure the assistant must be to take a message for a question that does not look like one.
 SURE = 0.9
+# Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
+GO_ON = ("resume", "skip")
 # What small talk means while questions are asked, in words that the interview knows in every language.
 IN_INTERVIEW = {"help": "help", "stop": "pause", "goodbye": "pause"}
 
@@ -185,7 +187,7 @@ class Reactions:
         if who is None:
             return None
         command = read_command(text, language=state.language)
-        resumes = who.is_paused and command is not None and command.kind in ("resume", "skip", "back", "repeat")
+        resumes = who.is_paused and command is not None and command.kind in GO_ON
         if resumes or wants_interview(text):
             return self.begin_interview(state, at)
         agreed = {"1": True, "2": False}.get(text.strip()) if state.offered else None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 import socket
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -30,6 +32,7 @@ from bot.wiring import make_records
 
 log = logging.getLogger("klartext.web")
 BACKLOG = 2048
+M_ARENA_MAX = -8  # glibc's malloc.h
 GRACE_S = 20  # for turns under way when the service is told to stop
 
 
@@ -53,6 +56,7 @@ def run_server(serving: Serving) -> None:
         UserFixable: Catalog, database or address cannot be used.
     """
     logs.configure()
+    _share_memory()
     settings = Settings.from_environment(data=serving.data)
     if settings.link_key and settings.fhir.url and not settings.fhir.patient_system:
         raise UserFixable(
@@ -132,8 +136,15 @@ def _now() -> datetime:
 def _work(serving: Serving, listening: socket.socket, worker: Worker) -> None:
     """Serve as one of several processes."""
     logs.configure()
+    _share_memory()
     service, background = _open(serving, Settings.from_environment(data=serving.data), worker)
     _serve(service, background, listening, worker)
+
+
+def _share_memory() -> None:
+    """Let threads take memory from two pools instead of sixteen and more: at 50 patients 70 MB less."""
+    with suppress(AttributeError, OSError):  # not everywhere is glibc
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
 
 
 def _announce(serving: Serving, listening: socket.socket) -> None:
