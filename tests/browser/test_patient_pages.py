@@ -108,9 +108,10 @@ def test_everything_can_be_reached_and_used_by_keyboard(server: Server, open_pag
     page.keyboard.press("Enter")
     page.locator("#log > .turn").nth(1).wait_for()
 
-    # The reader is put where the new answer begins.
-    page.wait_for_function("document.activeElement.closest('#log > .turn:last-child') !== null")
-    assert "Druck" in page.evaluate(f"{focus}.textContent")
+    # The reader is put where the new turn begins: the answer comes next.
+    page.locator("#log > .turn:last-child :focus").wait_for()
+    assert "Tut das weh?" in page.evaluate(f"{focus}.textContent")
+    assert "Druck" in visitor.newest
 
 
 def test_a_screen_reader_hears_who_speaks_what_is_new_and_what_can_be_done(server: Server, open_page: OpenPage) -> None:

@@ -47,7 +47,11 @@ def test_only_the_module_of_the_guard_makes_parts_of_replies(path: Path) -> None
 
 @pytest.mark.parametrize("path", WEB, ids=lambda path: str(path.relative_to(BOT)))
 def test_what_the_web_shows_of_a_reply_is_the_text_of_a_part_as_it_is(path: Path) -> None:
-    for call in (call for call in _calls(_tree(path)) if _name(call) in SHOWN):
+    for call in (call for call in _calls(_tree(path)) if _name(call) in SHOWN and call.keywords):
+        if path.name == "offers.py":  # buttons of the page: texts of parts, and labels
+            label = ast.unparse(call.args[0])
+            assert label in {"part.text", "part.label.text", "text"} or label.startswith("labels["), label
+            continue
         texts = [word.value for word in call.keywords if word.arg in {"text", "title", "payload"}]
         assert texts
         for value in texts:
