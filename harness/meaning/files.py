@@ -161,8 +161,6 @@ def _label(line: str, place: str) -> MeaningLabel | None:
         raise BadData(f"{place} is no label: {where}: {error.errors()[0]['msg']}. Mend the line.") from error
     except ValueError as error:
         raise BadData(f"{place} is no JSON. Mend the line.") from error
-    if not label.rater.name:
-        raise BadData(f"{place} names no rater. Fill in `rater`.")
     return label
 
 
