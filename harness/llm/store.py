@@ -6,7 +6,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -136,17 +136,31 @@ def _connect(path: Path | None) -> sqlite3.Connection:
         path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
     try:
-        if not _is_empty(connection):
-            _require_ours(connection)
-        connection.execute("PRAGMA journal_mode = WAL")
+        _prepare(connection)
+        with suppress(sqlite3.OperationalError):  # somebody else is at it: whoever opens it next does this
+            connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.executescript(_SCHEMA)
-        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {_VERSION}")
     except sqlite3.Error:
         connection.close()
         raise
     return connection
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Make the tables, or check that they are ours, in one transaction: two processes may open a new store at once."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _is_empty(connection):
+            for statement in filter(str.strip, _SCHEMA.split(";")):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
+        else:
+            _require_ours(connection)
+    except sqlite3.Error:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
