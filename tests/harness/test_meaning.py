@@ -217,7 +217,10 @@ def test_raters_who_agree_decide_and_who_differ_leave_it_open(make_outcome: Make
     [
         ("{", r"f\.jsonl:2 is no JSON"),
         ('{"question_id": "1", "asks": "own"}', r"f\.jsonl:2 is no label: rater: Field required"),
-        ('{"question_id": "1", "asks": "own", "rater": {"kind": "person", "name": ""}}', r"f\.jsonl:2 is no label: rater\.name"),
+        (
+            '{"question_id": "1", "asks": "own", "rater": {"kind": "person", "name": ""}}',
+            r"f\.jsonl:2 is no label: rater\.name",
+        ),
         (
             '{"question_id": "1", "asks": "price", "rater": {"kind": "person", "name": "a"}}',
             r"f\.jsonl:2: `asks` is 'price'",
