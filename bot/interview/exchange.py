@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot.interview.answer import Answer
-from bot.interview.engine import AskAnother, AskItem, Engine, Step
+from bot.interview.engine import Engine, Step
 from bot.interview.fhir_json import JsonObject, number, string
 from bot.interview.filling import Event
 from bot.interview.form import Form, Item, Path
@@ -59,12 +59,6 @@ class Exchange:
         if self.talk.revisit:
             return self.engine.ask(self.session.filling, self.talk.revisit)
         return self.engine.next(self.session.filling)
-
-    @property
-    def open_path(self) -> Path:
-        """The place of what is open; empty when all is done."""
-        step = self.step
-        return step.path if isinstance(step, AskItem | AskAnother) else ()
 
     def apply(self, *events: Event) -> None:
         """Let events happen."""

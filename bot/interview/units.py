@@ -110,12 +110,6 @@ def known(unit: str) -> bool:
     return _scale(unit) is not None
 
 
-def commensurable(one: str, other: str) -> bool:
-    """Say whether two known units measure the same kind of thing."""
-    first, second = _scale(one), _scale(other)
-    return first is not None and second is not None and first[2] == second[2]
-
-
 @lru_cache(maxsize=256)
 def _scale(unit: str) -> tuple[Decimal, Decimal, Dimension] | None:
     """Return factor, shift of the zero point, and dimension of a unit."""

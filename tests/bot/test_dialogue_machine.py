@@ -56,7 +56,7 @@ ANSWERS = ("ja", "nein", "44", "März 2020", "weiß nicht", "nichts", "yes", "12
 HELP = ("help", "Hilfe", "/help", "HILFE!", "was kannst du?")
 STOP = ("stop", "Stopp!", "Ende", "beenden", "quit", "/quit", "end", "Tschüss", "goodbye")
 HELPED = {"help", "how_to", "help_plain"}
-STOPPED = {"stop", "stop_plain", "paused", "goodbye"}
+STOPPED = {"stop", "paused", "goodbye"}
 
 
 def _keys(reply: Reply) -> set[str]:
