@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from bot import wiring
 from bot.catalog import Catalog, language_files, locate
+from bot.emergency import Lookout, Verdict, decision_of
 from bot.emergency_texts import Country
 from bot.errors import BadData
 from bot.explain import Explanation
@@ -28,7 +29,7 @@ from bot.matching.decide import (
 )
 from bot.matching.language import AUTO, LanguageDetector
 from bot.matching.segments import segments
-from bot.matching.text import MAX_CHARACTERS, Sanitised, sanitise
+from bot.matching.text import Sanitised, sanitise, seen
 from bot.matching.train import Part
 from bot.ports import Encoder, Neighbour, Vectors
 from bot.response import DecisionName, Method, Response, combine
@@ -55,6 +56,7 @@ class Assistant:
         self._released = {language: released(opened.catalog, country) for language, opened in languages.items()}
         self._detector = LanguageDetector({language: _texts(opened.catalog) for language, opened in languages.items()})
         self._red_flags = {language: load_red_flags(language) for language in languages}
+        self._lookouts: dict[str, Lookout] = {}
         # Several questions at once cost a third of what they cost one by one.
         self._together = Together(self._decide_some, at_most=TOGETHER)
 
@@ -182,15 +184,12 @@ class Assistant:
 
         `rules_only`: the words are not the patient's own, so that only the rules count.
         """
-        clean = sanitise(text)
-        seen = Asked(text, clean, ignore_flags=False).seen
-        own = self.detect(text, fallback=fallback)
-        by_rule = (language for language in (own, *self._red_flags) if self._red_flags[language].check(seen))
+        whole, own = seen(text), self.detect(text, fallback=fallback)
+        by_rule = (language for language in (own, *self._red_flags) if self._red_flags[language].check(whole))
         language = next(by_rule, None)
-        if language is not None or rules_only or not clean.text:
+        if language is not None or rules_only or not whole:
             return language
-        vectors = self._encoder.encode([clean.text])
-        return own if self._opened[own].trained.alarm.check(vectors, [clean.text])[0] else None
+        return own if self._lookout(own).judge([whole])[0].flag else None
 
     def explain(self, text: str, lang: str = AUTO, *, about: Sequence[str] = ()) -> Explanation:
         """Say what decided on a question: nearest texts, scores of the views, thresholds.
@@ -211,8 +210,16 @@ class Assistant:
             probabilities=opened.trained.head.fusion.probabilities(views)[0],
             pair_ids=opened.shown,
             thresholds=opened.trained.thresholds,
+            alarm=self._lookout(language).judge([seen(text)])[0],
             about=about,
         )
+
+    def _lookout(self, language: str) -> Lookout:
+        if language not in self._lookouts:
+            self._lookouts[language] = Lookout(
+                self._red_flags[language], self._of(language).trained.alarm, self._encoder, decision_of(language)
+            )
+        return self._lookouts[language]
 
     def _of(self, language: str) -> wiring.Opened:
         if language not in self._opened:
@@ -270,13 +277,16 @@ class Assistant:
         return responses
 
     def _flags(self, opened: wiring.Opened, vectors: Vectors, asked: Sequence[Asked]) -> list[str | None]:
-        """Return the red flag of each question: by rule, else by the learned alarm."""
-        rules = self._red_flags[opened.catalog.language]
-        heard = opened.trained.alarm.check(vectors, [question.clean.text for question in asked])
-        return [
-            None if question.ignore_flags else rules.check(question.seen) or alarm
-            for question, alarm in zip(asked, heard, strict=True)
-        ]
+        """Return the red flag of each question, looked for in all of its text."""
+        looked = [number for number, question in enumerate(asked) if not question.ignore_flags and question.seen]
+        cut = any(asked[number].clean.too_long for number in looked)
+        verdicts: list[Verdict] = self._lookout(opened.catalog.language).judge(
+            [asked[number].seen for number in looked], None if cut else vectors[looked]
+        )
+        flags: list[str | None] = [None] * len(asked)
+        for number, verdict in zip(looked, verdicts, strict=True):
+            flags[number] = verdict.flag
+        return flags
 
     def _scores(self, opened: wiring.Opened, vectors: Vectors, texts: Sequence[str], method: Method) -> Vectors:
         if method == "cosine":
@@ -326,8 +336,8 @@ class Asked:
 
     @property
     def seen(self) -> str:
-        """Where red flags are looked for: also behind the point where a long text is cut off."""
-        return self.raw[: 4 * MAX_CHARACTERS] if self.clean.too_long else self.clean.text
+        """Where red flags are looked for: in all of the text, also where it is cut off for an answer."""
+        return seen(self.raw) if self.clean.too_long else self.clean.text
 
 
 def _decision(text: Sanitised, ranked: tuple[Candidate, ...], method: Method, thresholds: Thresholds) -> Decision:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bot.emergency import Verdict
 from bot.matching.decide import Thresholds
 from bot.matching.features import Floats
 from bot.matching.views import VIEWS, Views
@@ -32,12 +33,14 @@ class Explanation:
         pairs: The likeliest pairs, then those that were asked about.
         none_of_these: Probability that no pair fits.
         thresholds: In force.
+        alarm: Whether it is an emergency, and the words or passage that say so.
     """
 
     nearest: tuple[Neighbour, ...]
     pairs: tuple[ScoredPair, ...]
     none_of_these: float
     thresholds: Thresholds
+    alarm: Verdict
 
     @classmethod
     def of(  # noqa: PLR0913 - gathers what the steps before found
@@ -48,6 +51,7 @@ class Explanation:
         probabilities: Floats,
         pair_ids: Sequence[str],
         thresholds: Thresholds,
+        alarm: Verdict,
         about: Sequence[str] = (),
     ) -> Explanation:
         best = sorted(range(len(pair_ids)), key=lambda number: -probabilities[number])[:LISTED]
@@ -65,7 +69,7 @@ class Explanation:
             for number in best
             if number in column
         )
-        return cls(tuple(nearest), pairs, round(float(probabilities[-1]), 4), thresholds)
+        return cls(tuple(nearest), pairs, round(float(probabilities[-1]), 4), thresholds, alarm)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -103,3 +103,31 @@ def calibrate(
         settings = Settings.from_environment(data=data)
         for line in calibration_report(folder, EmbeddedEncoder(), settings, Limit(risk, confidence)):
             print(line)
+
+
+@qa.command("alarm")
+def alarm(
+    lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the examples.")],
+    real: Annotated[
+        Path | None, typer.Option("--real", help="Real people's questions: lines of U (urgent), S (soon) or N, a tab, the text.")
+    ] = None,
+    recall: Annotated[
+        float, typer.Option("--recall", min=0.5, max=1.0, help="Of emergencies by unseen authors, that the threshold keeps.")
+    ] = 0.97,
+    write: Annotated[bool, typer.Option("--write", help="Store the weights and the threshold.")] = False,
+) -> None:
+    """Print what the alarm hears of authors it was not taught by, at each threshold."""
+    from bot.curation.alarm import study_alarm, write_decision
+    from bot.matching.text import sanitise
+    from bot.training import indexed_texts
+
+    with friendly_errors():
+        loaded = load_catalog(locate("mammography"), lang)
+        ordinary = [text for _, text in indexed_texts(loaded)[len(loaded.pairs) :]]
+        unseen = [sanitise(question.text).text for question in loaded.calibration]
+        study = study_alarm(lang, ordinary, unseen, EmbeddedEncoder(), real=real, recall=recall)
+        for line in study.lines():
+            print(line)
+        print(f"Threshold {study.decision.threshold:.2f}: recall {study.recall(study.decision.threshold):.3f}.")
+        if write:
+            print(f"Written: {write_decision(lang, study.decision)}")

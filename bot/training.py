@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from bot.background import background
 from bot.calibration import Judged, Limit, choose_with_risk, choose_without_risk
 from bot.catalog import Catalog
+from bot.emergency import Lookout, decision_of
 from bot.matching.alarm import Alarm, AlarmTexts, fit_alarm
 from bot.matching.head import Head
 from bot.matching.near_copies import NearCopies
@@ -18,7 +19,7 @@ from bot.matching.store import Trained
 from bot.matching.text import sanitise
 from bot.matching.train import BACKGROUND, NOTHING, Example, HeldOut, Part, train
 from bot.ports import Encoder, Vectors
-from bot.safety import FLAGS, load_examples
+from bot.safety import FLAGS, load_examples, load_red_flags
 from bot.settings import numeric_threads
 
 CONFLICT = 0.6  # cosine from which a general background question may well be one that the catalog answers
@@ -54,7 +55,7 @@ def train_catalog(
         calm = _calibration_texts(catalog)
         calm_vectors = encoder.encode(calm)
         judged = _judge(catalog, shown, head, calm_vectors)
-        alarm = _fit_alarm(catalog, vectors, encoder).calmed(calm_vectors, calm)
+        alarm = _calmed(_fit_alarm(catalog, vectors, encoder), catalog.language, encoder, calm, calm_vectors)
     calibrated = judged is not None and "calibration" not in without
     thresholds = choose_with_risk(judged, Limit()) if judged is not None and calibrated else None
     return Trained(head, alarm, thresholds or choose_without_risk(_as_judged(held_out)))
@@ -121,3 +122,12 @@ def _fit_alarm(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Alarm:
     own = encoder.encode([text for _, text in examples.urgent] + list(examples.harmless))
     known = vectors[len(catalog.pairs) :][:: texts.step]
     return fit_alarm(texts, np.concatenate([own, known]), FLAGS)
+
+
+def _calmed(alarm: Alarm, language: str, encoder: Encoder, ordinary: Sequence[str], vectors: Vectors) -> Alarm:
+    """Set the alarm's gate and threshold by ordinary questions that nothing was trained on."""
+    if not ordinary:
+        return alarm
+    gated = alarm.gated(vectors, ordinary)
+    seen = Lookout(load_red_flags(language), gated, encoder, decision_of(language)).judge(ordinary, vectors)
+    return gated.calmed([verdict.probability for verdict in seen if verdict.by != "rule"])

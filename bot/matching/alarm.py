@@ -1,8 +1,9 @@
 """Hear an emergency in words that no rule foresaw: a learned alarm beside the red-flag rules. Pure.
 
-Ridge regression on meaning and wording, trained on urgent texts of every flag against harmless ones and everything that
-patients ordinarily ask. A linear model lets nine of ten ordinary questions pass at once; a model on a quadratic kernel,
-which hears more but has to compare with every text, decides on the rest. The alarm only adds to those of the rules.
+Ridge regression on meaning and wording, trained on urgent texts of every flag against harmless ones, what patients say every
+day, complaints that can wait, general questions and everything that patients ordinarily ask. A linear model lets most
+ordinary questions pass at once; a model on a quadratic kernel, which hears more but has to compare with every text, scores
+the rest. `bot.emergency` makes a decision of it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from bot.matching.features import Bag, Floats, Vocabulary, sparse_rows
@@ -20,11 +22,10 @@ from bot.matching.views import Whitening, fit_whitening, quadratic
 RIDGE = 0.3
 URGENT_WEIGHT = 10.0  # urgent texts are few, and missing one is worse than a false alarm
 PRIOR = 0.1
-FALSE_ALARMS = 0.008  # of ordinary questions that nothing was trained on
-LOOKED_AT = 0.1  # share of these that the quadratic model looks at
-DEFAULT_THRESHOLD = 0.5  # a little above what calibration gives on the shipped catalogs
-DEFAULT_GATE = 0.25
-MAX_ORDINARY = 5000  # more ordinary texts than this cost more than they teach
+FALSE_ALARMS = 0.004  # of ordinary questions that nothing was trained on, at the most
+LOOKED_AT = 0.2  # share of these that the quadratic model looks at
+DEFAULT_GATE = 0.15
+MAX_ORDINARY = 2500  # more ordinary texts than this cost more than they teach
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Alarm:
         vectors: Whitened vectors of the training texts, shape (texts, kept dimensions).
         dual: Of the quadratic model, shape (texts, 1 + flags): urgent at all, then each flag.
         gate: Score of the linear model from which the quadratic one is asked.
-        threshold: Score of the quadratic model from which a text is urgent.
+        threshold: Least probability of an alarm that this catalog's ordinary questions ask for; 0 where that is not known.
         flags: Names of the flags, in the order of the columns.
     """
 
@@ -59,39 +60,32 @@ class Alarm:
     def _postings(self) -> csr_array:
         return self.rows.T.tocsr()
 
-    def check(self, vectors: Floats, texts: Sequence[str]) -> list[str | None]:
-        """Return the red flag of each text, or None."""
+    def suspect(self, vectors: Floats, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Return which texts the quadratic model has to look at, shape (texts,)."""
         bags = [self.vocabulary.bag(text) for text in texts]
-        white = self.whitening.apply(vectors)
-        found: list[str | None] = [None] * len(texts)
-        suspect = np.flatnonzero(self._linear(white, bags) >= self.gate)
-        if not len(suspect):
-            return found
-        scores = self._quadratic(white[suspect], [bags[number] for number in suspect])
-        for number, score in zip(suspect, scores, strict=True):
-            if score[0] >= self.threshold:
-                found[number] = self.flags[int(score[1:].argmax())]
-        return found
+        return np.asarray(self._linear(self.whitening.apply(vectors), bags) >= self.gate)
 
     def scores(self, vectors: Floats, texts: Sequence[str]) -> Floats:
         """Return how urgent each text is and how much it is like each flag, shape (texts, 1 + flags)."""
         return self._quadratic(self.whitening.apply(vectors), [self.vocabulary.bag(text) for text in texts])
 
-    def calmed(self, vectors: Floats, texts: Sequence[str]) -> Alarm:
-        """Return the alarm with a gate and a threshold at which few of these ordinary questions alarm.
+    def gated(self, vectors: Floats, texts: Sequence[str]) -> Alarm:
+        """Return the alarm with a gate that lets most of these ordinary questions pass.
 
         Args:
             vectors: Of questions that the alarm was not trained on, shape (questions, dimensions).
             texts: The questions.
         """
-        if len(texts) * FALSE_ALARMS < 1:
+        if len(texts) * LOOKED_AT < 1:
             return self
         bags, white = [self.vocabulary.bag(text) for text in texts], self.whitening.apply(vectors)
-        return replace(
-            self,
-            gate=float(np.quantile(self._linear(white, bags), 1 - LOOKED_AT)),
-            threshold=float(np.quantile(self._quadratic(white, bags)[:, 0], 1 - FALSE_ALARMS)),
-        )
+        return replace(self, gate=float(np.quantile(self._linear(white, bags), 1 - LOOKED_AT)))
+
+    def calmed(self, likely: Sequence[float]) -> Alarm:
+        """Return the alarm with a threshold at which few ordinary questions alarm; `likely`: their probabilities."""
+        if len(likely) * FALSE_ALARMS < 1:
+            return self
+        return replace(self, threshold=float(np.quantile(likely, 1 - FALSE_ALARMS)))
 
     def _linear(self, white: Floats, bags: Sequence[Bag]) -> Floats:
         wording = [self.term_weights[bag.index] @ bag.weight for bag in bags]
@@ -110,7 +104,7 @@ class AlarmTexts:
 
     Attributes:
         urgent: Flag and text.
-        harmless: Texts that resemble emergencies and are none.
+        harmless: Texts that resemble emergencies and are none, and what patients say every day.
         ordinary: What patients ask.
     """
 
@@ -151,7 +145,7 @@ def fit_alarm(texts: AlarmTexts, vectors: Floats, flags: Sequence[str]) -> Alarm
         vectors=white,
         dual=_solve(quadratic(meaning, wording), target, weight),
         gate=DEFAULT_GATE,
-        threshold=DEFAULT_THRESHOLD,
+        threshold=0.0,
         flags=tuple(flags),
     )
 

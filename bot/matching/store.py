@@ -19,7 +19,7 @@ from bot.matching.head import Fusion, Head
 from bot.matching.local import LocalEvidence
 from bot.matching.views import Evidence, Weights, Whitening
 
-FORMAT = 4
+FORMAT = 5
 
 Arrays = dict[str, npt.NDArray[Any]]
 

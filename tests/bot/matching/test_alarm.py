@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bot.matching.alarm import FALSE_ALARMS, LOOKED_AT, MAX_ORDINARY, Alarm, AlarmTexts, fit_alarm
+from bot.matching.features import Floats
 from bot.testing import HOSTILE_TEXTS, SMALL_PAIRS, HashEncoder
 
 FLAGS = ("stroke", "bleeding")
@@ -23,27 +24,29 @@ TEXTS = AlarmTexts(
 
 @pytest.fixture(scope="module")
 def alarm() -> Alarm:
-    # A handful of texts teaches less confidence than the threshold for real catalogs asks for.
-    return replace(fit_alarm(TEXTS, HashEncoder().encode(TEXTS.all), FLAGS), threshold=0.5)
+    return fit_alarm(TEXTS, HashEncoder().encode(TEXTS.all), FLAGS)
 
 
-def _check(alarm: Alarm, texts: list[str]) -> list[str | None]:
-    return alarm.check(HashEncoder().encode(texts), texts)
+def _scores(alarm: Alarm, texts: list[str]) -> Floats:
+    return alarm.scores(HashEncoder().encode(texts), texts)
 
 
 def test_an_emergency_in_new_words_around_known_ones_is_heard_with_its_flag(alarm: Alarm) -> None:
-    assert _check(alarm, ["his face droops", "so much blood is pouring"]) == ["stroke", "bleeding"]
+    scores = _scores(alarm, ["his face droops", "so much blood is pouring"])
+
+    assert (scores[:, 0] > 0.5).all()
+    assert scores[:, 1:].argmax(axis=1).tolist() == [0, 1]
 
 
 def test_what_it_was_trained_on_as_harmless_or_ordinary_is_left_alone(alarm: Alarm) -> None:
-    assert _check(alarm, [*TEXTS.harmless, *TEXTS.ordinary]) == [None] * (2 + len(TEXTS.ordinary))
+    assert _scores(alarm, [*TEXTS.harmless, *TEXTS.ordinary])[:, 0].max() < 0.3
 
 
-def test_what_the_gate_lets_pass_is_not_urgent_whatever_the_quadratic_model_says(alarm: Alarm) -> None:
-    shut = replace(alarm, gate=1e9)
+def test_an_emergency_is_suspect_and_no_gate_lets_everything_pass(alarm: Alarm) -> None:
+    text = ["his face droops"]
 
-    assert _check(alarm, ["his face droops"]) == ["stroke"]
-    assert _check(shut, ["his face droops"]) == [None]
+    assert alarm.suspect(HashEncoder().encode(text), text).tolist() == [True]
+    assert replace(alarm, gate=1e9).suspect(HashEncoder().encode(text), text).tolist() == [False]
 
 
 def test_the_same_texts_give_bit_identical_numbers(alarm: Alarm) -> None:
@@ -70,21 +73,28 @@ def test_a_big_catalog_is_thinned_out_evenly() -> None:
     assert texts == [str(number) for number in range(0, 3 * MAX_ORDINARY, 3)]
 
 
-def test_the_threshold_lets_few_ordinary_questions_alarm_and_the_gate_most_pass(alarm: Alarm) -> None:
+def test_the_gate_lets_most_ordinary_questions_pass(alarm: Alarm) -> None:
     words = [word for text in TEXTS.all for word in text.split()]
     draw = np.random.default_rng(0)
     ordinary = [" ".join(draw.choice(words, 5)) for _ in range(1000)]
+    vectors = HashEncoder().encode(ordinary)
 
-    calmed = alarm.calmed(HashEncoder().encode(ordinary), ordinary)
+    gated = alarm.gated(vectors, ordinary)
 
-    scores = calmed.scores(HashEncoder().encode(ordinary), ordinary)[:, 0]
-    assert 1 <= (scores >= calmed.threshold).sum() <= FALSE_ALARMS * 1000 + 2
-    assert sum(flag is not None for flag in _check(calmed, ordinary)) <= FALSE_ALARMS * 1000 + 2
-    assert calmed.gate < calmed.threshold
+    assert LOOKED_AT * 1000 - 20 <= gated.suspect(vectors, ordinary).sum() <= LOOKED_AT * 1000 + 20
     assert LOOKED_AT < 0.5
 
 
-def test_too_few_ordinary_questions_set_no_threshold(alarm: Alarm) -> None:
-    few = ["is my face on the picture"] * 100
+def test_the_threshold_lets_few_ordinary_questions_alarm(alarm: Alarm) -> None:
+    likely = np.random.default_rng(0).random(1000)
 
-    assert alarm.calmed(HashEncoder().encode(few), few) is alarm
+    calmed = alarm.calmed(likely.tolist())
+
+    assert 1 <= (likely >= calmed.threshold).sum() <= FALSE_ALARMS * 1000 + 1
+
+
+def test_too_few_ordinary_questions_set_neither_gate_nor_threshold(alarm: Alarm) -> None:
+    few = ["is my face on the picture"] * 4
+
+    assert alarm.gated(HashEncoder().encode(few), few) is alarm
+    assert alarm.calmed([0.1] * 100) is alarm

@@ -1,0 +1,118 @@
+"""Read text whose letters are disguised: lookalikes of other scripts, letters spaced out, split, stretched or written as digits.
+
+People do this to get past filters, and keyboards, fonts and copied text do it by accident. What comes out is only used
+to look for emergencies: nothing here changes what is stored or answered. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from math import log
+from pathlib import Path
+
+from bot.matching.text import words
+
+MAX_READINGS = 6
+LONGEST_WORD = 24
+
+_DIGITS = str.maketrans({"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s", "€": "e"})
+_LEET_WORD = re.compile(r"\S*(?:[^\W\d_][0134578@$€!|]|[0134578@$€|][^\W\d_])\S*")
+# Three or more single letters or pairs of letters in a row, whatever stands between them.
+_SPELLED = re.compile(r"(?<![^\W_])[^\W_]{1,2}(?:[^\w\s'’]{0,3}[\s_][^\w\s'’]{0,3}[^\W_]{1,2}|[^\w\s'’]{1,3}[^\W_]{1,2}|_[^\W_]{1,2}){3,}(?![^\W_])")
+_INNER = re.compile(r"(?<=[^\W\d_])[^\w\s'’,;:!?]{1,3}(?=[^\W\d_])|(?<=[^\W\d_])_+(?=[^\W\d_])")
+_STRETCHED = re.compile(r"([^\W\d_])\1{2,}")
+_SQUARED = {start + offset: chr(97 + offset) for start in (0x1F150, 0x1F170, 0x1F1E6) for offset in range(26)}
+
+
+@dataclass(frozen=True, slots=False)
+class Speller:
+    """Finds the words in letters that are written without spaces.
+
+    Attributes:
+        counts: How often each folded word occurs in texts of the language.
+    """
+
+    counts: Counter[str]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Speller:
+        return cls(Counter(word for text in texts for word in words(text)))
+
+    @cached_property
+    def _total(self) -> int:
+        return self.counts.total()
+
+    def split(self, letters: str) -> str:
+        """Return the likeliest words that the letters make; runs of unknown letters stay together."""
+        best: list[tuple[float, int]] = [(0.0, 0)]
+        for end in range(1, len(letters) + 1):
+            starts = range(max(0, end - LONGEST_WORD), end)
+            best.append(max((best[start][0] + self._weight(letters[start:end]), start) for start in starts))
+        cuts, end = [len(letters)], len(letters)
+        while end:
+            end = best[end][1]
+            cuts.append(end)
+        cuts.reverse()
+        return " ".join(letters[start:end] for start, end in pairwise(cuts))
+
+    def _weight(self, word: str) -> float:
+        if word in self.counts:
+            return log(self.counts[word] / self._total)
+        return log(0.1 / self._total) - 2.5 * len(word)
+
+
+def plain_letters(text: str) -> str:
+    """Return a text with lookalikes of Latin letters as Latin letters, and marks inside words left out."""
+    return "".join(_lookalikes().get(mark, mark) for mark in text)
+
+
+def readings(text: str, speller: Speller) -> tuple[str, ...]:
+    """Return what else a sanitised text may say, without the text itself; empty for text that is written plainly.
+
+    Args:
+        text: Sanitised text.
+        speller: Of the language in which it is read.
+    """
+    plain = plain_letters(text)
+    found = [plain]
+    for undo in (_digits_as_letters, _joined, lambda said: _spelled_out(said, speller), _unstretched):
+        found += [undo(said) for said in tuple(found)]
+    # With two letters left, then with one: "hilffffe", "kommmmt".
+    found += [_STRETCHED.sub(r"\1\1", plain)]
+    return tuple(other for other in dict.fromkeys(found) if other != text)[:MAX_READINGS]
+
+
+def _digits_as_letters(text: str) -> str:
+    return _LEET_WORD.sub(lambda word: word[0].replace("!", "i").replace("|", "l").translate(_DIGITS), text)
+
+
+def _joined(text: str) -> str:
+    return _INNER.sub("", text)
+
+
+def _spelled_out(text: str, speller: Speller) -> str:
+    def together(run: re.Match[str]) -> str:
+        # Pairs of letters are words, too ("so", "in"): only a run that is mostly single letters is spelt out.
+        pieces = words(run[0])
+        if sum(len(piece) == 1 for piece in pieces) * 2 < len(pieces):
+            return run[0]
+        return speller.split("".join(pieces))
+
+    return _SPELLED.sub(together, text)
+
+
+def _unstretched(text: str) -> str:
+    return _STRETCHED.sub(r"\1", text)
+
+
+@lru_cache(maxsize=1)
+def _lookalikes() -> dict[str, str]:
+    lines = (Path(__file__).parent / "lookalikes.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split(" ", 1) for line in lines if not line.startswith("#"))
+    table = {mark: letter for letter, marks in pairs for mark in marks}
+    return table | {chr(code): letter for code, letter in _SQUARED.items()}
