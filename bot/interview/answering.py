@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.interview.answer import Answer
 from bot.interview.asking import ask, choice_part, go_on
@@ -10,7 +11,7 @@ from bot.interview.engine import AskAnother, AskItem
 from bot.interview.exchange import Exchange
 from bot.interview.failing import MOST_TRIES, failed
 from bot.interview.filling import Cleared, Given, MarkedForStaff, NoMore, Skipped
-from bot.interview.listening import question_like, read_reply
+from bot.interview.listening import question_like, read_reply, unusual
 from bot.interview.parsing import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused, read_yes_no
 from bot.interview.summary import say_problems
 from bot.interview_texts import END_PHRASES
@@ -142,8 +143,11 @@ def _refused(x: Exchange, step: AskItem, answers: tuple[Answer, ...]) -> bool:
 def read_back(x: Exchange, step: AskItem) -> None:
     """Say what was understood, and ask whether that is right."""
     if x.talk.nothing or x.talk.pending is None:
-        x.say("read_back_none")
+        own_words = step.item.type in FREE_TEXT and not step.options
+        x.say("read_back_has_none" if own_words else "read_back_none")
     else:
+        if unusual(x.talk.pending, step, language=x.language, now=x.now):
+            x.say("unusual")
         x.repeat("proposal" if x.talk.proposed else "read_back", step.item.link_id, x.talk.pending)
 
 
@@ -163,7 +167,12 @@ def _confirmed(x: Exchange, step: AskItem, text: str) -> bool:
     if not isinstance(said, Read):
         return _doubtful(x, step, text)
     if said.answers[0].value is True:
-        if talk.nothing or not talk.pending:
+        more = read(x, step, said.remainder) if said.remainder and step.item.type not in FREE_TEXT else None
+        if isinstance(more, Read) and more.answers and _replaces(x, more) and more.answers != talk.pending:
+            # "Ja, aber 62": what was said after it is the answer.
+            x.note(pending=None, nothing=False, proposed=False)
+            understood(x, step, replace(more, literal=False))
+        elif talk.nothing or not talk.pending:
             x.note(pending=None, nothing=False)
             leave(x, "none")
         else:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from bot.interview.answer import Answer
 from bot.interview.engine import AskAnother, AskItem, Done, Show
 from bot.interview.exchange import Exchange, unit_answers
+from bot.interview.fhir_json import string
 from bot.interview.filling import Shown
 from bot.interview.form import Item, Option, Path
 from bot.interview.item_types import CHOICES
+from bot.interview.item_units import NUMBERS, unit_in_words, usual_unit
 from bot.interview.summary import show_summary
+from bot.matching.text import fold
 from bot.reply import Answers, Part, from_form, interface, repeat_answers
 
 MOST_SHOWN = 30
@@ -57,6 +60,7 @@ def _question(x: Exchange, step: AskItem, *, brief: bool) -> None:
         x.say("which_more")
     if not x.read_out(link_id, "question"):
         x.say("no_text")
+    _in_unit(x, item)
     if not brief:
         for number in range(len(item.presentation.instructions)):
             x.read_out(link_id, "instruction", number)
@@ -146,6 +150,17 @@ def _hints(x: Exchange, item: Item, options: tuple[Option, ...]) -> None:
         x.say("several")
     if item.type == "open-choice" and not x.read_out(item.link_id, "open_label"):
         x.say("own_words")
+
+
+def _in_unit(x: Exchange, item: Item) -> None:
+    """Say in which unit a number is wanted, unless the question itself says it."""
+    usual = usual_unit(item)
+    if item.type not in NUMBERS or usual is None or len(item.units.choices) > 1 or item.units.label.base:
+        return
+    written = fold(item.text.into(x.language)).split()
+    names = (unit_in_words(usual, x.language), string(usual, "code"), string(usual, "display"))
+    if names[0] and not any(name and fold(name) and fold(name) in written for name in names):
+        x.repeat("in_unit", item.link_id, unit_answers(item))
 
 
 def _choices(x: Exchange, item: Item, options: tuple[Option, ...]) -> None:

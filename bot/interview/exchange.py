@@ -13,6 +13,7 @@ from bot.interview.engine import Engine, Step
 from bot.interview.fhir_json import JsonObject, number, string
 from bot.interview.filling import Event
 from bot.interview.form import Form, Item, Path
+from bot.interview.item_units import usual_unit
 from bot.interview.listening import QuestionLike
 from bot.interview.session import Session, Talk
 from bot.interview.spoken import FormField
@@ -121,7 +122,8 @@ class Exchange:
 
 def unit_answers(item: Item, amount: Decimal | None = None) -> tuple[Answer, ...]:
     """Return the units of a number, each as a quantity without amount, or with an amount as an example."""
-    units = (*((item.units.usual,) if item.units.usual else ()), *item.units.choices)
+    usual = usual_unit(item)
+    units = (*((usual,) if usual else ()), *item.units.choices)
     found: dict[str, Answer] = {}
     for unit in units:
         found.setdefault(string(unit, "code") or string(unit, "display"), Answer("quantity", _quantity(unit, amount)))

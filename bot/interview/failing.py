@@ -33,8 +33,11 @@ def failed(x: Exchange, step: AskItem, why: str, problems: Sequence[Problem] = (
     say_problems(x, problems)
     if why:
         x.say(why if why in SENTENCES[x.language] else "not_understood")
-    if why in ("why_unit", "why_unit_missing") and unit_answers(step.item):
-        x.repeat("units", step.item.link_id, unit_answers(step.item))
+    if why in ("why_unit", "why_unit_missing"):
+        if unit_answers(step.item):
+            x.repeat("units", step.item.link_id, unit_answers(step.item))
+        elif why == "why_unit":
+            x.say("number_only")
     if tries >= MOST_TRIES - 1:
         example(x, step.item)
     if tries >= MOST_TRIES:

@@ -46,6 +46,7 @@ class Option:
         ordinal: What the option counts in a score.
         exclusive: Whether it stands alone ("none of these").
         selected: Whether the Questionnaire proposes it.
+        synonyms: What patients may call it besides, by language.
     """
 
     answer: Answer
@@ -54,6 +55,7 @@ class Option:
     ordinal: Decimal | None = None
     exclusive: bool = False
     selected: bool = False
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

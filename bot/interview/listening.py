@@ -9,10 +9,11 @@ from typing import Literal
 
 from bot.interview.answer import Answer
 from bot.interview.engine import AskItem
-from bot.interview.fhir_json import JsonObject, as_object, string
+from bot.interview.fhir_json import as_object
 from bot.interview.form import Bound, Item, Option
 from bot.interview.item_types import CHOICES
-from bot.interview.parsing import Asked, Reading, Unit, read
+from bot.interview.item_units import readable_unit, usual_unit
+from bot.interview.parsing import Asked, Reading, is_unusual, read
 from bot.interview.parsing import Option as Readable
 from bot.interview.spoken import readable
 from bot.interview_texts import QUESTION_OPENERS, QUESTION_PADDING
@@ -37,20 +38,22 @@ def asked_of(item: Item, options: Sequence[Option], language: str, now: datetime
         type=_type(item, options),
         repeats=item.repeats,
         options=readable_options(options, language),
-        unit=_unit(item.units.usual),
-        units=tuple(unit for each in item.units.choices if (unit := _unit(each))),
+        unit=readable_unit(usual_unit(item), language),
+        units=tuple(unit for each in item.units.choices if (unit := readable_unit(each, language))),
         max_length=item.limits.max_length,
         entry_format=item.presentation.entry_format.into(language),
         minimum=_bound(item.limits.minimum),
         maximum=_bound(item.limits.maximum),
         prompt=item.text.into(language),
         zone=now.tzinfo,
+        now=now,
+        decimal_places=item.limits.decimal_places,
     )
 
 
 def readable_options(options: Sequence[Option], language: str) -> tuple[Readable, ...]:
     """Return options with all that a patient may call them."""
-    return tuple(readable(each.answer, each.label, each.prefix, each.exclusive, language) for each in options)
+    return tuple(readable(each, language) for each in options)
 
 
 def _type(item: Item, options: Sequence[Option]) -> str:
@@ -58,12 +61,10 @@ def _type(item: Item, options: Sequence[Option]) -> str:
     return "choice" if options and item.type not in CHOICES else item.type
 
 
-def _unit(unit: JsonObject | None) -> Unit | None:
-    if not unit:
-        return None
-    code = string(unit, "code")
-    name = string(unit, "display") or code
-    return Unit(code, name, string(unit, "system")) if name else None
+def unusual(answers: Sequence[Answer], step: AskItem, *, language: str, now: datetime) -> bool:
+    """Say whether a number among answers is so seldom that the patient should look at it again."""
+    question = asked_of(step.item, step.options, language, now)
+    return any(is_unusual(answer, question, language=language) for answer in answers)
 
 
 def _bound(bound: Bound | None) -> int | Decimal | str | None:

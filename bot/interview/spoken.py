@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from bot.interview.answer import Answer
-from bot.interview.fhir_json import as_object, string, translated
+from bot.interview.fhir_json import as_object, string
 from bot.interview.form import Form, Item, Text
+from bot.interview.form import Option as Listed
+from bot.interview.item_units import unit_in_words, usual_unit
 from bot.interview.parsing import Option, format_answer
 from bot.interview_texts import INTERVIEW_TEXTS
 from bot.matching.text import sanitise
@@ -90,17 +92,26 @@ def _one(item: Item, answer: Answer, language: str) -> str:
         return INTERVIEW_TEXTS[language]["own"].format(answer=escaped(str(answer.value)))
     if answer.type == "quantity":
         answer = _in_language(item, answer, language)
+    elif answer.type in ("integer", "decimal"):
+        answer = _with_unit(item, answer, language)
     return escaped(format_answer(answer, language=language))
 
 
 def _in_language(item: Item, answer: Answer, language: str) -> Answer:
     """Return a quantity whose unit is called as in the list of units, in `language`."""
     value = dict(as_object(answer.value))
-    units = (*item.units.choices, *((item.units.usual,) if item.units.usual else ()))
-    for unit in units:
+    usual = usual_unit(item)
+    for unit in (*item.units.choices, *((usual,) if usual else ())):
         if unit.get("code") and unit.get("code") == value.get("code"):
-            value["unit"] = translated(unit, "display", language) or string(unit, "code")
+            value["unit"] = unit_in_words(unit, language)
     return Answer("quantity", value)
+
+
+def _with_unit(item: Item, answer: Answer, language: str) -> Answer:
+    """Return a plain number as an amount in the unit that its question asks for, if there is one."""
+    unit = usual_unit(item)
+    name = unit_in_words(unit, language) if unit else ""
+    return Answer("quantity", {"value": answer.value, "unit": name}) if name else answer
 
 
 def escaped(text: str) -> str:
@@ -111,13 +122,16 @@ def escaped(text: str) -> str:
 
 def labelled(item: Item, language: str) -> tuple[Option, ...]:
     """Return the listed options of an item as the reader of replies takes them."""
-    return tuple(
-        readable(option.answer, option.label, option.prefix, option.exclusive, language) for option in item.options
-    )
+    return tuple(readable(option, language) for option in item.options)
 
 
-def readable(answer: Answer, label: Text, prefix: str, exclusive: bool, language: str) -> Option:
-    """Return an option with all that a patient may call it."""
-    code = string(as_object(answer.value), "code") if isinstance(answer.value, dict) else ""
-    names = dict.fromkeys((label.into(language), label.base, code, prefix.strip(" .:)(")))
-    return Option(answer, tuple(name for name in names if name), exclusive=exclusive)
+def readable(option: Listed, language: str) -> Option:
+    """Return an option with all that a patient may call it: in either language, by its code, or as its form says."""
+    label, shown = option.label, option.label.into(language)
+    code = string(as_object(option.answer.value), "code") if isinstance(option.answer.value, dict) else ""
+    prefix = option.prefix.strip(" .:)(")
+    seen = dict.fromkeys((shown, prefix, f"{option.prefix} {shown}" if prefix else shown))
+    synonyms = (name for names in option.synonyms.values() for name in names)
+    unseen = dict.fromkeys((label.base, *label.translations.values(), code, *synonyms))
+    names = tuple(name for name in (*seen, *(name for name in unseen if name not in seen)) if name)
+    return Option(option.answer, names, option.exclusive, tuple(name for name in names if name not in seen))

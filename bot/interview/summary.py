@@ -8,6 +8,7 @@ from dataclasses import replace
 from bot.interview.answer import Answer
 from bot.interview.constraints import Problem
 from bot.interview.exchange import Exchange
+from bot.interview.filling import Skipped
 from bot.interview.form import Path
 from bot.interview.session import Status
 from bot.interview.tour import questions
@@ -54,7 +55,11 @@ def _stands(x: Exchange, path: Path) -> str:
         return "summary_answer"
     if path in filling.marked:
         return "summary_marked"
-    return "summary_skipped" if path in filling.skipped else "summary_open"
+    if path not in filling.skipped:
+        return "summary_open"
+    skips = (event for event in reversed(x.session.events) if isinstance(event, Skipped) and event.path == path)
+    last = next(skips, None)
+    return "summary_none" if last is not None and last.reason == "none" else "summary_skipped"
 
 
 def _errors(x: Exchange) -> list[Problem]:

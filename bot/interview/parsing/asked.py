@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from decimal import Decimal
 
 from bot.interview.answer import Answer
@@ -22,11 +22,13 @@ class Option:
         labels: What a patient may call it: display texts in the language of the conversation, code, prefix. The first
             is the one that is shown.
         exclusive: Whether it rules out all others ("none of these").
+        unseen: Those of the labels that are not shown with it, such as its code.
     """
 
     answer: Answer
     labels: tuple[str, ...]
     exclusive: bool = False
+    unseen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class Asked:
         minimum, maximum: Hints. Values outside are read, but never taken literally.
         prompt: The question as it was put. Its words, said again in the reply, are no comment.
         zone: Of times of day; without it a dateTime keeps its date only.
+        now: For times counted from the present: "vor drei Stunden".
+        decimal_places: Of a number, at most.
     """
 
     type: str
@@ -67,6 +71,8 @@ class Asked:
     maximum: Bound = None
     prompt: str = ""
     zone: tzinfo | None = None
+    now: datetime | None = None
+    decimal_places: int | None = None
 
     @property
     def allowed_units(self) -> tuple[Unit, ...]:

@@ -8,19 +8,20 @@ from dataclasses import dataclass, replace
 from bot.interview.answer import Answer
 from bot.interview.parsing.asked import Asked, Option
 from bot.interview.parsing.labels import EQUAL, Folded, Labels, texts_of
+from bot.interview.parsing.negation import excepts, negates, only_denies
 from bot.interview.parsing.numerals import number_tokens
 from bot.interview.parsing.pieces import MAX_PIECES, Picked, Piece, cut_pieces, merged, pick
 from bot.interview.parsing.plain_text import read_text
 from bot.interview.parsing.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
-from bot.interview.parsing.silence import means_refused, means_unknown, one_word, read_silence
-from bot.interview.parsing.tokens import Reply
+from bot.interview.parsing.silence import ends_unknown, means_refused, means_unknown, one_word, read_silence
+from bot.interview.parsing.tokens import Reply, cut
 from bot.interview.parsing.vocabulary import Words
 from bot.interview.parsing.yesno import read_boolean
 
 
 def read_choice(raw: str, reply: Reply, asked: Asked, words: Words) -> Reading:
     """Read options; free text too where the question is open."""
-    spelled = Reply(reply.text, number_tokens(reply.tokens, words.numbers))
+    spelled = Reply(reply.text, number_tokens(reply.tokens, words.choices.numbers))
     choosing = _Choosing(raw, reply, spelled, asked, words, Labels(asked.options, words))
     return (
         choosing.called_just_so()
@@ -66,10 +67,12 @@ class _Choosing:
         places = self.labels.same(self.texts) if self.texts else ()
         if len(places) != 1:
             return self.one_of(places)
-        # A label that is the number of another option: the label wins, but is read back.
         alone = self.texts[0] if len(self.texts) == 1 and self.texts[0].isdecimal() else ""
         listed = bool(alone) and len(alone) < 5 and 1 <= int(alone) <= len(self.asked.options)
-        return self.read(places, literal=not listed or int(alone) - 1 == places[0])
+        if not listed or int(alone) - 1 == places[0]:
+            return self.read(places, literal=True)
+        # The number of another option: what is shown may be meant by it, a code that nobody sees is not.
+        return self.one_of([int(alone) - 1, *places]) if self.labels.shown_as(self.texts) == places else None
 
     def unanswered(self) -> Reading | None:
         """Return "don't know" or "won't say", as the option that says so where there is one."""
@@ -80,6 +83,11 @@ class _Choosing:
         saying = [
             place for place, names in enumerate(self.labels.all) if any(means(name, self.words) for name in names)
         ]
+        if not saying and isinstance(silence, DontKnow):
+            # "Vielleicht, ich weiß es nicht"
+            saying = [
+                place for place, names in enumerate(self.labels.all) if names and ends_unknown(names[0], self.words)
+            ]
         if saying:
             return self.one_of(saying)
         named = self.labels.fit(self.texts)  # "das ist privat", of a ward
@@ -98,12 +106,25 @@ class _Choosing:
             for place, option in enumerate(self.asked.options)
             if self._says(option, said.answers[0].value is True)
         ]
-        return self.read(places, literal=said.literal, remainder=said.remainder) if len(places) == 1 else None
+        if len(places) == 1:
+            return self.read(places, literal=said.literal, remainder=said.remainder)
+        more = [text for text in cut(said.remainder, self.words.fold).tokens if text.kind != "mark"]
+        silent = all(token.text in self.words.choices.weak for token in more)
+        return self.one_of(self._opened_by_yes()) if said.answers[0].value is True and silent else None
+
+    def _opened_by_yes(self) -> Sequence[int]:
+        """Return the options that begin with yes and say no "but": for "ja", "Ja, links" is one of several."""
+        return [
+            place
+            for place, names in enumerate(self.labels.all)
+            if names and names[0][:1] and names[0][0] in self.words.agreement.plain_yes
+            if not negates(names[0], self.words)
+        ]
 
     def _says(self, option: Option, value: bool) -> bool:
         """Tell whether an option is called plainly yes, or no; "Right" may be a side."""
-        plain = self.words.wordings.yes if value else self.words.wordings.no
-        return bool(option.labels) and self.words.fold(option.labels[0]) == self.words.fold(plain)
+        plain = self.words.agreement.plain_yes if value else self.words.agreement.plain_no
+        return bool(option.labels) and self.words.fold(option.labels[0]) in plain
 
     def none_or_all(self) -> Reading | None:
         """Read "keine davon" and "alle"."""
@@ -143,29 +164,47 @@ class _Choosing:
         pieces = cut_pieces(self.spelled, self.words)
         if len(pieces) > MAX_PIECES:
             return NotUnderstood("too many parts for a choice", "not-listed")
+        if excepts(self.texts, self.words) and not self._excepts_itself():
+            return NotUnderstood("an exception, not an option", "negated")
         telling = [text for text in self.texts if text not in self.words.around.joins]
         part = self.labels.part_of_one(telling) if len(pieces) > 1 else ()
         if part:
-            return self.read(part, literal=True)
+            return self.read(part, literal=False)
         picked = pick(merged(pieces, self.spelled, self.labels), self.labels, self.words)
         reading = self._picked(picked)
         if self.asked.type == "open-choice":
             return self._open(reading, picked)
-        if isinstance(reading, NotUnderstood) and (not picked.attempt or picked.problem):
+        said = read_boolean(self.reply, self.words)
+        if isinstance(reading, Read) and self._only_yes_no(picked.chosen):
+            # "ja, früher": the list asks for yes or no, and this is neither.
+            return said if isinstance(said, NotUnderstood) and said.why in ("vague", "contradiction") else reading
+        texts = [token.text for token in self.reply.tokens if token.kind != "mark"]
+        elsewhere = not picked.attempt or picked.problem or only_denies(texts, self.words)
+        if isinstance(reading, NotUnderstood) and elsewhere:
             # "Ja, 2025": a number beyond the list is no position, but a comment.
             return self.yes_no(alone=False) or reading
         return reading
 
+    def _only_yes_no(self, places: Sequence[int]) -> bool:
+        options = [self.asked.options[place] for place in places]
+        return bool(options) and all(self._says(option, True) or self._says(option, False) for option in options)
+
+    def _excepts_itself(self) -> bool:
+        """Tell whether an option is itself about an exception, as far as its words go: "Außer Atem"."""
+        return any(excepts(label, self.words) for labels in self.labels.all for label in labels)
+
     def _picked(self, picked: Picked) -> Reading:
-        """Return the options picked, if they go together."""
+        """Return the options picked, if they go together and nothing denies them."""
         if picked.problem:
             return picked.problem
+        if picked.taken_back or set(picked.denied) & {*picked.chosen, *picked.unclear}:
+            return NotUnderstood("an option that is negated", "negated")
         either = any(token.text in self.words.around.either for token in self.spelled.tokens)
         if picked.unclear or (len(picked.chosen) > 1 and (either or not self.asked.repeats)):
             both = sorted({*picked.unclear, *picked.chosen})
             return Ambiguous(tuple(self.asked.options[place] for place in both))
         if not picked.chosen:
-            negated = picked.attempt and any(self._negates(piece) for piece in picked.strange)
+            negated = picked.attempt and any(negates(piece.texts, self.words) for piece in picked.strange)
             return (
                 NotUnderstood("an option that is negated", "negated")
                 if negated
@@ -176,9 +215,6 @@ class _Choosing:
         asks = any(token.text == "?" for token in self.spelled.tokens)
         remainder = "; ".join(self._text(piece) for piece in picked.strange)
         return self.read(picked.chosen, literal=picked.literal and not picked.strange and not asks, remainder=remainder)
-
-    def _negates(self, piece: Piece) -> bool:
-        return self.words.agreement.negators.within(piece.texts)
 
     def _text(self, piece: Piece) -> str:
         return self.spelled.between(piece.first, piece.end)

@@ -51,7 +51,15 @@ class Compiler:
     def halves(self, listed: Mapping[str, str]) -> dict[str, Decimal]:
         return {self.fold(word): Decimal(value) for word, value in listed.items()}
 
-    def units(self, written: Mapping[str, str], names: Mapping[str, str]) -> UnitWords:
+    def units(
+        self,
+        written: Mapping[str, str],
+        names: Mapping[str, str],
+        *,
+        opens: str,
+        over: str,
+        measured: Mapping[str, str],
+    ) -> UnitWords:
         """Return units by what patients write; a comma separates written forms."""
         codes: dict[str, list[str]] = defaultdict(list)
         for code, forms in written.items():
@@ -59,7 +67,13 @@ class Compiler:
                 key = self.unit_key(form)
                 if key and code not in codes[key]:
                     codes[key].append(code)
-        return UnitWords({key: tuple(found) for key, found in codes.items()}, dict(names))
+        return UnitWords(
+            {key: tuple(found) for key, found in codes.items()},
+            dict(names),
+            self.phrases(opens),
+            self.words(over) | {"/"},
+            {kind: self.phrases(listed) for kind, listed in measured.items()},
+        )
 
     def unit_key(self, form: str) -> str:
         """Return a written form of a unit as replies are looked up."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date
 
 from bot.interview.parsing.asked import Asked
+from bot.interview.parsing.counted_times import counted_time
 from bot.interview.parsing.date_forms import Calendar, date_at, drawing
 from bot.interview.parsing.found import Found, settle
 from bot.interview.parsing.numerals import number_tokens
@@ -20,7 +21,12 @@ from bot.interview.parsing.vocabulary import Words
 def read_date(reply: Reply, asked: Asked, words: Words, today: date) -> Reading:
     """Read dates."""
     spelled = Reply(reply.text, number_tokens(reply.tokens, words.numbers, years=True))
-    found = dates_in(spelled, Calendar(asked, words, today))
+    counted = counted_time(spelled.tokens, words) if asked.now else None
+    if counted and asked.now:
+        day = counted.moment(asked.now).date().isoformat()
+        found = [Found(counted.first, counted.end, day, literal=False)]
+    else:
+        found = dates_in(spelled, Calendar(asked, words, today))
     return settle(found, spelled, asked.type, asked, around_dates(words))
 
 

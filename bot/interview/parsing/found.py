@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from bot.interview.answer import Answer, JsonValue
 from bot.interview.parsing.asked import Asked
+from bot.interview.parsing.negation import only_denies
 from bot.interview.parsing.reading import NotUnderstood, Read, Reading, Why
 from bot.interview.parsing.tokens import Reply, Token
 from bot.interview.parsing.vocabulary import Around, Words
@@ -23,6 +24,7 @@ class Found:
 
     Attributes:
         problem: Why there is no value although there seemed to be one.
+        exactly_said: Whether the value is what was said, not what it was converted to.
     """
 
     first: int
@@ -30,6 +32,7 @@ class Found:
     value: JsonValue
     literal: bool
     problem: NotUnderstood | None = None
+    exactly_said: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +210,18 @@ def _phrases(gap: _Gap, words: Words) -> Iterator[Rest]:
             yield _UNSURE
         elif taken == lengths[2] and _beside(gap, place, taken, names, near=1):
             yield _blocked("a limit, not a value", "limit")
-        elif taken == lengths[4] and gap.leads and place + taken >= len(names) - 2:
+        elif taken == lengths[4] and _is_denied(gap, names, place + taken, words):
             yield _blocked("a value that is negated", "negated")
         else:
             yield _UNSURE if taken == lengths[3] else _ODD
         place += max(taken, 1)
+
+
+def _is_denied(gap: _Gap, names: Sequence[str], end: int, words: Words) -> bool:
+    """Tell whether a negation up to the word `end` is about the value: "nicht 3", "3 sind es nicht"."""
+    if gap.leads and end >= len(names) - 2:
+        return True
+    return gap.follows and not gap.leads and only_denies(names, words)
 
 
 def _beside(gap: _Gap, place: int, taken: int, names: Sequence[str], *, near: int) -> bool:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from bot.interview.parsing.asked import Option
+from bot.interview.parsing.negation import negates
 from bot.interview.parsing.numerals import number_tokens
 from bot.interview.parsing.spelling import Fold, one_slip_apart
+from bot.interview.parsing.synonyms import alike
 from bot.interview.parsing.tokens import Token, cut
 from bot.interview.parsing.vocabulary import NumberWords, Words
 
@@ -54,9 +56,18 @@ class Labels:
 
     def __init__(self, options: Sequence[Option], words: Words) -> None:
         self._words = words
-        self._articles = words.choices.articles
         self.all = tuple(
-            tuple(_folded(label, words.fold, words.numbers) for label in option.labels) for option in options
+            tuple(_folded(label, words.fold, words.choices.numbers) for label in option.labels) for option in options
+        )
+        # In a list of "A", "B" and "C", "a" is no article.
+        self.single = frozenset(name[0] for names in self.all for name in names if len(name) == 1)
+        self._articles = words.choices.articles - self.single
+        negators = {phrase[0] for phrase in words.agreement.negators.all if len(phrase) == 1}
+        self._silent = words.choices.weak | self._articles
+        self._untelling = self._silent | negators
+        self._shown = tuple(
+            tuple(name for name, label in zip(names, option.labels, strict=True) if label not in option.unseen)
+            for names, option in zip(self.all, options, strict=True)
         )
         self._names = tuple(tuple(self.content(label) for label in labels if label) for labels in self.all)
         # Codes such as "LA6568-5" count only as a whole.
@@ -75,8 +86,8 @@ class Labels:
         return tuple(place for place, labels in enumerate(self._names) if wanted in labels)
 
     def with_word(self, word: str) -> tuple[int, ...]:
-        """Return the options that have a word in the label that is shown."""
-        return tuple(place for place, labels in enumerate(self.all) if labels and word in labels[0])
+        """Return the options that have a word in what is shown of them."""
+        return tuple(place for place, labels in enumerate(self._shown) if any(word in label for label in labels))
 
     def fit(self, texts: Sequence[str]) -> Fit | None:
         """Return the options that best fit some words, or None when none does."""
@@ -110,6 +121,15 @@ class Labels:
         """Tell whether any shown label is nothing but a number."""
         return any(labels and len(labels[0]) == 1 and labels[0][0].isdecimal() for labels in self.all)
 
+    @property
+    def own_numbers(self) -> bool:
+        """Tell whether what is shown of an option begins with a number of its own: "1 Several days"."""
+        return any(label and label[0].isdecimal() for labels in self._shown for label in labels)
+
+    def shown_as(self, texts: Folded) -> tuple[int, ...]:
+        """Return the options of which all that is shown, or a part shown by itself, is just so."""
+        return tuple(place for place, labels in enumerate(self._shown) if texts in labels)
+
     def part_of_one(self, texts: Sequence[str]) -> tuple[int, ...]:
         """Return the one option that has all of several words in its label, if there is just one."""
         wanted = self.content(texts)
@@ -117,15 +137,47 @@ class Labels:
         return fit.options if fit and len(fit.options) == 1 else ()
 
     def _part_of_label(self, wanted: Folded, likeness: int) -> Fit | None:
-        """Return the options of which the text is a part: "links" of "Linke Brust"."""
-        places = [
+        """Return the options of which the text is a part that names them: "links" of "Linke Brust"."""
+        covered = [
             place
             for place, labels in enumerate(self._content)
+            if any(self._covers(label, wanted, likeness) for label in labels)
+        ]
+        places = [
+            place
+            for place in covered
             if any(
-                self._covers(label, wanted, likeness) and not self._negated(label, wanted, likeness) for label in labels
+                self._covers(label, wanted, likeness)
+                and self._same_sense(label, wanted)
+                and self._stands_for(label, wanted, likeness)
+                for label in self._content[place]
             )
         ]
+        if len(places) == 1 and not self._tells_apart(wanted, places[0], likeness):
+            # "ich rauche", of "Ich rauche täglich" and "Ich rauche nicht", may be either.
+            places = covered if len(covered) > 1 and not negates(wanted, self._words) else []
         return Fit(tuple(places), likeness) if places else None
+
+    def _stands_for(self, label: Folded, wanted: Folded, likeness: int) -> bool:
+        """Tell whether a part of a label can stand for it.
+
+        What is left out must say nothing, or the part must say something and leave out no judgement: "ich sehe" is no
+        "Ich sehe schlecht".
+        """
+        left_out = [part for part in label if not any(self._like(text, part) >= likeness for text in wanted)]
+        if self._silent.issuperset(left_out):
+            return True
+        return self._words.choices.judging.isdisjoint(left_out) and not self._untelling.issuperset(wanted)
+
+    def _tells_apart(self, wanted: Folded, place: int, likeness: int) -> bool:
+        """Tell whether a part leaves out nothing that says something, or has a word that no other label has."""
+        if any(set(label) - self._silent <= set(wanted) for label in self._content[place]):
+            return True
+        others = {
+            part for other, labels in enumerate(self._content) if other != place for label in labels for part in label
+        }
+        telling = [text for text in wanted if text not in self._untelling]
+        return any(not any(self._like(text, part) >= likeness for part in others) for text in telling)
 
     def _label_within(self, wanted: Folded, likeness: int) -> Fit | None:
         """Return the options named within the text: "die linke Brust, glaube ich"."""
@@ -133,7 +185,7 @@ class Labels:
             (place, label)
             for place, labels in enumerate(self._content)
             for label in labels
-            if self._covers(wanted, label, likeness) and self._speaks(label)
+            if self._covers(wanted, label, likeness) and self._speaks(label) and self._same_sense(label, wanted)
         ]
         if not matched:
             return None
@@ -146,18 +198,13 @@ class Labels:
 
     def _speaks(self, label: Folded) -> bool:
         """Tell whether a label is telling enough to be found inside a text: no single letter, digit or "no"."""
+        if self._silent.issuperset(label):
+            return False
         return len(label) > 1 or (len(label[0]) > 2 and not label[0].isdecimal())
 
-    def _negated(self, label: Folded, wanted: Folded, likeness: int) -> bool:
-        """Tell whether a label negates what the text does not: "schwanger" is no part of "nicht schwanger"."""
-        negators = self._words.agreement.negators
-        if negators.within(wanted):
-            return False
-        return any(
-            negators.length_at(label, place - 1) == 1 and self._like(part, label[place]) >= likeness
-            for place in range(1, len(label))
-            for part in wanted
-        )
+    def _same_sense(self, label: Folded, wanted: Folded) -> bool:
+        """Tell whether both or neither negate: "schwanger" is no part of "nicht schwanger", nor the other way."""
+        return negates(label, self._words) == negates(wanted, self._words)
 
     def _covers(self, larger: Folded, smaller: Folded, likeness: int) -> bool:
         if likeness == EQUAL:
@@ -168,6 +215,8 @@ class Labels:
         """Return how like a written word is to a known one; 0 when it is another word."""
         if written == known:
             return EQUAL
+        if alike(written, known):
+            return INFLECTED
         short, long = sorted((written, known), key=len)
         head = long.removesuffix(short)
         if len(short) >= MIN_TAIL and MIN_STEM < len(head) < len(long) and head not in self._words.choices.negating:

@@ -1,10 +1,10 @@
-"""German ways to agree, to decline, not to know, and to steer the interview: data only."""
+"""German ways to agree, to decline, not to know, to wrap up what one says, and to steer the interview: data only."""
 
 from __future__ import annotations
 
 from bot.interview.parsing.compile_words import Compiler
 from bot.interview.parsing.spelling import fold_german
-from bot.interview.parsing.vocabulary import Agreement, CommandWords, Silence
+from bot.interview.parsing.vocabulary import Agreement, CommandWords, Frames, Silence
 
 _DE = Compiler(fold_german)
 _words, _phrases = _DE.words, _DE.phrases
@@ -41,7 +41,9 @@ AGREEMENT = Agreement(
             """
             stimmt ~, ~ richtig, ist ~ richtig, isch ~ richtig, ~ korrekt, stimmt so ~, trifft ~ zu, ~ zutreffend,
             überhaupt ~, gar ~, ~ einverstanden, bin ~ einverstanden, ich bin ~ einverstanden, sicher ~, bestimmt ~,
-            definitiv ~, passt ~
+            definitiv ~, passt ~, natürlich ~, freilich ~, selbstverständlich ~, klar ~, aber ~ doch, ~ natürlich,
+            na klar ~, sicherlich ~, gewiss ~, absolut ~, ganz sicher ~, garantiert ~, auf jeden fall ~, eh ~,
+            ganz bestimmt ~, ganz und gar ~, logisch ~, natürlich auch ~, auch ~, garantiert ~
             """
         )
         + """,
@@ -50,11 +52,14 @@ AGREEMENT = Agreement(
         na sicher nicht
         """
     ),
+    plain_yes=_words("ja jo joa jep jepp jup jupp jap jawohl jawoll jä j yes yep yeah"),
+    plain_no=_words("nein nö nee nei nää nope n no"),
     negators=_phrases(
         """
         kein, keine, keinen, keiner, keines, keinem, keins, ka, kan, koa, koan, koane, kei, keni, nicht, ned,
         net, nöd, nid, niad, nüd, nie, nia, niemals, noch nie, noch niemals, no nie, no nia, noch gar nie,
-        nimmer, nichts, nix, nüt, weder, gar keine, gar kein, überhaupt keine
+        nimmer, nichts, nix, nüt, weder, gar keine, gar kein, überhaupt keine, niemand, niemanden, keinesfalls,
+        keineswegs, mitnichten, nirgends, nirgendwo
         """
     ),
     maybe_yes=_phrases(
@@ -80,9 +85,14 @@ AGREEMENT = Agreement(
     unclear=_phrases(
         """
         jein, vielleicht, vielleicht schon, na ja, naja, nja, teils teils, teils, teilweise, manchmal,
-        ab und zu, hin und wieder, ab und an, selten, kommt darauf an, kommt drauf an, kommt drauf a, möglich,
-        möglicherweise, kann sein, könnte sein, mal so mal so, eventuell, evtl, weder noch, mehr oder weniger,
-        ein bisschen, bisschen, a bissl, es bitzeli, geht so, jo eh,
+        ab und zu, hin und wieder, ab und an, selten, gelegentlich, hie und da, kommt darauf an, kommt drauf an,
+        kommt drauf a, möglich, möglicherweise, kann sein, könnte sein, mal so mal so, eventuell, evtl, weder noch,
+        mehr oder weniger,
+        ein bisschen, bisschen, a bissl, es bitzeli, geht so, jo eh, früher, früher ja, ja früher, früher schon,
+        schon früher, früher mal, früher einmal, ja früher mal, ja früher schon, früher schon mal, damals ja, ja damals,
+        damals schon, einst, kein problem, keine probleme damit, kein ding, keine einwände, nichts dagegen, nichts
+        dagegen einzuwenden, habe nichts dagegen, hab nichts dagegen, warum nicht, wieso nicht, von wegen, noch nicht
+        sicher,
         """
         + with_not("~ immer, ~ unbedingt, ~ ganz, ~ so ganz, ~ nur, ~ oft, ~ direkt")
     ),
@@ -211,4 +221,40 @@ COMMANDS = CommandWords(
     change_last=True,
     change_padding=_COMMAND_PADDING
     | _words("meine meinen mein meiner angabe angaben antwort antworten frage nach zum zur beim bei noch nochmal auf"),
+)
+
+FRAMES = Frames(
+    openers=_phrases(
+        """
+        mein name ist, mein name lautet, mein name wäre, der name ist, der name lautet, der name war, ich heisse,
+        ich heiss, i heiss, man nennt mich, ich werde genannt, mein vorname ist, mein nachname ist,
+        mein familienname ist, er heisst, sie heisst, es heisst, das heisst, die heisst, der heisst, es nennt sich,
+        das nennt sich, meine nummer ist, meine nummer lautet, die nummer ist, die nummer lautet, meine adresse ist,
+        die adresse ist, ich wohne in, meine antwort ist
+        """
+    ),
+    closers=_phrases(
+        """
+        ist mein name, heisse ich, heiss ich, so heisse ich, ist der name, ist meine nummer, ist die nummer,
+        ist meine adresse, heisst er, heisst sie, heisst es, heisst das, heisst die, heisst der
+        """
+    ),
+    named=_phrases("ich bin, bin, ich bin die, ich bin der"),
+    pointing=_phrases("das ist, das war, das wäre, es ist, es war, dies ist, hier ist, also das ist, also das war"),
+    whose=_words("mein meine der die das unser unsere"),
+    verbs=_words("ist lautet war heisst wäre sind"),
+    names=_words("name namen vorname vornamen nachname nachnamen familienname heissen heisst heisse nennen"),
+    none=_phrases(
+        """
+        nein, nö, nee, keine, keinen, keins, keines, kein, keiner, nichts, nix, habe ich nicht, hab ich nicht,
+        hab i net, hab i ned, ha ich nöd, habe keine, habe keinen, habe keins, habe kein, hab keine, hab keinen,
+        hab keins, hab kein, ich habe keine, ich habe keinen, ich habe keins, ich hab keine, ich hab keinen,
+        ich hab keins, ich habe das nicht, das habe ich nicht, das hab ich nicht, so was habe ich nicht,
+        sowas habe ich nicht, so etwas habe ich nicht, sowas hab ich nicht, so was hab ich nicht, besitze ich nicht,
+        gibt es nicht, gibts nicht, gibt es keine, gibt es keinen, gibts keine, gibts keinen, nicht vorhanden,
+        keine vorhanden, keins vorhanden, entfällt, trifft nicht zu, habe ich keine, habe ich keinen, habe ich keins,
+        hab ich keine, hab ich keinen, hab ich keins, ich habe nichts, habe nichts, gar keine, gar keinen, gar nichts,
+        ich besitze keine, ich besitze keinen, nicht dabei, none, nein habe ich nicht, nein hab ich nicht, n a
+        """
+    ),
 )

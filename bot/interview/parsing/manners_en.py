@@ -1,10 +1,10 @@
-"""English ways to agree, to decline, not to know, and to steer the interview: data only."""
+"""English ways to agree, to decline, not to know, to wrap up what one says, and to steer the interview: data only."""
 
 from __future__ import annotations
 
 from bot.interview.parsing.compile_words import Compiler
 from bot.interview.parsing.spelling import fold_plain
-from bot.interview.parsing.vocabulary import Agreement, CommandWords, Silence
+from bot.interview.parsing.vocabulary import Agreement, CommandWords, Frames, Silence
 
 _EN = Compiler(fold_plain)
 _words, _phrases = _EN.words, _EN.phrases
@@ -12,7 +12,7 @@ _words, _phrases = _EN.words, _EN.phrases
 AGREEMENT = Agreement(
     yes=_phrases(
         """
-        yes, yeah, yea, yep, yup, ye, ya, yah, aye, y, ok, okay, sure, of course, correct, thats correct, right,
+        yes, ja, yeah, yea, yep, yup, ye, ya, yah, aye, y, ok, okay, sure, of course, correct, thats correct, right,
         thats right, exactly, true, thats true, indeed, absolutely, definitely, certainly, affirmative, agreed,
         i agree, i consent, fine, by all means, for sure, sure thing, yes please, yes indeed, thats it, spot on,
         very much so, you bet, totally, it is correct, it is right, that is correct, that is right, that is true
@@ -20,18 +20,22 @@ AGREEMENT = Agreement(
     ),
     no=_phrases(
         """
-        no, nope, nah, na, nay, n, no way, no thanks, no thank you, wrong, thats wrong, false, incorrect,
+        no, nein, nope, nah, na, nay, n, no way, no thanks, no thank you, wrong, thats wrong, false, incorrect,
         not correct, not true, not right, thats not right, thats not true, thats not correct, thats incorrect,
         negative, certainly not, absolutely not, definitely not, of course not, not at all, i disagree,
         i do not agree, i dont agree, by no means, that is wrong, that is not correct, that is not right,
-        that is not true, is not correct, not a chance
+        that is not true, is not correct, not a chance, sure not, surely not, obviously not, naturally not,
+        clearly not, of course i dont, of course i do not, of course i havent, of course im not, of course i didnt,
+        for sure not, most certainly not
         """
     ),
+    plain_yes=_words("yes yeah yea yep yup y yah ja"),
+    plain_no=_words("no nope nah n nein"),
     negators=_phrases(
         """
         not, no, never, none, nothing, never ever, neither, nor, without, no one, dont, doesnt, didnt, havent,
         hasnt, hadnt, isnt, wasnt, arent, werent, cant, cannot, wont, aint, not any, dont have any, do not,
-        have not, am not, was not, did not
+        have not, am not, was not, did not, nobody, nowhere, couldnt, wouldnt, shouldnt, by no means
         """
     ),
     maybe_yes=_phrases(
@@ -60,7 +64,11 @@ AGREEMENT = Agreement(
         maybe, perhaps, possibly, sometimes, it depends, depends, occasionally, now and then, now and again,
         partly, in part, somewhat, sort of, kind of, a bit, a little, yes and no, could be, might be,
         it could be, more or less, from time to time, not always, not necessarily, not quite, not entirely,
-        not exactly, not only, not often, rarely, seldom, so so, maybe not, hm, hmm
+        not exactly, not only, not often, rarely, seldom, so so, maybe not, hm, hmm, in the past, yes in the past,
+        in the past yes, used to, i used to, yes i used to, formerly, previously, yes previously, previously yes,
+        formerly yes, yes formerly, i did once, once yes, yes once, years ago yes, back then, back then yes,
+        no problem, no problems with that, no worries, no objection, no objections, i dont mind, dont mind,
+        i do not mind, why not
         """
     ),
     but=_words("but only just though although except"),
@@ -179,4 +187,37 @@ COMMANDS = CommandWords(
     change=_words("change correct edit fix update amend alter revise modify"),
     change_last=False,
     change_padding=_COMMAND_PADDING | _words("my answer answers entry about for on regarding"),
+)
+
+FRAMES = Frames(
+    openers=_phrases(
+        """
+        my name is, my names, my name would be, the name is, the names, the name was, i am called, im called,
+        they call me, people call me, you can call me, call me, my first name is, my last name is, my surname is,
+        hes called, shes called, its called, it is called, he is called, she is called, my number is, the number is,
+        my address is, the address is, i live in, i live at, my answer is
+        """
+    ),
+    closers=_phrases(
+        """
+        is my name, is the name, is my number, is the number, is my address, is what im called, is what its called
+        """
+    ),
+    named=_phrases("i am, im, this is"),
+    pointing=_phrases(
+        "it is, its, it was, this is, that is, thats, that was, that would be, it would be, here it is, heres"
+    ),
+    whose=_words("my the our"),
+    verbs=_words("is was are would"),
+    names=_words("name names called surname"),
+    none=_phrases(
+        """
+        no, nope, none, nothing, i dont have one, i dont have any, i dont have that, i dont have it, dont have one,
+        dont have any, dont have it, i do not have one, i do not have any, do not have one, havent got one,
+        havent got any, i havent got one, i havent got any, i have none, have none, i have nothing, there is none,
+        there isnt one, there is no such thing, there are none, no such thing, not applicable, n a, na, not any,
+        doesnt apply, does not apply, i dont own one, not got one, ive not got one, ive got none, no i dont have one,
+        no i dont, i dont, never had one, keine
+        """
+    ),
 )

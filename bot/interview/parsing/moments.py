@@ -9,6 +9,7 @@ from datetime import date, datetime, tzinfo
 
 from bot.interview.answer import Answer
 from bot.interview.parsing.asked import Asked
+from bot.interview.parsing.counted_times import Counted, counted_time
 from bot.interview.parsing.date_forms import Calendar
 from bot.interview.parsing.dates import around_dates, dates_in
 from bot.interview.parsing.found import Found, settle, weigh
@@ -29,6 +30,9 @@ def read_moment(reply: Reply, asked: Asked, words: Words, today: date) -> Readin
     if stamp and exists(*map(int, stamp.groups()[:3])):
         return Read((Answer("dateTime", reply.text),), literal=True)
     spelled = clock_tokens(reply, words, years=True)
+    counted = counted_time(spelled.tokens, words)
+    if counted:
+        return _counted(counted, spelled, asked, words)
     dates = dates_in(spelled, Calendar(asked, words, today))
     times, rest = times_in(spelled, words, alone=False, taken=dates)
     words = around_dates(words)
@@ -39,6 +43,17 @@ def read_moment(reply: Reply, asked: Asked, words: Words, today: date) -> Readin
     if len(dates) != 1 or len(times) != 1:
         return NotUnderstood("more than one date or time", "several")
     return _together(dates[0], times[0], rest, asked, words)
+
+
+def _counted(counted: Counted, reply: Reply, asked: Asked, words: Words) -> Reading:
+    """Return "vor drei Stunden" as a moment; without a time zone, only its day is known."""
+    if asked.now is None:
+        return NotUnderstood("a time counted from a present that is not known", "incomplete")
+    moment = counted.moment(asked.now)
+    day = moment.date().isoformat()
+    value = stamped(day, moment.strftime("%H:%M:00"), asked.zone) if asked.zone else day
+    found = Found(counted.first, counted.end, value, literal=False)
+    return settle([found], reply, "dateTime", asked, words)
 
 
 def _together(day: Found, time: Found, reply: Reply, asked: Asked, words: Words) -> Reading:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from bot.interview.parsing.asked import Asked, within
 from bot.interview.parsing.found import Found, settle
-from bot.interview.parsing.numerals import number_tokens
+from bot.interview.parsing.numerals import number_tokens, with_decimals
 from bot.interview.parsing.reading import NotUnderstood, Reading, Why
 from bot.interview.parsing.tokens import Reply, Token
 from bot.interview.parsing.vocabulary import NumberWords, Words
@@ -36,12 +36,28 @@ class Number:
 
 def read_number(reply: Reply, asked: Asked, words: Words) -> Reading:
     """Read integers or decimals."""
-    spelled = Reply(reply.text, number_tokens(reply.tokens, words.numbers))
+    tokens = with_decimals(number_tokens(reply.tokens, words.numbers), words.numbers)
+    if asked.type == "decimal" and not asked.repeats:
+        tokens = _without_point(tokens)
+    spelled = Reply(reply.text, tokens)
     numbers = numbers_in(spelled.tokens, words.numbers, lists=asked.repeats)
     if not numbers:
         numbers = _unusual(spelled.tokens, words)
     found = [chosen(number, asked, whole=asked.type == "integer") for number in numbers]
     return settle(found, spelled, asked.type, asked, words)
+
+
+def _without_point(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    """Return "eins achtzig", the only number of a reply, as 1.80."""
+    said = [place for place, token in enumerate(tokens) if token.numeric]
+    if len(said) != 2 or said[1] != said[0] + 1 or any(tokens[place].kind != "number" for place in said):
+        return tuple(tokens)
+    first, second = (tokens[place] for place in said)
+    if first.value is None or second.value is None or not (0 <= first.value < 10 <= second.value < 100):
+        return tuple(tokens)
+    value = Decimal(f"{first.value}.{second.value}")
+    merged = replace(first, text=str(value), end=second.end, value=value, sure=False)
+    return (*tokens[: said[0]], merged, *tokens[said[1] + 1 :])
 
 
 def chosen(number: Number, asked: Asked, *, whole: bool) -> Found:

@@ -90,6 +90,38 @@ def number_tokens(tokens: Sequence[Token], names: NumberWords, *, years: bool = 
     return tuple(merged)
 
 
+def with_decimals(tokens: Sequence[Token], names: NumberWords) -> tuple[Token, ...]:
+    """Return merged tokens with "fünf Komma sechs" and "one point two" as one number each."""
+    result: list[Token] = []
+    place = 0
+    while place < len(tokens):
+        fraction, end = _fraction_after(tokens, place, names)
+        if fraction:
+            value = Decimal(f"{tokens[place].value}.{fraction}")
+            result.append(_as(tokens[place], tokens[end - 1], "number", value))
+        else:
+            result.append(tokens[place])
+        place = end
+    return tuple(result)
+
+
+def _fraction_after(tokens: Sequence[Token], start: int, names: NumberWords) -> tuple[str, int]:
+    """Return the digits that are said after the point, and where they end: "eins Komma acht null"."""
+    whole = tokens[start]
+    pointed = start + 1 < len(tokens) and tokens[start + 1].text in names.point
+    if not pointed or not whole.numeric or whole.value is None or whole.value != whole.value.to_integral_value():
+        return "", start + 1
+    digits, place = "", start + 2
+    while place < len(tokens) and tokens[place].numeric and tokens[place].text.isdecimal():
+        if digits and len(tokens[place].text) > 1:
+            break
+        digits += tokens[place].text
+        place += 1
+        if len(digits) > 1 and len(tokens[place - 1].text) > 1:
+            break
+    return (digits, place) if digits else ("", start + 1)
+
+
 def _at(tokens: Sequence[Token], start: int, speller: _Speller) -> tuple[int, Token]:
     first, names = tokens[start], speller.names
     if first.kind == "digits":
@@ -224,7 +256,8 @@ def _after_digits(tokens: Sequence[Token], start: int, names: NumberWords) -> tu
     if after is None or after.kind != "word" or len(first.text) > 4:
         return 1, first
     value = Decimal(first.text)
-    if after.glued and after.text in names.ordinal_ends and value <= 999:
+    weighs = after.text == "st" and (value % 10 != 1 or value == 11)  # "12st" is a weight
+    if after.glued and after.text in names.ordinal_ends and value <= 999 and (names.units_first or not weighs):
         return 2, _as(first, after, "ordinal", value)
     for scales, factor in ((names.hundred, 100), (names.thousand, 1000)):
         if after.text in scales and value <= 99:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.interview.parsing.labels import EQUAL, Fit, Folded, Labels, texts_of
+from bot.interview.parsing.negation import negates, only_denies, without_hedges, without_negation
 from bot.interview.parsing.positions import position_of
 from bot.interview.parsing.reading import NotUnderstood
 from bot.interview.parsing.tokens import Reply, Token
@@ -41,6 +42,8 @@ class Picked:
         strange: Pieces that are no option.
         literal: Whether everything was said in so many words.
         attempt: Whether the patient tried to name options.
+        denied: Places of options that were named as not being the case.
+        taken_back: Whether something denies what was named: "Aspirin, das nehme ich nicht".
         problem: Why nothing can be picked.
     """
 
@@ -49,6 +52,8 @@ class Picked:
     strange: list[Piece] = field(default_factory=list)
     literal: bool = True
     attempt: bool = False
+    denied: list[int] = field(default_factory=list)
+    taken_back: bool = False
     problem: NotUnderstood | None = None
 
     def choose(self, places: Sequence[int], *, literal: bool) -> None:
@@ -144,18 +149,17 @@ def _by_number(piece: Piece, labels: Labels, words: Words, picked: Picked) -> bo
         return False
     place = position.number - 1
     listed = 0 <= place < count
-    if same:
-        picked.choose(same, literal=not listed or place in same)
-        return True
-    others = [other for other in labels.with_word(str(position.number)) if other != place] if position.bare else []
-    if not listed:
+    # What is shown with a number of its own may be meant by it; a code that nobody sees only where there is no place.
+    own = [other for other in labels.with_word(str(position.number)) if other != place] if position.bare else []
+    if listed:
+        sure = not (position.bare and labels.own_numbers) or labels.shown_as(piece.texts) == (place,)
+        sure = sure and (not same or place in same)
+        picked.choose([place, *own], literal=sure)
+    elif same or own:
+        picked.choose(same or own, literal=bool(same))
+    else:
         picked.attempt = True
-        if others:
-            picked.choose(others, literal=False)
-        else:
-            picked.problem = NotUnderstood(f"a number that is not in the list of {count}", "not-listed")
-        return True
-    picked.choose([place, *others], literal=not (position.bare and labels.numeric))
+        picked.problem = NotUnderstood(f"a number that is not in the list of {count}", "not-listed")
     return True
 
 
@@ -164,19 +168,29 @@ def _by_label(piece: Piece, labels: Labels, words: Words, picked: Picked) -> Non
     if fit is None:
         spoken, literal = _unpadded(piece.texts, labels, words)
         picked.literal = picked.literal and literal
-        fit = labels.fit(spoken) if spoken and len(spoken) < len(piece.texts) else None
+        shorter = len(spoken) < len(piece.texts) and negates(spoken, words) == negates(piece.texts, words)
+        fit = labels.fit(spoken) if spoken and shorter else None
         if fit is None:
-            picked.strange += [piece] if spoken else []
-            picked.attempt |= words.agreement.negators.within(spoken) and labels.resembles(spoken)
+            _by_what_is_denied(piece, spoken, labels, words, picked)
             return
-    if words.agreement.negators.within(fit.beyond):
-        picked.attempt = True
-        picked.strange.append(replace(piece, comment=True))  # "nicht rechts"
-        return
     strange, literal = _unpadded(fit.beyond, labels, words)
     picked.choose(fit.options, literal=literal and fit.likeness == EQUAL and _telling(fit, piece, words))
     if strange:
         picked.strange.append(_comment(piece, fit))
+
+
+def _by_what_is_denied(piece: Piece, spoken: Folded, labels: Labels, words: Words, picked: Picked) -> None:
+    """Take a piece that names no option: a comment, or one that denies an option or what was said before."""
+    if not without_hedges(spoken, words):
+        return
+    if not negates(piece.texts, words):
+        picked.strange.append(piece)
+        return
+    denied = labels.fit(without_negation(spoken, words)) if without_negation(spoken, words) else None
+    picked.denied += denied.options if denied else ()
+    picked.taken_back |= denied is None and only_denies(piece.texts, words)
+    picked.attempt |= denied is not None or labels.resembles(spoken)
+    picked.strange.append(replace(piece, comment=denied is not None))  # "nicht rechts"
 
 
 def _telling(fit: Fit, piece: Piece, words: Words) -> bool:
@@ -201,10 +215,13 @@ def _unpadded(texts: Sequence[str], labels: Labels, words: Words) -> tuple[Folde
     harmless = around.harmless | agreement.openers | words.choices.articles | words.numbers.articles
     place, literal, left = 0, True, []
     while place < len(texts):
-        unsure = max(around.hedges.length_at(texts, place), around.approximate.length_at(texts, place))
+        unsure = max(around.hedges.length_at(texts, place), words.choices.roughly.length_at(texts, place))
+        unsure = max(unsure, words.choices.enough.length_at(texts, place))
         yes = agreement.yes.length_at(texts, place)
         yes = 0 if labels.vocabulary & set(texts[place : place + yes]) else yes  # "right" may be a side
-        if not (unsure or yes or texts[place] in harmless | words.choices.number_pads):
+        pads = texts[place] in harmless | words.choices.number_pads and texts[place] not in labels.single
+        pads = pads or (texts[place] in words.choices.weak and texts[place] not in labels.vocabulary)
+        if not (unsure or yes or pads):
             left.append(texts[place])
         literal = literal and not unsure
         place += max(unsure, yes, 1)

@@ -8,12 +8,13 @@ from datetime import date
 from bot.interview.parsing.asked import Asked
 from bot.interview.parsing.choices import read_choice
 from bot.interview.parsing.dates import read_date
+from bot.interview.parsing.exactness import said_just_so
 from bot.interview.parsing.languages import words_for
+from bot.interview.parsing.measures import stated_unit
 from bot.interview.parsing.moments import read_moment
-from bot.interview.parsing.numbers import read_number
-from bot.interview.parsing.plain_text import read_attachment, read_reference, read_text, read_url
-from bot.interview.parsing.quantities import read_quantity
-from bot.interview.parsing.reading import DontKnow, NotUnderstood, Reading, Refused
+from bot.interview.parsing.plain_text import read_attachment, read_reference, read_url, read_words
+from bot.interview.parsing.quantities import read_amount, read_quantity
+from bot.interview.parsing.reading import DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.parsing.silence import hints_at_silence, one_word, read_silence
 from bot.interview.parsing.times import read_time
 from bot.interview.parsing.tokens import Reply, cut
@@ -35,6 +36,16 @@ def read(text: str, question: Asked, *, language: str, today: date) -> Reading:
         Answers of the question's type, or why there are none. Nothing is invented: whatever was not said in so many
         words has ``literal`` False and must be read back.
     """
+    words = words_for(language)
+    if question.type in ("integer", "decimal", "quantity") and not question.allowed_units:
+        question = replace(question, unit=stated_unit(question.prompt, words))
+    reading = _read(text, question, language, today)
+    if isinstance(reading, Read) and reading.literal:
+        return replace(reading, literal=said_just_so(reading, cut(text, words.fold), question, words))
+    return reading
+
+
+def _read(text: str, question: Asked, language: str, today: date) -> Reading:
     clean = sanitise(text)
     if clean.too_long:
         return NotUnderstood(f"longer than {MAX_CHARACTERS} characters", "too-long")
@@ -46,7 +57,7 @@ def read(text: str, question: Asked, *, language: str, today: date) -> Reading:
         return read_choice(text, reply, question, words_for(language))
     silence = read_silence(reply, words)
     if question.type in ("string", "text") and (silence is None or _may_be_text(silence, reply)):
-        return read_text(text, question)
+        return read_words(text, reply, question, words_for(language))
     if silence:
         return silence
     reading = _value(text, reply, question, words, today)
@@ -73,7 +84,7 @@ def _value(text: str, reply: Reply, question: Asked, words: Words, today: date) 
     if question.type == "boolean":
         return read_boolean(reply, words)
     if question.type in ("integer", "decimal"):
-        return read_number(reply, question, words)
+        return read_amount(reply, question, words)
     if question.type == "date":
         return read_date(reply, question, words, today)
     if question.type == "dateTime":

@@ -27,6 +27,7 @@ Why = Literal[
     "incomplete",  # a time without a day, a decade
     "unit-missing",
     "unit",  # a unit that is not allowed
+    "implausible",  # a value that no human being has
     "not-listed",
     "exclusive",  # an option that rules out others, together with others
     "url",
@@ -39,7 +40,8 @@ class Read:
     """Answers of the wanted type.
 
     Attributes:
-        answers: None at all means "none of these" where several may be chosen.
+        answers: None at all means "none of these" where several may be chosen, and "I don't have one" where a short
+            text is asked for.
         literal: Whether the patient said just that. Otherwise it must be read back: it was inferred, approximate,
             corrected, only partly understood, or could be read in two ways.
         remainder: What else the patient wrote, as a comment for staff.

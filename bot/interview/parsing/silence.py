@@ -38,6 +38,12 @@ def means_unknown(label: Sequence[str], words: Words) -> bool:
     return core in words.silence.dont_know or tuple(label) in words.silence.unknown_labels
 
 
+def ends_unknown(label: Sequence[str], words: Words) -> bool:
+    """Tell whether a label ends in not knowing: "Vielleicht, ich weiß es nicht"."""
+    core = _without_padding(label, words)
+    return any(core[start:] in words.silence.dont_know for start in range(len(core)))
+
+
 def means_refused(label: Sequence[str], words: Words) -> bool:
     """Tell whether a label, as folded words, stands for not saying."""
     return _without_padding(label, words) in words.silence.refused

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.interview.parsing.asked import Asked
+from bot.interview.parsing.counted_times import counted_time
 from bot.interview.parsing.found import Found, settle
 from bot.interview.parsing.numerals import number_tokens
 from bot.interview.parsing.reading import NotUnderstood, Reading
@@ -62,6 +63,12 @@ class _Spoken:
 def read_time(reply: Reply, asked: Asked, words: Words) -> Reading:
     """Read times of day."""
     spelled = clock_tokens(reply, words)
+    counted = counted_time(spelled.tokens, words)
+    if counted:
+        if asked.now is None:
+            return NotUnderstood("a time counted from a present that is not known", "incomplete")
+        value = counted.moment(asked.now).strftime("%H:%M:00")
+        return settle([Found(counted.first, counted.end, value, literal=False)], spelled, "time", asked, words)
     found, rest = times_in(spelled, words, alone=True)
     return settle(found, rest, "time", asked, words)
 

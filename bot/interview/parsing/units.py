@@ -1,10 +1,11 @@
-"""Units that patients write, as UCUM codes, and exact conversions between them. Pure."""
+"""Units that patients write, as UCUM codes, and conversions between them. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
+from bot.interview import units as ucum
 from bot.interview.parsing.asked import Unit
 from bot.interview.parsing.compile_words import unit_key
 from bot.interview.parsing.tokens import Token
@@ -68,6 +69,46 @@ def convert(value: Decimal, unit: str, wanted: str) -> Decimal | None:
             exact = result * parts == value * many and len(result.as_tuple().digits) <= MAX_DIGITS
             return _plain(result) if exact else None
     return None
+
+
+# Decimal places that are worth keeping of a converted value.
+_PLACES = {
+    "m": 2,
+    "L": 2,
+    "cm": 1,
+    "kg": 1,
+    "Cel": 1,
+    "[degF]": 1,
+    "[lb_av]": 1,
+    "[in_i]": 1,
+    "[ft_i]": 2,
+    "[stone_av]": 1,
+}
+_CALENDAR = frozenset({"a", "mo"})
+_CLOCK = frozenset({"wk", "d", "h", "min", "s"})
+
+
+def convert_roughly(value: Decimal, unit: str, wanted: str, *, places: int | None = None) -> Decimal | None:
+    """Return a value in another unit, exact where that is possible, else rounded to what is worth keeping.
+
+    Months are no number of days; and nothing but zero becomes zero.
+    """
+    exact = convert(value, unit, wanted)
+    if exact is None:
+        if {unit, wanted} & _CALENDAR and {unit, wanted} & _CLOCK:
+            return None
+        if unit == "{Pfund}":
+            unit, value = "g", value * 500
+        exact = ucum.convert(value, unit, wanted)
+    if exact is None:
+        return None
+    most = min(
+        _PLACES.get(wanted, 0 if wanted.startswith(("mm", "g", "min", "/")) else 2), 9 if places is None else places
+    )
+    if -int(exact.as_tuple().exponent) <= most:
+        return _plain(exact)
+    rounded = exact.quantize(Decimal(1).scaleb(-most), ROUND_HALF_UP)
+    return None if value and not rounded else _plain(rounded)
 
 
 def _plain(value: Decimal) -> Decimal:

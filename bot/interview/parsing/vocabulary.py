@@ -39,7 +39,8 @@ class Agreement:
     """Words of yes and no.
 
     Attributes:
-        yes, no: Plain answers.
+        yes, no: Answers that are sure.
+        plain_yes, plain_no: Those that say nothing else, in either language: they need not be read back.
         negators: Words that negate what they stand with, and mean no on their own.
         maybe_yes, maybe_no: Answers to be read back.
         unclear: Neither yes nor no.
@@ -51,6 +52,8 @@ class Agreement:
 
     yes: Phrases
     no: Phrases
+    plain_yes: frozenset[str]
+    plain_no: frozenset[str]
     negators: Phrases
     maybe_yes: Phrases
     maybe_no: Phrases
@@ -129,6 +132,7 @@ class NumberWords:
         minus: Word for the sign.
         decimal_mark: Between whole part and fraction.
         group_mark: Between thousands; the apostrophe is always one.
+        point: Words for the decimal mark.
     """
 
     pads: frozenset[str]
@@ -148,6 +152,7 @@ class NumberWords:
     minus: frozenset[str]
     decimal_mark: str
     group_mark: str
+    point: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +248,13 @@ class ChoiceWords:
         articles: Words that are left out when labels are compared.
         negating: Beginnings that turn a word into its opposite.
         endings: Of inflected words, longest first.
+        numbers: Number words, without those that only count how often: "einmal" is no place in a list.
+        weak: Words that name no option on their own: pronouns, what everybody has, takes or sees.
+        judging: Words without which a label says something else: "schlecht", "long".
+        without: Words that leave out what follows them.
+        excepting: Phrases that take something out of "all".
+        enough: Phrases that end a list: "sonst nichts".
+        roughly: Phrases that make what was named uncertain, and are no judgement as "gut" may be.
     """
 
     number_pads: frozenset[str]
@@ -252,6 +264,13 @@ class ChoiceWords:
     articles: frozenset[str]
     negating: frozenset[str]
     endings: tuple[str, ...]
+    numbers: NumberWords
+    weak: frozenset[str]
+    judging: frozenset[str]
+    without: frozenset[str]
+    excepting: Phrases
+    enough: Phrases
+    roughly: Phrases
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,10 +299,46 @@ class UnitWords:
     Attributes:
         codes: Written forms without spaces, folded, and the UCUM code each may mean, most usual first.
         names: How a code is shown when the Questionnaire does not say.
+        opens: Words before a unit in a question: "in cm", "wie viele Jahre".
+        over: Words between the two values of a blood pressure.
+        measured: Words of a question by the well-known quantity that it asks for.
     """
 
     codes: Mapping[str, tuple[str, ...]]
     names: Mapping[str, str]
+    opens: Phrases
+    over: frozenset[str]
+    measured: Mapping[str, Phrases]
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Return the codes of all units that have a name here."""
+        return frozenset(code for codes in self.codes.values() for code in codes)
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """What stands around a text that is asked for, and is no part of it.
+
+    Attributes:
+        openers: Before a name or number: "mein Name ist".
+        closers: After it: "is my name".
+        named: Before it, where a name is asked for: "ich bin".
+        pointing: Before a few words: "das ist".
+        whose: Words that open "mein Hausarzt ist", if the question asks for just that.
+        verbs: Between that and the text.
+        names: Words of a question that ask for a name.
+        none: Messages that say that there is none.
+    """
+
+    openers: Phrases
+    closers: Phrases
+    named: Phrases
+    pointing: Phrases
+    whose: frozenset[str]
+    verbs: frozenset[str]
+    names: frozenset[str]
+    none: Phrases
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,3 +368,4 @@ class Words:
     units: UnitWords
     commands: CommandWords
     wordings: Wordings
+    frames: Frames

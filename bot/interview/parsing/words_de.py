@@ -5,8 +5,10 @@ Umlauts, ß and their replacements ("ae", "ss") need not be listed twice: words 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.interview.parsing.compile_words import Compiler
-from bot.interview.parsing.manners_de import AGREEMENT, COMMANDS, SILENCE, with_not
+from bot.interview.parsing.manners_de import AGREEMENT, COMMANDS, FRAMES, SILENCE, with_not
 from bot.interview.parsing.spelling import fold_german
 from bot.interview.parsing.vocabulary import (
     Around,
@@ -42,7 +44,7 @@ AROUND = Around(
     ),
     hedges=_phrases(
         """
-        glaube, glaub, glaub ich, glaube ich, ich glaube, denke, denk ich, denke ich, ich denke, vielleicht,
+        glaube, glaub, glaub ich, glaube ich, ich glaube, ich glaub, denke, denk ich, denke ich, ich denke, vielleicht,
         wahrscheinlich, vermutlich, müsste, müsste sein, könnte, könnte sein, kann sein,
         wenn ich mich recht erinnere, soviel ich weiss, so viel ich weiss, so weit ich weiss, soweit ich weiss,
         meine ich, ich meine, schätze, schätze ich, ich schätze, möglicherweise, eventuell, evtl, mein i,
@@ -50,6 +52,7 @@ AROUND = Around(
         """
         + with_not(
             """
+            weiss es ~, ich weiss es ~,
             ~ sicher, bin mir ~ sicher, aber ich bin mir ~ sicher, weiss ~, weiss ~ genau, weiss ~ mehr genau,
             weiss es ~ genau, weiss ~ mehr, weiss ich ~, weiss ich ~ mehr, weiss ich ~ genau,
             weiss es ~ mehr genau, ~ genau
@@ -124,6 +127,7 @@ NUMBERS = NumberWords(
     minus=_words("minus"),
     decimal_mark=",",
     group_mark=".",
+    point=_words("komma punkt"),
 )
 
 _MONTHS = {
@@ -257,6 +261,47 @@ CHOICES = ChoiceWords(
     articles=_words("der die das den dem des ein eine einen einem einer eines de dr s d am im an in zum zur"),
     negating=_words("un nicht non anti kein in"),
     endings=("es", "en", "er", "em", "e", "s", "n"),
+    numbers=replace(
+        NUMBERS,
+        small={
+            word: value
+            for word, value in NUMBERS.small.items()
+            if not word.endswith("mal") and word not in _words("eini vieri füfi sechsi achti nüni zähni zwölfi")
+        },
+    ),
+    weak=_words(
+        """
+        ich i du er wir sie mir mich mein meine meinen meiner uns man es das dies da hier so sehr auch nur noch schon
+        mal eben halt doch aber und oder mit von bei auf an am im in zu zum zur für um wegen vor nach als wie wenn dass
+        ist sind bin war waren sein wird werden habe hab haben hatte hatten gehabt kann können konnte muss soll will
+        möchte darf mag würde nehme nehmen nimm genommen mache mach machen gemacht tue tut bekomme kriege brauche
+        brauch trage benutze verwende sehe seh sehen höre hör hören fühle fühl spüre merke gehe geh gehen komme komm
+        kommen lebe wohne kenne weiss weiß wissen denke finde esse trinke schlafe davon dazu dabei damit darauf etwas
+        jemand jemanden ja jo nein gar ganz recht eher ziemlich total echt bisschen bissl wirklich sogar leider
+        """
+    ),
+    judging=_words(
+        """
+        gut gute gutes besser schlecht schlechte schlechtes schlechter wenig weniger viel mehr kaum schwer leicht lange
+        lang kurz oft selten manchmal nie immer stark schwach hoch hohe niedrig normal abnormal auffällig unauffällig
+        positiv negativ früher zu falsch richtig teilweise
+        """
+    ),
+    without=_words("ohne"),
+    excepting=_phrases(
+        """
+        ausser, bis auf, mit ausnahme, ausgenommen, abgesehen von, alles andere als, nur nicht, nur kein, nur keine,
+        bloss nicht
+        """
+    ),
+    enough=_phrases(
+        """
+        sonst nichts, sonst keine, sonst keins, sonst nix, sonst gar nichts, mehr nicht, weiter nichts,
+        weiter keine, nichts weiter, nichts anderes, nichts sonst, nichts mehr, keine weiteren, keine anderen,
+        mehr weiss ich nicht, mehr fällt mir nicht ein
+        """
+    ),
+    roughly=_phrases("etwa, ungefähr, circa, ca, zirka, öppe, in etwa, so etwa, oder so, irgendwie, mehr oder weniger"),
 )
 
 UNITS = _DE.units(
@@ -296,9 +341,12 @@ UNITS = _DE.units(
         "mL/min": "ml/min",
         "kg/m2": "kg/m2",
         "[IU]": "ie, iu, i.e.",
-        "[lb_av]": "lb, lbs",
-        "[ft_i]": "fuss, ft",
-        "[in_i]": "zoll, inch",
+        "[lb_av]": "lb, lbs, pounds, pound",
+        "[oz_av]": "unze, unzen, oz",
+        "[stone_av]": "stone, stones",
+        "[ft_i]": "fuss, ft, feet, '",
+        "[in_i]": 'zoll, inch, inches, ",\'\'',
+        "[degF]": "°f, fahrenheit, grad fahrenheit, f",
     },
     {
         "a": "Jahre", "mo": "Monate", "wk": "Wochen", "d": "Tage", "h": "Stunden", "min": "Minuten", "s": "Sekunden",
@@ -306,7 +354,25 @@ UNITS = _DE.units(
         "/a": "pro Jahr", "[IU]": "IE", "[lb_av]": "lb", "[ft_i]": "ft", "[in_i]": "Zoll", "ug": "µg", "umol/L": """
         µmol/L
         """,
-        "mg/d": "mg/Tag", "kg/m2": "kg/m2",
+        "mg/d": "mg/Tag", "kg/m2": "kg/m2", "[degF]": "°F", "[stone_av]": "Stone", "[oz_av]": "oz",
+    },
+    opens="in, wie viele, wieviele, wie viel, angabe in, anzahl, zahl der, anzahl der",
+    over="zu über auf",
+    measured={
+        "height": """
+        körpergrösse, wie gross sind sie, wie gross bist du, wie gross sie sind, ihre grösse, grösse, aktuelle grösse
+        """,
+        "weight": """
+        körpergewicht, wie schwer sind sie, wie viel wiegen sie, wieviel wiegen sie, was wiegen sie, ihr gewicht,
+        gewicht, aktuelles gewicht, jetziges gewicht, derzeitiges gewicht
+        """,
+        "age": "wie alt, alter, lebensalter, ihr alter",
+        "temperature": "körpertemperatur, fieber, temperatur",
+        "systolic": "systolisch, systolischer, systolische, systolischen, oberer, obere, oberen, oberer wert",
+        "diastolic": "diastolisch, diastolischer, diastolische, diastolischen, unterer, untere, unteren",
+        "pressure": "blutdruck, blutdruckwert, blutdruckwerte, blutdrucks",
+        "pulse": "puls, pulsschlag, herzfrequenz, ruhepuls",
+        "bmi": "bmi, body mass index",
     },
 )  # fmt: skip
 
@@ -319,4 +385,6 @@ WORDINGS = Wordings(
     moment="{date}, {time} Uhr",
 )
 
-WORDS = Words(fold_german, AGREEMENT, SILENCE, AROUND, NUMBERS, DATES, TIMES, CHOICES, UNITS, COMMANDS, WORDINGS)
+WORDS = Words(
+    fold_german, AGREEMENT, SILENCE, AROUND, NUMBERS, DATES, TIMES, CHOICES, UNITS, COMMANDS, WORDINGS, FRAMES
+)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.interview.parsing.compile_words import Compiler
-from bot.interview.parsing.manners_en import AGREEMENT, COMMANDS, SILENCE
+from bot.interview.parsing.manners_en import AGREEMENT, COMMANDS, FRAMES, SILENCE
 from bot.interview.parsing.spelling import fold_plain
 from bot.interview.parsing.vocabulary import (
     Around,
@@ -103,6 +105,7 @@ NUMBERS = NumberWords(
     minus=_words("minus"),
     decimal_mark=".",
     group_mark=",",
+    point=_words("point dot"),
 )
 
 _MONTHS = {
@@ -214,6 +217,41 @@ CHOICES = ChoiceWords(
     articles=_words("the a an my of to in on at"),
     negating=_words("un non anti in not"),
     endings=("es", "s"),
+    numbers=replace(
+        NUMBERS,
+        small={word: value for word, value in NUMBERS.small.items() if word not in _words("once twice thrice")},
+    ),
+    weak=_words(
+        """
+        i im ive id me my mine we us you he she it its this that these those there here so very too also only just
+        still already and or but with without from by on in at to for of about because before after as like if when
+        is are am was were be been being have has had having do does did done can could will would should must may
+        might want need take takes took taken taking use using used get got see seeing saw hear hearing feel feeling
+        go going went come live know knew think find eat drink sleep wear make some any something someone anything
+        yes no well quite rather bit a an the really pretty
+        """
+    ),
+    judging=_words(
+        """
+        good well better bad badly poor poorly worse little less much more hardly barely difficult easy long short often
+        rarely seldom sometimes never always strong weak high low normal abnormal positive negative former too wrong
+        partly
+        """
+    ),
+    without=_words("without"),
+    excepting=_phrases(
+        """
+        except, excepting, except for, everything but, all but, anything but, apart from, other than, excluding,
+        aside from, with the exception of, just not, only not
+        """
+    ),
+    enough=_phrases(
+        """
+        nothing else, nothing more, nothing other, no others, no other, none other, no more, not anything else,
+        no one else, nothing further, not that i can think of anything else
+        """
+    ),
+    roughly=_phrases("about, approximately, roughly, or so, more or less, somehow, sort of, kind of, ish"),
 )
 
 UNITS = _EN.units(
@@ -253,6 +291,7 @@ UNITS = _EN.units(
         "mL/min": "ml/min",
         "kg/m2": "kg/m2",
         "[IU]": "iu, i.u.",
+        "{Pfund}": "pfund",
         "[lb_av]": "lb, lbs, pound, pounds",
         "[oz_av]": "oz, ounce, ounces",
         "[stone_av]": "st, stone, stones",
@@ -265,10 +304,26 @@ UNITS = _EN.units(
         "/mo": "per month", "/a": "per year", "[IU]": "IU", "[lb_av]": "lb", "[oz_av]": "oz", "[stone_av]": "st",
         "[ft_i]": "ft", "[in_i]": "in", "ug": "µg", "umol/L": "µmol/L", "mg/d": "mg/day", "kg/m2": "kg/m2",
     },
+    opens="in, how many, number of, given in",
+    over="over to on",
+    measured={
+        "height": "body height, how tall, your height, height, current height, present height",
+        "weight": """
+        body weight, how much do you weigh, what do you weigh, how heavy are you, your weight, weight, current weight,
+        present weight
+        """,
+        "age": "how old, age, your age",
+        "temperature": "body temperature, fever, temperature",
+        "systolic": "systolic, upper, top",
+        "diastolic": "diastolic, lower, bottom",
+        "pressure": "blood pressure",
+        "pulse": "pulse, heart rate, pulse rate",
+        "bmi": "bmi, body mass index",
+    },
 )  # fmt: skip
 
 WORDINGS = Wordings(
     yes="yes", no="no", date="{day} {month} {year}", month="{month} {year}", time="{time}", moment="{date}, {time}"
 )
 
-WORDS = Words(fold_plain, AGREEMENT, SILENCE, AROUND, NUMBERS, DATES, TIMES, CHOICES, UNITS, COMMANDS, WORDINGS)
+WORDS = Words(fold_plain, AGREEMENT, SILENCE, AROUND, NUMBERS, DATES, TIMES, CHOICES, UNITS, COMMANDS, WORDINGS, FRAMES)

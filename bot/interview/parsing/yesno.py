@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.interview.answer import Answer
 from bot.interview.parsing.languages import words_for
+from bot.interview.parsing.negation import excepts
 from bot.interview.parsing.reading import NotUnderstood, Read, Reading
 from bot.interview.parsing.spelling import MIN_CORRECTED, corrected, squeeze
 from bot.interview.parsing.tokens import Reply, cut
@@ -31,11 +32,29 @@ class _Said:
 def read_yes_no(text: str, *, language: str) -> Reading:
     """Read an answer to a yes-or-no question, such as "Is that right?"."""
     words = words_for(language)
-    return read_boolean(cut(text, words.fold), words)
+    reply = cut(text, words.fold)
+    reading = read_boolean(reply, words)
+    if isinstance(reading, Read) and reading.literal:
+        return replace(reading, literal=is_plain(reply, words))
+    return reading
+
+
+def is_plain(reply: Reply, words: Words) -> bool:
+    """Tell whether a reply is a plain yes or no and nothing else."""
+    said = [token for token in reply.tokens if token.text not in (".", "!")]
+    return len(said) == 1 and said[0].text in words.agreement.plain_yes | words.agreement.plain_no
 
 
 def read_boolean(reply: Reply, words: Words) -> Reading:
-    """Read yes or no; what is said beyond it becomes the remainder."""
+    """Read yes or no; what is said beyond it becomes the remainder. An exception is neither."""
+    reading = _read_boolean(reply, words)
+    texts = [token.text for token in reply.tokens if token.kind != "mark"]
+    if isinstance(reading, Read) and excepts(texts, words):
+        return NotUnderstood("yes or no with an exception", "contradiction")
+    return reading
+
+
+def _read_boolean(reply: Reply, words: Words) -> Reading:
     speech = _Speech(reply, words)
     opening = speech.opening()
     if not opening.said:
@@ -186,7 +205,8 @@ def _against(speech: _Speech, start: int, *, positive: bool, negations: int) -> 
     if phrase and phrase.kind in opposite and phrase.kind != "negators":
         return True
     rest = speech.texts[start:]
-    explained = rest[0] in speech.agreement.but or speech.agreement.meta & set(rest)
+    plainly = start > 0 and speech.texts[start - 1] in speech.agreement.plain_yes
+    explained = rest[0] in speech.agreement.but or (plainly and speech.agreement.meta & set(rest))
     return positive and negations > 0 and not explained
 
 

@@ -241,7 +241,7 @@ def test_an_open_choice_says_how_its_own_words_are_called() -> None:
     chat = Chat(form(item("q", "open-choice", text="Q", answerOption=SIDES, extension=[label])), "de")
 
     assert "Etwas anderes:" in chat.said
-    assert chat.say("Achselhöhle").value("q") == "Achselhöhle"
+    assert chat.say("Achselhöhle", "ja").value("q") == "Achselhöhle"
 
 
 def test_a_pattern_that_does_not_fit_shows_the_entry_format() -> None:

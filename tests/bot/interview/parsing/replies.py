@@ -30,6 +30,14 @@ def literal(reading: Reading) -> JsonValue:
     return reading.answers[0].value
 
 
+def understood(reading: Reading) -> JsonValue:
+    """Return the one value that was read, whether or not it must be read back."""
+    assert isinstance(reading, Read), reading
+    assert reading.remainder == ""
+    assert len(reading.answers) == 1, reading
+    return reading.answers[0].value
+
+
 def inferred(reading: Reading) -> JsonValue:
     """Return the one value that must be read back."""
     assert isinstance(reading, Read), reading

@@ -188,7 +188,8 @@ def _check(reading: Reading, question: Asked, language: str) -> None:
             assert _VALUES[answer.type](answer.value), answer
             assert format_answer(answer, language=language, options=question.options) is not None
         assert reading.answers or not reading.literal
-        assert len(reading.answers) == 1 or question.repeats
+        none = not reading.answers and question.type == "string"
+        assert len(reading.answers) == 1 or question.repeats or none
         assert not (reading.literal and reading.remainder)
     elif isinstance(reading, Ambiguous):
         assert len(reading.options) > 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.interview.answer import Answer
 from bot.interview.parsing import NotUnderstood, Read
-from tests.bot.interview.parsing.replies import inferred, literal, reply
+from tests.bot.interview.parsing.replies import inferred, literal, reply, understood
 
 ZURICH = ZoneInfo("Europe/Zurich")
 
@@ -19,10 +19,10 @@ def test_times_in_digits_are_read(time: object, seconds: bool) -> None:
     written = f"{time:%H:%M:%S}" if seconds else f"{time:%H:%M}"
     value = f"{time:%H:%M:%S}" if seconds else f"{time:%H:%M}:00"
 
-    assert literal(reply(written, "time")) == value
-    assert literal(reply(f"um {written} Uhr", "time")) == value
+    assert understood(reply(written, "time")) == value
+    assert understood(reply(f"um {written} Uhr", "time")) == value
     if not seconds:
-        assert literal(reply(f"{time:%H.%M} Uhr", "time")) == value
+        assert understood(reply(f"{time:%H.%M} Uhr", "time")) == value
 
 
 @given(st.times())
@@ -32,7 +32,7 @@ def test_twelve_hour_times_are_read(time: object) -> None:
         f"{time:%I.%M%p}".lower(),
         f"at {time:%I:%M} {'a.m.' if f'{time:%p}' == 'AM' else 'p.m.'}",
     ):
-        assert literal(reply(text, "time", language="en")) == f"{time:%H:%M}:00"
+        assert understood(reply(text, "time", language="en")) == f"{time:%H:%M}:00"
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_twelve_hour_times_are_read(time: object) -> None:
         ("en", "eight o'clock in the morning", "08:00:00"),
     ],
 )
-def test_times_that_can_only_be_meant_one_way_are_literal(language: str, text: str, value: str) -> None:
-    assert literal(reply(text, "time", language=language)) == value
+def test_times_that_can_only_be_meant_one_way_are_read(language: str, text: str, value: str) -> None:
+    assert understood(reply(text, "time", language=language)) == value
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_a_date_with_a_time_gets_the_offset_of_its_zone(moment: datetime, offset
     zone = timezone(timedelta(minutes=offset))
     stamp = moment.replace(second=0, microsecond=0, tzinfo=zone).isoformat()
 
-    assert literal(reply(f"{moment:%d.%m.%Y %H:%M}", "dateTime", zone=zone)) == stamp
-    assert literal(reply(f"am {moment:%d.%m.%Y} um {moment:%H.%M} Uhr", "dateTime", zone=zone)) == stamp
-    assert literal(reply(stamp, "dateTime")) == stamp
+    assert understood(reply(f"{moment:%d.%m.%Y %H:%M}", "dateTime", zone=zone)) == stamp
+    assert understood(reply(f"am {moment:%d.%m.%Y} um {moment:%H.%M} Uhr", "dateTime", zone=zone)) == stamp
+    assert understood(reply(stamp, "dateTime")) == stamp
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.interview.parsing import DontKnow, NotUnderstood, Read, Refused, read_yes_no
-from tests.bot.interview.parsing.replies import inferred, literal, reply
+from tests.bot.interview.parsing.replies import inferred, reply, understood
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ from tests.bot.interview.parsing.replies import inferred, literal, reply
     ],
 )
 def test_a_german_yes_is_yes(text: str) -> None:
-    assert literal(reply(text, "boolean")) is True
+    assert understood(reply(text, "boolean")) is True
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def test_a_german_no_is_no(text: str) -> None:
     ["yes", "Yeah", "yep", "yup", "sure", "of course", "correct", "that's right", "absolutely", "y", "yes please"],
 )
 def test_an_english_yes_is_yes(text: str) -> None:
-    assert literal(reply(text, "boolean", language="en")) is True
+    assert understood(reply(text, "boolean", language="en")) is True
 
 
 @pytest.mark.parametrize(
     "text", ["no", "No.", "nope", "nah", "never", "none", "not at all", "no thanks", "of course not", "n", "no, never"]
 )
 def test_an_english_no_is_no(text: str) -> None:
-    assert literal(reply(text, "boolean", language="en")) is False
+    assert understood(reply(text, "boolean", language="en")) is False
 
 
 @pytest.mark.parametrize(
@@ -243,5 +243,5 @@ def test_not_wanting_to_say_is_no_answer(language: str, text: str, kind: str) ->
 
 
 def test_a_confirmation_is_read_without_a_question() -> None:
-    assert literal(read_yes_no("stimmt", language="de-CH")) is True
-    assert literal(read_yes_no("that's wrong", language="en-GB")) is False
+    assert understood(read_yes_no("stimmt", language="de-CH")) is True
+    assert understood(read_yes_no("that's wrong", language="en-GB")) is False
