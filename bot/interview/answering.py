@@ -10,7 +10,7 @@ from bot.interview.engine import AskAnother, AskItem
 from bot.interview.exchange import Exchange
 from bot.interview.failing import MOST_TRIES, failed
 from bot.interview.filling import Cleared, Given, MarkedForStaff, NoMore, Skipped
-from bot.interview.listening import question_like, read_reply
+from bot.interview.listening import is_listed, question_like, read_reply, readable_options
 from bot.interview.parsing import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused, read_yes_no
 from bot.interview.summary import say_problems
 from bot.interview_texts import END_PHRASES
@@ -19,6 +19,10 @@ from bot.matching.text import words
 # Reasons that show no attempt at an answer: such a message may be a question to the assistant.
 _NO_ATTEMPT = frozenset({"nothing", "not-listed", "url", "not-in-chat"})
 FREE_TEXT = frozenset({"string", "text"})
+# Types of answers that are whatever the patient wrote.
+OWN_WORDS = frozenset({"string", "uri", "attachment", "reference"})
+# Words beside an answer from which on a message may be about something else.
+MANY_BESIDE = 3
 
 
 def hear(x: Exchange, step: AskItem, text: str) -> None:
@@ -85,6 +89,31 @@ def read(x: Exchange, step: AskItem, text: str) -> Reading:
         if isinstance(reading, Read):
             return reading
     return read_reply(text, step, language=x.language, now=x.now)
+
+
+def takes(x: Exchange, step: AskItem, text: str) -> bool:
+    """Say whether a message is understood as an answer to a question: not just any words, and little beside it."""
+    reading = read(x, step, text)
+    if isinstance(reading, Read):
+        listed = is_listed(reading.answers, step.options)
+        own = any(answer.type in OWN_WORDS for answer in reading.answers) and not listed
+        return not own and (reading.literal or len(words(reading.remainder)) < MANY_BESIDE) and _about_it(step, text, x)
+    return isinstance(reading, DontKnow | Refused | Ambiguous)
+
+
+def _about_it(step: AskItem, text: str, x: Exchange) -> bool:
+    """Say whether a message that picks from a list is mostly about it: a label's word may stand anywhere."""
+    said = words(text)
+    if not step.options or len(said) < MANY_BESIDE:
+        return True
+    called = (
+        word
+        for option in readable_options(step.options, x.language)
+        for label in option.labels
+        for word in words(label)
+    )
+    known = frozenset(called) | frozenset(words(step.item.text.into(x.language)))
+    return 2 * sum(word in known for word in said) >= len(said)
 
 
 def _react(x: Exchange, step: AskItem, reading: Reading) -> None:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Literal
 
 from bot.interview import another, answering, steering
+from bot.interview.another import is_end
 from bot.interview.answer import Answer, JsonValue
 from bot.interview.asking import ask, go_on, show
 from bot.interview.assemble import Heading
@@ -26,9 +27,6 @@ from bot.interview.session import Session
 from bot.interview.summary import show_summary
 from bot.matching.text import sanitise
 from bot.reply import Heard, Reply
-
-# Types of answers that are whatever the patient wrote.
-OWN_WORDS = frozenset({"string", "uri", "attachment", "reference"})
 
 OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
 
@@ -169,7 +167,44 @@ class Interview:
         if not isinstance(reading, Read) or not reading.literal or reading.remainder:
             return False
         listed = is_listed(reading.answers, step.options)
-        return listed or not any(each.type in OWN_WORDS for each in reading.answers)
+        return listed or not any(each.type in answering.OWN_WORDS for each in reading.answers)
+
+    def understands(self, session: Session, text: str) -> bool:
+        """Say whether what is open takes a message for a reply: an answer, yes or no, a number of a list, a command.
+
+        Where any words are an answer, that they are one says nothing: then only commands are understood.
+        """
+        x = self._exchange(session)
+        talk, step = session.talk, x.step
+        said = read_yes_no(text, language=x.language)
+        agrees = isinstance(said, Read) and not said.remainder
+        if read_command(text, language=x.language) is not None:
+            return True
+        if talk.phase != "asking":
+            return agrees or steering.numbered(text) is not None
+        if not isinstance(step, AskItem):
+            return agrees or is_end(text, x.language)
+        return (agrees and talk.pending is not None) or answering.takes(x, step, text)
+
+    def called_off(self, session: Session, text: str) -> Turn:
+        """Go on after an alarm that was called off: take what raised it as a reply if it is one, else ask again.
+
+        Not being a reply does not count as an attempt.
+        """
+        x = self._exchange(session)
+        if not text or (session.talk.phase == "asking" and isinstance(x.step, AskItem) and not self._fits(x, text)):
+            turn = self.again(session)
+            return replace(turn, aside="clear") if question_like(text, x.language) == "clear" else turn
+        turn = self.turn(session, text)
+        lost = turn.aside != "clear" and (turn.aside == "maybe" or turn.session.talk.tries > session.talk.tries)
+        return self.again(session) if lost else turn
+
+    def _fits(self, x: Exchange, text: str) -> bool:
+        step = x.step
+        if not isinstance(step, AskItem) or x.talk.pending is not None:
+            return False
+        own = bool(answering.OWN_WORDS & step.item.answer_types)
+        return own or answering.takes(x, step, text)
 
     def _paused(self, session: Session, text: str) -> Turn:
         command = read_command(text, language=session.language)
