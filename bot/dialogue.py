@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from bot.acknowledgement import calls_off
 from bot.catalog import Catalog
 from bot.interface_texts import INTERFACE_TEXTS
-from bot.matching.text import MAX_CHARACTERS, words
+from bot.matching.text import MAX_CHARACTERS, sanitise, words
 from bot.reply import Part, Reply, content, interface
 from bot.response import Response
 
@@ -28,10 +29,11 @@ class State:
         choices: Pair ids on offer, in the order shown.
         last_pair: The pair whose answer was shown last.
         last_question: What the patient asked then, for "why?" and the like.
-        held_back: A possible chest-pain question, to be answered if it turns out to be about the breast.
+        held_back: What raised the alarm, to be taken as what else it may be once the patient has called it off.
         last_turn: Id of the last turn that was a question: the one that "/flag" means.
         offered: Whether the questions of the radiology team were just offered.
-        alarmed: Whether the last message was a red flag.
+        alarmed: Whether an alarm is open: it was raised, and the patient has not called it off or gone on.
+        confirmed: Whether the patient has said that it is an emergency.
     """
 
     language: str
@@ -42,6 +44,7 @@ class State:
     last_turn: str | None = None
     offered: bool = False
     alarmed: bool = False
+    confirmed: bool = False
 
 
 # Single messages that are no questions, folded; each has a fixed reply.
@@ -248,14 +251,22 @@ def offered(state: State, catalog: Catalog) -> tuple[Part, ...]:
 
 
 def says_no_emergency(state: State, text: str) -> bool:
-    """Whether the patient confirms that a possible emergency is none."""
-    confirmed = {"1", "nein", "no", _plain(INTERFACE_TEXTS[state.language]["chest_breast"])}
-    return state.held_back is not None and _plain(text) in confirmed
+    """Whether the patient calls off the open alarm: with the button, or in words of either language."""
+    if not state.alarmed:
+        return False
+    buttons = {_plain(texts["chest_breast"]) for texts in INTERFACE_TEXTS.values()}
+    picked = state.held_back is not None and _plain(text) == "1"
+    return picked or _plain(text) in buttons or calls_off(text)
 
 
 def says_emergency(state: State, text: str) -> bool:
     """Whether the patient confirms that a possible emergency is one."""
-    return (state.held_back is not None or state.alarmed) and _plain(text) in YES
+    return state.alarmed and _plain(text) in YES
+
+
+def says_it_again(state: State, text: str) -> bool:
+    """Whether a message has the very words that raised the open alarm: no new danger is said."""
+    return state.alarmed and state.held_back is not None and _plain(text) == _plain(state.held_back)
 
 
 def wants_easier(state: State, text: str) -> bool:
@@ -268,19 +279,19 @@ def wants_interview(text: str) -> bool:
     return _plain(text) in INTERVIEW
 
 
-def nothing_asked(state: State, text: str) -> str | None:
+def nothing_asked(text: str) -> str | None:
     """Return the key of the reply to yes or no where nothing was asked; None when it is something else."""
     said = _plain(text)
     if said in YES:
         return "ask_away"
-    if said in NO:
-        return "go_on" if state.alarmed else "stop"
-    return None
+    return "stop" if said in NO else None
 
 
 def emergency(state: State) -> Reply:
-    """Reply to a confirmed emergency."""
-    return Reply(state.language, (interface(state.language, "urgent"),))
+    """Reply to a confirmed emergency; it can still be called off."""
+    return Reply(
+        state.language, (interface(state.language, "urgent"),), choices=(interface(state.language, "chest_breast"),)
+    )
 
 
 def _plain(text: str) -> str:
@@ -335,13 +346,9 @@ def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, 
 
 def _urgent(state: State, response: Response) -> tuple[Reply, State]:
     language = state.language
-    key = URGENT_TEXTS.get(response.flag or "", "urgent")
-    if response.flag != "chest-pain":
-        return Reply(language, (interface(language, key),)), state
-    # "Schmerzen in der Brust" may be the breast or the heart: the number first, then one fixed question.
-    reply = Reply(
-        language,
-        (interface(language, key), interface(language, "chest_question")),
-        choices=(interface(language, "chest_breast"),),
-    )
-    return reply, replace(state, held_back=response.question)
+    parts = [interface(language, URGENT_TEXTS.get(response.flag or "", "urgent"))]
+    if response.flag == "chest-pain":
+        # "Schmerzen in der Brust" may be the breast or the heart: the number first, then one fixed question.
+        parts.append(interface(language, "chest_question"))
+    reply = Reply(language, tuple(parts), choices=(interface(language, "chest_breast"),))
+    return reply, replace(state, held_back=sanitise(response.question).text, alarmed=True)

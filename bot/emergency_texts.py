@@ -51,6 +51,7 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "Gut. Wenn es schlimmer wird, rufen Sie sofort {emergency} an. "
             "Was möchten Sie über Ihre Untersuchung wissen?"
         ),
+        "calmed": "Gut. Wenn es schlimmer wird, rufen Sie sofort {emergency} an.",
         "staff_called": (
             "Ich habe notiert, dass Sie mit dem Personal sprechen möchten. Wann das gelesen wird, weiß ich nicht. "
             "Wenn Sie schon bei uns sind, sprechen Sie bitte jemanden vom Team direkt an. Im Notfall: {emergency}."
@@ -77,6 +78,7 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
         "go_on": (
             "Good. If it gets worse, call {emergency} at once. What would you like to know about your examination?"
         ),
+        "calmed": "Good. If it gets worse, call {emergency} at once.",
         "staff_called": (
             "I have noted that you would like to speak to the staff. I do not know when this is read. "
             "If you are already with us, please speak to somebody from the team. In an emergency: {emergency}."

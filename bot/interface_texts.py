@@ -31,6 +31,11 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
             "Gut. Wenn es schlimmer wird, rufen Sie sofort 112 an (Schweiz: 144). Was möchten Sie über "
             "Ihre Untersuchung wissen?"
         ),
+        "calmed": "Gut. Wenn es schlimmer wird, rufen Sie sofort 112 an (Schweiz: 144).",
+        # To short reactions, which ask nothing
+        "all_right": "Gern. Wenn Sie noch etwas wissen möchten, fragen Sie einfach.",
+        "take_your_time": "Lassen Sie sich Zeit. Wenn Sie etwas wissen möchten, fragen Sie einfach.",
+        "refusal": "In Ordnung, das entscheiden Sie. Wenn Sie etwas wissen möchten, fragen Sie einfach.",
         "help_plain": (
             "Schreiben Sie Ihre Frage in eigenen Worten, zum Beispiel: Tut das weh? Wenn eine Antwort zu "
             "schwierig ist, schreiben Sie: einfacher."
@@ -116,6 +121,10 @@ INTERFACE_TEXTS: Mapping[str, Mapping[str, str]] = {
             "Good. If it gets worse, call 112 at once (Switzerland: 144). What would you like to know "
             "about your examination?"
         ),
+        "calmed": "Good. If it gets worse, call 112 at once (Switzerland: 144).",
+        "all_right": "Of course. If you would like to know anything else, just ask.",
+        "take_your_time": "Take your time. If you would like to know anything, just ask.",
+        "refusal": "All right, that is up to you. If you would like to know anything, just ask.",
         "help_plain": (
             "Write your question in your own words, for example: Does it hurt? If an answer is too "
             "difficult, write: simpler."

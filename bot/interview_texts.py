@@ -89,6 +89,8 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "example_choice": "Schreiben Sie zum Beispiel die Nummer: 1",
         "example_quantity": "Schreiben Sie eine Zahl und die Einheit, zum Beispiel: 70 kg",
         "example_answer": "Schreiben Sie zum Beispiel: {answer}",
+        "noted": "Für das Team habe ich es so aufgeschrieben: {answer}.",
+        "noted_too": "Das habe ich dazu für das Team aufgeschrieben: {answer}.",
         "marked": "Das macht nichts. Ich notiere die Frage für das Team, und wir machen weiter.",
         "kindly": (
             "Diese Frage ist für Ihre Untersuchung wichtig. Wenn Sie sie jetzt nicht beantworten möchten, "
@@ -143,6 +145,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "summary_skipped": "ausgelassen",
         "summary_none": "habe ich nicht, oder nichts anzugeben",
         "summary_marked": "für das Team notiert",
+        "summary_noted": "{answer} (für das Team notiert)",
         "summary_check": "Stimmt alles? Schreiben Sie Ja, oder die Nummer der Antwort, die Sie ändern möchten.",
         "summary_problems": "Bei diesen Angaben passt noch etwas nicht:",
         "summary_required": "Diese Fragen sind noch offen. Das Team wird Sie danach fragen:",
@@ -229,6 +232,8 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "example_choice": "For example, write the number: 1",
         "example_quantity": "Write a number and its unit, for example: 70 kg",
         "example_answer": "For example, write: {answer}",
+        "noted": "For the team I have written it down like this: {answer}.",
+        "noted_too": "I have written this down for the team, too: {answer}.",
         "marked": "Never mind. I note the question for the team, and we go on.",
         "kindly": (
             "This question matters for your examination. If you do not want to answer it now, write “skip”. "
@@ -277,6 +282,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "summary_skipped": "left out",
         "summary_none": "I don't have that, or nothing to say",
         "summary_marked": "noted for the team",
+        "summary_noted": "{answer} (noted for the team)",
         "summary_check": "Is everything right? Write yes, or the number of the answer that you would like to change.",
         "summary_problems": "Something about these answers does not fit yet:",
         "summary_required": "These questions are still open. The team will ask you about them:",
@@ -328,6 +334,25 @@ END_PHRASES: Mapping[str, frozenset[str]] = {
         )
     ),
 }  # fmt: skip
+# Words, folded, that only agree once more after a yes.
+AGREEING_WORDS = _words("""
+    ja alles stimmt passt gut richtig korrekt so ist es das in ordnung ok okay danke bitte absenden abschicken senden
+    fertig kann los weg dann genau perfekt prima klar yes all everything is correct right fine good it s that thanks
+    thank you please send submit done perfect exactly now go ahead looks
+    """)
+# Those that agree by themselves.
+RIGHT_WORDS = _words(
+    "stimmt passt gut richtig korrekt perfekt genau correct right fine good perfect exactly ordnung klar"
+)
+# Words, folded, that say that something is to be corrected, or added.
+CORRECTING_WORDS = _words("""
+    uebrigens eigentlich korrektur korrigieren falsch sorry entschuldigung doch vertan verschrieben vertippt geirrt
+    irrtum vergessen aendern actually correction correct wrong mistake meant typo forgot forgotten change way
+    """)
+ADDING_WORDS = _words("""
+    vergessen noch auch zusaetzlich ausserdem dazu ergaenzen nachtragen forgot forgotten also too add another besides
+    more
+    """)
 # Further ways to say that the summary may go.
 SEND_WORDS: Mapping[str, frozenset[str]] = {
     "de": _words("absenden abschicken senden schicken speichern fertig alles"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bot.acknowledgement import CLOSED, Kind, calls_off, reaction
 from bot.assistant import Assistant
 from bot.dialogue import (
     State,
@@ -15,6 +17,7 @@ from bot.dialogue import (
     nothing_asked,
     respond,
     says_emergency,
+    says_it_again,
     says_no_emergency,
     show_pair,
     small_talk,
@@ -36,10 +39,18 @@ from bot.response import Response
 # examinations have the same names everywhere.
 ONE_WORD_MARGIN = 8.0
 
-# How sure the assistant must be to take a message for a question that does not look like one.
-SURE = 0.9
 # Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
 GO_ON = ("resume", "skip")
+# What is said to reactions that ask nothing.
+_REPLIES: Mapping[Kind, str] = {
+    "farewell": "goodbye",
+    "thanks": "thanks",
+    "refusal": "refusal",
+    "announcement": "all_right",
+    "hesitation": "take_your_time",
+    "relief": "all_right",
+    "agreement": "all_right",
+}
 # What small talk means while questions are asked, in words that the interview knows in every language.
 IN_INTERVIEW = {"help": "help", "stop": "pause", "goodbye": "pause"}
 
@@ -82,14 +93,14 @@ class Reactions:
 
     def react(self, state: State, text: str, at: datetime) -> Reaction:
         """Take one message in a state of the dialogue; any text at all."""
-        reaction = self._shortcut(state, text, at)
+        reaction = self._shortcut(state, text, at) or self._to_alarm(state, text, at)
         if reaction is not None:
             return reaction
         who = self._interviewer
         if who is not None and who.is_asking:
             return self._interviewing(who, state, text, at)
         asked = replace(state, offered=False)
-        return self._about_interview(state, text, at) or self._question(asked, text)
+        return self._about_interview(state, text, at) or self._amended(state, text, at) or self._question(asked, text)
 
     def begin_interview(self, state: State, at: datetime) -> Reaction:
         """Begin the interview, or go on with it."""
@@ -104,7 +115,7 @@ class Reactions:
         command = text.strip().lower()
         asking = self._interviewer is not None and self._interviewer.is_asking
         if not sanitise(text).text:
-            return None if asking else _fixed(state, "empty")
+            return None if asking and not state.alarmed else _fixed(state, "empty")
         if command in ("/help", "/hilfe", "/?"):
             return self._then_question(_fixed(state, "help"), at)
         if command in ("/easy", "/einfach"):
@@ -124,24 +135,71 @@ class Reactions:
             _fixed(state, "staff_called"), decided=replace(self._pick(state, request, None), decision="urgent")
         )
 
+    def _to_alarm(self, state: State, text: str, at: datetime) -> Reaction | None:
+        """React to what is said to an open alarm: yes, no, or the same again; None when it is something else."""
+        if says_emergency(state, text):
+            told = None if state.confirmed else replace(self._pick(state, text, None), decision="urgent")
+            return Reaction(emergency(state), replace(state, confirmed=True), told)
+        if says_no_emergency(state, text):
+            return self._called_off(state, at)
+        if says_it_again(state, text):
+            # One complaint is told to the team once.
+            return Reaction(self._answer(state, text).reply, state)
+        return None
+
+    def _called_off(self, state: State, at: datetime) -> Reaction:
+        """Go on after an alarm: the open question may take what was held back; else it may be a question."""
+        who, held = self._interviewer, state.held_back or ""
+        rest = replace(_rest(state, state.language), last_question=None)  # "Why?" must not bring the alarm again
+        if who is not None and who.is_asking and who.session is not None:
+            return self._back_to_interview(who, rest, held, at)
+        if question_like(held, state.language) == "no":
+            return _fixed(rest, "go_on")
+        response = self._assistant.answer(held, self._language(held, state.language), ignore_flags=True)
+        reaction = self._respond(rest, response)
+        return replace(reaction, after=replace(reaction.after, last_question=None))
+
+    def _back_to_interview(self, who: Interviewer, rest: State, held: str, at: datetime) -> Reaction:
+        asked, session = who.interview(at), who.session
+        if session is None:
+            return _fixed(rest, "go_on")
+        calm = Reply(session.language, (interface(session.language, "calmed"),))
+        turn = asked.called_off(session, held)
+        if turn.aside == "no":
+            who.take(turn)
+            return Reaction(_joined(calm, turn.reply), replace(rest, language=session.language))
+        reaction = self._aside(who, turn, rest, held, at, ignore_flags=True)
+        return replace(reaction, after=replace(reaction.after, last_question=None))
+
     def _question(self, state: State, text: str) -> Reaction:
         """React to a message that is not about the interview."""
         talk = small_talk(text)
         if talk is not None:
             return _fixed(state, *(("help", "emergency_notice") if talk == "help" else (talk,)))
-        if says_emergency(state, text):
-            return self._emergency(state, text)
-        if says_no_emergency(state, text) and state.held_back is not None:
-            reaction = self._answer(state, state.held_back, ignore_flags=True)
-            # "Why?" must not bring the same alarm again.
-            return replace(reaction, after=replace(reaction.after, last_question=None))
         if wants_easier(state, text):
             return Reaction(self._easier(state), state)
         picked = self._picked(state, text)
-        reply = nothing_asked(state, text) if picked is None else None
+        reply = nothing_asked(text) if picked is None else None
         if reply is not None:
-            return _fixed(replace(state, alarmed=False), reply)
-        return picked or self._answer(state, with_context(state, text))
+            return _fixed(state, reply)
+        if picked is not None:
+            return picked
+        urgent = self._assistant.red_flag(text, fallback=state.language, rules_only=True)
+        if urgent is not None:  # in whatever language
+            return self._alarm(_rest(state, state.language), text, urgent, may_be_none=False)
+        if calls_off(text):
+            return _fixed(_rest(state, state.language), "all_right")  # no alarm is open any more
+        return self._talk(state, text) or self._answer(state, with_context(state, text))
+
+    def _talk(self, state: State, text: str) -> Reaction | None:
+        """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
+        kind = reaction(text)
+        if kind is None or self._raises(text, state.language, kind in CLOSED):
+            return None
+        return _fixed(_rest(state, state.language), _REPLIES[kind])
+
+    def _raises(self, text: str, fallback: str, rules_only: bool) -> bool:
+        return self._assistant.red_flag(text, fallback=fallback, rules_only=rules_only) is not None
 
     def _easier(self, state: State) -> Reply:
         return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
@@ -149,9 +207,6 @@ class Reactions:
     def _language(self, text: str, fallback: str) -> str:
         margin = ONE_WORD_MARGIN if len(text.split()) == 1 else 1.0
         return self._assistant.detect(text, fallback=fallback, margin=margin)
-
-    def _emergency(self, state: State, text: str) -> Reaction:
-        return Reaction(emergency(state), state, replace(self._pick(state, text, None), decision="urgent"))
 
     def _picked(self, state: State, text: str) -> Reaction | None:
         """Take a pick from what was offered; None when the turn is something else."""
@@ -175,7 +230,7 @@ class Reactions:
 
     def _respond(self, state: State, response: Response) -> Reaction:
         reply, after = respond(state, response, self._assistant.catalog(response.lang))
-        return Reaction(reply, replace(after, alarmed=response.decision == "urgent"), _decided(response))
+        return Reaction(reply, after, _decided(response))
 
     def _pick(self, state: State, text: str, pair_id: str | None) -> Decided:
         catalog = self._assistant.catalog(state.language).ref
@@ -200,30 +255,46 @@ class Reactions:
             return self.begin_interview(state, at)
         return _fixed(replace(state, offered=False), "interview_declined")
 
+    def _amended(self, state: State, text: str, at: datetime) -> Reaction | None:
+        """Take the correction of an answer that was agreed to before; None when the turn is something else."""
+        who = self._interviewer
+        if who is None or who.session is None or not who.is_finished or self._raises(text, state.language, True):
+            return None
+        turn = who.interview(at).turn(who.session, text)
+        if turn.aside != "no":
+            return None
+        who.take(turn)
+        return Reaction(turn.reply, _rest(state, turn.reply.language))
+
     def _interviewing(self, who: Interviewer, state: State, text: str, at: datetime) -> Reaction:
-        """React while questions are asked: red flags first, then what was offered, then the form."""
+        """React while questions are asked: red flags by rule, what was offered, the form, and what else it may be."""
         asked, session = who.interview(at), who.session
         if session is None:
             return self._question(state, text)
         rest = _rest(state, session.language)
-        if says_emergency(state, text):
-            return self._emergency(rest, text)
-        if says_no_emergency(state, text) and state.held_back is not None:
-            text = state.held_back
-        else:
-            literal = small_talk(text) is not None or asked.says_just_an_answer(session, text)
-            urgent = self._assistant.red_flag(text, fallback=session.language, rules_only=literal)
-            if urgent is not None:
-                return self._alarm(rest, text, urgent, may_be_none=literal)
-            if state.alarmed and isinstance(read_yes_no(text, language=session.language), Read):
-                # "No" was said to the emergency, not to the form.
-                return Reaction(asked.again(session).reply, rest)
-            picked = self._picked(state, text) or self._waved_aside(state, text)
-            if picked is not None:
-                return self._then_question(picked, at)
-            text = _in_its_language(asked, session, text)
+        literal = small_talk(text) is not None or asked.says_just_an_answer(session, text)
+        urgent = self._assistant.red_flag(text, fallback=session.language, rules_only=True)
+        if urgent is not None:
+            return self._alarm(rest, text, urgent, may_be_none=literal)
+        picked = self._picked(state, text) or self._waved_aside(state, text)
+        if picked is not None:
+            return self._then_question(picked, at)
+        text = _in_its_language(asked, session, text)
+        understood = asked.understands(session, text)
+        kind = None if understood else reaction(text)
+        # What the open question understands is an answer to it, whatever the learned alarm hears in it.
+        calm = understood or literal or kind in CLOSED
+        urgent = None if calm else self._assistant.red_flag(text, fallback=session.language)
+        if urgent is not None:
+            return self._alarm(rest, text, urgent, may_be_none=False)
+        if not understood and calls_off(text):
+            return Reaction(asked.again(session).reply, rest)  # no alarm is open any more
+        if kind is not None and kind != "farewell":
+            said = Reply(session.language, (interface(session.language, _REPLIES[kind]),))
+            return self._then_question(Reaction(said, rest), at)
         # Whoever wants help, or to stop, shall not have it taken for an answer, in whatever language it is said.
-        turn = asked.turn(session, IN_INTERVIEW.get(small_talk(text) or "", text))
+        talk = "goodbye" if kind == "farewell" else small_talk(text) or ""
+        turn = asked.turn(session, IN_INTERVIEW.get(talk, text))
         if turn.aside != "no":
             return self._aside(who, turn, state, text, at)
         who.take(turn)
@@ -232,15 +303,17 @@ class Reactions:
     def _alarm(self, rest: State, text: str, language: str, *, may_be_none: bool) -> Reaction:
         """React to a red flag. Words that the form itself lists may be no emergency: that is asked."""
         response = self._assistant.answer(text, language)
+        if response.decision != "urgent":  # whoever raised the alarm heard more than whoever answers
+            response = replace(response, decision="urgent", pair_id=None, answer=None, also=(), choices=())
         reaction = self._respond(rest, response)
-        after = replace(reaction.after, alarmed=True)
-        if response.decision == "urgent" and may_be_none and after.held_back is None:
+        if may_be_none and response.flag != "chest-pain":
             parts = (*reaction.reply.parts, interface(language, "is_emergency"))
-            reply = replace(reaction.reply, parts=parts, choices=(interface(language, "chest_breast"),))
-            return replace(reaction, reply=reply, after=replace(after, held_back=text))
-        return replace(reaction, after=after)
+            return replace(reaction, reply=replace(reaction.reply, parts=parts))
+        return reaction
 
-    def _aside(self, who: Interviewer, turn: Turn, state: State, text: str, at: datetime) -> Reaction:
+    def _aside(  # noqa: PLR0913 - what was said, and where
+        self, who: Interviewer, turn: Turn, state: State, text: str, at: datetime, *, ignore_flags: bool = False
+    ) -> Reaction:
         """Answer a question in between, and put the open question again; what nobody can answer goes to the form."""
         language, asked = turn.session.language, who.interview(at)
         rest = _rest(state, language)
@@ -248,7 +321,7 @@ class Reactions:
         if talk in ("greeting", "thanks"):
             return Reaction(_joined(Reply(language, (interface(language, talk),)), turn.reply), rest)
         heard_in = self._language(text, language)
-        response = self._assistant.answer(text, heard_in)
+        response = self._assistant.answer(text, heard_in, ignore_flags=ignore_flags)
         if _helps(response, text):
             reaction = self._respond(rest, response)
             if response.decision != "answered":
@@ -307,12 +380,6 @@ def _joined(reply: Reply, question: Reply) -> Reply:
 
 
 def _helps(response: Response, text: str) -> bool:
-    """Say whether what the assistant has to say is shown; a message that does not look like a question needs more."""
+    """Say whether what the assistant has to say is shown while questions are asked: answers only to questions."""
     asks = question_like(text, response.lang) != "no"
-    # Numbers and dates are answers that did not fit, rather than questions.
-    sure = response.score >= SURE and not any(character.isdigit() for character in text)
-    return (
-        response.decision == "urgent"
-        or (response.decision == "answered" and (asks or sure))
-        or (response.decision == "clarify" and asks)
-    )
+    return response.decision == "urgent" or (asks and response.decision in ("answered", "clarify"))

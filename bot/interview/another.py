@@ -20,7 +20,7 @@ MOST_AFTER_NO = 3
 def hear_another(x: Exchange, step: AskAnother, text: str) -> None:
     """Take the reply to "anything else?"."""
     said = read_yes_no(text, language=x.language)
-    if " ".join(words(text)) in END_PHRASES[x.language] or _declines(step, said) or _silent(x, step, text):
+    if is_end(text, x.language) or _declines(step, said) or _silent(x, step, text):
         leave(x, "skipped")
     elif isinstance(said, Read) and said.answers[0].value is True:
         _begin_another(x, step)
@@ -30,6 +30,11 @@ def hear_another(x: Exchange, step: AskAnother, text: str) -> None:
         x.aside = "clear" if question_like(text, x.language) == "clear" else "maybe"
         x.say("on_with")
         ask(x, brief=True)
+
+
+def is_end(text: str, language: str) -> bool:
+    """Say whether a whole message says that there is nothing else."""
+    return " ".join(words(text)) in END_PHRASES[language]
 
 
 def _declines(step: AskAnother, said: Reading) -> bool:

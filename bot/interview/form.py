@@ -46,7 +46,7 @@ class Option:
         ordinal: What the option counts in a score.
         exclusive: Whether it stands alone ("none of these").
         selected: Whether the Questionnaire proposes it.
-        synonyms: What patients may call it besides, by language.
+        synonyms: What else patients call it, in any language.
     """
 
     answer: Answer
@@ -55,7 +55,7 @@ class Option:
     ordinal: Decimal | None = None
     exclusive: bool = False
     selected: bool = False
-    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    synonyms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +170,7 @@ class Item:
         options: Listed answers; empty where none are listed.
         open: Whether answers that are not listed are taken.
         any_condition: Whether one true condition is enough.
+        synonyms: What else patients call what is asked, in any language.
     """
 
     link_id: str
@@ -196,6 +197,7 @@ class Item:
     formulas: Formulas
     constraints: tuple[Constraint, ...]
     children: tuple[Item, ...]
+    synonyms: tuple[str, ...] = ()
 
     @property
     def is_question(self) -> bool:

@@ -131,7 +131,6 @@ def readable(option: Listed, language: str) -> Option:
     code = string(as_object(option.answer.value), "code") if isinstance(option.answer.value, dict) else ""
     prefix = option.prefix.strip(" .:)(")
     seen = dict.fromkeys((shown, prefix, f"{option.prefix} {shown}" if prefix else shown))
-    synonyms = (name for names in option.synonyms.values() for name in names)
-    unseen = dict.fromkeys((label.base, *label.translations.values(), code, *synonyms))
+    unseen = dict.fromkeys((label.base, *label.translations.values(), code, *option.synonyms))
     names = tuple(name for name in (*seen, *(name for name in unseen if name not in seen)) if name)
     return Option(option.answer, names, option.exclusive, tuple(name for name in names if name not in seen))

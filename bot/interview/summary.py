@@ -26,6 +26,8 @@ def show_summary(x: Exchange, *, closing: bool) -> None:
         paths = [path for path in paths if filling.settled(path) or x.answers(path)]
     x.say("summary" if any(x.answers(path) for path in paths) else "summary_empty")
     listed = list_questions(x, paths)
+    if x.talk.phase == "asking":
+        x.note(listed=listed)
     if closing:
         _say_what_is_open(x)
         x.say("summary_check")
@@ -53,6 +55,8 @@ def _stands(x: Exchange, path: Path) -> str:
     filling = x.session.filling
     if x.answers(path):
         return "summary_answer"
+    if path in filling.noted:
+        return "summary_noted"
     if path in filling.marked:
         return "summary_marked"
     if path not in filling.skipped:
@@ -123,6 +127,7 @@ def finish(x: Exchange) -> None:
     if status == "completed" and was_complete:
         status = x.session.status
     x.say("in_progress" if status == "in-progress" else "completed")
+    listed = x.talk.listed  # each can still be changed by its number
     x.onward()
-    x.note(phase="finished", sent=len(x.session.events))
+    x.note(phase="finished", sent=len(x.session.events), listed=listed)
     x.session = replace(x.session, status=status)

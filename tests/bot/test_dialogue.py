@@ -133,12 +133,12 @@ def test_an_emergency_comes_before_too_long_a_text(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("flag", "key"), [("overdose", "urgent_overdose"), ("suicide", "urgent_suicide"), ("bleeding", "urgent")]
 )
-def test_emergencies_get_their_own_text_and_no_offer(catalog: Catalog, flag: str, key: str) -> None:
+def test_emergencies_get_their_own_text_and_a_way_out(catalog: Catalog, flag: str, key: str) -> None:
     reply, after = respond(OFFERED, _response(decision="urgent", flag=flag), catalog)
 
     assert reply.parts[0].text == INTERFACE_TEXTS["de"][key]
-    assert reply.choices == ()
-    assert after.held_back is None
+    assert [choice.text for choice in reply.choices] == [INTERFACE_TEXTS["de"]["chest_breast"]]
+    assert (after.alarmed, after.held_back, after.choices) == (True, "Brust?", ())
 
 
 def test_chest_pain_shows_the_number_first_and_asks_one_question(catalog: Catalog) -> None:
@@ -157,13 +157,18 @@ def test_chest_pain_shows_the_number_first_and_asks_one_question(catalog: Catalo
         ("1", True),
         ("Nein", True),
         ("no", True),
+        ("Mir geht es gut, danke.", True),
+        ("weiter", True),
+        ("I'm fine", True),
+        ("Nein, es wird schlimmer", False),
+        ("mir geht es nicht gut", False),
         (INTERFACE_TEXTS["de"]["chest_breast"] + ".", True),
         ("ja", False),
         ("2", False),
     ],
 )
 def test_the_chest_question_is_answered_by_number_or_word(text: str, confirmed: bool) -> None:
-    asked = State("de", held_back="Druck auf der Brust")
+    asked = State("de", held_back="Druck auf der Brust", alarmed=True)
 
     assert says_no_emergency(asked, text) is confirmed
     assert says_no_emergency(State("de"), text) is False
