@@ -12,8 +12,8 @@ from typing import Protocol
 
 from bot import BadData, Catalog, Unreachable
 from harness.outcomes import ERROR, Outcome, accepted_pairs
-from harness.running.chunks import CHUNK, MOST_FAILURES, Asking, Batch, Here, Placed
-from harness.running.store import OUTCOMES, Format, Store, encoder_of, find_store, open_store, stored_format
+from harness.running.chunks import CHUNK, MOST_FAILURES, Asking, Batch, Format, Here, Placed
+from harness.running.store import OUTCOMES, Store, encoder_of, find_store, open_store, stored_format
 from harness.suite import Asked, contamination
 from harness.systems import System
 

@@ -1,21 +1,13 @@
 """Bad input to the command line: exit code 2 and one line that names the next step."""
 
-import socket
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Run
 
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
 NO_EXTRA = "sys.modules['sentence_transformers'] = None"  # as if it were not installed
-CHROMA = f"http://127.0.0.1:{_free_port()}"
+CHROMA = "http://127.0.0.1:1"  # a port that nobody listens on; the same in every process that collects tests
 
 
 @pytest.mark.usefixtures("shipped")
