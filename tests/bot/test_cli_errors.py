@@ -43,7 +43,7 @@ CHROMA = "http://127.0.0.1:1"  # a port that nobody listens on; the same in ever
 def test_bad_input_ends_in_one_line_and_exit_code_2(
     klartext: Run, args: list[str], stdin: str, environ: dict[str, str], before: str, expected: str
 ) -> None:
-    done = klartext(*args, stdin=stdin.encode(), environ=environ, before=before or "pass")
+    done = klartext(*args, stdin=stdin.encode(), environ=environ, before=before)
 
     lines = done.stderr.decode().splitlines()
     assert (done.returncode, done.stdout, len(lines)) == (2, b"", 1), done.stderr.decode()
