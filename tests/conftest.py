@@ -18,6 +18,7 @@ from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.adapters.sql_records import SqlRecords
 from bot.testing import HashEncoder, write_small_catalog
 from tests.forking import COMMAND, Forking
+from tests.last_line import LastLine
 from tests.postgresql import running_postgresql
 
 # No deadline: a busy machine is no defect. No database: a test run leaves nothing behind in the checkout.
@@ -33,6 +34,10 @@ settings.load_profile("klartext")
 LONGEST_S = 240  # a command
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(LastLine(config), "last-line")
 
 
 @pytest.fixture(scope="session")
