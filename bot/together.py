@@ -41,24 +41,30 @@ class Together(Generic[Asked, Found]):
 
     def ask(self, asked: Asked) -> Found:
         """Return the result for one thing; errors are raised in the thread that asked."""
-        mine = _Waiting[Asked, Found](asked)
-        with self._lock:
-            self._waiting.append(mine)
-            first, self._is_serving = not self._is_serving, True
-        if not first:
+        mine: _Waiting[Asked, Found] = _Waiting(asked)
+        try:
+            with self._lock:
+                self._waiting.append(mine)
+                if not self._is_serving:
+                    self._is_serving = True
+                    mine.woken.set()
             mine.woken.wait()
-        if not mine.is_served:
-            self._serve_waiting()
+            if not mine.is_served:
+                self._serve_waiting()
+        except BaseException:
+            self._leave(mine)
+            raise
         if mine.error is not None:
             raise mine.error
         return mine.found[0]
 
     def _serve_waiting(self) -> None:
         """Serve the first in the queue, this thread among them, and let the next in the queue serve the others."""
-        with self._lock:
-            some = self._waiting[: self._at_most]
-            del self._waiting[: len(some)]
+        some: list[_Waiting[Asked, Found]] = []
         try:
+            with self._lock:
+                some = self._waiting[: self._at_most]
+                del self._waiting[: len(some)]
             self._serve_some(some)
         except BaseException as error:  # this thread is being stopped: nobody may wait for it for ever
             for each in some:
@@ -68,9 +74,20 @@ class Together(Generic[Asked, Found]):
             for each in some:
                 each.woken.set()
             with self._lock:
-                self._is_serving = bool(self._waiting)
-                if self._waiting:
-                    self._waiting[0].woken.set()
+                self._wake_next()
+
+    def _leave(self, mine: _Waiting[Asked, Found]) -> None:
+        """Take a thread that was stopped out of the queue; if it was its turn to serve, it is the next one's."""
+        with self._lock:
+            if mine in self._waiting:
+                self._waiting.remove(mine)
+                if mine.woken.is_set():
+                    self._wake_next()
+
+    def _wake_next(self) -> None:
+        self._is_serving = bool(self._waiting)
+        if self._waiting:
+            self._waiting[0].woken.set()
 
     def _serve_some(self, some: Sequence[_Waiting[Asked, Found]]) -> None:
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,8 +11,8 @@ from typing import Protocol
 
 from bot import BadData, Catalog, Unreachable
 from harness.outcomes import ERROR, Outcome, accepted_pairs
-from harness.running.chunks import CHUNK, MOST_FAILURES, Asking, Batch, Here, Placed
-from harness.running.store import OUTCOMES, Format, Store, encoder_of, find_store, open_store, stored_format
+from harness.running.chunks import CHUNK, MOST_FAILURES, Asking, Batch, Format, Here, Placed
+from harness.running.store import OUTCOMES, Store, encoder_of, find_store, open_store, stored_format
 from harness.suite import Asked, contamination
 from harness.systems import System
 
@@ -32,6 +31,7 @@ __all__ = [
 ]
 
 RUN = "run.json"
+LOCK = "run.lock"  # stays in the folder: only a file that is never replaced or removed can keep others out
 
 Progress = Callable[[int], None]
 
@@ -91,8 +91,8 @@ def ask_suite(suite: Asked, system: System, catalog: Catalog, out: Path, plan: P
     left_out = {item.question.id for item in contamination(suite, catalog)}
     count = len(suite.questions) - len(left_out)
     identity = {"suite": suite.meta.name, "suite_hash": suite.meta.sha256, **system.identity}
-    _claim(out, identity, questions=count)
     with _locked(out):
+        _claim(out, identity, questions=count)
         store = open_store(out, plan.format or stored_format(out) or plan.otherwise)
         done = store.resume()
         plan.progress(len(left_out) + len(done))
@@ -126,18 +126,29 @@ def _store_all(batches: Iterable[Batch], store: Store, progress: Progress) -> No
 
 @contextmanager
 def _locked(out: Path) -> Iterator[None]:
-    """Keep a second process out of the folder: both would ask and store the same questions."""
+    """Create the folder, and keep a second process out of it: both would ask and store the same questions."""
     try:
-        import fcntl
-    except ImportError:  # not on Windows
-        yield
-        return
-    with (out / RUN).open("r+b") as file:
+        out.mkdir(parents=True, exist_ok=True)
+        file = (out / LOCK).open("ab")
+    except OSError as error:
+        raise _not_written(out, error) from error
+    with file:
+        try:
+            import fcntl
+        except ImportError:  # not on Windows
+            yield
+            return
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise BadData(f"Another process is running in {out}. Wait for it, or choose another folder.") from error
+        except OSError as error:
+            raise _not_written(out, error) from error
         yield
+
+
+def _not_written(out: Path, error: OSError) -> BadData:
+    return BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--out`.")
 
 
 def _check(suite: Asked, catalog: Catalog) -> None:
@@ -160,7 +171,6 @@ def _claim(out: Path, identity: dict[str, str], *, questions: int) -> None:
     """Note what this run is, or make sure that the folder holds the same run."""
     path = out / RUN
     try:
-        out.mkdir(parents=True, exist_ok=True)
         if path.is_file():
             before = _identity(path)
             changed = [key for key in identity if before.get(key) != identity[key]]
@@ -171,13 +181,13 @@ def _claim(out: Path, identity: dict[str, str], *, questions: int) -> None:
                     "Choose another folder with `--out`."
                 )
             return
-        partial = path.with_suffix(f".{os.getpid()}.partial")
+        partial = path.with_suffix(".partial")
         # The number tells later whether the run was finished.
         record = {**identity, "questions": questions}
         partial.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         partial.replace(path)
     except OSError as error:
-        raise BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--out`.") from error
+        raise _not_written(out, error) from error
 
 
 def _identity(path: Path) -> dict[str, str]:

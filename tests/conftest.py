@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,8 @@ from bot import Assistant, Catalog, load_catalog, locate
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.adapters.sql_records import SqlRecords
 from bot.testing import HashEncoder, write_small_catalog
+from tests.forking import COMMAND, Forking
+from tests.last_line import LastLine
 from tests.postgresql import running_postgresql
 
 # No deadline: a busy machine is no defect. No database: a test run leaves nothing behind in the checkout.
@@ -27,7 +31,13 @@ settings.register_profile(
 )
 settings.load_profile("klartext")
 
+LONGEST_S = 240  # a command
+
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(LastLine(config), "last-line")
 
 
 @pytest.fixture(scope="session")
@@ -36,10 +46,20 @@ def embedded_encoder() -> EmbeddedEncoder:
 
 
 @pytest.fixture(scope="session")
-def shipped_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder for the shipped catalog; KLARTEXT_TEST_DATA keeps it from one session to the next."""
+def shipped_data(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A data folder for the shipped catalog; KLARTEXT_TEST_DATA keeps it from one session to the next.
+
+    Training takes a minute. Where several processes share the tests, one of them trains; all others wait, and copy.
+    """
     kept = os.environ.get("KLARTEXT_TEST_DATA")
-    return Path(kept) if kept else tmp_path_factory.mktemp("shipped-data")
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return Path(kept) if kept else tmp_path_factory.mktemp("shipped-data")
+    trained = Path(kept) if kept else tmp_path_factory.getbasetemp().parent / "shipped-data"
+    trained.mkdir(parents=True, exist_ok=True)
+    with trained.with_name(f"{trained.name}.lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        Assistant.open(data=trained, encoder=request.getfixturevalue("embedded_encoder"), sample=True).prepare()
+    return shutil.copytree(trained, tmp_path_factory.mktemp("shipped") / "data")
 
 
 @pytest.fixture(scope="session")
@@ -82,21 +102,35 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def forking() -> Iterator[Forking]:
+    """What starts commands without importing them again."""
+    started = Forking()
+    yield started
+    started.close()
+
+
 @pytest.fixture
-def klartext(shipped_data: Path) -> Run:
-    """Run the command `klartext` as a process of its own, on the session's data folder."""
+def klartext(shipped_data: Path, forking: Forking) -> Run:
+    """Run the command `klartext` as a process of its own, on the session's data folder.
+
+    `before` is code that a fresh process runs before it imports anything.
+    """
 
     def run(
-        *args: str | Path, stdin: bytes = b"", environ: Mapping[str, str] | None = None, before: str = "pass"
-    ) -> object:
-        code = f"import sys; {before}; from bot.cli import main; main()"
+        *args: str | Path, stdin: bytes = b"", environ: Mapping[str, str] | None = None, before: str = ""
+    ) -> subprocess.CompletedProcess[bytes]:
+        variables = {**os.environ, "KLARTEXT_DATA": str(shipped_data), **(environ or {})}
+        arguments = [str(each) for each in args]
+        if not before:
+            return forking.run(arguments, stdin=stdin, environ=variables, timeout=LONGEST_S)
         return subprocess.run(
-            [sys.executable, "-c", code, *map(str, args)],
+            [sys.executable, "-c", f"import sys; {before}; {COMMAND}", *arguments],
             input=stdin,
             capture_output=True,
-            env={**os.environ, "KLARTEXT_DATA": str(shipped_data), **(environ or {})},
-            timeout=240,
+            env=variables,
+            timeout=LONGEST_S,
             check=False,
         )
 
-    return run  # type: ignore[return-value]
+    return run

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from bot.fhir_export.extraction import TEMPLATE_CONTEXT, TEMPLATE_VALUE
 from bot.fhir_export.identity import Json
 from bot.interview.answer import JsonValue
-from bot.interview.expressions import BadFormula, FormulaFailed, compile_formula
+from bot.interview.expressions import compile_formula
 from bot.interview.fhir_json import JsonObject, as_object, extension_value, objects, string
+from bot.interview.formula import BadFormula, FormulaFailed
 
 _FORMULAS = frozenset({TEMPLATE_CONTEXT, TEMPLATE_VALUE})
 

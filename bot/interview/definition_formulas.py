@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.interview import sdc
 from bot.interview.definition_extensions import COMPUTED
 from bot.interview.definition_texts import extension_text
-from bot.interview.expressions import BadFormula, Formula, compile_formula
+from bot.interview.expressions import compile_formula
 from bot.interview.fhir_json import (
     JsonObject,
     as_object,
@@ -20,6 +20,7 @@ from bot.interview.fhir_json import (
     value_of,
 )
 from bot.interview.form import Bound, Constraint, Formulas, Text, Toggle
+from bot.interview.formula import BadFormula, Formula
 from bot.interview.unsupported import Notes
 
 FHIRPATH = ("text/fhirpath", "")

@@ -9,10 +9,10 @@ from datetime import datetime
 from bot.interview.answer import Answer, JsonValue
 from bot.interview.assemble import Assembly, canonical_of
 from bot.interview.definition_formulas import CONSTANTS, STANDARD_LAUNCH
-from bot.interview.expressions import FormulaFailed
 from bot.interview.fhir_json import JsonObject
 from bot.interview.filling import Filling
 from bot.interview.form import Form, Item, Path
+from bot.interview.formula import FormulaFailed
 from bot.interview.places import first
 from bot.interview.plan import Placed
 

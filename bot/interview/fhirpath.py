@@ -19,9 +19,9 @@ from fhirpathpy.parser.generated.FHIRPathLexer import FHIRPathLexer
 from fhirpathpy.parser.generated.FHIRPathParser import FHIRPathParser
 
 from bot.interview.answer import JsonValue
-from bot.interview.expressions import BadFormula, FormulaFailed
 from bot.interview.fhirpath_functions import functions
 from bot.interview.fhirpath_limits import repeat
+from bot.interview.formula import BadFormula, FormulaFailed
 
 _R4: Any = models["r4"]
 # The library sets this on first use of `is`; set from the start, results do not depend on what ran before.

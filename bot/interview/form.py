@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Literal
 
 from bot.interview.answer import Answer
-from bot.interview.expressions import Formula
 from bot.interview.fhir_json import JsonObject
+from bot.interview.formula import Formula
 
 # From the root to one instance of an item. The number counts the repetitions of a group; a question itself has 0,
 # and stands with the number of one of its answers in the paths of what is asked about that answer.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.interview.expressions import Reads
+from bot.interview.formula import Reads
 
 # Functions whose parameter is evaluated on each element of what stands before the dot.
 _ELEMENTWISE = frozenset({"where", "select", "exists", "all", "repeat", "aggregate"})

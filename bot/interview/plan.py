@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.interview.expressions import Formula
 from bot.interview.form import Constraint, Form, Item
+from bot.interview.formula import Formula
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bot.interview.comparing import Truth
-from bot.interview.expressions import BadFormula, Formula, FormulaFailed, compile_formula, evaluate
+from bot.interview.expressions import compile_formula, evaluate
 from bot.interview.fhir_json import JsonObject, as_object, extension_value, extension_values, string
+from bot.interview.formula import BadFormula, Formula, FormulaFailed
 from bot.interview.indexed import Asked, Form, Given
 from bot.interview.sdc import ENABLE_WHEN_EXPRESSION, VARIABLE
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from bot import Catalog
 from harness.judging.equivalence import Equivalence
@@ -21,6 +21,7 @@ MOST_FAILURES = 10  # in a row: then the system is down, and asking on would onl
 Placed = tuple[int, Question]  # a question and its place in the suite, from 0
 Row = tuple[int, Outcome]
 Encode = Callable[[Sequence[Row]], bytes]
+Format = Literal["jsonl", "parquet"]  # how outcomes are encoded
 T = TypeVar("T")
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from bot import BadData
 from harness.outcomes import ERROR, Outcome
-from harness.running.chunks import CHUNK, Row
-from harness.running.store import Format
+from harness.running.chunks import CHUNK, Format, Row
 from harness.tally import Tally, tally_placed
 
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from bot import BadData, MissingExtra
 from harness.outcomes import ERROR, Outcome
-from harness.running.chunks import Row
-from harness.running.store import Format
+from harness.running.chunks import Format, Row
 from harness.tally import Tally
 
 try:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from bot import BadData
 from harness.run import Asker, Plan
+from harness.running.chunks import Format
 from harness.running.processes import Processes, processes_for
 from harness.running.recipe import Errand, Recipe
-from harness.running.store import Format
 from harness.systems import IN_PROCESS, InProcess, Opening, System
 
 

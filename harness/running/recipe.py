@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from bot import BadData, Catalog, Settings, UserFixable
-from harness.running.chunks import Asking, Batch, Placed
-from harness.running.store import Format, encoder_of
+from harness.running.chunks import Asking, Batch, Format, Placed
+from harness.running.store import encoder_of
 from harness.systems import InProcess, Opening, System
 
 if TYPE_CHECKING:

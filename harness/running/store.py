@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from bot import BadData
 from harness.outcomes import Outcome
-from harness.running.chunks import Encode
+from harness.running.chunks import Encode, Format
 from harness.tally import Tally
 
 OUTCOMES, PARTS = "outcomes.jsonl", "outcomes"
-Format = Literal["jsonl", "parquet"]
 
 
 class Store(Protocol):

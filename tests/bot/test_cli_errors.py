@@ -1,21 +1,13 @@
 """Bad input to the command line: exit code 2 and one line that names the next step."""
 
-import socket
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Run
 
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
 NO_EXTRA = "sys.modules['sentence_transformers'] = None"  # as if it were not installed
-CHROMA = f"http://127.0.0.1:{_free_port()}"
+CHROMA = "http://127.0.0.1:1"  # a port that nobody listens on; the same in every process that collects tests
 
 
 @pytest.mark.usefixtures("shipped")
@@ -51,7 +43,7 @@ CHROMA = f"http://127.0.0.1:{_free_port()}"
 def test_bad_input_ends_in_one_line_and_exit_code_2(
     klartext: Run, args: list[str], stdin: str, environ: dict[str, str], before: str, expected: str
 ) -> None:
-    done = klartext(*args, stdin=stdin.encode(), environ=environ, before=before or "pass")
+    done = klartext(*args, stdin=stdin.encode(), environ=environ, before=before)
 
     lines = done.stderr.decode().splitlines()
     assert (done.returncode, done.stdout, len(lines)) == (2, b"", 1), done.stderr.decode()

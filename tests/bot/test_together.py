@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from bot import Assistant
-from bot.together import Together
+from bot.together import Together, _Waiting
 
 MANY = 30
 
@@ -31,6 +32,11 @@ class Doubling:
         return [2 * number for number in numbers]
 
 
+def until_waiting(together: Together[int, int], count: int) -> None:
+    while len(together._waiting) < count:
+        threading.Event().wait(0.01)
+
+
 def test_who_asks_alone_is_served_at_once() -> None:
     doubling = Doubling()
     doubling.go.set()
@@ -48,8 +54,7 @@ def test_who_waits_is_served_together_and_gets_the_own_result() -> None:
         first = pool.submit(together.ask, 100)
         doubling.began.wait(30)
         others = [pool.submit(together.ask, number) for number in range(20, 20 + MANY - 1)]
-        while len(together._waiting) < MANY - 1:
-            threading.Event().wait(0.01)
+        until_waiting(together, MANY - 1)
         doubling.go.set()
         assert first.result() == 200
         assert [each.result() for each in others] == [2 * number for number in range(20, 20 + MANY - 1)]
@@ -65,8 +70,7 @@ def test_an_error_hits_only_who_caused_it() -> None:
         first = pool.submit(together.ask, 1)
         doubling.began.wait(30)
         others = [pool.submit(together.ask, number) for number in (12, 13, 14)]
-        while len(together._waiting) < 3:
-            threading.Event().wait(0.01)
+        until_waiting(together, 3)
         doubling.go.set()
         assert first.result() == 2
         assert others[0].result() == 24
@@ -75,6 +79,83 @@ def test_an_error_hits_only_who_caused_it() -> None:
             others[1].result()
 
     assert together.ask(5) == 10
+
+
+class Stopped(BaseException):
+    """A thread is being stopped, as by Ctrl+C."""
+
+
+@pytest.fixture
+def stop() -> Iterator[Callable[[], None]]:
+    """Stop the main thread in what it waits for, by a real signal."""
+
+    def stopped(*_: object) -> None:
+        raise Stopped
+
+    before = signal.signal(signal.SIGUSR1, stopped)
+    yield lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+    signal.signal(signal.SIGUSR1, before)
+
+
+def test_who_is_stopped_while_waiting_leaves_the_queue_and_the_others_are_served(stop: Callable[[], None]) -> None:
+    doubling = Doubling()
+    together = Together(doubling, at_most=8)
+
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(together.ask, 1)
+        doubling.began.wait(30)
+        stopper = pool.submit(lambda: (until_waiting(together, 1), stop()))
+        with pytest.raises(Stopped):
+            together.ask(2)
+        stopper.result(30)
+        others = [pool.submit(together.ask, number) for number in (3, 4)]
+        until_waiting(together, 2)
+        doubling.go.set()
+        assert [each.result(30) for each in (first, *others)] == [2, 6, 8]
+
+    assert doubling.batches == [[1], [3, 4]]
+    assert together.ask(5) == 10
+
+
+class StopsWhoWasWoken(threading.Event):
+    def wait(self, timeout: float | None = None) -> bool:
+        super().wait(timeout)
+        raise Stopped
+
+
+def test_who_is_stopped_when_it_is_its_turn_to_serve_leaves_that_to_the_next() -> None:
+    doubling = Doubling()
+    together = Together(doubling, at_most=1)
+
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(together.ask, 1)
+        doubling.began.wait(30)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("bot.together._Waiting", lambda asked: _Waiting(asked, woken=StopsWhoWasWoken()))
+            stopped = pool.submit(together.ask, 2)
+            until_waiting(together, 1)
+        last = pool.submit(together.ask, 3)
+        until_waiting(together, 2)
+        doubling.go.set()
+        assert [first.result(30), last.result(30)] == [2, 6]
+        with pytest.raises(Stopped):
+            stopped.result(30)
+
+    assert doubling.batches == [[1], [3]]
+
+
+def test_who_is_stopped_while_serving_keeps_nobody_waiting(stop: Callable[[], None]) -> None:
+    doubling = Doubling()
+    together = Together(doubling, at_most=8)
+
+    with ThreadPoolExecutor(2) as pool:
+        stopper = pool.submit(lambda: (until_waiting(together, 1), stop()))
+        other = pool.submit(lambda: (doubling.began.wait(30), together.ask(3))[1])
+        with pytest.raises(Stopped):
+            together.ask(2)
+        doubling.go.set()
+        stopper.result(30)
+        assert other.result(30) == 6
 
 
 def test_questions_asked_at_once_are_decided_as_one_by_one(small: Assistant) -> None:

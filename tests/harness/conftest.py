@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -17,6 +16,7 @@ from harness.cli import detector_of
 from harness.questions import Question, QuestionSource, Recording
 from harness.run import Outcome
 from harness.suite import Suite, load_suite, save_suite
+from tests.forking import Forking
 
 
 @pytest.fixture(scope="session")
@@ -129,7 +129,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="session")
-def command(tmp_path_factory: pytest.TempPathFactory) -> Command:
+def command(tmp_path_factory: pytest.TempPathFactory, forking: Forking) -> Command:
     """Run `klartext harness …` as a process of its own, on a data folder that all these tests share."""
     data = tmp_path_factory.mktemp("harness-data")
 
@@ -137,14 +137,9 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Command:
         *args: str | Path, typed: str = "", environ: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         settings = {name: value for name, value in os.environ.items() if not name.startswith("KLARTEXT_")}
-        return subprocess.run(
-            [sys.executable, "-c", "from bot.cli import main; main()", "harness", *map(str, args)],
-            input=typed,
-            capture_output=True,
-            text=True,
-            env={**settings, "KLARTEXT_DATA": str(data), **(environ or {})},
-            timeout=120,
-            check=False,
-        )
+        variables = {**settings, "KLARTEXT_DATA": str(data), **(environ or {})}
+        arguments = ["harness", *map(str, args)]
+        done = forking.run(arguments, stdin=typed.encode(), environ=variables, timeout=120)
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run

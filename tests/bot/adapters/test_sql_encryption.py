@@ -35,7 +35,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("key", [None, OLD])
+@pytest.mark.parametrize("key", [None, OLD], ids=["without a key", "with a key"])
 def test_without_a_key_every_text_column_holds_the_words_and_with_one_none_does(url: str, key: str | None) -> None:
     records = SqlRecords.open(url, TextCipher.of(key) if key else None)
 
@@ -178,7 +178,11 @@ def test_any_text_comes_back_and_no_two_ciphertexts_are_alike(written: str) -> N
     assert TextCipher.of(OLD).key_of(stored[0]) == cipher.current
 
 
-@pytest.mark.parametrize("written", ["short", "", " , ", "ä" * 43, f"{OLD},nonsense"])
+@pytest.mark.parametrize(
+    "written",
+    ["short", "", " , ", "ä" * 43, f"{OLD},nonsense"],
+    ids=["short", "empty", "comma", "umlauts", "one of two"],
+)
 def test_what_is_no_key_is_told_without_quoting_it(written: str) -> None:
     with pytest.raises(UserFixable, match=r"KLARTEXT_TEXT_KEY.*klartext records new-key") as caught:
         TextCipher.of(written)

