@@ -10,50 +10,59 @@ from bot.interview.fhir_json import (
     JsonObject,
     as_object,
     extension_value,
+    extensions,
     objects,
     string,
     translations,
     value_of,
 )
 from bot.interview.item_types import CHOICES
+from bot.interview.listed import code_key, repeatable
 from bot.interview.outcome import Findings, Place
-from bot.interview.sdc import OPTION_EXCLUSIVE
+from bot.interview.sdc import ANSWER_EXPRESSION, OPTION_EXCLUSIVE
 from bot.interview.terminology import Concept, Member
 
 
 def check_options(check: AnswerCheck) -> None:
     """Check one answer against the options or the value set of its item."""
-    coded = check.answer.type == "coding"
-    if coded:
-        _check_code(check, as_object(check.answer.value))
+    coded, offered = check.answer.type == "coding", False
     if "answerOption" in check.item:
-        _check_listed(check, [value for each in objects(check.item, "answerOption") if (value := value_of(each))])
+        kind = string(check.item, "type")
+        options = [repeatable(value, kind) for each in objects(check.item, "answerOption") if (value := value_of(each))]
+        offered = _check_listed(check, options)
     elif value_set := string(check.item, "answerValueSet"):
-        _check_value_set(check, value_set)
+        offered = _check_value_set(check, value_set)
     elif coded:
         check.information("The item has no options to check the code with", "no-options")
+    if coded:
+        _check_code(check, as_object(check.answer.value), offered=offered)
 
 
 def _is_free_text(check: AnswerCheck) -> bool:
     return check.answer.type == "string" and check.item.get("type") == "open-choice"
 
 
-def _check_listed(check: AnswerCheck, options: list[Answer]) -> None:
+def _check_listed(check: AnswerCheck, options: list[Answer]) -> bool:
+    """Check an answer against the options of its item; say whether it is one of them."""
     listed = [option for option in options if is_option(check.answer, option)]
     if _is_free_text(check):
         if not listed and any(_names(check.answer.value, option) for option in options):
             check.warning("The free text is the same as one of the options", "text-for-option", "invariant")
+    elif not listed and extensions(check.item, *ANSWER_EXPRESSION):
+        text = f"{_subject(check.answer)} is none of the listed options; computed ones are not known here"
+        check.warning(text, "answerOption")
     elif not listed:
         check.error(f"{_subject(check.answer)} is none of the options", "answerOption")
     elif check.answer.type == "coding" and not any(_same_display(check.answer, option) for option in listed):
         check.warning("The display is not that of the option", "display", "invariant")
+    return bool(listed)
 
 
 def is_option(answer: Answer, option: Answer) -> bool:
     """Say whether an answer is this option: a code of the same system, or the same value."""
     left, right = as_object(answer.value), as_object(option.value)
     if answer.type == option.type == "coding":
-        return string(left, "system") == string(right, "system") and string(left, "code") == string(right, "code")
+        return code_key(left) == code_key(right)
     if answer.type == option.type == "reference":
         return left.get("reference") == right.get("reference")
     # An item of type decimal or dateTime can only list integers and dates.
@@ -72,14 +81,15 @@ def _same_display(answer: Answer, option: Answer) -> bool:
     return not string(given, "display") or not string(offered, "display") or string(given, "display") in names
 
 
-def _check_value_set(check: AnswerCheck, value_set: str) -> None:
-    coding = as_object(check.answer.value)
+def _check_value_set(check: AnswerCheck, value_set: str) -> bool:
+    """Check an answer against the value set of its item; say whether it is a code of it."""
+    coding, member = as_object(check.answer.value), Member.UNKNOWN
     if check.known.value_set(value_set) is None:
         check.warning(f"The value set {value_set[:120]} is not at hand", "value-set", "not-found")
     elif check.answer.type == "coding":
         member = check.known.member(value_set, system=string(coding, "system"), code=string(coding, "code"))
         if member is Member.YES and not string(coding, "system"):
-            check.error("A code of a value set needs its system", "answerValueSet", "code-invalid")
+            _check_without_system(check, string(coding, "code"), value_set)
         else:
             _report(check, member, value_set)
     elif check.answer.type == "string" and check.item.get("type") == "choice":
@@ -87,6 +97,14 @@ def _check_value_set(check: AnswerCheck, value_set: str) -> None:
     elif check.answer.type == "string" and check.item.get("type") not in CHOICES:
         # A string item with a value set takes the codes as plain text.
         _report(check, check.known.member(value_set, system="", code=str(check.answer.value)), value_set)
+    return member is Member.YES
+
+
+def _check_without_system(check: AnswerCheck, code: str, value_set: str) -> None:
+    """Refuse a code without system, unless the value set itself knows none: nobody could answer better."""
+    stated = {concept.system for concept in check.known.expand(value_set).concepts if concept.code == code}
+    if "" not in stated:
+        check.error("A code of a value set needs its system", "answerValueSet", "code-invalid")
 
 
 def _report(check: AnswerCheck, member: Member, value_set: str) -> None:
@@ -107,13 +125,17 @@ def _subject(answer: Answer) -> str:
     return "The text" if answer.type == "string" else "The value"
 
 
-def _check_code(check: AnswerCheck, coding: JsonObject) -> None:
-    """Check a code against its own code system, if that is at hand."""
+def _check_code(check: AnswerCheck, coding: JsonObject, *, offered: bool) -> None:
+    """Check a code against its own code system, if that is at hand.
+
+    What the form itself offers (`offered`) is the form's to mend: the answer can only repeat it, so it is a warning.
+    """
+    fault = check.warning if offered else check.error
     system, code = string(coding, "system"), string(coding, "code")
     if code and not system:
         check.warning("A code without its system means nothing", "coding-system", "invalid")
     if system and ":" not in system:
-        check.error("The system of a code must be an absolute URI", "coding-system", "code-invalid")
+        fault("The system of a code must be an absolute URI", "coding-system", "code-invalid")
     code_system = check.known.code_system(system) if system and code else None
     if code_system is None:
         return
@@ -121,14 +143,15 @@ def _check_code(check: AnswerCheck, coding: JsonObject) -> None:
     if concept is not None:
         _check_display(check, concept, string(coding, "display"))
     elif code_system.complete:
-        check.error(f"The code system {system[:120]} has no code {code[:60]!r}", "code", "code-invalid")
+        fault(f"The code system {system[:120]} has no code {code[:60]!r}", "code", "code-invalid")
 
 
 def _check_display(check: AnswerCheck, concept: Concept, display: str) -> None:
+    """Compare with the code system's own texts. A value set or form may call a code as it likes: a warning."""
     names = [concept.display, *(text for _, text in concept.designations)]
     if display and concept.display and _plain(display) not in {_plain(name) for name in names}:
         text = f"The display of {concept.system}#{concept.code} is {concept.display!r}, not what is given"
-        check.error(text, "display", "invalid")
+        check.warning(text, "display", "invalid")
 
 
 def _plain(text: str) -> str:
@@ -139,9 +162,10 @@ def check_exclusive(item: JsonObject, answers: Sequence[Answer], place: Place, f
     """Check that an option which excludes all others ("none of these") stands alone."""
     if len(answers) < 2:
         return
+    kind = string(item, "type")
     for option in objects(item, "answerOption"):
         mark, value = extension_value(option, *OPTION_EXCLUSIVE), value_of(option)
         exclusive = mark is not None and mark.value is True
-        if exclusive and value is not None and any(is_option(answer, value) for answer in answers):
+        if exclusive and value is not None and any(is_option(answer, repeatable(value, kind)) for answer in answers):
             text = f"{_subject(value)} excludes all other answers, but there are {len(answers)}"
             findings.error(place, text, code="invariant", rule="optionExclusive")
