@@ -8,7 +8,7 @@ from __future__ import annotations
 from bot.interview.answer import Answer
 from bot.interview.answer_check import AnswerCheck, beyond, bound_rule, say, stated_limits
 from bot.interview.comparing import relate
-from bot.interview.fhir_json import as_object, extension_value, number, string
+from bot.interview.fhir_json import as_object, extension_value, number
 from bot.interview.patterns import fits_pattern
 from bot.interview.sdc import ENTRY_FORMAT, MAX_DECIMAL_PLACES, MAX_VALUE, MIN_LENGTH, MIN_VALUE, REGEX
 
@@ -61,7 +61,7 @@ def _check_pattern(check: AnswerCheck) -> None:
     pattern = extension_value(check.item, *REGEX)
     if pattern is None or not isinstance(pattern.value, str):
         return
-    fits = fits_pattern(pattern.value, check.answer, string(check.item, "type"))
+    fits = fits_pattern(pattern.value, check.answer, check.item)
     if fits is None:
         check.warning("The item's regex cannot be read, takes too long or fits no date, so it was not checked", "regex")
     elif not fits:

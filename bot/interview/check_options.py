@@ -22,13 +22,16 @@ from bot.interview.outcome import Findings, Place
 from bot.interview.sdc import ANSWER_EXPRESSION, OPTION_EXCLUSIVE
 from bot.interview.terminology import Concept, Member
 
+# What the form calls a code that it offers.
+Names = frozenset[str]
+
 
 def check_options(check: AnswerCheck) -> None:
     """Check one answer against the options or the value set of its item."""
-    coded, offered = check.answer.type == "coding", False
+    coded = check.answer.type == "coding"
+    offered: Names | None = None
     if "answerOption" in check.item:
-        kind = string(check.item, "type")
-        options = [repeatable(value, kind) for each in objects(check.item, "answerOption") if (value := value_of(each))]
+        options = [value for each in objects(check.item, "answerOption") if (value := value_of(each))]
         offered = _check_listed(check, options)
     elif value_set := string(check.item, "answerValueSet"):
         offered = _check_value_set(check, value_set)
@@ -42,9 +45,10 @@ def _is_free_text(check: AnswerCheck) -> bool:
     return check.answer.type == "string" and check.item.get("type") == "open-choice"
 
 
-def _check_listed(check: AnswerCheck, options: list[Answer]) -> bool:
-    """Check an answer against the options of its item; say whether it is one of them."""
-    listed = [option for option in options if is_option(check.answer, option)]
+def _check_listed(check: AnswerCheck, options: list[Answer]) -> Names | None:
+    """Check an answer against the options of its item; return how they call it, None where it is none of them."""
+    kind = string(check.item, "type")
+    listed = [option for option in options if is_option(check.answer, repeatable(option, kind))]
     if _is_free_text(check):
         if not listed and any(_names(check.answer.value, option) for option in options):
             check.warning("The free text is the same as one of the options", "text-for-option", "invariant")
@@ -55,7 +59,7 @@ def _check_listed(check: AnswerCheck, options: list[Answer]) -> bool:
         check.error(f"{_subject(check.answer)} is none of the options", "answerOption")
     elif check.answer.type == "coding" and not any(_same_display(check.answer, option) for option in listed):
         check.warning("The display is not that of the option", "display", "invariant")
-    return bool(listed)
+    return frozenset(name for option in listed for name in _displays(option)) if listed else None
 
 
 def is_option(answer: Answer, option: Answer) -> bool:
@@ -76,13 +80,17 @@ def _names(text: object, option: Answer) -> bool:
 
 
 def _same_display(answer: Answer, option: Answer) -> bool:
-    given, offered = as_object(answer.value), as_object(option.value)
-    names = {string(offered, "display"), *translations(offered, "display").values()}
-    return not string(given, "display") or not string(offered, "display") or string(given, "display") in names
+    given, names = string(as_object(answer.value), "display"), _displays(option)
+    return not given or "" in names or given.strip() in names
 
 
-def _check_value_set(check: AnswerCheck, value_set: str) -> bool:
-    """Check an answer against the value set of its item; say whether it is a code of it."""
+def _displays(option: Answer) -> Names:
+    offered = as_object(option.value)
+    return frozenset({string(offered, "display").strip(), *translations(offered, "display").values()})
+
+
+def _check_value_set(check: AnswerCheck, value_set: str) -> Names | None:
+    """Check an answer against the value set of its item; return how it calls the code, None where it has it not."""
     coding, member = as_object(check.answer.value), Member.UNKNOWN
     if check.known.value_set(value_set) is None:
         check.warning(f"The value set {value_set[:120]} is not at hand", "value-set", "not-found")
@@ -97,7 +105,12 @@ def _check_value_set(check: AnswerCheck, value_set: str) -> bool:
     elif check.answer.type == "string" and check.item.get("type") not in CHOICES:
         # A string item with a value set takes the codes as plain text.
         _report(check, check.known.member(value_set, system="", code=str(check.answer.value)), value_set)
-    return member is Member.YES
+    return _names_in(check, value_set, code_key(coding)) if member is Member.YES else None
+
+
+def _names_in(check: AnswerCheck, value_set: str, key: tuple[str, str]) -> Names:
+    same = (each for each in check.known.expand(value_set).concepts if (each.system, each.code) == key)
+    return frozenset(name for each in same for name in (each.display, *(text for _, text in each.designations)))
 
 
 def _check_without_system(check: AnswerCheck, code: str, value_set: str) -> None:
@@ -125,12 +138,12 @@ def _subject(answer: Answer) -> str:
     return "The text" if answer.type == "string" else "The value"
 
 
-def _check_code(check: AnswerCheck, coding: JsonObject, *, offered: bool) -> None:
+def _check_code(check: AnswerCheck, coding: JsonObject, *, offered: Names | None) -> None:
     """Check a code against its own code system, if that is at hand.
 
-    What the form itself offers (`offered`) is the form's to mend: the answer can only repeat it, so it is a warning.
+    What the form itself offers is the form's to mend: the answer can only repeat it, so it is a warning.
     """
-    fault = check.warning if offered else check.error
+    fault = check.error if offered is None else check.warning
     system, code = string(coding, "system"), string(coding, "code")
     if code and not system:
         check.warning("A code without its system means nothing", "coding-system", "invalid")
@@ -141,17 +154,18 @@ def _check_code(check: AnswerCheck, coding: JsonObject, *, offered: bool) -> Non
         return
     concept = code_system.concepts.get(code)
     if concept is not None:
-        _check_display(check, concept, string(coding, "display"))
+        _check_display(check, concept, string(coding, "display"), offered or frozenset())
     elif code_system.complete:
         fault(f"The code system {system[:120]} has no code {code[:60]!r}", "code", "code-invalid")
 
 
-def _check_display(check: AnswerCheck, concept: Concept, display: str) -> None:
-    """Compare with the code system's own texts. A value set or form may call a code as it likes: a warning."""
+def _check_display(check: AnswerCheck, concept: Concept, display: str, offered: Names) -> None:
+    """Compare with the code system's own texts; a form and its value set may call a code as they like."""
     names = [concept.display, *(text for _, text in concept.designations)]
     if display and concept.display and _plain(display) not in {_plain(name) for name in names}:
         text = f"The display of {concept.system}#{concept.code} is {concept.display!r}, not what is given"
-        check.warning(text, "display", "invalid")
+        fault = check.warning if _plain(display) in {_plain(name) for name in offered} else check.error
+        fault(text, "display", "invalid")
 
 
 def _plain(text: str) -> str:

@@ -135,7 +135,7 @@ def _text(asked: Asked, answer: Answer) -> Iterator[Problem]:
 def _pattern(asked: Asked, answer: Answer) -> Iterator[Problem]:
     pattern = asked.item.limits.pattern
     # A pattern that takes too long decides nothing.
-    if pattern is not None and fits_pattern(pattern, answer, asked.item.type) is False:
+    if pattern is not None and fits_pattern(pattern, answer, asked.item.raw) is False:
         yield asked.problem("pattern", format=asked.item.presentation.entry_format.base)
 
 

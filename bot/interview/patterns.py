@@ -9,6 +9,7 @@ from functools import lru_cache
 import regex
 
 from bot.interview.answer import Answer
+from bot.interview.fhir_json import JsonObject
 
 # A pattern with nested repetitions can take longer than the universe is old.
 PATIENCE_S = 0.5
@@ -51,8 +52,8 @@ def bare(pattern: str) -> str:
     return wrapped[1].replace("\\\\", "\\") if wrapped else pattern
 
 
-def fits_pattern(pattern: str, answer: Answer, kind: str) -> bool | None:
-    """Say whether an answer to an item of type `kind` has the form that the item's ``regex`` asks for.
+def fits_pattern(pattern: str, answer: Answer, item: JsonObject) -> bool | None:
+    """Say whether an answer to an item of the Questionnaire has the form that the item's ``regex`` asks for.
 
     The pattern is held against the value as FHIR writes it, also of numbers and dates. Listed options are not typed in,
     so that a pattern says nothing of them.
@@ -61,7 +62,9 @@ def fits_pattern(pattern: str, answer: Answer, kind: str) -> bool | None:
         None where this cannot be told: the pattern cannot be read or takes too long, or it is about how dates look on
         somebody's screen ("31/12/2020"), so that no date of FHIR would ever fit.
     """
-    if kind == "choice" or answer.type not in _PRIMITIVES or isinstance(answer.value, bool | dict | list | None):
+    listed = item.get("type") == "choice" or item.keys() & {"answerOption", "answerValueSet"}
+    typed = not listed or item.get("type") == "open-choice"
+    if not typed or answer.type not in _PRIMITIVES or isinstance(answer.value, bool | dict | list | None):
         return True
     test = matcher(bare(pattern))
     fits = test(str(answer.value)) if test is not None else None

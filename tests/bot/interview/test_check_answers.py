@@ -237,7 +237,7 @@ KNOWN = Terminology(
     [
         ("choice", coding("a"), []),
         ("choice", coding("a", display="YES"), []),
-        ("choice", coding("a", display="Nein"), []),
+        ("choice", coding("a", display="Nein"), ["display"]),
         ("choice", coding("b"), ["answerValueSet"]),
         ("choice", coding("c"), ["answerValueSet", "code"]),
         ("choice", coding("a", system="http://other"), ["answerValueSet"]),
