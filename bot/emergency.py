@@ -142,7 +142,11 @@ class Lookout:
             if one is not None:
                 likely = self._decision.probability(one.features)
                 alarms = likely >= self._threshold
-                verdicts[number] = Verdict(one.flag, "model", one.evidence, likely) if alarms else Verdict(None, None, one.evidence, likely)
+                verdicts[number] = (
+                    Verdict(one.flag, "model", one.evidence, likely)
+                    if alarms
+                    else Verdict(None, None, one.evidence, likely)
+                )
         return verdicts
 
     def measure(
@@ -159,7 +163,10 @@ class Lookout:
         if not texts:
             return []
         pieces = [
-            (text, *(piece for said in (text, *self._rules.readings(text)) for piece in passages(said) if piece != text))
+            (
+                text,
+                *(piece for said in (text, *self._rules.readings(text)) for piece in passages(said) if piece != text),
+            )
             for text in texts
         ]
         flat = list(chain.from_iterable(pieces))
@@ -167,9 +174,7 @@ class Lookout:
         encoded = self._encoded(flat, starts, vectors)
         suspect = self._alarm.suspect(encoded, flat) if gate else np.ones(len(flat), dtype=bool)
         looked_at = [
-            number
-            for number, found in enumerate(signs)
-            if found or suspect[starts[number] : starts[number + 1]].any()
+            number for number, found in enumerate(signs) if found or suspect[starts[number] : starts[number + 1]].any()
         ]
         rows = [row for number in looked_at for row in range(starts[number], starts[number + 1])]
         scores = dict(zip(rows, self._alarm.scores(encoded[rows], [flat[row] for row in rows]), strict=True))

@@ -47,6 +47,8 @@ def interview(
         session = Batch(asked, script, confirm=confirm, write=_write).run(lang or _language(form))
         response = asked.response(session, Heading("", now.isoformat(timespec="seconds")))
         write_text(out, dump(response) + "\n")
+    for refusal in asked.refusals(session) if session.status == "in-progress" else ():
+        print(f"klartext: not completed, the validator refuses {refusal}", file=sys.stderr)
     if unused := script.unused():
         print(f"klartext: never asked, or not again: {', '.join(dict.fromkeys(unused))}", file=sys.stderr)
     raise typer.Exit(IN_PROGRESS if session.status == "in-progress" else 0)

@@ -107,6 +107,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "not_in_chat": "Diese Angabe kann ich im Chat nicht annehmen. Bitte bringen Sie sie zum Termin mit.",
         # Limits of the question
         "problem": "Diese Antwort passt hier nicht.",
+        "problem_refused": "Diese Antwort kann ich so nicht weitergeben. Bitte antworten Sie noch einmal.",
         "problem_too-many": "Das sind zu viele Antworten. Möglich sind höchstens {limit}.",
         "problem_too-few": "Das sind zu wenige Antworten. Es müssen mindestens {limit} sein.",
         "problem_too-long": "Das ist zu lang. Möglich sind höchstens {limit} Zeichen.",
@@ -248,6 +249,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "removed": "All right, I have deleted the answer.",
         "not_in_chat": "I cannot take this in the chat. Please bring it to your appointment.",
         "problem": "This answer does not fit here.",
+        "problem_refused": "I cannot pass this answer on as it is. Please answer again.",
         "problem_too-many": "These are too many answers. At most {limit} are possible.",
         "problem_too-few": "These are too few answers. At least {limit} are needed.",
         "problem_too-long": "That is too long. At most {limit} characters are possible.",

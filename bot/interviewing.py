@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime
@@ -18,6 +19,7 @@ from bot.interview.session import Session, head_to_json, session_from_json
 from bot.ports import InterviewChange, Interviews, Outgoing, StoredInterview
 from bot.reply import Heard
 
+log = logging.getLogger("klartext")
 # Makes the Bundle of a conversation from its interview and how many events were there when it was agreed to before.
 HandOver = Callable[[StoredInterview, int], Outgoing | None]
 
@@ -127,6 +129,13 @@ class Interviewer:
         before, self._session = self._session, turn.session
         if before is not None and before.talk.phase != "finished" and turn.session.talk.phase == "finished":
             self._agreed = before
+            if turn.session.status == "in-progress" and self._asking is not None:
+                self._log_refusals(self._asking[1].refusals(turn.session))
+
+    def _log_refusals(self, refusals: tuple[str, ...]) -> None:
+        """Tell whoever runs this that a form cannot be completed as it is; linkIds and rules, no answers."""
+        if refusals:
+            log.warning("response left in progress, the validator refuses it: %s", "; ".join(refusals))
 
     def speak(self, language: str) -> None:
         """Go on in another language."""

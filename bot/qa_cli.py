@@ -109,10 +109,12 @@ def calibrate(
 def alarm(
     lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the examples.")],
     real: Annotated[
-        Path | None, typer.Option("--real", help="Real people's questions: lines of U (urgent), S (soon) or N, a tab, the text.")
+        Path | None,
+        typer.Option("--real", help="Real people's questions: lines of U (urgent), S (soon) or N, a tab, the text."),
     ] = None,
     recall: Annotated[
-        float, typer.Option("--recall", min=0.5, max=1.0, help="Of emergencies by unseen authors, that the threshold keeps.")
+        float,
+        typer.Option("--recall", min=0.5, max=1.0, help="Of emergencies by unseen authors, that the threshold keeps."),
     ] = 0.97,
     write: Annotated[bool, typer.Option("--write", help="Store the weights and the threshold.")] = False,
 ) -> None:

@@ -75,7 +75,9 @@ class AlarmStudy:
             rates = (self.alarms(threshold)[kinds == kind].mean() for threshold in SHOWN)
             yield f"{kind:16}{(kinds == kind).sum():6}  " + "".join(f"{rate:7.3f}" for rate in rates)
         everyday = np.isin(kinds, EVERYDAY)
-        yield f"{'everyday':16}{everyday.sum():6}  " + "".join(f"{self.alarms(at)[everyday].mean():7.3f}" for at in SHOWN)
+        yield f"{'everyday':16}{everyday.sum():6}  " + "".join(
+            f"{self.alarms(at)[everyday].mean():7.3f}" for at in SHOWN
+        )
         real = np.isin(kinds, list(REAL.values()))
         if not real.any():
             return
@@ -194,7 +196,9 @@ def _joined(parts: Sequence[Judged]) -> Judged:
 
 def _by_group(judged: Judged) -> npt.NDArray[np.float64]:
     """Return each message's probability by weights that were fitted without its group; large groups are cut into parts."""
-    names = [f"{group}{number % 5}" if group in ("catalog", "real") else group for number, group in enumerate(judged.group)]
+    names = [
+        f"{group}{number % 5}" if group in ("catalog", "real") else group for number, group in enumerate(judged.group)
+    ]
     probability = np.zeros(len(names))
     for name in dict.fromkeys(names):
         own = np.array([other == name for other in names])

@@ -24,6 +24,8 @@ _NO_ATTEMPT = frozenset({"nothing", "not-listed", "url", "not-in-chat"})
 FREE_TEXT = frozenset({"string", "text"})
 # Types of answers that are whatever the patient wrote.
 OWN_WORDS = frozenset({"string", "uri", "attachment", "reference"})
+# What is said of numbers that were understood and cannot be taken.
+MEASURED = ("why_unit", "why_unit_missing", "why_implausible")
 # Words beside an answer from which on a message may be about something else.
 MANY_BESIDE = 3
 # Words beside an answer from which on they are kept with it.
@@ -136,7 +138,9 @@ def _react(x: Exchange, step: AskItem, reading: Reading, text: str) -> None:
             _which(x, step, reading)
         case NotUnderstood():
             why = f"why_{reading.why.replace('-', '_')}"
-            failed(x, step, why, kept=own_words(text) if note(x, step, text) else None)
+            # A number in a wrong unit was understood well enough to be asked for again.
+            tells = why not in MEASURED and note(x, step, text)
+            failed(x, step, why, kept=own_words(text) if tells else None)
 
 
 def note(x: Exchange, step: AskItem, text: str) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.interview.answer import Answer, JsonValue
+from bot.interview.check_quantities import in_listed_unit
 from bot.interview.fhir_json import JsonObject
 from bot.interview.filling import Filling
 from bot.interview.form import Form, Item, Path
 from bot.interview.places import answers_at, below, count_at
+from bot.interview.primitives import problem_with
 
 # An extension of a response's item: what the patient said to it and nobody could code.
 OWN_WORDS = "https://klartext.example/fhir/StructureDefinition/own-words"
@@ -38,14 +40,17 @@ class Heading:
     profiles: tuple[str, ...] = ()
 
 
-def response(form: Form, filling: Filling, heading: Heading) -> dict[str, JsonValue]:
-    """Return the QuestionnaireResponse: enabled items only, in the form's order, with its base texts."""
+def response(form: Form, filling: Filling, heading: Heading, assembly: Assembly | None = None) -> dict[str, JsonValue]:
+    """Return the QuestionnaireResponse: enabled items only, in the form's order, with its base texts.
+
+    `assembly` notes where everything stands, for those who want to know.
+    """
     made: dict[str, JsonValue] = {"resourceType": "QuestionnaireResponse"}
     if heading.id:
         made["id"] = heading.id
     if heading.profiles:
         made["meta"] = {"profile": list(heading.profiles)}
-    if form.language:
+    if form.language and not problem_with("code", form.language):
         made["language"] = form.language
     for name in ("identifier",):
         _put(made, name, heading.identifier)
@@ -57,7 +62,7 @@ def response(form: Form, filling: Filling, heading: Heading) -> dict[str, JsonVa
     made["authored"] = heading.authored
     _put(made, "author", heading.author)
     _put(made, "source", heading.source)
-    items = Assembly(form, filling).items(form.items, ())
+    items = (assembly or Assembly(form, filling)).items(form.items, ())
     if items:
         made["item"] = items
     return made
@@ -70,8 +75,10 @@ def _put(made: dict[str, JsonValue], name: str, value: JsonObject | None) -> Non
 
 def canonical_of(form: Form) -> str:
     """Return how a response names its Questionnaire; empty for one without url and id."""
-    if form.url:
-        return f"{form.url}|{form.version}" if form.version else form.url
+    if form.url and not problem_with("canonical", form.url):
+        # A canonical takes no spaces, as some forms have them in their version.
+        versioned = form.version and not problem_with("canonical", form.version)
+        return f"{form.url}|{form.version}" if versioned else form.url
     identifier = form.raw.get("id")
     return f"Questionnaire/{identifier}" if isinstance(identifier, str) and identifier else ""
 
@@ -128,14 +135,15 @@ class Assembly:
 
     def _node(self, item: Item, path: Path, found: list[JsonValue]) -> dict[str, JsonValue]:
         node: dict[str, JsonValue] = {"linkId": item.link_id}
-        if isinstance(item.raw.get("text"), str):
+        # A text that FHIR does not take (an empty one, control characters) is the form's; nothing need repeat it.
+        if not problem_with("string", item.raw.get("text")):
             node["text"] = item.raw["text"]
         found.append(node)
         self.nodes[path] = node
         return node
 
     def _answer(self, item: Item, path: Path, number: int, answer: Answer) -> JsonValue:
-        made: dict[str, JsonValue] = {value_name(answer.type): self.value(item, answer)}
+        made = {value_name(answer.type): self.value(item, answer)}
         inner = self.items(item.children, below(path[:-1], item.link_id, number)) if item.children else []
         if inner:
             made["item"] = inner
@@ -143,4 +151,15 @@ class Assembly:
 
     def value(self, item: Item, answer: Answer) -> JsonValue:
         """Return the value as JSON of its own, so that nobody changes what is stored."""
-        return dict(answer.value) if isinstance(answer.value, Mapping) else answer.value
+        return _json_value(item, answer)
+
+
+def answer_element(item: Item, answer: Answer) -> dict[str, JsonValue]:
+    """Return one answer as it stands in the response, without what is inside it."""
+    return {value_name(answer.type): _json_value(item, answer)}
+
+
+def _json_value(item: Item, answer: Answer) -> JsonValue:
+    if not isinstance(answer.value, Mapping):
+        return answer.value
+    return in_listed_unit(answer.value, item.units.choices) if answer.type == "quantity" else dict(answer.value)

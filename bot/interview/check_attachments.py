@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from bot.interview.answer_check import AnswerCheck
-from bot.interview.fhir_json import as_object, extension_value, extension_values, number, string
+from bot.interview.fhir_json import JsonObject, as_object, extension_value, extension_values, number, string
 from bot.interview.primitives import base64_size
 from bot.interview.resource_types import RESOURCE_TYPES
 from bot.interview.sdc import MAX_SIZE, MIME_TYPE, REFERENCE_RESOURCE
@@ -22,17 +23,22 @@ def check_attachment(check: AnswerCheck) -> None:
     kind = string(attachment, "contentType")
     if allowed and not kind:
         check.error("The attachment does not say its content type", "mimeType", "required")
-    elif allowed and not any(_mime_fits(kind, pattern) for pattern in allowed):
+    elif allowed and not any(mime_fits(kind, pattern) for pattern in allowed):
         check.error(f"The content type {kind[:60]!r} is none of {', '.join(allowed)}", "mimeType")
     limit = extension_value(check.item, *MAX_SIZE)
     most = number(limit.value) if limit is not None else None
-    content = attachment.get("data")
-    size = base64_size(content) if isinstance(content, str) else number(attachment.get("size"))
+    size = size_of(attachment)
     if most is not None and size is not None and size > most:
         check.error(f"The attachment has {size} bytes, more than the {most} allowed", "maxSize")
 
 
-def _mime_fits(kind: str, pattern: str) -> bool:
+def size_of(attachment: JsonObject) -> int | Decimal | None:
+    """Return how many bytes an attachment has: its data where they are there, else what it states."""
+    content = attachment.get("data")
+    return base64_size(content) if isinstance(content, str) else number(attachment.get("size"))
+
+
+def mime_fits(kind: str, pattern: str) -> bool:
     """Compare media types: ``image/*`` fits any image; parameters such as a character set are left out."""
     plain, wanted = (text.partition(";")[0].strip().lower() for text in (kind, pattern))
     return wanted in {plain, "*/*"} or (wanted.endswith("/*") and plain.startswith(wanted[:-1]))
@@ -42,8 +48,7 @@ def check_reference(check: AnswerCheck) -> None:
     """Check the type of what is referred to, as far as the reference shows it."""
     reference = as_object(check.answer.value)
     target = string(reference, "reference")
-    match = _ENDS_WITH_TYPE_AND_ID.search(target)
-    kind = match[1] if match else string(reference, "type")
+    kind = referred_type(reference)
     if _RELATIVE.fullmatch(target) and kind not in RESOURCE_TYPES:
         check.error(f"{kind[:60]!r} is no resource type of R4", "reference-type")
         return
@@ -52,3 +57,9 @@ def check_reference(check: AnswerCheck) -> None:
     ]
     if allowed and kind in RESOURCE_TYPES and kind not in allowed:
         check.error(f"A reference to {kind}, but only {', '.join(allowed)} is allowed", "referenceResource")
+
+
+def referred_type(reference: JsonObject) -> str:
+    """Return the type of resource that a reference shows, in its address or else by name; empty when it shows none."""
+    match = _ENDS_WITH_TYPE_AND_ID.search(string(reference, "reference"))
+    return match[1] if match else string(reference, "type")

@@ -11,9 +11,11 @@ from bot.interview.check_attachments import check_attachment, check_reference
 from bot.interview.check_limits import check_limits
 from bot.interview.check_options import check_exclusive, check_options
 from bot.interview.check_quantities import check_quantity
+from bot.interview.check_structure import Checker
 from bot.interview.comparing import Truth
 from bot.interview.enabled import Enablement
 from bot.interview.fhir_json import (
+    JsonObject,
     companion,
     extension_value,
     extensions,
@@ -26,8 +28,9 @@ from bot.interview.fhir_json import (
 from bot.interview.indexed import Asked, Given
 from bot.interview.item_types import ANSWER_TYPES, CHOICES
 from bot.interview.match_items import GivenItems
-from bot.interview.outcome import Findings, Place, Severity
+from bot.interview.outcome import Finding, Findings, Place, Severity
 from bot.interview.sdc import CQF_EXPRESSION, MAX_OCCURS, MIN_OCCURS
+from bot.interview.structure_spec import spec
 from bot.interview.terminology import Terminology
 
 _VALUES = frozenset(kind for kinds in ANSWER_TYPES.values() for kind in kinds)
@@ -38,6 +41,31 @@ def _is_stray_reference(asked: Asked, answer: Answer) -> bool:
     if answer.type != "reference" or asked.type not in CHOICES:
         return False
     return not any("valueReference" in option for option in objects(asked.raw, "answerOption"))
+
+
+def check_value(check: AnswerCheck) -> None:
+    """Check one answer whose type fits its item: limits, units, files, references, options and codes."""
+    check_limits(check)
+    match check.answer.type:
+        case "quantity":
+            check_quantity(check)
+        case "attachment":
+            check_attachment(check)
+        case "reference":
+            check_reference(check)
+    if check.item.keys() & {"answerOption", "answerValueSet"} or check.answer.type == "coding":
+        check_options(check)
+
+
+def check_alone(item: JsonObject, answer: JsonObject, known: Terminology) -> list[Finding]:
+    """Return what is wrong with one answer (``{"valueX": …}``) to an item, whatever else the response says."""
+    findings, place = Findings(), Place("answer")
+    kind = spec("QuestionnaireResponse.item.answer")
+    if kind is not None:
+        Checker(findings, {}).object(answer, "", kind, place)
+    for value in values_of(answer):
+        check_value(AnswerCheck(item, value, place, findings, known))
+    return findings.all()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +115,8 @@ class ItemChecks:
         self, asked: Asked, found: tuple[Given, ...] | list[Given], parent: Given | None, place: Place
     ) -> None:
         if not found:
-            if asked.required and self.enablement.of_asked(asked, parent) is not Truth.NO:
+            # A display that says it is required (que-6) is the Questionnaire's fault: it has no answers.
+            if asked.required and asked.type != "display" and self.enablement.of_asked(asked, parent) is not Truth.NO:
                 sure = self.enablement.of_asked(asked, parent) is Truth.YES
                 self._missing(place, f"The required item {asked.link_id!r} is missing", "required", sure=sure)
             return
@@ -175,23 +204,11 @@ class ItemChecks:
                 if fitting is None or answer.type not in _VALUES:
                     continue  # an unknown type, which has been said to be so
                 if answer.type in fitting and not _is_stray_reference(given.asked, answer):
-                    self._check_value(AnswerCheck(given.asked.raw, answer, place, self.findings, self.known))
+                    check_value(AnswerCheck(given.asked.raw, answer, place, self.findings, self.known))
                 else:
                     text = f"An answer of type {answer.type} to an item of type {given.asked.type}"
                     self.findings.error(place, text, code="invariant", rule="answer-type")
         return values
-
-    def _check_value(self, check: AnswerCheck) -> None:
-        check_limits(check)
-        match check.answer.type:
-            case "quantity":
-                check_quantity(check)
-            case "attachment":
-                check_attachment(check)
-            case "reference":
-                check_reference(check)
-        if check.item.keys() & {"answerOption", "answerValueSet"} or check.answer.type == "coding":
-            check_options(check)
 
     def _check_enabled(self, given: Given) -> None:
         enabled = self.enablement.of_given(given)

@@ -9,8 +9,7 @@ from bot.interview.answer import Answer
 from bot.interview.answer_check import AnswerCheck, beyond, bound_rule, say, stated_limits
 from bot.interview.comparing import relate
 from bot.interview.fhir_json import as_object, extension_value, number
-from bot.interview.item_types import TEXTS
-from bot.interview.patterns import matcher
+from bot.interview.patterns import fits_pattern
 from bot.interview.sdc import ENTRY_FORMAT, MAX_DECIMAL_PLACES, MAX_VALUE, MIN_LENGTH, MIN_VALUE, REGEX
 
 _BOUNDED = frozenset({"integer", "decimal", "date", "dateTime", "time"})
@@ -23,6 +22,7 @@ def check_limits(check: AnswerCheck) -> None:
         _check_text(check, check.answer.value)
     if "extension" not in check.item:
         return
+    _check_pattern(check)
     if kind in _BOUNDED:
         _check_bounds(check, MIN_VALUE, least=True)
         _check_bounds(check, MAX_VALUE, least=False)
@@ -55,17 +55,15 @@ def _check_text(check: AnswerCheck, text: str) -> None:
     least = extension_value(check.item, *MIN_LENGTH)
     if least is not None and isinstance(least.value, int) and len(text) < least.value:
         check.error(f"The answer has {len(text)} characters, fewer than the {least.value} required", "minLength")
-    _check_pattern(check, text)
 
 
-def _check_pattern(check: AnswerCheck, text: str) -> None:
+def _check_pattern(check: AnswerCheck) -> None:
     pattern = extension_value(check.item, *REGEX)
-    if pattern is None or not isinstance(pattern.value, str) or check.item.get("type") not in TEXTS:
+    if pattern is None or not isinstance(pattern.value, str):
         return
-    test = matcher(pattern.value)
-    fits = test(text) if test is not None else None
+    fits = fits_pattern(pattern.value, check.answer, check.item)
     if fits is None:
-        check.warning("The item's regex cannot be read or takes too long, so it was not checked", "regex")
+        check.warning("The item's regex cannot be read, takes too long or fits no date, so it was not checked", "regex")
     elif not fits:
         example = extension_value(check.item, *ENTRY_FORMAT)
         hint = f" (expected: {example.value})" if example is not None and isinstance(example.value, str) else ""

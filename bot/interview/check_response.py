@@ -18,6 +18,7 @@ from bot.interview.match_items import match_items
 from bot.interview.outcome import Finding, Findings, Place
 from bot.interview.primitives import compare_dates
 from bot.interview.response_formulas import ResponseFormulas
+from bot.interview.scoring import with_scores
 from bot.interview.terminology import Terminology
 
 Resolve = Callable[[str], JsonObject | None]
@@ -41,12 +42,14 @@ def check_response(
         _say_unresolved(response, root, findings)
         return findings.all()
     _check_authored(response, form.raw, root, findings)
+    inside = (known or Terminology()).within(form.container)
+    response = with_scores(response, form, inside)
     given = match_items(response, form, root, findings)
     formulas = ResponseFormulas(form, response, now=now)
     finished = string(response, "status") not in UNFINISHED
     checks = ItemChecks(
         findings=findings,
-        known=(known or Terminology()).within(form.container),
+        known=inside,
         enablement=Enablement(form, given.all, formulas.enabled),
         finished=finished,
         same_language=_same_language(response, form.raw),

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.interview.answer import Answer
-from bot.interview.assemble import Assembly
+from bot.interview.assemble import Assembly, answer_element
+from bot.interview.check_item import check_alone
 from bot.interview.constraints import Asked, Problem, answer_problems
 from bot.interview.evaluation import Sight
 from bot.interview.fhir_json import objects
@@ -29,7 +30,17 @@ class Checks:
     def answers(self, item: Item, path: Path, answers: Sequence[Answer]) -> Iterator[Problem]:
         """Yield what is wrong with the answers themselves."""
         options = options_at(self.plan, self.sight, item, path)
-        yield from answer_problems(Asked(item, path, options, *self.bounds(item, path)), answers)
+        found = list(answer_problems(Asked(item, path, options, *self.bounds(item, path)), answers))
+        yield from found
+        if not found:
+            yield from self._refused(item, path, answers)
+
+    def _refused(self, item: Item, path: Path, answers: Sequence[Answer]) -> Iterator[Problem]:
+        """Yield what the validator of responses would say against the answers by themselves."""
+        for answer in answers:
+            for finding in check_alone(item.raw, answer_element(item, answer), self.form.known):
+                if finding.is_error:
+                    yield Problem("refused", path, key=finding.rule or finding.code)
 
     def bounds(self, item: Item, path: Path) -> tuple[Answer | None, Answer | None]:
         """Return the least and the greatest value."""

@@ -8,6 +8,7 @@ from typing import Literal
 
 from bot.interview.answer import Answer
 from bot.interview.fhir_json import as_object, number, string
+from bot.interview.listed import code_key
 from bot.interview.primitives import compare_dates, compare_times
 from bot.interview.units import UCUM, convert
 
@@ -67,9 +68,8 @@ def _same(equal: bool) -> Relation:
 
 def same_coding(one: Answer, other: Answer) -> bool:
     """Compare codes; a coding without system (in a condition) means the code in any system."""
-    left, right = as_object(one.value), as_object(other.value)
-    systems = {string(left, "system"), string(right, "system")} - {""}
-    return len(systems) <= 1 and string(left, "code") == string(right, "code")
+    left, right = code_key(as_object(one.value)), code_key(as_object(other.value))
+    return len({left[0], right[0]} - {""}) <= 1 and left[1] == right[1]
 
 
 def relate_quantities(one: Answer, other: Answer) -> Relation:

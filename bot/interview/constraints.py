@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Literal
 
 from bot.interview.answer import Answer, JsonValue
+from bot.interview.check_attachments import mime_fits, referred_type, size_of
+from bot.interview.check_quantities import against_bound, in_listed_unit, unit_fits
 from bot.interview.comparing import relate
 from bot.interview.definition_options import named_option
-from bot.interview.fhir_json import JsonObject, as_object, number, string
+from bot.interview.fhir_json import as_object, number, string
 from bot.interview.form import Item, Option, Path
-from bot.interview.patterns import matcher
-from bot.interview.primitives import PRIMITIVES, base64_size, problem_with
+from bot.interview.patterns import fits_pattern
+from bot.interview.primitives import PRIMITIVES, problem_with
+from bot.interview.resource_types import RESOURCE_TYPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +28,11 @@ class Problem:
     Attributes:
         code: required, too-few, too-many, wrong-type, malformed, too-long, too-short, pattern, below-minimum,
             above-maximum, not-comparable, decimal-places, not-an-option, exclusive, twice, unit, mime-type, too-big,
-            reference-type, constraint.
+            reference-type, constraint; refused (by the validator, `key` names its rule).
         path: Where; empty for the whole form.
         parameters: The values that a message needs: ``limit``, ``given``.
         human: What the form itself says (constraints), in its base language.
-        key: Of the constraint.
+        key: Of the constraint, or of the validator's rule.
         severity: A warning does not keep an answer from being taken.
     """
 
@@ -88,6 +90,7 @@ def _one(asked: Asked, answer: Answer) -> Iterator[Problem]:
     else:
         yield from _option(asked, answer)
         yield from _text(asked, answer)
+        yield from _pattern(asked, answer)
         yield from _bounds(asked, answer)
         yield from _places(asked, answer)
         yield from _unit(asked, answer)
@@ -127,9 +130,12 @@ def _text(asked: Asked, answer: Answer) -> Iterator[Problem]:
         yield asked.problem("too-long", limit=limits.max_length, given=len(text))
     if limits.min_length is not None and len(text) < limits.min_length:
         yield asked.problem("too-short", limit=limits.min_length, given=len(text))
-    fits = matcher(limits.pattern) if limits.pattern is not None else None
+
+
+def _pattern(asked: Asked, answer: Answer) -> Iterator[Problem]:
+    pattern = asked.item.limits.pattern
     # A pattern that takes too long decides nothing.
-    if fits is not None and fits(text) is False:
+    if pattern is not None and fits_pattern(pattern, answer, asked.item.raw) is False:
         yield asked.problem("pattern", format=asked.item.presentation.entry_format.base)
 
 
@@ -140,12 +146,14 @@ def _bounds(asked: Asked, answer: Answer) -> Iterator[Problem]:
     ):
         if bound is None:
             continue
-        relation = relate(answer, bound)
-        if relation == beyond:
+        if answer.type == "quantity":
+            fit = against_bound(answer, bound, least=beyond == "before")
+            if fit in {"beyond", "no-code", "other-kind"}:
+                known = code if fit == "beyond" else "not-comparable"
+                yield asked.problem(known, limit=bound.value, type=bound.type)
+        # A date known in part may lie on either side of the limit: nobody can ask for more than is known.
+        elif relate(answer, bound) == beyond:
             yield asked.problem(code, limit=bound.value, type=bound.type)
-        elif relation in {"different", "unknown"} and answer.type == "quantity":
-            # A date known in part may lie on either side of the limit: nobody can ask for more than is known.
-            yield asked.problem("not-comparable", limit=bound.value, type=bound.type)
 
 
 def _places(asked: Asked, answer: Answer) -> Iterator[Problem]:
@@ -161,31 +169,27 @@ def _places(asked: Asked, answer: Answer) -> Iterator[Problem]:
 
 def _unit(asked: Asked, answer: Answer) -> Iterator[Problem]:
     units = asked.item.units
-    if answer.type == "quantity" and not units.open and not any(_in_unit(answer, unit) for unit in units.choices):
+    quantity = in_listed_unit(as_object(answer.value), units.choices)
+    if answer.type == "quantity" and not units.open and not any(unit_fits(quantity, each) for each in units.choices):
         yield asked.problem("unit", allowed=[string(unit, "display") or string(unit, "code") for unit in units.choices])
-
-
-def _in_unit(answer: Answer, unit: JsonObject) -> bool:
-    value = as_object(answer.value)
-    return all(not unit.get(name) or unit.get(name) == value.get(name) for name in ("system", "code"))
 
 
 def _attachment(asked: Asked, answer: Answer) -> Iterator[Problem]:
     limits, value = asked.item.limits, as_object(answer.value)
     if answer.type != "attachment":
         return
-    if limits.mime_types and string(value, "contentType") not in limits.mime_types:
+    kind = string(value, "contentType")
+    if limits.mime_types and not (kind and any(mime_fits(kind, pattern) for pattern in limits.mime_types)):
         yield asked.problem("mime-type", allowed=list(limits.mime_types))
-    stated, data = number(value.get("size")), value.get("data")
-    size = base64_size(data) if isinstance(data, str) else None
-    largest = max(stated or Decimal(0), Decimal(size or 0))
-    if limits.max_bytes is not None and largest > limits.max_bytes:
+    size = size_of(value)
+    if limits.max_bytes is not None and size is not None and size > limits.max_bytes:
         yield asked.problem("too-big", limit=limits.max_bytes)
 
 
 def _reference(asked: Asked, answer: Answer) -> Iterator[Problem]:
     wanted = asked.item.limits.reference_types
-    value = as_object(answer.value)
-    kind = string(value, "type") or string(value, "reference").rpartition("/")[0].rpartition("/")[2]
-    if answer.type == "reference" and wanted and kind and kind not in wanted:
+    if answer.type != "reference":
+        return
+    kind = referred_type(as_object(answer.value))
+    if wanted and kind in RESOURCE_TYPES and kind not in wanted:
         yield asked.problem("reference-type", allowed=list(wanted))

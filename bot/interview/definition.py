@@ -48,7 +48,8 @@ def load_form(
     notes = Notes(link_ids=frozenset(string(item, "linkId") for item in walk(objects(raw, "item"))))
     _check(raw, notes, strict=strict)
     variables, scope = read_variables(raw, "", root_scope(raw), notes)
-    compiler = Compiler(Terminology(resources, base=known).within(raw), notes)
+    terminology = Terminology(resources, base=known).within(raw)
+    compiler = Compiler(terminology, notes)
     items = with_synonyms(compiler.items(raw, Around(scope)), (synonyms or {}).get(string(raw, "url"), Synonyms()))
     constraints = read_constraints(raw, "", scope, notes)
     if notes.refusals:
@@ -67,6 +68,7 @@ def load_form(
         launch=launch_names(raw),
         warnings=tuple(notes.warnings),
         raw=raw,
+        known=terminology,
     )
 
 

@@ -7,17 +7,16 @@ from decimal import Decimal
 
 from bot.interview import sdc
 from bot.interview.answer import Answer, JsonValue
+from bot.interview.check_quantities import OPEN_UNITS
 from bot.interview.definition_formulas import Scope, read_bound
 from bot.interview.definition_texts import unit_label
 from bot.interview.fhir_json import JsonObject, as_object, extension_value, extension_values, number, string
 from bot.interview.form import Bound, Limits, Units
-from bot.interview.patterns import matcher
+from bot.interview.patterns import bare, is_fhirpath, matcher
 from bot.interview.terminology import Terminology
 from bot.interview.unsupported import Notes
 
 UCUM = "http://unitsofmeasure.org"
-# Some forms hold FHIRPath where a bare pattern is due.
-_AS_FHIRPATH = re.compile(r"matches\('(.*)'\)", re.DOTALL)
 
 
 def whole(value: JsonValue) -> int | None:
@@ -67,10 +66,9 @@ def _pattern(raw: JsonObject, link_id: str, notes: Notes) -> str | None:
     found = extension_value(raw, *sdc.REGEX)
     if found is None or not isinstance(found.value, str):
         return None
-    wrapped = _AS_FHIRPATH.fullmatch(found.value.strip())
-    if wrapped:
+    if is_fhirpath(found.value):
         notes.warn(link_id, "regex", "the pattern is FHIRPath; what matches() holds is used")
-    pattern = wrapped[1].replace("\\\\", "\\") if wrapped else found.value
+    pattern = bare(found.value)
     if matcher(pattern) is None:
         notes.refuse(link_id, "regex", "the pattern cannot be read as a regular expression")
         return None
@@ -88,7 +86,7 @@ def read_units(raw: JsonObject, terminology: Terminology, link_id: str, notes: N
     return Units(
         usual=as_object(usual.value) if usual else choices[0] if len(choices) == 1 else None,
         choices=tuple(choices),
-        open=not choices or (openness is not None and openness.value != "optionsOnly"),
+        open=not choices or (openness is not None and openness.value in OPEN_UNITS),
         label=unit_label(raw),
     )
 

@@ -13,6 +13,7 @@ from bot.interview.definition_texts import extension_text, read_text, with_label
 from bot.interview.fhir_json import JsonObject, as_object, extension_value, number, objects, string, value_of, values_of
 from bot.interview.form import Option, Text
 from bot.interview.item_types import ANSWER_TYPES, CHOICES
+from bot.interview.listed import code_key, repeatable
 from bot.interview.primitives import problem_with
 from bot.interview.terminology import Concept, Terminology
 from bot.interview.unsupported import Notes
@@ -31,7 +32,7 @@ class Listed:
 
 def read_options(raw: JsonObject, kind: str, terminology: Terminology) -> Listed:
     """Read answerOption, or expand answerValueSet; a plain text item takes the codes of a value set as text."""
-    given = [option for each in objects(raw, "answerOption") if (option := _option(each))]
+    given = [option for each in objects(raw, "answerOption") if (option := _option(each, kind))]
     canonical = string(raw, "answerValueSet")
     if given or not canonical:
         return Listed(tuple(given))
@@ -49,14 +50,14 @@ def check_systems(options: Sequence[Option], link_id: str, notes: Notes) -> None
             notes.warn(link_id, "answerOption", text)
 
 
-def _option(element: JsonObject) -> Option | None:
+def _option(element: JsonObject, kind: str) -> Option | None:
     answer = value_of(element)
     if answer is None:
         return None
     inner = as_object(answer.value)
     prefix = next((text.base for url in _PREFIXES if (text := extension_text(element, url)).base), "")
     return Option(
-        answer=_without_extensions(answer),
+        answer=repeatable(answer, kind),
         label=label_of(answer, element),
         prefix=prefix,
         ordinal=_score(element, inner),
@@ -83,17 +84,9 @@ def _plain(value: JsonValue) -> str:
     return "" if value is None else str(value)
 
 
-def _without_extensions(answer: Answer) -> Answer:
-    """Leave out what belongs to the form (translations, scores): an answer repeats the code and its base text."""
-    if not isinstance(answer.value, dict):
-        return answer
-    kept = {name: child for name, child in answer.value.items() if name != "extension" and not name.startswith("_")}
-    return Answer(answer.type, kept)
-
-
 def _from_concept(concept: Concept, *, coded: bool) -> Option:
     coding: dict[str, JsonValue] = {"system": concept.system, "code": concept.code, "display": concept.display}
-    chosen = Answer("coding", {name: value for name, value in coding.items() if value})
+    chosen = repeatable(Answer("coding", coding), "choice")
     prefix = next((text.base for url in _PREFIXES if (text := extension_text(concept.node, url)).base), "")
     label = with_label(concept.node, "display", concept.designations)
     return Option(
@@ -148,7 +141,7 @@ def fitted(answer: Answer, kind: str, options: Sequence[Option]) -> Answer | Non
         # Beside what is listed, only an open choice takes anything, and that is text.
         types = types & {"string"} if kind == "open-choice" else frozenset()
     if answer.type in types:
-        return _without_extensions(answer)
+        return repeatable(answer, kind)
     converted = (made for wanted in sorted(types) if (made := _converted(answer, wanted)))
     return next(
         (made for made in converted if made.type == "quantity" or not problem_with(made.type, made.value)), None
@@ -157,14 +150,14 @@ def fitted(answer: Answer, kind: str, options: Sequence[Option]) -> Answer | Non
 
 def named_option(answer: Answer, options: Sequence[Option]) -> Option | None:
     """Return the option that an answer names: the same code, or the same value."""
-    code = as_object(answer.value).get("code") if isinstance(answer.value, dict) else answer.value
-    system = as_object(answer.value).get("system") if isinstance(answer.value, dict) else None
+    # A bare code, as a formula may give it, names the option as well.
+    system, code = code_key(as_object(answer.value)) if isinstance(answer.value, dict) else ("", answer.value)
     for option in options:
         listed = option.answer.value
         if listed == answer.value:
             return option
-        known = as_object(listed)
-        if code and known.get("code") == code and system in (None, known.get("system")):
+        known = code_key(as_object(listed))
+        if code and known[1] == code and system in ("", known[0]):
             return option
     return None
 

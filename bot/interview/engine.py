@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,7 +10,8 @@ from datetime import datetime
 from bot.errors import BadData
 from bot.interview import walk
 from bot.interview.answer import Answer, JsonValue
-from bot.interview.assemble import Heading, response
+from bot.interview.assemble import Assembly, Heading, response
+from bot.interview.check_response import check_response
 from bot.interview.checking import Checks
 from bot.interview.constraints import Problem
 from bot.interview.evaluation import Sight, Surroundings
@@ -28,8 +30,10 @@ from bot.interview.filling import (
     Skipped,
 )
 from bot.interview.form import Form, Item, Option, Path
+from bot.interview.indexed import index_questionnaire
 from bot.interview.instances import add_instance, move_with_answers, remove_instance
 from bot.interview.options import options_at, proposal_at
+from bot.interview.outcome import Finding
 from bot.interview.places import answers_at, child_items, exists, first, is_enabled
 from bot.interview.plan import make_plan, ranks
 from bot.interview.settling import settle
@@ -70,6 +74,7 @@ class Done:
 
 
 Step = AskItem | AskAnother | Show | Done
+_STEP = re.compile(r"(\w+)(?:\[(\d+)\])?")
 
 
 class Engine:
@@ -86,6 +91,7 @@ class Engine:
         self.form = form
         self._plan = make_plan(form)
         self._around = Surroundings.of(form, launch or {}, now)
+        self._indexed = index_questionnaire(form.raw)
 
     def start(self) -> Filling:
         """Return the state before the first question."""
@@ -215,8 +221,24 @@ class Engine:
         return self._checks(filling).bounds(self.form.by_link_id[path[-1][0]], path)
 
     def open_problems(self, filling: Filling) -> tuple[Problem, ...]:
-        """Return what keeps the response from being complete."""
-        return tuple(self._checks(filling).everything())
+        """Return what keeps the response from being complete.
+
+        Where the interview itself has nothing against it, the validator of responses looks at it, too: nothing that it
+        refuses may be called completed.
+        """
+        found = tuple(self._checks(filling).everything())
+        return found if any(problem.severity == "error" for problem in found) else found + self._verdict(filling)
+
+    def _verdict(self, filling: Filling) -> tuple[Problem, ...]:
+        """Return the errors of the validator, each at the innermost item that it is about."""
+        assembly = Assembly(self.form, filling)
+        made = response(self.form, filling, Heading("completed", self._around.now), assembly)
+        findings = check_response(made, self._indexed, known=self.form.known, now=self._around.now)
+        errors = [finding for finding in findings if finding.is_error]
+        paths = {id(node): path for path, node in assembly.nodes.items()} if errors else {}
+        return tuple(
+            Problem("refused", _place_of(finding, made, paths), key=finding.rule or finding.code) for finding in errors
+        )
 
     def progress(self, filling: Filling) -> tuple[int, int]:
         """Return how many questions were answered or skipped, and how many are asked in all as things stand."""
@@ -245,6 +267,18 @@ class Engine:
 
     def _checks(self, filling: Filling) -> Checks:
         return Checks(self._plan, self.form, filling, Sight(self._around, filling))
+
+
+def _place_of(finding: Finding, made: JsonObject, paths: Mapping[int, Path]) -> Path:
+    """Return the path of the item that a finding (``QuestionnaireResponse.item[2].answer[0]``) is in; else ()."""
+    here: JsonValue = dict(made)
+    found: Path = ()
+    for name, index in _STEP.findall(finding.path.partition(".")[2]):
+        here = here.get(name) if isinstance(here, dict) else None
+        if index and isinstance(here, list) and int(index) < len(here):
+            here = here[int(index)]
+        found = paths.get(id(here), found)
+    return found
 
 
 def _without(filling: Filling, path: Path) -> Filling:

@@ -10,6 +10,7 @@ from typing import Literal
 from bot.interview.answer import Answer
 from bot.interview.fhir_json import JsonObject
 from bot.interview.formula import Formula
+from bot.interview.terminology import Terminology
 
 # From the root to one instance of an item. The number counts the repetitions of a group; a question itself has 0,
 # and stands with the number of one of its answers in the paths of what is asked about that answer.
@@ -251,6 +252,7 @@ class Form:
         languages: The base language, then all that some text is translated to.
         variables: Named formulas of the whole form.
         launch: Names under which the surroundings may be handed in (``patient``).
+        known: Value sets and code systems that the form was compiled with.
     """
 
     url: str
@@ -265,6 +267,7 @@ class Form:
     launch: frozenset[str]
     warnings: tuple[Note, ...]
     raw: JsonObject
+    known: Terminology = field(default_factory=Terminology, compare=False, repr=False)
 
     def text(self, item: Item, language: str) -> str:
         """Return what is asked."""

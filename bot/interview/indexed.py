@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bot.interview.answer import Answer
-from bot.interview.fhir_json import JsonObject, flag, objects, string, value_of
+from bot.interview.fhir_json import JsonObject, objects, string, value_of
 from bot.interview.outcome import Place
 
 
@@ -26,8 +26,9 @@ class Asked:
         self.parent = parent
         self.link_id = string(raw, "linkId")
         self.type = string(raw, "type")
-        self.required = flag(raw, "required")
-        self.repeats = flag(raw, "repeats")
+        # Forms that have flags as text mean them all the same.
+        self.required = raw.get("required") in (True, "true")
+        self.repeats = raw.get("repeats") in (True, "true")
         self.children: dict[str, Asked] = {}
 
     def holds(self, other: Asked | None) -> bool:

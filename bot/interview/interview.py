@@ -327,6 +327,11 @@ class Interview:
         """Return the QuestionnaireResponse as things stand, with the status of the session."""
         return self.engine.response(session.filling, replace(heading, status=session.status))
 
+    def refusals(self, session: Session) -> tuple[str, ...]:
+        """Return what the validator refuses, as linkId and rule, where nothing else keeps the response open."""
+        found = (each for each in self.engine.open_problems(session.filling) if each.code == "refused")
+        return tuple(dict.fromkeys(f"{each.path[-1][0] if each.path else '-'}: {each.key}" for each in found))
+
     def answers(self, session: Session) -> Reply:
         """Return all that was answered so far; nothing goes on by it."""
         x = self._exchange(session)

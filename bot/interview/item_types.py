@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import MappingProxyType
 
 CHOICES = ("choice", "open-choice")
-TEXTS = ("string", "text", "url", "open-choice")
 
 # By the type of the item, the `value[x]` that an answer may have. Choices may hold what their options hold.
 ANSWER_TYPES = MappingProxyType(

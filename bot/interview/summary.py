@@ -73,7 +73,8 @@ def _errors(x: Exchange) -> list[Problem]:
 def _say_what_is_open(x: Exchange) -> None:
     problems = _errors(x)
     missing = [problem for problem in problems if problem.code == "required" and problem.path]
-    wrong = [problem for problem in problems if problem not in missing]
+    # What a patient was never asked, they cannot mend; the interview then stays open for the team.
+    wrong = [each for each in problems if each not in missing and (each.code != "refused" or _is_asked(x, each))]
     if wrong:
         x.say("summary_problems")
         say_problems(x, wrong, named=True)
@@ -81,6 +82,10 @@ def _say_what_is_open(x: Exchange) -> None:
         x.say("summary_required")
         for problem in missing:
             x.read_name(problem.path[-1][0])
+
+
+def _is_asked(x: Exchange, problem: Problem) -> bool:
+    return bool(problem.path) and x.form.by_link_id[problem.path[-1][0]].asked
 
 
 def say_problems(x: Exchange, problems: Iterable[Problem], *, named: bool = False) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from bot.interview.fhir_json import JsonObject, objects, split_canonical, string, value_of
+from bot.interview.listed import code_key
 from bot.interview.patterns import matcher
 
 _MAX_IMPORTS = 20
@@ -103,7 +104,8 @@ def read_code_system(resource: JsonObject) -> CodeSystem:
 
 def _concept(system: str, node: JsonObject) -> Concept:
     texts = tuple((string(each, "language"), string(each, "value")) for each in objects(node, "designation"))
-    return Concept(system, string(node, "code"), string(node, "display"), texts, node)
+    key = code_key({"system": system, "code": node.get("code")})
+    return Concept(*key, string(node, "display"), texts, node)
 
 
 def _parent_properties(node: JsonObject) -> list[str]:

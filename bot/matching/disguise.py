@@ -20,10 +20,14 @@ from bot.matching.text import words
 MAX_READINGS = 6
 LONGEST_WORD = 24
 
-_DIGITS = str.maketrans({"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s", "€": "e"})
+_DIGITS = str.maketrans(
+    {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s", "€": "e"}
+)
 _LEET_WORD = re.compile(r"\S*(?:[^\W\d_][0134578@$€!|]|[0134578@$€|][^\W\d_])\S*")
 # Three or more single letters or pairs of letters in a row, whatever stands between them.
-_SPELLED = re.compile(r"(?<![^\W_])[^\W_]{1,2}(?:[^\w\s'’]{0,3}[\s_][^\w\s'’]{0,3}[^\W_]{1,2}|[^\w\s'’]{1,3}[^\W_]{1,2}|_[^\W_]{1,2}){3,}(?![^\W_])")
+_SPELLED = re.compile(
+    r"(?<![^\W_])[^\W_]{1,2}(?:[^\w\s'’]{0,3}[\s_][^\w\s'’]{0,3}[^\W_]{1,2}|[^\w\s'’]{1,3}[^\W_]{1,2}|_[^\W_]{1,2}){3,}(?![^\W_])"
+)
 _INNER = re.compile(r"(?<=[^\W\d_])[^\w\s'’,;:!?]{1,3}(?=[^\W\d_])|(?<=[^\W\d_])_+(?=[^\W\d_])")
 _STRETCHED = re.compile(r"([^\W\d_])\1{2,}")
 _SQUARED = {start + offset: chr(97 + offset) for start in (0x1F150, 0x1F170, 0x1F1E6) for offset in range(26)}

@@ -30,7 +30,6 @@ REFUSED = {
     "hl7-sdc-test-enableWhen": "a015b6a1ac024dc19baec940be2c1695 is not at hand",
     "hl7-sdc-test-nested-groups": "866d7924e20711d48c540020182939f7 is not at hand",
 }
-FORM_DEFECTS = {"regex": "regex", "coding-system": "answerOption", "answerValueSet": "answerOption"}
 NAMES = (
     "android-behavior_skip_logic", "android-new-patient-registration-translations", "ch-rad-order",
     "hl7-sdc-profile-example-PHQ9", "hl7-sdc-profile-example-hunger-vital-signs", "hl7-sdc-profile-example-render",
@@ -90,10 +89,7 @@ def _unexpected(questionnaire: Json, engine: Engine, filling: Any, resources: li
     findings = check_response(
         response, index_questionnaire(questionnaire), known=Terminology(resources), now=NOW.isoformat()
     )
-    # What the form itself has wrong, and was warned of: FHIRPath in place of a pattern, codes without a system.
-    warned = {note.feature for note in engine.form.warnings}
-    excused = {rule for rule, feature in FORM_DEFECTS.items() if feature in warned}
-    return [finding.text for finding in findings if finding.is_error and finding.rule not in excused]
+    return [finding.text for finding in findings if finding.is_error]
 
 
 def test_the_score_of_the_phq9_is_the_sum_of_its_answers() -> None:

@@ -50,7 +50,9 @@ def test_what_will_be_stored_is_read_back(
 
     assert chat.value("q") == value
     assert chat.errors() == []
-    assert str(chat.said[1]).endswith(read_back.split(": ")[1].split(". ", maxsplit=1)[0])  # the summary has the unit, too
+    assert str(chat.said[1]).endswith(
+        read_back.split(": ")[1].split(". ", maxsplit=1)[0]
+    )  # the summary has the unit, too
 
 
 def test_what_nobody_has_is_not_taken_and_what_few_have_is_questioned() -> None:
