@@ -1,9 +1,9 @@
-"""Decide whether a message is an emergency: rules, what stands around their signs, and the learned alarm. Pure but for the encoder.
+"""Decide whether a message is an emergency, by rules, by what stands around their signs and by the learned alarm.
 
-A firm sign of a rule is an alarm by itself. Whatever else must be likely enough by a logistic model whose features are the
-scores of the learned alarm, for the message and for its most urgent passage, and what rules and contexts found; its weights
-(`bot/red_flags/decision.yaml`) are fitted on texts of authors whom the alarm had not seen (`klartext harness alarm`).
-Messages of very few words alarm by rule only.
+A firm sign of a rule is an alarm by itself. Whatever else must be likely enough by a logistic model whose features are
+the scores of the learned alarm, for the message and for its most urgent passage, and what rules and contexts found; its
+weights (`bot/red_flags/decision.yaml`) are fitted on texts of authors whom the alarm had not seen (`klartext qa alarm`).
+Messages of very few words alarm by rule only. No clock, no randomness; of the world only the encoder.
 """
 
 from __future__ import annotations
@@ -183,6 +183,11 @@ class Lookout:
             own = np.array([scores[row] for row in range(starts[number], starts[number + 1])])
             result[number] = self._measured(texts[number], pieces[number], own, signs[number])
         return result
+
+    def _further(self, text: str) -> tuple[str, ...]:
+        """Return what is judged besides a whole message: its passages, and what else it may say."""
+        cut = (piece for said in (text, *self._rules.readings(text)) for piece in passages(said))
+        return tuple(piece for piece in cut if piece != text)
 
     def _encoded(self, flat: list[str], starts: Any, vectors: Floats | None) -> Floats:
         if vectors is None:

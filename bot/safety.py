@@ -1,9 +1,9 @@
-"""Red flags: signs of an emergency in what a patient writes, and what the words around them say. Pure; the rules are data
-in ``bot/red_flags``.
+"""Red flags: signs of an emergency in what a patient writes, and what the words around them say.
 
-A rule is a regular expression over folded words (no umlauts, no accents, no punctuation), matched between word bounds in one
-passage of the message. A rule's `unless` takes the match back. `contexts` tell who, when and how: a sign that is long past,
-denied, asked about in general or heard of elsewhere is no alarm by itself, unless the same passage says that it is now.
+Pure; the rules are data in ``bot/red_flags``. A rule is a regular expression over folded words (no umlauts, no accents,
+no punctuation), matched between word bounds in one passage of the message. A rule's `unless` takes the match back.
+`contexts` tell who, when and how: a sign that is long past, denied, asked about in general or heard of elsewhere is no
+alarm by itself, unless the same passage says that it is now.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ MAX_LINES = 400
 
 # Rules without I/O: they may import one another, but no adapter, no wiring and no edge.
 PURE = (
+    "bot.acknowledgement",
+    "bot.emergency",
     "bot.kept",
     "bot.links",
     "bot.matching",

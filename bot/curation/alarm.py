@@ -1,4 +1,4 @@
-"""What the alarm hears of authors it was not taught by: the table behind its threshold, and the weights of its decision."""
+"""What the alarm hears of authors it was not taught by: the table behind its threshold, and its weights."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class AlarmStudy:
         yield f"{'real, precision':16}{real.sum():6}  " + "".join(f"{share:7.3f}" for share in precision)
 
 
-def study_alarm(
+def study_alarm(  # noqa: PLR0913 - what is measured, with what, against what
     language: str,
     ordinary: Sequence[str],
     unseen: Sequence[str],

@@ -1,9 +1,9 @@
 """Hear an emergency in words that no rule foresaw: a learned alarm beside the red-flag rules. Pure.
 
-Ridge regression on meaning and wording, trained on urgent texts of every flag against harmless ones, what patients say every
-day, complaints that can wait, general questions and everything that patients ordinarily ask. A linear model lets most
-ordinary questions pass at once; a model on a quadratic kernel, which hears more but has to compare with every text, scores
-the rest. `bot.emergency` makes a decision of it.
+Ridge regression on meaning and wording, trained on urgent texts of every flag against harmless ones, what patients say
+every day, complaints that can wait, general questions and everything that patients ordinarily ask. A linear model lets
+most ordinary questions pass at once; a model on a quadratic kernel, which hears more but compares with every text,
+scores the rest. `bot.emergency` makes a decision of it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Alarm:
         vectors: Whitened vectors of the training texts, shape (texts, kept dimensions).
         dual: Of the quadratic model, shape (texts, 1 + flags): urgent at all, then each flag.
         gate: Score of the linear model from which the quadratic one is asked.
-        threshold: Least probability of an alarm that this catalog's ordinary questions ask for; 0 where that is not known.
+        threshold: Least probability of an alarm that this catalog's ordinary questions ask for; 0: not known.
         flags: Names of the flags, in the order of the columns.
     """
 

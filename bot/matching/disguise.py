@@ -1,4 +1,4 @@
-"""Read text whose letters are disguised: lookalikes of other scripts, letters spaced out, split, stretched or written as digits.
+"""Read disguised letters: lookalikes of other scripts, digits for letters, letters spaced out, split or stretched.
 
 People do this to get past filters, and keyboards, fonts and copied text do it by accident. What comes out is only used
 to look for emergencies: nothing here changes what is stored or answered. Pure.
@@ -33,7 +33,7 @@ _STRETCHED = re.compile(r"([^\W\d_])\1{2,}")
 _SQUARED = {start + offset: chr(97 + offset) for start in (0x1F150, 0x1F170, 0x1F1E6) for offset in range(26)}
 
 
-@dataclass(frozen=True, slots=False)
+@dataclass(frozen=True)
 class Speller:
     """Finds the words in letters that are written without spaces.
 

@@ -10,8 +10,8 @@ import regex
 
 MAX_CHARACTERS = 1000
 
-# What no screen shows: half characters, default-ignorable and formatting characters (soft hyphens, zero-width spaces, tags),
-# control characters. They may stand inside a word, so they are dropped, not replaced by spaces.
+# What no screen shows: half characters, default-ignorable and formatting characters (soft hyphens, zero-width spaces,
+# tags), control characters. They may stand inside a word, so they are dropped, not replaced by spaces.
 _UNSEEN = regex.compile(r"[\p{Cs}\p{Default_Ignorable_Code_Point}\p{Cf}]|(?!\s)\p{Cc}")
 _WORD = re.compile(r"[^\W_]+")
 _FOLDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe"})

@@ -14,7 +14,11 @@ from bot.matching.alarm import AlarmTexts, fit_alarm
 from bot.safety import CONTEXTS, FLAGS, load_examples, load_red_flags
 from bot.testing import HashEncoder
 
-URGENT = tuple(("overdose", f"i swallowed {number} tablets of my {whose} and feel sick") for number in range(6) for whose in ("mother", "son"))
+URGENT = tuple(
+    ("overdose", f"i swallowed {number} tablets of my {whose} and feel sick")
+    for number in range(6)
+    for whose in ("mother", "son")
+)
 HARMLESS = tuple(f"where do i park for my {number} appointment with my mother" for number in range(24))
 
 
@@ -23,7 +27,9 @@ def _lookout(threshold: float = 0.5) -> Lookout:
     texts = AlarmTexts(URGENT, HARMLESS, ())
     encoder = HashEncoder()
     alarm = replace(fit_alarm(texts, encoder.encode(texts.all), FLAGS), gate=-1.0)
-    decision = Decision(threshold=threshold, intercept=-5.0, weights={"message": 5.0, "passage": 5.0, "sign": 1.0, "past": -2.0})
+    decision = Decision(
+        threshold=threshold, intercept=-5.0, weights={"message": 5.0, "passage": 5.0, "sign": 1.0, "past": -2.0}
+    )
     return Lookout(load_red_flags("en"), alarm, encoder, decision)
 
 

@@ -13,7 +13,12 @@ from bot.safety import load_examples, load_red_flags
 GERMAN = Speller.of(text for _, text in load_examples("de").urgent)
 UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff\u180e\u034f\u3164\u2063\U000e0061\u115f\u17b4\ufe0f\u202e\ufff9\x08\x00"
 EMERGENCIES = {
-    "de": ("ich kriege keine Luft mehr", "ich will mich umbringen", "er ist bewusstlos", "starke Blutung hört nicht auf"),
+    "de": (
+        "ich kriege keine Luft mehr",
+        "ich will mich umbringen",
+        "er ist bewusstlos",
+        "starke Blutung hört nicht auf",
+    ),
     "en": ("i can't breathe", "i want to kill myself", "she is unconscious", "the bleeding won't stop"),
 }
 
@@ -27,7 +32,9 @@ DISGUISES: dict[str, Callable[[str], str]] = {
     "cyrillic": lambda text: text.translate(str.maketrans("aeopcxy", "аеорсху")),
     "greek": lambda text: text.translate(str.maketrans("aoiun", "αοιυη")),
     "full width": lambda text: "".join(chr(ord(mark) + 0xFEE0) if "a" <= mark <= "z" else mark for mark in text),
-    "mathematical": lambda text: "".join(chr(0x1D41A + ord(mark) - 97) if "a" <= mark <= "z" else mark for mark in text),
+    "mathematical": lambda text: "".join(
+        chr(0x1D41A + ord(mark) - 97) if "a" <= mark <= "z" else mark for mark in text
+    ),
     "spelled": lambda text: " ".join(text.replace(" ", "").replace("'", "")),
     "dotted": lambda text: " ".join(".".join(word) for word in text.replace("'", "").split()),
     "dashes": lambda text: _inside(text, "-"),

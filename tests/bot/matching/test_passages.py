@@ -1,11 +1,15 @@
 """Long messages are cut into overlapping passages that together cover them."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.matching.passages import LONGEST, passages
 
-SENTENCES = st.lists(st.lists(st.sampled_from(["ja", "Arm", "schnell", "a", "und"]), min_size=1, max_size=60), max_size=12)
+SENTENCES = st.lists(
+    st.lists(st.sampled_from(["ja", "Arm", "schnell", "a", "und"]), min_size=1, max_size=60), max_size=12
+)
 
 
 def test_a_short_message_is_one_passage() -> None:
@@ -25,8 +29,8 @@ def test_a_sentence_without_an_end_is_cut_with_overlap() -> None:
 
     cut = passages(" ".join(words))
 
-    pairs = {(first, second) for passage in cut for first, second in zip(passage.split(), passage.split()[1:], strict=False)}
-    assert all(pair in pairs for pair in zip(words, words[1:], strict=False))
+    pairs = {pair for passage in cut for pair in pairwise(passage.split())}
+    assert all(pair in pairs for pair in pairwise(words))
 
 
 @given(SENTENCES)
