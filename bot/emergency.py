@@ -2,7 +2,7 @@
 
 A firm sign of a rule is an alarm by itself. Whatever else must be likely enough by a logistic model whose features are
 the scores of the learned alarm, for the message and for its most urgent passage, and what rules and contexts found; its
-weights (`bot/red_flags/decision.yaml`) are fitted on texts of authors whom the alarm had not seen (`klartext qa alarm`).
+weights (`bot/red_flags/decision.yaml`) are fitted on texts of authors unknown to the alarm (`klartext qa alarm`).
 Messages of very few words alarm by rule only. No clock, no randomness; of the world only the encoder.
 """
 

@@ -195,7 +195,7 @@ def _joined(parts: Sequence[Judged]) -> Judged:
 
 
 def _by_group(judged: Judged) -> npt.NDArray[np.float64]:
-    """Return each message's probability by weights that were fitted without its group; large groups are cut into parts."""
+    """Return each message's probability by weights fitted without its group; large groups are cut into parts."""
     names = [
         f"{group}{number % 5}" if group in ("catalog", "real") else group for number, group in enumerate(judged.group)
     ]
