@@ -1,4 +1,7 @@
-"""Deliver conversations to the FHIR server while the service runs: red flags at once, others when they fall silent."""
+"""Deliver conversations to the FHIR server while the service runs: those with a red flag at once, others when silent.
+
+The red flag itself goes ahead of its conversation and takes another way: `bot/red_flag_delivery.py`.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.errors import KlartextError, NotSent
+from bot.errors import KlartextError, NotSent, UserFixable
 from bot.handover import Handover, hand_over_new
-from bot.outbox import Pushed, push
-from bot.ports import FhirServer, Interviews, Leaving, Outbox
+from bot.outbox import Manner, Pushed, push
+from bot.outbox_ports import FhirServer, Leaving, Outbox
+from bot.ports import Interviews
 from bot.pseudonym import pseudonym
 
 log = logging.getLogger("klartext")
@@ -19,6 +23,7 @@ log = logging.getLogger("klartext")
 POLL_S = 5.0  # an alarm wakes at once; this finds what another process took in, or what a crash left
 LONGEST_WAIT_S = 300.0  # while the server does not take what it is sent
 SWEEP = timedelta(minutes=1)  # between looks for conversations that fell silent
+TRUSTED = timedelta(minutes=10)  # what a server said that it can do
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class Delivery:
         idle: After so long without a word a conversation is handed over.
         now: The clock.
         report: Gets what every round achieved.
+        fault: Why the server cannot be used at all, in one line; empty when it can.
         stopping: Set when the service ends.
     """
 
@@ -56,6 +62,8 @@ class Delivery:
     now: Callable[[], datetime]
     report: Callable[[Pushed], None]
     stopping: threading.Event = field(default_factory=threading.Event)
+    fault: str = ""
+    _checked: datetime | None = None
     _awake: threading.Event = field(default_factory=threading.Event)
     _swept: datetime | None = None
     _next_sweep: datetime | None = None
@@ -80,20 +88,35 @@ class Delivery:
             wait_s = POLL_S if self.round() else min(max(2 * wait_s, POLL_S), LONGEST_WAIT_S)
 
     def round(self) -> bool:
-        """Hand over what is due, send what waits, and say whether all went well. Errors do not end the thread."""
+        """Hand over what is due, send what waits, and say whether the server takes anything. Errors end no thread."""
         try:
             self._hand_over_what_is_due()
-            pushed = push(self.sources.outbox, self.sources.server, clock=self.now)
+            pushed = self._push()
+            self.report(pushed)
         except KlartextError as error:
             log.error("nothing delivered: %s", error)  # holds no text
             return False
         except Exception:
             log.exception("nothing delivered")
             return False
-        self.report(pushed)
         for reason in dict.fromkeys(pushed.reasons):
             log.warning("not delivered: %s", reason)
-        return not pushed.reasons
+        return not pushed.is_down
+
+    def _push(self) -> Pushed:
+        """Send everything but red flags."""
+        known = self._checked is not None and self.now() - self._checked < TRUSTED
+        manner = Manner(("rest",), due=True, check=not known)
+        try:
+            pushed = push(self.sources.outbox, self.sources.server, clock=self.now, manner=manner)
+        except UserFixable as error:
+            self.fault = str(error)
+            raise
+        if pushed.is_down:
+            self._checked = None
+        elif pushed.sent or pushed.reasons:
+            self._checked, self.fault = (self._checked if known else self.now()), ""
+        return pushed
 
     def _hand_over_what_is_due(self) -> None:
         now = self.now()

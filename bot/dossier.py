@@ -9,7 +9,8 @@ from decimal import Decimal
 from bot.errors import BadData
 from bot.interview.answer import JsonValue
 from bot.interview.fhir_json import NotJson, parse
-from bot.ports import Interviews, Outbox, Records, StoredConversation, StoredTurn
+from bot.outbox_ports import Outbox
+from bot.ports import Interviews, Records, StoredConversation, StoredTurn
 
 Json = dict[str, JsonValue]
 

@@ -6,6 +6,7 @@
     │   ├── BadData          any other file that cannot be read as what it should be
     │   ├── UnsupportedQuestionnaire  a form that would not be asked as it is meant (bot/interview/unsupported.py)
     │   ├── Unreachable      an endpoint, server or folder that does not answer
+    │   │   └── NotWritable  a database that answers, but stores nothing
     │   └── MissingExtra     an optional dependency that is not installed
     ├── AlreadyStored        a stored name or number is in use: another request was faster; read again and retry
     ├── Erased               the conversation was deleted meanwhile
@@ -78,6 +79,10 @@ class BadData(UserFixable):
 
 class Unreachable(UserFixable):
     """Something outside this process does not answer."""
+
+
+class NotWritable(Unreachable):
+    """The database can be read, and not written: locked by somebody, or the disk is full."""
 
 
 class MissingExtra(UserFixable):

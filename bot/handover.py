@@ -10,13 +10,14 @@ from importlib.metadata import version
 
 from bot.catalog import Catalog
 from bot.errors import BadData, UserFixable
-from bot.fhir_export import Exchange, Export, Interview, Software, make_bundle
+from bot.fhir_export import Exchange, Export, Interview, Software, make_bundle, make_red_flag_bundle
 from bot.fhir_files import resources_in
 from bot.interview.assemble import Heading
 from bot.interview.fhir_json import JsonObject, dump
 from bot.interview.interview import Interview as Asking
 from bot.interviewing import form_of, parsed, session_of
-from bot.ports import History, Interviews, KeptTurn, Outbox, Outgoing, StoredInterview, StoredTurn
+from bot.outbox_ports import Outbox, Outgoing, RedFlag
+from bot.ports import History, Interviews, KeptTurn, StoredInterview, StoredTurn
 from bot.settings import FhirAccess
 
 log = logging.getLogger("klartext")
@@ -44,6 +45,19 @@ class Handover:
     context: Context
     history: History
     outbox: Outbox
+
+    def red_flag(self, flag: RedFlag) -> Outgoing:
+        """Return the Task of an urgent turn. Nothing else of the conversation is read, so nothing there can fail it."""
+        turn = Exchange(flag.number, flag.at, "", "", "urgent", None, "")
+        found = Export(
+            conversation=self.conversation,
+            at=flag.at,
+            software=Software("Klartext", version("klartext")),
+            exchanges=(turn,),
+            patient=_patient(self.context),
+            ids=self.context.access.ids,
+        )
+        return Outgoing(self.conversation, dump(make_red_flag_bundle(found)), flag.at, turn=flag.number)
 
     def finished(self, stored: StoredInterview, sent_events: int) -> Outgoing | None:
         """Return the Bundle of an interview that the patient has just agreed to.
@@ -80,7 +94,7 @@ class Handover:
         if last is not None:
             old = _filled(stored, sent_events) if stored is not None and sent_events else None
             before = replace(_export(self.history, self.conversation, self.context, until=last), interview=old, at=last)
-        return Outgoing(self.conversation, dump(make_bundle(now, before).bundle), at)
+        return Outgoing(self.conversation, dump(make_bundle(now, before, red_flags=False).bundle), at)
 
 
 def hand_over_rest(handover: Handover, interviews: Interviews, *, at: datetime) -> None:

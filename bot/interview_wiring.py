@@ -16,7 +16,8 @@ from bot.fhir_files import read_json, shipped_questionnaires
 from bot.handover import Context, Handover, hand_over_new
 from bot.interview.fhir_json import JsonObject, as_object, dump, parse
 from bot.interviewing import Interviewer
-from bot.ports import History, Interviews, Outbox, Records
+from bot.outbox_ports import Outbox
+from bot.ports import History, Interviews, Records
 from bot.settings import FhirAccess, Settings
 from bot.spelling import swiss
 from bot.wiring import make_history, make_interviews, make_outbox

@@ -16,7 +16,8 @@ from bot.interview.filling import event_to_json
 from bot.interview.form import Form
 from bot.interview.interview import Interview, Turn
 from bot.interview.session import Session, head_to_json, session_from_json
-from bot.ports import InterviewChange, Interviews, Outgoing, StoredInterview
+from bot.outbox_ports import Outgoing
+from bot.ports import InterviewChange, Interviews, StoredInterview
 from bot.reply import Heard
 
 log = logging.getLogger("klartext")

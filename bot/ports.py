@@ -10,6 +10,8 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 import numpy.typing as npt
 
+from bot.outbox_ports import Outgoing
+
 Vectors = npt.NDArray[np.float32]
 
 
@@ -160,122 +162,11 @@ class KeptTurn:
     flags: tuple[Complaint, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """A conversation on its way to a FHIR server.
-
-    Attributes:
-        conversation: Its id.
-        bundle: The transaction Bundle as JSON text.
-        at: When it was put in, with time zone.
-    """
-
-    conversation: str
-    bundle: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """An entry of the outbox that nobody else sends meanwhile.
-
-    Attributes:
-        number: Of the entry; later ones are greater.
-        token: Proves the claim.
-        again: Whether it may have been sent before.
-    """
-
-    number: int
-    token: str
-    bundle: str
-    again: bool
-
-
 class History(Protocol):
     """What was kept of one conversation."""
 
     def kept(self, id_: str, *, until: datetime | None = None) -> list[KeptTurn]:
         """Return its questions in order, or as they stood at `until`; none when there is no such conversation."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class OutboxEntry:
-    """One state of a conversation in the outbox; once a server has taken it, `bundle` is empty."""
-
-    put_at: datetime
-    accepted_at: datetime | None
-    bundle: str
-
-
-class Outbox(Protocol):
-    """What waits to be sent. Nothing is lost: an entry stays until a server has accepted it."""
-
-    def put(self, outgoing: Outgoing) -> None:
-        """Store durably."""
-        ...
-
-    def put_new(self, outgoing: Outgoing) -> bool:
-        """Store durably, unless its conversation is gone or an entry of that moment is there: say whether it was."""
-        ...
-
-    def claim(self, *, at: datetime, after: int = 0) -> Claimed | None:
-        """Return the oldest waiting entry with a number above `after`; None when there is none to be had.
-
-        Entries of a conversation whose earlier entry still waits are left out: its states are sent in order.
-        """
-        ...
-
-    def accept(self, claimed: Claimed, *, at: datetime) -> None:
-        """Note that the server has it; its content is deleted here."""
-        ...
-
-    def release(self, claimed: Claimed, reason: str) -> None:
-        """Note why it was not taken, and let it wait."""
-        ...
-
-    def last_put(self, conversation: str) -> datetime | None:
-        """Return the moment of the latest entry of a conversation, sent or not; None when there is none."""
-        ...
-
-    def entries(self, conversation: str) -> list[OutboxEntry]:
-        """Return all entries of a conversation, oldest first."""
-        ...
-
-    def waiting(self) -> int:
-        """Return how many entries no server has accepted yet."""
-        ...
-
-
-class Leaving(Protocol):
-    """What has happened in conversations since they were last handed over."""
-
-    def urgent(self) -> list[str]:
-        """Return conversations with an urgent turn that no entry of the outbox holds yet."""
-        ...
-
-    def quiet(self, *, since: datetime | None, until: datetime) -> list[str]:
-        """Return conversations with something new between two moments, and without a word since."""
-        ...
-
-    def last_change(self, conversation: str) -> datetime | None:
-        """Return the moment of the last turn, complaint or answer; None when there is none."""
-        ...
-
-
-class FhirServer(Protocol):
-    """A FHIR server that takes transactions."""
-
-    def check(self) -> None:
-        """Raise UserFixable when this is no server that we can send to, NotSent when it does not answer."""
-        ...
-
-    def send(self, bundle: str, *, again: bool = False) -> None:
-        """Send a transaction Bundle; `again` when it may have arrived already.
-
-        Raises:
-            NotSent: The server did not take all of it.
-        """
         ...
 
 
@@ -369,6 +260,6 @@ class Records(Protocol):
         """Return unanswered and flagged turns, oldest first."""
         ...
 
-    def ping(self) -> None:
-        """Raise Unreachable when the database does not answer."""
+    def try_writing(self) -> None:
+        """Raise NotWritable when nothing can be stored, Unreachable when the database does not answer, in a second."""
         ...

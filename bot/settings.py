@@ -21,6 +21,7 @@ REQUESTS_PER_MINUTE = 600
 TURNS_PER_MINUTE = 30
 SESSION_HOURS = 24
 IDLE_MINUTES = 30
+DATABASE_WAIT_S = 30.0
 MAX_DAYS = 36_500
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -122,6 +123,7 @@ class Settings:
         idle_minutes: After so long without a word, conversations go to the FHIR server (``KLARTEXT_IDLE_MINUTES``).
         workers: How many processes serve patients (``KLARTEXT_WORKERS``); more than one share PostgreSQL and Chroma.
         fhir: How to reach a FHIR server.
+        database_wait_s: For others who write to the database. No setting: the service has less patience than commands.
     """
 
     data: Path
@@ -146,6 +148,7 @@ class Settings:
     idle_minutes: int = IDLE_MINUTES
     workers: int = 1
     fhir: FhirAccess = FhirAccess()
+    database_wait_s: float = DATABASE_WAIT_S
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None, *, data: Path | None = None) -> Settings:

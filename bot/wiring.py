@@ -17,7 +17,8 @@ from bot.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import UserFixable
 from bot.matching import store
 from bot.matching.train import Part
-from bot.ports import AnswerIndex, Encoder, Entry, FhirServer, History, Interviews, Leaving, Outbox, Records, Vectors
+from bot.outbox_ports import FhirServer, Leaving, Outbox, Patience
+from bot.ports import AnswerIndex, Encoder, Entry, History, Interviews, Records, Vectors
 from bot.retention import Keeper
 from bot.settings import Settings
 from bot.training import indexed_texts, train_catalog
@@ -246,18 +247,18 @@ def for_server(settings: Settings, url: str | None) -> Settings:
 
 
 def make_fhir_server(
-    settings: Settings, *, attempts: int | None = None, sleep: Callable[[float], None] = time.sleep
+    settings: Settings, *, patience: Patience | None = None, sleep: Callable[[float], None] = time.sleep
 ) -> FhirServer:
     """Return the FHIR server of the settings; raise UserFixable when they cannot work.
 
     Args:
         settings: Say which it is.
-        attempts: To make at most of each request; default: so many that a short outage is bridged.
+        patience: With it; default: so much that a short outage is bridged.
         sleep: Between two of them.
     """
-    from bot.adapters.fhir_server import HttpFhirServer, Patience
+    from bot.adapters.fhir_server import HttpFhirServer
 
-    return HttpFhirServer(settings.fhir, patience=Patience(attempts=attempts) if attempts else None, sleep=sleep)
+    return HttpFhirServer(settings.fhir, patience=patience, sleep=sleep)
 
 
 def text_cipher(settings: Settings) -> TextCipher | None:
@@ -272,5 +273,5 @@ def _database(settings: Settings) -> SqlRecords:
 
     cipher = text_cipher(settings)
     if settings.database_url:
-        return SqlRecords.open(settings.database_url, cipher)
-    return SqlRecords.in_folder(settings.writable_data(), cipher)
+        return SqlRecords.open(settings.database_url, cipher, wait_s=settings.database_wait_s)
+    return SqlRecords.in_folder(settings.writable_data(), cipher, wait_s=settings.database_wait_s)

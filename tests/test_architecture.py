@@ -26,6 +26,7 @@ PURE = (
     "bot.interface_texts",
     "bot.interview",
     "bot.interview_texts",
+    "bot.outbox_ports",
     "bot.ports",
     "bot.pseudonym",
     "bot.readability",

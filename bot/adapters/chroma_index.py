@@ -6,9 +6,13 @@ its name holds the catalog's content hash and the encoder, and is there only aft
 
 from __future__ import annotations
 
+import logging
+import shutil
+import sqlite3
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,6 +27,7 @@ from chromadb.errors import ChromaError, NotFoundError
 from bot.errors import Unreachable
 from bot.ports import Encoder, Entry, Neighbour, Vectors
 
+log = logging.getLogger("klartext")
 BATCH = 1000
 # Chroma's default is squared L2, and its default search finds 98 % of the ten nearest of 100,000 texts; this finds all.
 HNSW: CreateCollectionConfiguration = {"hnsw": {"space": "cosine", "max_neighbors": 32, "ef_search": 400}}
@@ -38,9 +43,24 @@ class ChromaStore:
 
     @classmethod
     def embedded(cls, folder: Path) -> ChromaStore:
-        """Open (or create) the persistent store in `folder`."""
-        folder.mkdir(parents=True, exist_ok=True)
-        return cls(chromadb.PersistentClient(path=str(folder), settings=_quiet()), str(folder))
+        """Open (or create) the persistent store in `folder`; one that is damaged is deleted and made anew.
+
+        Raises:
+            Unreachable: It can be neither opened nor made anew.
+        """
+        try:
+            if _is_damaged(folder):
+                log.warning("the index is damaged and is built anew")
+                shutil.rmtree(folder)
+            folder.mkdir(parents=True, exist_ok=True)
+            return cls(chromadb.PersistentClient(path=str(folder), settings=_quiet()), str(folder))
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # Chroma's core panics past Exception
+            raise Unreachable(
+                f"The index in {folder} cannot be opened ({type(error).__name__}). "
+                "Delete that folder, and it is built anew; or choose another with `--data`."
+            ) from error
 
     @classmethod
     def server(cls, url: str) -> ChromaStore:
@@ -62,7 +82,13 @@ class ChromaStore:
             collection = self._client.get_collection(name, embedding_function=None)
         except NotFoundError:
             collection = self._build(name, entries, encoder)
-        return ChromaIndex(collection, len(entries))
+
+        def rebuild() -> Collection:
+            log.warning("the index is damaged and is built anew")
+            self._client.delete_collection(name)
+            return self._build(name, entries, encoder)
+
+        return ChromaIndex(collection, len(entries), self._place, rebuild)
 
     def _build(self, name: str, entries: Sequence[Entry], encoder: Encoder) -> Collection:
         self._remove_abandoned(name)
@@ -99,9 +125,11 @@ class ChromaStore:
 class ChromaIndex:
     """A complete collection. Small ones are searched exactly in memory by their users, through `vectors`."""
 
-    def __init__(self, collection: Collection, size: int) -> None:
+    def __init__(self, collection: Collection, size: int, place: str, rebuild: Callable[[], Collection]) -> None:
         self._collection = collection
         self._size = size
+        self._place = place
+        self._rebuild = rebuild
 
     def nearest(self, query: Vectors, *, k: int) -> list[Neighbour]:
         found = self._collection.query(
@@ -114,14 +142,47 @@ class ChromaIndex:
         return [Neighbour(str(metadata["pair_id"]), text, 1 - distance) for text, metadata, distance in rows]
 
     def vectors(self) -> Vectors:
+        try:
+            return self._read()
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # Chroma's core panics past Exception
+            log.debug("vectors cannot be read", exc_info=True)
+        try:
+            self._collection = self._rebuild()
+            return self._read()
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            raise Unreachable(
+                f"The index in {self._place} is damaged and cannot be built anew ({type(error).__name__}). Delete it."
+            ) from error
+
+    def _read(self) -> Vectors:
         found = np.zeros((0, 0), dtype=np.float32)
         for start in range(0, self._size, BATCH):
             page = self._collection.get(limit=BATCH, offset=start, include=["embeddings"])
             vectors = np.asarray(page["embeddings"], dtype=np.float32)
+            if len(page["ids"]) != min(BATCH, self._size - start) or not np.isfinite(vectors).all():
+                raise ValueError("vectors are missing")
             if not start:
                 found = np.empty((self._size, vectors.shape[1]), dtype=np.float32)
             found[[int(entry) for entry in page["ids"]]] = vectors  # Chroma promises no order
         return found
+
+
+def _is_damaged(folder: Path) -> bool:
+    """Say whether the store's database is there and is none any more; locked or unreadable is not damaged."""
+    database = folder / "chroma.sqlite3"
+    if not database.is_file():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True, timeout=5)) as connection:
+            return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok")
+    except sqlite3.OperationalError:
+        return False
+    except sqlite3.DatabaseError:
+        return True
 
 
 def entry_id(number: int) -> str:

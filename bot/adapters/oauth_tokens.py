@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import base64
+import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, urlencode
 
 import httpx
 
+from bot.adapters.bounded_http import Answer, BoundedHttp, OddAnswer
 from bot.errors import MissingExtra, NotSent, UserFixable
 from bot.settings import FhirAccess
 
 _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _ASSERTION_LIVES_S = 240  # SMART allows five minutes
 _EARLY_S = 30  # a token is replaced before it runs out on the way
+_LONGEST_S = 24 * 60 * 60  # nothing that an endpoint says is believed for longer
+TIMEOUT_S = 30.0
 _CURVES = {"secp384r1": "ES384"}
+_TOKEN = re.compile(r"[\x21-\x7e]+")  # what a header can carry
 
 
 @dataclass(slots=True)
@@ -31,42 +36,48 @@ class Tokens:
     """
 
     access: FhirAccess
-    client: httpx.Client
+    client: BoundedHttp
     clock: Callable[[], float] = time.time
-    _token: str = field(default="", repr=False)
-    _until: float = 0.0
+    _held: tuple[str, float] = field(default=("", 0.0), repr=False)
 
-    def headers(self) -> dict[str, str]:
+    def headers(self, *, deadline_s: float = TIMEOUT_S) -> dict[str, str]:
         """Return the header that a request needs; none without authentication.
 
+        Several threads may each fetch a token at the same time: no delivery waits for that of another.
+
         Raises:
-            NotSent: The token endpoint gives none.
+            NotSent: The token endpoint gives none, or not in time.
         """
         if self.access.auth == "none":
             return {}
-        if not self._token or self.clock() >= self._until:
-            self._fetch()
-        return {"Authorization": f"Bearer {self._token}"}
+        token, until = self._held
+        if not token or self.clock() >= until:
+            token = self._fetch(deadline_s)
+        return {"Authorization": f"Bearer {token}"}
 
     def forget(self) -> None:
         """The server does not take the token any more."""
-        self._token = ""
+        self._held = ("", 0.0)
 
-    def _fetch(self) -> None:
-        form = {"grant_type": "client_credentials", "scope": self.access.scope}
+    def _fetch(self, deadline_s: float) -> str:
         url = self.access.token_url or ""
+        form = {"grant_type": "client_credentials", "scope": self.access.scope} | self._proof(url)
+        headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"} | self._basic()
         try:
-            reply = self.client.post(url, data=form | self._proof(url), headers=self._basic())
-        except httpx.HTTPError as error:
+            content = urlencode(form).encode()
+            reply = self.client.request("POST", url, content=content, headers=headers, deadline_s=deadline_s)
+        except (httpx.HTTPError, OddAnswer) as error:
             raise NotSent(f"token endpoint unreachable ({type(error).__name__})", verdict="down") from None
         found = _json(reply)
         token, kind = found.get("access_token"), str(found.get("token_type", "bearer"))
-        if reply.status_code != 200 or not isinstance(token, str) or kind.lower() != "bearer":
-            raise NotSent(f"no token ({reply.status_code})", verdict="down")
-        lives = found.get("expires_in")
+        usable = isinstance(token, str) and _TOKEN.fullmatch(token)
+        if reply.status != 200 or not isinstance(token, str) or not usable or kind.lower() != "bearer":
+            raise NotSent(f"no token ({reply.status})", verdict="down")
+        said = found.get("expires_in")
+        lives = min(said, _LONGEST_S) if isinstance(said, int) else _EARLY_S
         # Without `expires_in` it is good for this request: SMART says five minutes at most.
-        self._until = self.clock() + (lives if isinstance(lives, int) else _EARLY_S) - _EARLY_S
-        self._token = token
+        self._held = (token, self.clock() + lives - _EARLY_S)
+        return token
 
     def _basic(self) -> dict[str, str]:
         if self.access.auth != "basic":
@@ -122,9 +133,9 @@ def _read(path: Path | None, setting: str) -> bytes:
         raise UserFixable(f"{setting} names a file that cannot be read ({error.strerror}).") from None
 
 
-def _json(reply: httpx.Response) -> Mapping[str, Any]:
+def _json(reply: Answer) -> Mapping[str, Any]:
     try:
         found = reply.json()
-    except ValueError:
+    except OddAnswer:
         return {}
     return found if isinstance(found, dict) else {}

@@ -9,6 +9,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from bot.adapters.sql_outbox import put
+from bot.adapters.sql_session import talking_to
 from bot.adapters.sql_tables import Base, in_utc
 from bot.adapters.sql_text import PatientText
 from bot.errors import AlreadyStored
@@ -52,7 +53,7 @@ class SqlInterviews:
             .where(InterviewEventRow.conversation == conversation)
             .order_by(InterviewEventRow.number)
         )
-        with Session(self._engine) as session:
+        with talking_to(self._engine) as session:
             row = session.get(InterviewRow, conversation)
             if row is None:
                 return None

@@ -10,8 +10,9 @@ from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from bot.adapters.sql_interviews import InterviewRow
 from bot.adapters.sql_outbox import OutboxRow
-from bot.adapters.sql_records import talking_to
+from bot.adapters.sql_session import talking_to
 from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow, in_utc
+from bot.outbox_ports import RedFlag
 
 URGENT = "urgent"
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -22,6 +23,16 @@ class SqlLeaving:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+
+    def red_flags(self) -> list[RedFlag]:
+        same = [OutboxRow.conversation == TurnRow.conversation, OutboxRow.turn == TurnRow.id]
+        raised = exists().where(*same, OutboxRow.put_at == TurnRow.at)
+        there = exists().where(ConversationRow.id == TurnRow.conversation)
+        wanted = select(TurnRow.conversation, TurnRow.id, TurnRow.at).where(TurnRow.decision == URGENT, there, ~raised)
+        with talking_to(self._engine) as session:
+            return [
+                RedFlag(id_, number, in_utc(at)) for id_, number, at in session.execute(wanted.order_by(TurnRow.id))
+            ]
 
     def urgent(self) -> list[str]:
         wanted = select(TurnRow.conversation).where(TurnRow.decision == URGENT, _new(TurnRow.at)).distinct()
@@ -54,6 +65,7 @@ class SqlLeaving:
 
 
 def _new(at: InstrumentedAttribute[datetime]) -> ColumnElement[bool]:
-    """Hold for what no entry of the outbox has, in conversations that are still there."""
-    handed_over = exists().where(OutboxRow.conversation == TurnRow.conversation, OutboxRow.put_at >= at)
+    """Hold for what no state of its conversation in the outbox has; red flags are no states."""
+    states = [OutboxRow.conversation == TurnRow.conversation, OutboxRow.turn.is_(None)]
+    handed_over = exists().where(*states, OutboxRow.put_at >= at)
     return exists().where(ConversationRow.id == TurnRow.conversation) & ~handed_over

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import ColumnElement, CursorResult, Select, and_, exists, func, insert, literal, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    CursorResult,
+    Index,
+    Select,
+    and_,
+    exists,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, Session, aliased, mapped_column
 from sqlalchemy.types import DateTime
 
+from bot.adapters.sql_session import talking_to
 from bot.adapters.sql_tables import Base, ConversationRow, in_utc
 from bot.adapters.sql_text import PatientText
-from bot.ports import Claimed, OutboxEntry, Outgoing
+from bot.outbox_ports import ANY, Backlog, Claimed, OutboxEntry, Outgoing, Wanted
 
+log = logging.getLogger("klartext")
 # Longer than sending with all its repetitions takes: then whoever claimed it is dead, and somebody else may send it.
 LEASE = timedelta(minutes=15)
 
@@ -32,15 +49,30 @@ class OutboxRow(Base):
     claimed_by: Mapped[str | None]
     claimed_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     accepted_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True), index=True)
+    # The urgent turn that this is the red flag of: there once. Rows of turns may get the number of a deleted one again,
+    # so the moment counts, too. Nulls (all other entries) are never equal.
+    turn: Mapped[int | None]
+    # Also without a turn: entries of earlier versions that hold red flags among all else.
+    urgent: Mapped[bool] = mapped_column(default=False)
+    retry_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+    __table_args__ = (Index("uq_outbox_turn", "conversation", "turn", "put_at", unique=True),)
 
 
 def put(session: Session, outgoing: Outgoing) -> None:
     """Add to the outbox within the caller's transaction: it is stored with the conversation's last change, or not."""
-    session.add(
-        OutboxRow(
-            conversation=outgoing.conversation, put_at=outgoing.at.astimezone(UTC), bundle=outgoing.bundle, attempts=0
-        )
-    )
+    session.add(OutboxRow(**_values(outgoing)))
+
+
+def _values(outgoing: Outgoing) -> dict[str, object]:
+    return {
+        "conversation": outgoing.conversation,
+        "put_at": outgoing.at.astimezone(UTC),
+        "bundle": outgoing.bundle,
+        "attempts": 0,
+        "turn": outgoing.turn,
+        "urgent": outgoing.turn is not None,
+    }
 
 
 class SqlOutbox:
@@ -51,65 +83,84 @@ class SqlOutbox:
         self._lease = lease
 
     def put(self, outgoing: Outgoing) -> None:
-        with Session(self._engine) as session:
+        with talking_to(self._engine) as session:
             put(session, outgoing)
             session.commit()
 
     def put_new(self, outgoing: Outgoing) -> bool:
-        at = outgoing.at.astimezone(UTC)
-        there = exists().where(OutboxRow.conversation == outgoing.conversation, OutboxRow.put_at >= at)
+        values, at = _values(outgoing), outgoing.at.astimezone(UTC)
+        same = [OutboxRow.turn.is_(None), OutboxRow.put_at >= at]
+        if outgoing.turn is not None:
+            same = [OutboxRow.turn == outgoing.turn, OutboxRow.put_at == at]
+        there = exists().where(OutboxRow.conversation == outgoing.conversation, *same)
         open_ = exists().where(ConversationRow.id == outgoing.conversation)
-        values = {"conversation": outgoing.conversation, "put_at": at, "bundle": outgoing.bundle, "attempts": 0}
         row = select(*(literal(value, OutboxRow.__table__.c[name].type) for name, value in values.items()))
-        with Session(self._engine) as session:
+        with talking_to(self._engine) as session:
             # Locked where there are locks: other workers wait, and then see this entry; an erasure waits, and takes it.
             session.get(ConversationRow, outgoing.conversation, with_for_update=True)
             done = session.execute(insert(OutboxRow).from_select(list(values), row.where(open_, ~there)))
             session.commit()
             return isinstance(done, CursorResult) and done.rowcount == 1
 
-    def claim(self, *, at: datetime, after: int = 0) -> Claimed | None:
+    def claim(self, *, at: datetime, wanted: Wanted = ANY, lease: timedelta | None = None) -> Claimed | None:
         now = at.astimezone(UTC)
-        with Session(self._engine) as session:
-            for number in session.scalars(_free(now).where(OutboxRow.id > after)).all():
+        free = _free(now, wanted)
+        with talking_to(self._engine) as session:
+            for number in session.scalars(free).all():
+                if number in wanted.without:
+                    continue
                 token = secrets.token_hex(16)
                 # Whoever changes the row first has it: the condition is checked again where it is written.
                 mine = update(OutboxRow).where(OutboxRow.id == number, _unclaimed(now), OutboxRow.accepted_at.is_(None))
-                done = session.execute(mine.values(claimed_by=token, claimed_until=now + self._lease))
+                # Counted before it is sent: a process that dies meanwhile has possibly sent it.
+                values = {"claimed_until": now + (lease or self._lease), "attempts": OutboxRow.attempts + 1}
+                done = session.execute(mine.values(claimed_by=token, **values))
                 session.commit()
                 if isinstance(done, CursorResult) and done.rowcount == 1:
-                    return self._claimed(session, number, token)
+                    claimed = self._claimed(session, number, token)
+                    if claimed is not None:
+                        return claimed
         return None
 
-    def _claimed(self, session: Session, number: int, token: str) -> Claimed:
-        row = session.get_one(OutboxRow, number)
-        claimed = Claimed(number, token, row.bundle, again=row.attempts > 0)
-        # Counted before it is sent: a process that dies meanwhile has possibly sent it.
-        row.attempts += 1
-        session.commit()
-        return claimed
+    def _claimed(self, session: Session, number: int, token: str) -> Claimed | None:
+        counted = select(OutboxRow.attempts, OutboxRow.urgent).where(OutboxRow.id == number)
+        row = session.execute(counted).one_or_none()
+        if row is None:
+            return None  # its conversation has just been erased
+        attempts, urgent = row
+        claimed = Claimed(number, token, "", attempts - 1, is_urgent=urgent)
+        try:
+            bundle = session.scalars(select(OutboxRow.bundle).where(OutboxRow.id == number)).one()
+        except Exception as error:
+            # One text that cannot be decrypted must not hold up all behind it.
+            log.error("an entry of the outbox cannot be read: %s", type(error).__name__)
+            session.rollback()
+            self.release(claimed, "unreadable")
+            return None
+        return replace(claimed, bundle=bundle)
 
     def accept(self, claimed: Claimed, *, at: datetime) -> None:
         self._change(claimed, accepted_at=at.astimezone(UTC), bundle="", reason=None)
 
-    def release(self, claimed: Claimed, reason: str) -> None:
-        self._change(claimed, reason=reason)
+    def release(self, claimed: Claimed, reason: str, *, retry_at: datetime | None = None) -> None:
+        self._change(claimed, reason=reason, retry_at=retry_at.astimezone(UTC) if retry_at else None)
 
     def _change(self, claimed: Claimed, **values: object) -> None:
         own = update(OutboxRow).where(OutboxRow.id == claimed.number, OutboxRow.claimed_by == claimed.token)
-        with Session(self._engine) as session:
+        with talking_to(self._engine) as session:
             session.execute(own.values(claimed_by=None, claimed_until=None, **values))
             session.commit()
 
     def last_put(self, conversation: str) -> datetime | None:
-        wanted = select(func.max(OutboxRow.put_at)).where(OutboxRow.conversation == conversation)
-        with Session(self._engine) as session:
+        states = [OutboxRow.conversation == conversation, OutboxRow.turn.is_(None)]
+        wanted = select(func.max(OutboxRow.put_at)).where(*states)
+        with talking_to(self._engine) as session:
             found = session.scalar(wanted)
             return in_utc(found) if found is not None else None
 
     def entries(self, conversation: str) -> list[OutboxEntry]:
         wanted = select(OutboxRow).where(OutboxRow.conversation == conversation).order_by(OutboxRow.id)
-        with Session(self._engine) as session:
+        with talking_to(self._engine) as session:
             return [
                 OutboxEntry(in_utc(row.put_at), in_utc(row.accepted_at) if row.accepted_at else None, row.bundle)
                 for row in session.scalars(wanted)
@@ -117,13 +168,21 @@ class SqlOutbox:
 
     def waiting(self) -> int:
         wanted = select(func.count()).select_from(OutboxRow).where(OutboxRow.accepted_at.is_(None))
-        with Session(self._engine) as session:
+        with talking_to(self._engine) as session:
             return session.scalars(wanted).one()
+
+    def backlog(self) -> Backlog:
+        urgent = func.count().filter(OutboxRow.urgent)
+        oldest = func.min(OutboxRow.put_at).filter(OutboxRow.urgent)
+        with talking_to(self._engine) as session:
+            wanted = select(func.count(), urgent, oldest).where(OutboxRow.accepted_at.is_(None))
+            waiting, flags, since = session.execute(wanted).one()
+            return Backlog(waiting, flags, in_utc(since) if since is not None else None)
 
     def reasons(self) -> list[tuple[str, str]]:
         """Return conversation and reason of what was tried in vain, oldest first."""
         tried = select(OutboxRow).where(OutboxRow.accepted_at.is_(None), OutboxRow.reason.is_not(None))
-        with Session(self._engine) as session:
+        with talking_to(self._engine) as session:
             return [(row.conversation, row.reason or "") for row in session.scalars(tried.order_by(OutboxRow.id))]
 
 
@@ -131,14 +190,23 @@ def _unclaimed(now: datetime) -> ColumnElement[bool]:
     return or_(OutboxRow.claimed_until.is_(None), OutboxRow.claimed_until < now)
 
 
-def _free(now: datetime) -> Select[int]:
-    """Select what waits and is not being sent, oldest first, without later states of what still waits."""
+def _free(now: datetime, wanted: Wanted) -> Select[int]:
+    """Select what waits and is not being sent, without later states of what still waits."""
     earlier = aliased(OutboxRow)
     held_up = exists().where(
         and_(
             earlier.conversation == OutboxRow.conversation,
             earlier.id < OutboxRow.id,
             earlier.accepted_at.is_(None),
+            earlier.turn.is_(None),
         )
     )
-    return select(OutboxRow.id).where(OutboxRow.accepted_at.is_(None), _unclaimed(now), ~held_up).order_by(OutboxRow.id)
+    found = [OutboxRow.accepted_at.is_(None), _unclaimed(now), or_(OutboxRow.turn.is_not(None), ~held_up)]
+    if wanted.lane is not None:
+        found.append(OutboxRow.urgent.is_(wanted.lane == "urgent"))
+    if wanted.fresh:
+        found.append(OutboxRow.attempts == 0)
+    if wanted.due:
+        found.append(or_(OutboxRow.retry_at.is_(None), OutboxRow.retry_at <= now))
+    order = (OutboxRow.urgent.desc(), OutboxRow.attempts, OutboxRow.id)
+    return select(OutboxRow.id).where(*found).order_by(*order)

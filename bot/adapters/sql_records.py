@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import URL, create_engine, delete, event, make_url, select, text
 from sqlalchemy.engine import Engine
-from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from bot.adapters.sql_cleaning import clean_up
 from bot.adapters.sql_encryption import open_texts
 from bot.adapters.sql_interviews import InterviewRow, write_change
 from bot.adapters.sql_outbox import OutboxRow
+from bot.adapters.sql_probe import probe_of, try_writing
+from bot.adapters.sql_session import SqlitePatience, talking_to
 from bot.adapters.sql_tables import (
     ConversationRow,
     FlagRow,
@@ -31,7 +32,7 @@ from bot.adapters.sql_tables import (
     turn_row,
 )
 from bot.adapters.text_cipher import TextCipher
-from bot.errors import AlreadyStored, BadData, Erased, Unreachable, UserFixable
+from bot.errors import BadData, Erased, Unreachable, UserFixable
 from bot.ports import COMPLAINTS, Complaint, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
 from bot.pseudonym import pseudonym
 from bot.together import Together
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("klartext")
 UNANSWERED = ("declined", "clarify")
 TALK = "talk"  # what is no question
-WAIT_S = 30  # for another writer to SQLite
+WAIT_S = 30.0  # for another writer to SQLite, or a free connection
 COMMITTED_TOGETHER = 64
 MIGRATION_LOCK = 0x6B6C6172  # any number, the same in every worker
 
@@ -52,23 +53,24 @@ class SqlRecords:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._probe = probe_of(engine)
         # SQLite lets one write at a time, and waits for the disk each time: turns that wait are committed together.
-        self._together = Together(self._add_turns, at_most=COMMITTED_TOGETHER)
+        self._together = Together(self._add_together, at_most=COMMITTED_TOGETHER)
 
     @classmethod
-    def in_folder(cls, folder: Path, cipher: TextCipher | None = None) -> Self:
+    def in_folder(cls, folder: Path, cipher: TextCipher | None = None, *, wait_s: float = WAIT_S) -> Self:
         """Open the SQLite database of a data folder, whatever characters its name has."""
-        return cls.open(in_folder(folder), cipher)
+        return cls.open(in_folder(folder), cipher, wait_s=wait_s)
 
     @classmethod
-    def open(cls, url: str | URL, cipher: TextCipher | None = None) -> Self:
-        """Connect and migrate to the newest schema.
+    def open(cls, url: str | URL, cipher: TextCipher | None = None, *, wait_s: float = WAIT_S) -> Self:
+        """Connect and migrate to the newest schema; `wait_s`: for other writers, before `Unreachable` is raised.
 
         Raises:
             Unreachable: The database cannot be used.
             UserFixable: Its texts are encrypted with another key, or not yet.
         """
-        engine = connect(url)
+        engine = connect(url, wait_s=wait_s)
         try:
             open_texts(engine, cipher)
         except UserFixable:
@@ -78,10 +80,10 @@ class SqlRecords:
 
     def close(self) -> None:
         self._engine.dispose()
+        self._probe.dispose()
 
-    def ping(self) -> None:
-        with self._session() as session:
-            session.execute(text("SELECT 1"))
+    def try_writing(self) -> None:
+        try_writing(self._probe)
 
     def begin(self, conversation: StoredConversation) -> None:
         with self._session() as session:
@@ -95,9 +97,18 @@ class SqlRecords:
 
     def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None) -> None:
         if self._engine.dialect.name == "sqlite":
-            self._together.ask((turn, interview))
+            failure = self._together.ask((turn, interview))
+            if failure is not None:
+                raise failure
         else:  # other databases do this themselves
             self._add_turns([(turn, interview)])
+
+    def _add_together(self, turns: Sequence[tuple[StoredTurn, InterviewChange | None]]) -> Sequence[Unreachable | None]:
+        """Store turns; a database that does not answer is said to all at once, for it would let each wait anew."""
+        try:
+            return self._add_turns(turns)
+        except Unreachable as error:
+            return [error] * len(turns)
 
     def _add_turns(self, turns: Sequence[tuple[StoredTurn, InterviewChange | None]]) -> list[None]:
         """Store turns in one transaction: all, or none."""
@@ -173,31 +184,17 @@ class SqlRecords:
         return talking_to(self._engine)
 
 
-@contextmanager
-def talking_to(engine: Engine) -> Iterator[Session]:
-    """Open a session; what goes wrong with the database is raised as AlreadyStored or Unreachable."""
-    try:
-        with Session(engine) as session:
-            yield session
-    except IntegrityError as error:
-        raise AlreadyStored("Another request stored this first.") from error
-    except (OperationalError, InterfaceError, PoolTimeout) as error:
-        raise Unreachable(
-            f"The database does not answer ({type(error).__name__}). Check that it runs and has space."
-        ) from error
-
-
 def in_folder(folder: Path) -> URL:
     """Return the address of the SQLite database of a data folder."""
     return URL.create("sqlite", database=str(folder / "klartext.db"))
 
 
-def connect(url: str | URL) -> Engine:
+def connect(url: str | URL, *, wait_s: float = WAIT_S) -> Engine:
     """Connect and migrate to the newest schema; raise Unreachable when the database cannot be used."""
     from alembic.util.exc import CommandError
 
     try:
-        engine = _engine(url)
+        engine = _engine(url, wait_s)
         migrate(engine)
     except (SQLAlchemyError, OSError, ImportError, CommandError) as error:
         raise Unreachable(
@@ -228,12 +225,14 @@ def alembic_config() -> Config:
     return config
 
 
-def _engine(url: str | URL) -> Engine:
+def _engine(url: str | URL, wait_s: float) -> Engine:
     # Errors must not quote what patients wrote, and a server that was restarted must not fail the next turn.
     if make_url(url).get_backend_name() != "sqlite":
-        return create_engine(url, hide_parameters=True, pool_pre_ping=True)
-    engine = create_engine(url, hide_parameters=True, connect_args={"timeout": WAIT_S})
+        return create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_timeout=wait_s)
+    waiting = {"connect_args": {"timeout": wait_s}, "pool_timeout": wait_s}
+    engine = create_engine(url, hide_parameters=True, pool_size=20, max_overflow=30, **waiting)
     event.listen(engine, "connect", _durable_sqlite)
+    SqlitePatience(engine, wait_s=wait_s)
     return engine
 
 

@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 from bot.adapters.sql_cleaning import clean_up
 from bot.adapters.sql_interviews import InterviewRow
 from bot.adapters.sql_outbox import OutboxRow
-from bot.adapters.sql_records import UNANSWERED, talking_to
+from bot.adapters.sql_records import UNANSWERED
+from bot.adapters.sql_session import talking_to
 from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow
 from bot.ports import COMPLAINTS
 from bot.retention import Cutoffs, Purged

@@ -6,8 +6,18 @@ is sent twice is there once.
 
 from __future__ import annotations
 
-from bot.fhir_export.bundle import make_bundle
+from bot.fhir_export.bundle import make_bundle, make_red_flag_bundle
 from bot.fhir_export.subject import Exchange, Export, Ids, Interview, Made, Software
 from bot.fhir_export.unsupported import unsupported_extraction
 
-__all__ = ["Exchange", "Export", "Ids", "Interview", "Made", "Software", "make_bundle", "unsupported_extraction"]
+__all__ = [
+    "Exchange",
+    "Export",
+    "Ids",
+    "Interview",
+    "Made",
+    "Software",
+    "make_bundle",
+    "make_red_flag_bundle",
+    "unsupported_extraction",
+]

@@ -5,29 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.fhir_export.communications import communications
-from bot.fhir_export.identity import RESOURCE_IDS, Json, bare, moment
+from bot.fhir_export.communications import communications, question_urn
+from bot.fhir_export.identity import RESOURCE_IDS, Json, bare, identifier, moment
 from bot.fhir_export.observations import Extraction
 from bot.fhir_export.provenance import audit_event, provenance
 from bot.fhir_export.responses import consent, response
 from bot.fhir_export.subject import Export, Made, Resource
-from bot.fhir_export.tasks import tasks
+from bot.fhir_export.tasks import is_red_flag, tasks
 from bot.fhir_export.templates import Templates
 from bot.fhir_export.unsupported import unsupported_extraction
 from bot.interview.answer import JsonValue
 from bot.interview.fhir_json import objects
 
 
-def make_bundle(export: Export, before: Export | None = None) -> Made:
+def make_bundle(export: Export, before: Export | None = None, *, red_flags: bool = True) -> Made:
     """Return the transaction Bundle of a conversation.
 
     Args:
         export: The conversation as it stands now.
         before: The same conversation as it was sent earlier, when something has happened since: what has not changed
             is left as it is on the server, and Observations that no longer hold are withdrawn.
+        red_flags: Whether the Tasks of urgent turns are in it; else each has a Bundle of its own.
     """
-    found, sent, notes = _resources(export)
-    earlier = _resources(before)[0] if before is not None else []
+    found, sent, notes = _resources(export, red_flags=red_flags)
+    earlier = _resources(before, red_flags=red_flags)[0] if before is not None else []
     kept = _unchanged(found, earlier)
     changed = [resource for resource in found if resource.urn not in kept] + _gone(found, earlier)
     # Where the server gives ids, what is there already goes along so that references lead to it: it is found, not made.
@@ -43,7 +44,21 @@ def make_bundle(export: Export, before: Export | None = None) -> Made:
     return Made(bundle, tuple(notes))
 
 
-def _resources(export: Export) -> tuple[list[Resource], Resource | None, list[str]]:
+def make_red_flag_bundle(export: Export) -> dict[str, JsonValue]:
+    """Return a transaction of nothing but the Task of an urgent turn: there is nothing else that a server could refuse.
+
+    Args:
+        export: A conversation of one turn. What was said is not needed: the Task points to the question by its
+            identifier, since that comes in another transaction, or perhaps never.
+    """
+    (turn,) = export.exchanges
+    question: Json = {"type": "Communication", "identifier": identifier(question_urn(export, turn))}
+    alarms = (replace(each, body={**each.body, "focus": question}) for each in tasks(export, None) if is_red_flag(each))
+    entries: list[JsonValue] = [_entry(alarm, export, amends=False) for alarm in alarms]
+    return {"resourceType": "Bundle", "type": "transaction", "timestamp": moment(export.at), "entry": entries}
+
+
+def _resources(export: Export, *, red_flags: bool) -> tuple[list[Resource], Resource | None, list[str]]:
     sent = response(export)
     found = [] if sent is None else [sent]
     notes: list[str] = []
@@ -55,7 +70,8 @@ def _resources(export: Export) -> tuple[list[Resource], Resource | None, list[st
         found += [*observations.made, *templates.made, *consent(export, sent)]
         refused = (note.as_line() for note in unsupported_extraction(export.interview.questionnaire))
         notes += [*refused, *observations.notes, *templates.notes]
-    found += [*communications(export), *tasks(export, sent)]
+    found += communications(export)
+    found += [task for task in tasks(export, sent) if red_flags or not is_red_flag(task)]
     return found, sent, list(dict.fromkeys(notes))
 
 

@@ -10,6 +10,7 @@ from bot.fhir_export.identity import Json, concept, device, identifier, moment, 
 from bot.fhir_export.subject import Exchange, Export, Resource
 
 FLAG_REASONS = {"wrong": "The patient finds the answer wrong", "complicated": "The patient finds it too complicated"}
+RED_FLAG = "red-flag"
 UNANSWERED = {"declined": "No checked answer", "clarify": "Not clear which question was meant"}
 
 
@@ -26,11 +27,18 @@ def tasks(export: Export, response: Resource | None) -> Iterator[Resource]:
             yield _resource(export, ("item", link_id), made, export.at)
 
 
+def is_red_flag(task: Resource) -> bool:
+    """Say whether a Task is one of those that staff must see at once."""
+    return task.body.get("priority") == "stat"
+
+
 def _about_exchange(export: Export, exchange: Exchange, following: Exchange | None) -> Iterator[Resource]:
     if exchange.decision == "urgent":
-        made = _task(export, ("red-flag", exchange.number), "red-flag", "Possible emergency", priority="stat")
+        # The moment, too: an alarm must never be taken for an older one, whatever becomes of numbers.
+        key = (RED_FLAG, exchange.number, moment(exchange.at))
+        made = _task(export, key, RED_FLAG, "Possible emergency", priority="stat")
         made["focus"] = {"reference": question_urn(export, exchange)}
-        yield _resource(export, ("red-flag", exchange.number), made, exchange.at)
+        yield _resource(export, key, made, exchange.at)
     # A question that was asked back and then answered by the patient's choice is no open one.
     chosen = exchange.decision == "clarify" and following is not None and following.decision == "answered"
     if exchange.decision in UNANSWERED and not chosen:

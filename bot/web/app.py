@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from http import HTTPStatus
 from importlib.metadata import version
 from typing import Any
@@ -15,13 +16,14 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp
 
 from bot.conversation import first_language
-from bot.errors import KlartextError
 from bot.reception import Reception
+from bot.red_flag_delivery import Waiting
 from bot.settings import Settings
 from bot.spelling import spelt
 from bot.topics import Topic
 from bot.web.api import ConversationApi
 from bot.web.envelope import HEADERS, Envelope, Side
+from bot.web.health import StorageHealth
 from bot.web.limits import MAX_BODY_BYTES, RateLimit
 from bot.web.metrics import CONTENT_TYPE, Metrics
 from bot.web.page.app import build_pages, page_headers, refuse
@@ -47,7 +49,7 @@ NO_TELEMETRY: Any = {"tracing": False, "metrics": False, "logs": False, "auto_co
 
 
 NOT_HEALTHY: dict[int | str, dict[str, Any]] = {
-    int(HTTPStatus.SERVICE_UNAVAILABLE): {"model": HealthView, "description": "Starting, or the database is away."}
+    int(HTTPStatus.SERVICE_UNAVAILABLE): {"model": HealthView, "description": "Starting, or nothing can be stored."}
 }
 
 
@@ -72,7 +74,7 @@ class Route:
     further: Mapping[int | str, dict[str, Any]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Service:
     """What the application is made of.
 
@@ -82,6 +84,7 @@ class Service:
         topics: By which the page suggests questions.
         left: Is told of a conversation that a patient has ended.
         prepared: Set when the catalog is trained.
+        waiting: Returns what waits for the FHIR server; None without one.
     """
 
     reception: Reception
@@ -90,26 +93,33 @@ class Service:
     left: Callable[[str], None] = field(default=lambda _: None)
     prepared: threading.Event = field(default_factory=threading.Event)
     metrics: Metrics = field(default_factory=Metrics)
+    waiting: Callable[[], Waiting | None] = field(default=lambda: None)
+
+    @cached_property
+    def storage(self) -> StorageHealth:
+        return StorageHealth(self.reception.records.try_writing)
 
     def require_prepared(self) -> None:
         if not self.prepared.is_set():
             raise not_ready()
 
-    def health(self, response: Response) -> HealthView:
-        """Tell whether patients can be served: 503 until the catalog is trained, or while the database is away."""
-        status = "ready" if self.prepared.is_set() else "starting"
-        try:
-            self.reception.records.ping()
-        except KlartextError:
-            status = "no database"
+    async def health(self, response: Response) -> HealthView:
+        """Tell whether patients can be served: 503 until the catalog is trained, or while nothing can be stored."""
+        status = await self.storage.look() or ("ready" if self.prepared.is_set() else "starting")
         response.status_code = HTTPStatus.OK if status == "ready" else HTTPStatus.SERVICE_UNAVAILABLE
-        return HealthView.model_validate({"status": status})
+        waiting = self.waiting()
+        if waiting is None:
+            return HealthView.model_validate({"status": status})
+        urgent_s = round(waiting.urgent_s(self.reception.now()), 1)
+        known = {"outbox_waiting": waiting.backlog.waiting, "urgent_waiting_s": urgent_s}
+        return HealthView.model_validate({"status": status, **known, "fhir_server": waiting.fault or None})
 
-    def alive(self) -> HealthView:
+    # These three answer even while all threads wait for the database.
+    async def alive(self) -> HealthView:
         """Tell that the process answers."""
         return HealthView(status="alive")
 
-    def figures(self) -> Response:
+    async def figures(self) -> Response:
         """Return the metrics for Prometheus."""
         return MetricsText(self.metrics.as_text())
 
@@ -158,7 +168,7 @@ def build_app(service: Service) -> ASGIApp:
             route.endpoint,
             methods=[route.method],
             response_model=route.answers,
-            response_model_exclude_none=route.path.startswith("/webhooks"),
+            response_model_exclude_none=route.path.startswith(("/webhooks", "/healthz", "/livez")),
             status_code=route.status,
             response_class=route.kind,
             responses={**documented(*route.errors), **route.further},

@@ -5,21 +5,27 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
 from bot.delivery import Delivery, Sources, sleeper
 from bot.handover import Handover
 from bot.interview_wiring import Interviewers
+from bot.outbox import Pushed
+from bot.outbox_ports import FhirServer, Patience
+from bot.red_flag_delivery import RedFlagDelivery, Waiting
 from bot.retention import Keeper
 from bot.settings import Settings
 from bot.web.metrics import Metrics
 from bot.wiring import make_fhir_server, make_keeper, make_leaving, make_outbox
 
 log = logging.getLogger("klartext")
-ATTEMPTS = 2  # in one round of the delivery, which has a patience of its own
-LEASE = timedelta(minutes=3)  # longer than a round takes with one entry; who dies meanwhile holds it no longer
+# One entry may take so long; the delivery has a patience of its own beside that.
+PATIENCE = Patience(attempts=2, timeout_s=30.0, total_s=90.0)
+LEASE = timedelta(minutes=3)  # longer than that; who dies meanwhile holds the entry no longer
+URGENT_PATIENCE = Patience(attempts=1, timeout_s=20.0, total_s=30.0)  # shorter than `red_flag_delivery.LEASE`
+LAST_MOMENT_S = 1.0  # for red flags that are being sent when the service ends
 DAY_S = 24 * 60 * 60.0
 STOP_S = 5.0
 
@@ -29,12 +35,12 @@ class Background:
     """Threads that end with the service.
 
     Attributes:
-        delivery: None without a FHIR server.
+        deliveries: To the FHIR server; None without one.
         tasks: What each thread runs, by the thread's name.
     """
 
     stopping: threading.Event
-    delivery: Delivery | None
+    deliveries: _Deliveries | None
     tasks: dict[str, Callable[[], None]]
     _threads: list[threading.Thread] = field(default_factory=list)
 
@@ -49,13 +55,14 @@ class Background:
         """
         stopping = threading.Event()
         tasks: dict[str, Callable[[], None]] = {}
-        delivery = _delivery(settings, interviewers, metrics, now, stopping) if settings.fhir.url else None
-        if delivery is not None:
-            tasks["delivery"] = delivery.run
+        deliveries = _deliveries(settings, interviewers, metrics, now, stopping) if settings.fhir.url else None
+        if deliveries is not None:
+            tasks["red-flags"] = deliveries.red_flags.run
+            tasks["delivery"] = deliveries.rest.run
         if settings.purge_daily:
             purge = partial(purge_once, make_keeper(settings), settings, metrics, now)
             tasks["purge"] = partial(_daily, purge, stopping)
-        return cls(stopping, delivery, tasks)
+        return cls(stopping, deliveries, tasks)
 
     def start(self) -> None:
         for name, run in self.tasks.items():
@@ -65,14 +72,18 @@ class Background:
 
     def alarm(self) -> None:
         """Deliver now; returns at once."""
-        if self.delivery is not None:
-            self.delivery.wake()
+        if self.deliveries is not None:
+            self.deliveries.wake()
+
+    def waiting(self) -> Waiting | None:
+        """Return what waits for the FHIR server; None without one."""
+        return self.deliveries.waiting() if self.deliveries is not None else None
 
     def stop(self) -> None:
         """Tell the threads to end, and wait a moment for what is being sent."""
         self.stopping.set()
-        if self.delivery is not None:
-            self.delivery.stop()
+        if self.deliveries is not None:
+            self.deliveries.stop()
         for thread in self._threads:
             thread.join(STOP_S)
 
@@ -88,23 +99,61 @@ def purge_once(keeper: Keeper, settings: Settings, metrics: Metrics, now: Callab
     log.info("purged", extra={"fields": dict(purged.counts())})
 
 
-def _delivery(
+@dataclass(frozen=True, slots=True)
+class _Deliveries:
+    """The two ways to the FHIR server, and what is told of them."""
+
+    red_flags: RedFlagDelivery
+    rest: Delivery
+    servers: tuple[FhirServer, FhirServer]
+
+    def waiting(self) -> Waiting:
+        """Return what waits, and what is wrong on either way."""
+        found = self.red_flags.waiting
+        return replace(found, fault=found.fault or self.rest.fault)
+
+    def wake(self) -> None:
+        self.red_flags.wake()
+        self.rest.wake()
+
+    def stop(self) -> None:
+        """Break off what hangs: it waits in the outbox again, and is free at once for who comes next."""
+        self.red_flags.stop()
+        self.rest.stop()
+        self.red_flags.join(LAST_MOMENT_S)
+        for server in self.servers:
+            server.close()
+        self.red_flags.join(STOP_S)
+
+
+def _deliveries(
     settings: Settings,
     interviewers: Interviewers,
     metrics: Metrics,
     now: Callable[[], datetime],
     stopping: threading.Event,
-) -> Delivery:
+) -> _Deliveries:
     def handover(conversation: str) -> Handover:
         made = interviewers.handover(conversation)
         if made is None:
             raise ValueError("there is no FHIR server")
         return made
 
-    server = make_fhir_server(settings, attempts=ATTEMPTS, sleep=sleeper(stopping))
-    outbox = make_outbox(settings, lease=LEASE)
-    sources = Sources(make_leaving(settings), interviewers.interviews, handover, outbox, server)
-    return Delivery(sources, timedelta(minutes=settings.idle_minutes), now, metrics.delivered, stopping)
+    def report_rest(pushed: Pushed) -> None:
+        red_flags.note()
+        metrics.delivered(pushed.sent, len(pushed.reasons))
+
+    def report_urgent(waiting: Waiting, sent: int, failed: int) -> None:
+        metrics.waits(replace(waiting, fault=waiting.fault or rest.fault), waiting.urgent_s(now()))
+        metrics.delivered(sent, failed)
+
+    ordinary = make_fhir_server(settings, patience=PATIENCE, sleep=sleeper(stopping))
+    urgent = make_fhir_server(settings, patience=URGENT_PATIENCE, sleep=sleeper(stopping))
+    leaving, outbox = make_leaving(settings), make_outbox(settings, lease=LEASE)
+    sources = Sources(leaving, interviewers.interviews, handover, outbox, ordinary)
+    rest = Delivery(sources, timedelta(minutes=settings.idle_minutes), now, report_rest, stopping)
+    red_flags = RedFlagDelivery(leaving, handover, outbox, urgent, now, report_urgent, stopping)
+    return _Deliveries(red_flags, rest, (ordinary, urgent))
 
 
 def _daily(run: Callable[[], None], stopping: threading.Event) -> None:

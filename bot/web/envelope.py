@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.web.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RateLimit
 from bot.web.metrics import Metrics
-from bot.web.problems import Problem, head_too_large, too_large, too_many
+from bot.web.problems import Problem, head_too_large, respond, too_large, too_many, unexpected, unreadable
 
 log = logging.getLogger("klartext.web")
 
@@ -25,6 +25,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+MAX_DIGITS = 18  # of a length: Python reads no numbers of thousands of digits
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 UNLIMITED = frozenset({"/healthz", "/livez", "/metrics"})  # asked by machines, all the time
 
@@ -63,7 +64,7 @@ class Envelope:
             await side.app(scope, receive, send)
             return
         started_s = time.perf_counter()
-        status = 500
+        status, is_begun = 500, False
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -72,10 +73,20 @@ class Envelope:
                 message["headers"] = _with(message.get("headers", []), side.headers)
             await send(message)
 
+        async def send_first(message: Message) -> None:
+            nonlocal is_begun
+            is_begun = True
+            await send_with_headers(message)
+
         try:
             refusal = self._refusal(scope)
             app = side.refuse(refusal) if refusal else side.app
-            await app(scope, receive, send_with_headers)
+            await app(scope, receive, send_first)
+        except Exception:
+            # What answers errors may fail, too: then the plainest answer there is, with whom to call.
+            log.exception("a request failed")
+            if not is_begun:
+                await respond(unexpected())(scope, receive, send_with_headers)
         finally:
             self._note(scope, status, time.perf_counter() - started_s)
 
@@ -83,8 +94,11 @@ class Envelope:
         """Refuse what is too much before any of it is read. (Bodies that hide their size are cut off by FastAPI.)"""
         if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEAD_BYTES:
             return head_too_large()
-        length = dict(scope["headers"]).get(b"content-length", b"0")
-        if length.isdigit() and int(length) > MAX_BODY_BYTES:
+        length = dict(scope["headers"]).get(b"content-length", b"0").strip()
+        if not length.isdigit():
+            return unreadable()
+        digits = length.lstrip(b"0")
+        if len(digits) > MAX_DIGITS or int(digits or b"0") > MAX_BODY_BYTES:
             return too_large()
         wait_s = 0.0 if scope["path"] in UNLIMITED else self._addresses.wait_s(address_of(scope))
         return too_many(wait_s) if wait_s else None

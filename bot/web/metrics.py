@@ -7,7 +7,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from bot.outbox import Pushed
+from bot.red_flag_delivery import Waiting
 from bot.retention import Purged
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -46,14 +46,37 @@ class Metrics:
             registry=registry,
             multiprocess_mode="mostrecent",  # they all count the same outbox
         )
+        self._urgent = Gauge(
+            "klartext_outbox_urgent_waiting",
+            "Red flags that no FHIR server has taken yet.",
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._urgent_s = Gauge(
+            "klartext_outbox_urgent_oldest_seconds",
+            "Age of the oldest red flag that no FHIR server has taken yet; 0 when there is none.",
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._usable = Gauge(
+            "klartext_fhir_server_usable",
+            "1 unless the FHIR server took nothing when it was last tried, or offers no transactions.",
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
         self._sent = Counter("klartext_outbox_sent", "Entries that a FHIR server has taken.", registry=registry)
         self._failed = Counter("klartext_outbox_failed", "Attempts in vain to send an entry.", registry=registry)
         self._purged = Counter("klartext_purged", "What was deleted for its age.", ["kind"], registry=registry)
 
-    def delivered(self, pushed: Pushed) -> None:
-        self._waiting.set(pushed.waiting)
-        self._sent.inc(pushed.sent)
-        self._failed.inc(len(pushed.reasons))
+    def waits(self, waiting: Waiting, urgent_s: float) -> None:
+        self._waiting.set(waiting.backlog.waiting)
+        self._urgent.set(waiting.backlog.urgent)
+        self._urgent_s.set(urgent_s)
+        self._usable.set(0 if waiting.fault else 1)
+
+    def delivered(self, sent: int, failed: int) -> None:
+        self._sent.inc(sent)
+        self._failed.inc(failed)
 
     def purged(self, purged: Purged) -> None:
         for kind, count in purged.counts():

@@ -7,7 +7,9 @@ from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from bot.web.envelope import HEADERS
 from bot.web.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES
+from bot.web.problems import Problem, head_too_large, respond, unreadable
 
 RECEIVE_S = 10.0  # from the first byte (or the connection) to the end of the body
 MAX_UNREAD_BYTES = MAX_HEAD_BYTES + MAX_BODY_BYTES
@@ -32,14 +34,26 @@ class ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         if self._is_receiving():
             self._unread += len(data)
             self._start()
-            if self._unread > MAX_UNREAD_BYTES and self._awaits_head():
-                self.transport.close()
+            if self._unread > MAX_UNREAD_BYTES and self._awaits_head() and not self.transport.is_closing():
+                self._refuse(head_too_large())
         else:
             self._stop()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP, which reaches no application: whoever sent it may be in danger, too."""
+        self._refuse(unreadable())
+
+    def _refuse(self, problem: Problem) -> None:
+        answer = respond(problem)
+        answer.headers.update({**HEADERS, "Connection": "close"})
+        lines = [f"HTTP/1.1 {problem.status.value} {problem.status.phrase}".encode()]
+        lines += [name + b": " + value for name, value in answer.raw_headers]
+        self.transport.write(b"\r\n".join(lines) + b"\r\n\r\n" + bytes(answer.body))
+        self.transport.close()
 
     def _awaits_head(self) -> bool:
         return self.cycle is None or bool(self.cycle.response_complete)

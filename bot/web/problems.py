@@ -65,6 +65,10 @@ def too_large() -> Problem:
     return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _SENTENCES[HTTPStatus.REQUEST_ENTITY_TOO_LARGE])
 
 
+def unreadable() -> Problem:
+    return Problem(HTTPStatus.BAD_REQUEST, _SENTENCES[HTTPStatus.BAD_REQUEST])
+
+
 def head_too_large() -> Problem:
     return Problem(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The head of the request is too long.")
 
@@ -89,7 +93,7 @@ def respond(problem: Problem) -> JSONResponse:
 
 
 async def _problem(_: Request, error: Exception) -> JSONResponse:
-    return respond(error if isinstance(error, Problem) else _unexpected())
+    return respond(error if isinstance(error, Problem) else unexpected())
 
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
@@ -126,10 +130,10 @@ async def _unreachable(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _defect(_: Request, __: Exception) -> JSONResponse:
-    return respond(_unexpected())
+    return respond(unexpected())
 
 
-def _unexpected() -> Problem:
+def unexpected() -> Problem:
     return Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong. Please ask the team of the department.")
 
 

@@ -152,9 +152,16 @@ class ExportView(TranscriptView):
 
 
 class HealthView(BaseModel):
-    """Whether the service runs."""
+    """Whether the service runs. With a FHIR server, also how that is: it does not change the status."""
 
-    status: Literal["ready", "starting", "no database", "alive"]
+    status: Literal["ready", "starting", "no database", "cannot write", "alive"]
+    outbox_waiting: int | None = Field(default=None, description="Entries that the FHIR server has not taken yet.")
+    urgent_waiting_s: float | None = Field(
+        default=None, description="Age of the oldest red flag that it has not taken; or 0."
+    )
+    fhir_server: str | None = Field(
+        default=None, description="Why it takes nothing at the moment; missing while it does."
+    )
 
 
 def reply_view(reply: Reply) -> ReplyView:

@@ -8,7 +8,7 @@ import logging
 import socket
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,7 @@ from bot.wiring import make_records
 log = logging.getLogger("klartext.web")
 BACKLOG = 2048
 M_ARENA_MAX = -8  # glibc's malloc.h
+DATABASE_WAIT_S = 4.0
 GRACE_S = 20  # for turns under way when the service is told to stop
 
 
@@ -57,7 +58,7 @@ def run_server(serving: Serving) -> None:
     """
     logs.configure()
     _share_memory()
-    settings = Settings.from_environment(data=serving.data)
+    settings = _settings(serving)
     if settings.link_key and settings.fhir.url and not settings.fhir.patient_system:
         raise UserFixable(
             "KLARTEXT_FHIR_PATIENT_SYSTEM is not set. Links name patients (KLARTEXT_LINK_KEY), and the FHIR server "
@@ -76,6 +77,11 @@ def run_server(serving: Serving) -> None:
         _serve(service, background, listening)
 
 
+def _settings(serving: Serving) -> Settings:
+    """Return the settings; a patient who waits must hear soon that nothing can be stored, and whom to call."""
+    return replace(Settings.from_environment(data=serving.data), database_wait_s=DATABASE_WAIT_S)
+
+
 def _open(serving: Serving, settings: Settings, worker: Worker | None = None) -> tuple[Service, Background]:
     assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
     records, metrics = make_records(settings), Metrics(shared_in=worker.metrics if worker else None)
@@ -86,7 +92,14 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     background = Background.of(settings, interviewers, metrics, _now)
     reception = Reception(assistant, records, _now, interviewer=interviewers.of, alarm=background.alarm)
     topics = load_topics(locate(serving.catalog))
-    service = Service(reception, settings, topics, metrics=metrics, left=lambda id_: interviewers.left(id_, at=_now()))
+    service = Service(
+        reception,
+        settings,
+        topics,
+        metrics=metrics,
+        left=lambda id_: interviewers.left(id_, at=_now()),
+        waiting=background.waiting,
+    )
     return service, background
 
 
@@ -104,6 +117,15 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
             log.info("ready", extra={"fields": {"sample": service.reception.assistant.sample}})
         except KlartextError as error:
             failed.append(error)
+            server.should_exit = True
+        except BaseException as error:  # nobody may find a service that starts for ever
+            log.critical("the catalog cannot be prepared", exc_info=error)
+            failed.append(
+                UserFixable(
+                    f"The catalog cannot be prepared ({type(error).__name__}). "
+                    f"Delete the folders `chroma` and `heads` in {service.settings.data}; they are made anew."
+                )
+            )
             server.should_exit = True
 
     if worker is not None and worker.ready.is_set():
@@ -137,7 +159,7 @@ def _work(serving: Serving, listening: socket.socket, worker: Worker) -> None:
     """Serve as one of several processes."""
     logs.configure()
     _share_memory()
-    service, background = _open(serving, Settings.from_environment(data=serving.data), worker)
+    service, background = _open(serving, _settings(serving), worker)
     _serve(service, background, listening, worker)
 
 

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from bot import Assistant
-from bot.adapters.fhir_server import HttpFhirServer
+from bot.adapters.fhir_server import HttpFhirServer, Patience
 from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_leaving import SqlLeaving
 from bot.adapters.sql_outbox import SqlOutbox
@@ -20,7 +20,9 @@ from bot.adapters.sql_records import SqlRecords
 from bot.delivery import SWEEP, Delivery, Sources
 from bot.handover import Context, Handover
 from bot.outbox import Pushed
-from bot.ports import Exchange, Outgoing, StoredConversation, StoredFlag, StoredTurn
+from bot.outbox_ports import Outgoing
+from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
+from bot.red_flag_delivery import RedFlagDelivery, Waiting
 from bot.settings import FhirAccess
 from tests.bot.fhir_export.exports import NOW
 from tests.bot.fhir_process import emptied, fhir_process, stored
@@ -50,7 +52,22 @@ class House:
         sources = Sources(SqlLeaving(engine), interviews, handover, outbox, server)
         return Delivery(sources, IDLE, lambda: self.at, self.pushed.append)
 
+    def red_flags(self) -> RedFlagDelivery:
+        engine = self.records.engine
+        outbox, server = SqlOutbox(engine), HttpFhirServer(self.access, patience=Patience(attempts=1, timeout_s=5))
+        self.servers.append(server)
+
+        def handover(conversation: str) -> Handover:
+            return Handover(conversation, Context(self.access), self.records, outbox)
+
+        def report(waiting: Waiting, sent: int, failed: int) -> None:
+            self.sent += sent
+            self.failed += failed
+
+        return RedFlagDelivery(SqlLeaving(engine), handover, outbox, server, lambda: self.at, report)
+
     def __post_init__(self) -> None:
+        self.sent = self.failed = 0
         self.pushed: list[Pushed] = []
         self.servers: list[HttpFhirServer] = []
 
@@ -193,13 +210,17 @@ def test_several_workers_deliver_each_red_flag_once(
     houses = [House(records, FhirAccess(url=emptied(fhir))) for records in opened]
     for number in range(12):
         houses[0].say(f"c{number}", "urgent")
-    deliveries = [house.delivery() for house in houses]
+    deliveries = [(house.delivery(), house.red_flags()) for house in houses]
     start = threading.Barrier(len(deliveries))
 
-    def work(delivery: Delivery) -> None:
+    def work(ways: tuple[Delivery, RedFlagDelivery]) -> None:
+        delivery, red_flags = ways
         start.wait()
+        red_flags.look()
         while not delivery.round() or delivery.sources.outbox.waiting():
-            pass
+            red_flags.look()
+        red_flags.join(30)
+        red_flags.look()
 
     threads = [threading.Thread(target=work, args=[delivery]) for delivery in deliveries]
     for thread in threads:
@@ -207,8 +228,9 @@ def test_several_workers_deliver_each_red_flag_once(
     for thread in threads:
         thread.join(60)
 
-    assert sorted(houses[0].waiting()) == sorted(f"c{number}" for number in range(12))
+    assert sorted(houses[0].waiting()) == sorted(2 * [f"c{number}" for number in range(12)])
     assert sum(pushed.sent for house in houses for pushed in house.pushed) == 12
+    assert sum(house.sent for house in houses) == 12
     assert len(stored(fhir, "Task")) == 12
     assert len(stored(fhir, "AuditEvent")) == 12
     for house in houses:

@@ -153,7 +153,10 @@ class _Apology:
 
     async def __call__(self, request: Request, error: Exception) -> Response:
         problem = _problem(error)
-        visit = read_visit(request, b"")
+        try:
+            visit = read_visit(request, b"")
+        except ValueError:  # that may be just what is wrong with the request
+            visit = Visit(path="/")
         response = self._pages.renderer.page(
             "problem", visit, status=problem.status, sentence=problem.sentence, in_talk=visit.conversation is not None
         )
@@ -166,7 +169,7 @@ def _problem(error: Exception) -> PageProblem:
     if isinstance(error, PageProblem):
         return error
     if isinstance(error, HTTPException):
-        known = error.status_code in (400, 404, 405)
+        known = error.status_code in (400, 404, 405, 413, 431)
         return PageProblem(HTTPStatus(error.status_code) if known else HTTPStatus.INTERNAL_SERVER_ERROR)
     if isinstance(error, Erased):
         return PageProblem(HTTPStatus.GONE)

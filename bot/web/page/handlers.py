@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -27,11 +28,12 @@ from bot.web.page.problems import PageProblem
 from bot.web.page.rendering import Renderer
 from bot.web.page.views import Shown, Suggestion
 from bot.web.page.visit import LINK_S, Visit, drop, fresh_session, keep
-from bot.web.schemas import MAX_COMMENT
+from bot.web.schemas import MAX_COMMENT, TURN_ID
 
 LOOK_HOURS = 24 * 180
 BACK = ("/", "/chat", "/copy", "/delete", "/end")
 REASONS: dict[str, FlagReason] = {"helpful": "helpful", "wrong": "wrong", "complicated": "complicated"}
+IS_TURN_ID = re.compile(TURN_ID.removeprefix("^").removesuffix("$"))  # databases refuse more than spaces in keys
 NOTES = ("stale", "empty", "flagged", "reason", "consent")
 
 
@@ -150,7 +152,8 @@ class Pages:
     def flag(self, visit: Visit) -> Response:
         """Note what a patient thinks of an answer."""
         opened = self._require(visit)
-        turn = self.reception.records.turn(opened.id, visit.said("turn"))
+        turn_id = visit.said("turn")
+        turn = self.reception.records.turn(opened.id, turn_id) if IS_TURN_ID.fullmatch(turn_id) else None
         if turn is None or turn.exchange is None:
             raise PageProblem(HTTPStatus.BAD_REQUEST)
         anchor = f"#turn-{turn.exchange.number}"
@@ -285,7 +288,7 @@ class Pages:
 def _message(visit: Visit) -> Message | None:
     """Return what the patient sent: words, the number of a choice, or several numbers."""
     turn_id, choice, picks = visit.said("turn"), visit.said("choice"), visit.all_said("pick")
-    if not turn_id or len(turn_id) > 64 or not turn_id.isascii():
+    if not IS_TURN_ID.fullmatch(turn_id):
         raise PageProblem(HTTPStatus.BAD_REQUEST)
     if choice.isdecimal() and len(choice) < 3:
         return Message(turn_id, choice=int(choice))
@@ -300,7 +303,8 @@ def _note(visit: Visit) -> str:
 
 
 def _look(language: str, *, large: bool) -> str:
-    return f"{language if language.isalpha() and len(language) == 2 else ''}.{'large' if large else 'normal'}"
+    known = language.isascii() and language.isalpha() and len(language) == 2  # more than a cookie can carry comes in
+    return f"{language if known else ''}.{'large' if large else 'normal'}"
 
 
 def _see(address: str) -> Response:

@@ -140,7 +140,10 @@ def _from_us(request: Request) -> bool:
     if site is not None:
         return site in ("same-origin", "none")
     origin = request.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    try:
+        return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    except ValueError:
+        return False
 
 
 def _accepted(header: str) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from sqlalchemy.engine import Engine
 from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlRecords
-from bot.ports import Exchange, InterviewChange, Outgoing, StoredConversation, StoredFlag, StoredInterview, StoredTurn
+from bot.outbox_ports import Outgoing
+from bot.ports import Exchange, InterviewChange, StoredConversation, StoredFlag, StoredInterview, StoredTurn
 
 
 def fill(records: SqlRecords, id_: str, *, at: datetime, word: str, decision: str = "declined") -> None:

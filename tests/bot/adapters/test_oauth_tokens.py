@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
+from bot.adapters.bounded_http import BoundedHttp
 from bot.adapters.fhir_server import HttpFhirServer, Patience
 from bot.adapters.oauth_tokens import Tokens
 from bot.errors import MissingExtra, NotSent, UserFixable
@@ -31,9 +31,10 @@ def endpoint() -> Iterator[TokenEndpoint]:
 
 
 @pytest.fixture
-def client() -> Iterator[httpx.Client]:
-    with httpx.Client(trust_env=False) as made:
-        yield made
+def client() -> Iterator[BoundedHttp]:
+    made = BoundedHttp()
+    yield made
+    made.close()
 
 
 def _access(endpoint: TokenEndpoint, **further: object) -> FhirAccess:
@@ -48,14 +49,14 @@ def _written(key: PrivateKey, path: Path, password: bytes | None = None) -> Path
 
 
 @pytest.mark.parametrize("auth", ["basic", "post"])
-def test_a_secret_gets_a_token(auth: str, endpoint: TokenEndpoint, client: httpx.Client) -> None:
+def test_a_secret_gets_a_token(auth: str, endpoint: TokenEndpoint, client: BoundedHttp) -> None:
     headers = Tokens(_access(endpoint, auth=auth), client).headers()
 
     assert headers == {"Authorization": f"Bearer {endpoint.tokens[0]}"}
     assert endpoint.scopes == ["system/*.crus"]
 
 
-def test_a_secret_may_lie_in_a_file(endpoint: TokenEndpoint, client: httpx.Client, tmp_path: Path) -> None:
+def test_a_secret_may_lie_in_a_file(endpoint: TokenEndpoint, client: BoundedHttp, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text(SECRET + "\n", encoding="utf-8")
     access = _access(endpoint, auth="basic", client_secret=None, client_secret_file=tmp_path / "secret")
 
@@ -64,7 +65,7 @@ def test_a_secret_may_lie_in_a_file(endpoint: TokenEndpoint, client: httpx.Clien
 
 @pytest.mark.parametrize("key", [RSA, P384], ids=["RS384", "ES384"])
 def test_a_key_gets_a_token_by_a_signed_assertion_that_is_new_each_time(
-    key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey, endpoint: TokenEndpoint, client: httpx.Client, tmp_path: Path
+    key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey, endpoint: TokenEndpoint, client: BoundedHttp, tmp_path: Path
 ) -> None:
     endpoint.keys["k1"] = key.public_key()
     access = _access(endpoint, auth="jwt", key_file=_written(key, tmp_path / "key.pem"), key_id="k1")
@@ -77,7 +78,7 @@ def test_a_key_gets_a_token_by_a_signed_assertion_that_is_new_each_time(
     assert len(endpoint.seen) == 2
 
 
-def test_another_key_gets_none(endpoint: TokenEndpoint, client: httpx.Client, tmp_path: Path) -> None:
+def test_another_key_gets_none(endpoint: TokenEndpoint, client: BoundedHttp, tmp_path: Path) -> None:
     endpoint.keys["k1"] = rsa.generate_private_key(public_exponent=65537, key_size=2048).public_key()
     access = _access(endpoint, auth="jwt", key_file=_written(RSA, tmp_path / "key.pem"), key_id="k1")
 
@@ -88,14 +89,14 @@ def test_another_key_gets_none(endpoint: TokenEndpoint, client: httpx.Client, tm
     assert endpoint.tokens == []
 
 
-def test_a_wrong_secret_gets_none_and_is_not_told(endpoint: TokenEndpoint, client: httpx.Client) -> None:
+def test_a_wrong_secret_gets_none_and_is_not_told(endpoint: TokenEndpoint, client: BoundedHttp) -> None:
     with pytest.raises(NotSent, match=r"no token \(401\)") as caught:
         Tokens(_access(endpoint, auth="basic", client_secret="falsch"), client).headers()
 
     assert "falsch" not in str(caught.value)
 
 
-def test_an_endpoint_that_is_away_is_told(endpoint: TokenEndpoint, client: httpx.Client) -> None:
+def test_an_endpoint_that_is_away_is_told(endpoint: TokenEndpoint, client: BoundedHttp) -> None:
     access = _access(endpoint, auth="basic", token_url="http://127.0.0.1:9/token")
 
     with pytest.raises(NotSent, match="token endpoint unreachable"):
@@ -103,7 +104,7 @@ def test_an_endpoint_that_is_away_is_told(endpoint: TokenEndpoint, client: httpx
 
 
 @pytest.mark.parametrize("answer", [b"<html>", {}, {"access_token": 7}, {"access_token": "x", "token_type": "MAC"}])
-def test_a_reply_that_is_no_token_is_none(answer: object, client: httpx.Client) -> None:
+def test_a_reply_that_is_no_token_is_none(answer: object, client: BoundedHttp) -> None:
     with scripted((200, answer, {})) as script:
         access = FhirAccess(
             url="http://127.0.0.1/fhir", token_url=script.url, client_id="k", client_secret="s", auth="basic"
@@ -112,7 +113,7 @@ def test_a_reply_that_is_no_token_is_none(answer: object, client: httpx.Client) 
             Tokens(access, client).headers()
 
 
-def test_a_token_is_kept_until_shortly_before_it_ends(endpoint: TokenEndpoint, client: httpx.Client) -> None:
+def test_a_token_is_kept_until_shortly_before_it_ends(endpoint: TokenEndpoint, client: BoundedHttp) -> None:
     now = 1000.0
     tokens = Tokens(_access(endpoint, auth="post"), client, clock=lambda: now)
 
@@ -156,7 +157,7 @@ def test_a_server_that_takes_no_token_is_not_asked_for_ever(endpoint: TokenEndpo
     ],
 )
 def test_a_key_that_cannot_sign_is_told(
-    key: PrivateKey | None, problem: str, endpoint: TokenEndpoint, client: httpx.Client, tmp_path: Path
+    key: PrivateKey | None, problem: str, endpoint: TokenEndpoint, client: BoundedHttp, tmp_path: Path
 ) -> None:
     path = tmp_path / "key.pem"
     if key is None:
@@ -180,14 +181,14 @@ def test_a_key_that_cannot_sign_is_told(
     ],
 )
 def test_what_is_missing_is_told(
-    further: dict[str, object], problem: str, endpoint: TokenEndpoint, client: httpx.Client
+    further: dict[str, object], problem: str, endpoint: TokenEndpoint, client: BoundedHttp
 ) -> None:
     with pytest.raises(UserFixable, match=problem):
         Tokens(_access(endpoint, **further), client).headers()
 
 
 def test_without_the_extra_the_command_to_get_it_is_told(
-    endpoint: TokenEndpoint, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    endpoint: TokenEndpoint, client: BoundedHttp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "jwt", None)
 
@@ -195,5 +196,5 @@ def test_without_the_extra_the_command_to_get_it_is_told(
         Tokens(_access(endpoint, auth="jwt", key_file=Path("x")), client).headers()
 
 
-def test_without_authentication_nothing_is_asked(client: httpx.Client) -> None:
+def test_without_authentication_nothing_is_asked(client: BoundedHttp) -> None:
     assert Tokens(FhirAccess(url="http://127.0.0.1/fhir"), client).headers() == {}

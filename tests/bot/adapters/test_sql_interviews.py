@@ -16,7 +16,8 @@ from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlRecords, alembic_config
 from bot.adapters.text_cipher import TextCipher
 from bot.errors import AlreadyStored
-from bot.ports import Exchange, InterviewChange, Outgoing, StoredConversation, StoredInterview, StoredTurn
+from bot.outbox_ports import Outgoing
+from bot.ports import Exchange, InterviewChange, StoredConversation, StoredInterview, StoredTurn
 
 AT = datetime(2026, 11, 22, 11, 30, tzinfo=timezone(timedelta(hours=1)))
 BEGUN = StoredInterview("c1", '{"resourceType":"Questionnaire"}', '{"language":"de"}', ('{"event":"Shown"}',), AT)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from bot.adapters.sql_outbox import LEASE, SqlOutbox, put
 from bot.adapters.sql_records import SqlRecords, migrate
-from bot.ports import Claimed, Outgoing
+from bot.outbox_ports import ANY, Claimed, Outgoing, Wanted
 from tests.bot.fhir_export.exports import NOW
 
 
@@ -24,8 +24,8 @@ def _out(conversation: str, bundle: str = "{}") -> Outgoing:
     return Outgoing(conversation, bundle, NOW)
 
 
-def _claim(outbox: SqlOutbox, after: int = 0) -> Claimed:
-    claimed = outbox.claim(at=NOW, after=after)
+def _claim(outbox: SqlOutbox, wanted: Wanted = ANY) -> Claimed:
+    claimed = outbox.claim(at=NOW, wanted=wanted)
     assert claimed is not None
     return claimed
 
@@ -95,7 +95,7 @@ def test_a_push_does_not_meet_the_same_entry_twice(outbox: SqlOutbox) -> None:
     claimed = _claim(outbox)
     outbox.release(claimed, "refused (422)")
 
-    assert outbox.claim(at=NOW, after=claimed.number) is None
+    assert outbox.claim(at=NOW, wanted=Wanted(without={claimed.number})) is None
 
 
 def test_it_is_stored_with_the_callers_change_or_not_at_all(outbox: SqlOutbox, records: SqlRecords) -> None:

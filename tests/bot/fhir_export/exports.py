@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.fhir_export import Exchange, Export, Interview, Made, Software, make_bundle
 from bot.interview.fhir_json import dump
-from bot.ports import Outgoing
+from bot.outbox_ports import Outgoing
 
 Json = dict[str, Any]
 NOW = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)

@@ -57,13 +57,18 @@ def test_a_red_flag_is_a_task_at_once_and_an_ordinary_question_waits(service: Se
     _until(lambda: _flags(proxy), within_s=4)  # less than the pause between two rounds: the alarm woke it
     (task,) = _flags(proxy)
     assert (task["priority"], task["status"]) == ("stat", "requested")
-    assert len(stored(proxy.target, "Provenance")) == 1
-    _until(lambda: _figure(service, "klartext_outbox_sent_total") == 1)
+    _until(lambda: len(stored(proxy.target, "Provenance")) == 1)  # its conversation follows
+    _until(lambda: _figure(service, "klartext_outbox_sent_total") == 2)
     assert _figure(service, "klartext_outbox_waiting") == 0
+    assert httpx.get(service.url + "/healthz").json() == {
+        "status": "ready",
+        "outbox_waiting": 0,
+        "urgent_waiting_s": 0.0,
+    }
 
     patient.say("Mir ist übel und ich werde ohnmächtig")
     _until(lambda: len(_flags(proxy)) == 2)
-    assert len(stored(proxy.target, "Communication")) == 4  # what was said, and what was answered
+    _until(lambda: len(stored(proxy.target, "Communication")) == 4)  # what was said, and what was answered
     assert patient.id not in service.stderr()
 
 
@@ -76,7 +81,14 @@ def test_a_red_flag_outlives_an_outage_and_a_kill_and_blocks_no_turn(service: Se
     started_s = time.monotonic()
     patient.say("Tut das weh?")
     assert time.monotonic() - started_s < 2
-    assert _figure(service, "klartext_outbox_waiting") == 1
+    _until(lambda: _figure(service, "klartext_outbox_waiting") == 2)  # the red flag, and its conversation
+    assert _figure(service, "klartext_outbox_urgent_waiting") == 1
+    _until(lambda: _figure(service, "klartext_outbox_urgent_oldest_seconds") > 1)
+    assert _figure(service, "klartext_fhir_server_usable") == 0
+    health = httpx.get(service.url + "/healthz")
+    assert health.status_code == 200
+    assert health.json()["urgent_waiting_s"] > 1
+    assert health.json()["fhir_server"] == "busy (500)"
     service.kill()
     assert _flags(proxy) == []
     proxy.faults.clear()

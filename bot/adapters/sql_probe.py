@@ -1,0 +1,52 @@
+"""Find out whether the database stores anything, by storing something: on a connection of its own, and soon."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.engine import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from bot.errors import NotWritable, Unreachable
+
+SOON_S = 0.5
+LEAST_FREE_BYTES = 16 * 1024 * 1024  # SQLite's log alone grows to four before it is written back
+WRITE = text("UPDATE write_probe SET written = (written + 1) % 1000000 WHERE id = 1")
+
+
+def probe_of(engine: Engine) -> Engine:
+    """Return a second way to the same database: one connection, which waits for nobody."""
+    if engine.dialect.name == "sqlite":
+        options: dict[str, object] = {"timeout": SOON_S}
+    else:
+        options = {"connect_timeout": 1, "options": f"-c statement_timeout={int(SOON_S * 1000)}"}
+    quick = {"pool_size": 1, "max_overflow": 0, "pool_timeout": SOON_S, "pool_pre_ping": True}
+    return create_engine(engine.url, hide_parameters=True, connect_args=options, **quick)
+
+
+def try_writing(probe: Engine) -> None:
+    """Write something.
+
+    Raises:
+        NotWritable: That cannot be done, or soon will not be: the disk is all but full.
+        Unreachable: The database does not answer.
+    """
+    database = probe.url.database
+    if probe.dialect.name == "sqlite" and database and shutil.disk_usage(Path(database).parent).free < LEAST_FREE_BYTES:
+        raise NotWritable("The disk of the database is full.")
+    try:
+        with probe.connect() as connection:
+            connection.execute(text("SELECT 1"))
+            _write(connection)
+    except SQLAlchemyError as error:
+        raise Unreachable(f"The database does not answer ({type(error).__name__}).") from None
+
+
+def _write(connection: Connection) -> None:
+    try:
+        connection.execute(WRITE)
+        connection.commit()
+    except SQLAlchemyError as error:
+        raise NotWritable(f"The database stores nothing ({type(error).__name__}).") from None
