@@ -24,6 +24,7 @@ from bot.ports import StoredConversation
 from bot.reply import SENTENCES, Content, FormText, Interface, Part, Reply
 from bot.settings import Settings
 from bot.wiring import make_records
+from bot.wording import emergency_notice
 
 FAREWELLS = ("/quit", "/exit", "/q")
 SHORT_LIST, SHORT_LINE = 4, 60
@@ -72,6 +73,7 @@ def run_chat(
         if text.strip().lower() in FAREWELLS:
             break
         show_reply(console, conversation.turn(text, at=_now()))
+        console.print(Text(emergency_notice(conversation.language, assistant.country).text, style="dim"))
     console.print(INTERFACE_TEXTS[conversation.language]["goodbye"])
     handover = interviewers.handover(id_)
     if handover is not None:

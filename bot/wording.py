@@ -27,6 +27,12 @@ def worded(reply: Reply, place: Place) -> Reply:
     return replace(reply, parts=tuple(_worded(part, reply.language, place) for part in reply.parts))
 
 
+def emergency_notice(language: str, country: Country | None) -> Interface:
+    """Return the sentence that says whom to call in a country; None: the numbers of all."""
+    key = f"emergency_notice_{country.lower()}" if country else "emergency_notice"
+    return interface(language, key)
+
+
 def _worded(part: Part, language: str, place: Place) -> Part:
     if not isinstance(part, Interface) or part.slots:
         return part

@@ -66,7 +66,7 @@ class ConversationApi:
             token=opened.secret,
             language=opened.conversation.language,
             sample=self._reception.assistant.sample,
-            welcome=reply_view(opened.welcome),
+            welcome=reply_view(opened.welcome, self._reception.assistant.country),
         )
 
     def turn(self, conversation_id: ConversationId, body: NewTurn, token: Token) -> TurnView:
@@ -75,13 +75,14 @@ class ConversationApi:
         started_s = time.perf_counter()
         taken = self._reception.take(opened, Message(body.turn_id, body.text or "", body.choice))
         self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
-        return turn_view(taken)
+        return turn_view(taken, self._reception.assistant.country)
 
     def transcript(self, conversation_id: ConversationId, token: Token) -> TranscriptView:
         """Return the conversation so far."""
         opened = self._admit(conversation_id, token)
         turns = self._reception.transcript(opened.id)
-        return transcript_view(opened, turns, sample=self._reception.assistant.sample)
+        assistant = self._reception.assistant
+        return transcript_view(opened, turns, sample=assistant.sample, country=assistant.country)
 
     def export(self, conversation_id: ConversationId, token: Token) -> ExportView:
         """Return everything that is stored of the conversation."""

@@ -8,8 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from bot.conversation import Taken
+from bot.emergency_texts import Country
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.reply import Content, Entry, FormText, Part, Reply
+from bot.wording import emergency_notice
 
 Language = Literal["de", "en"]
 MAX_COMMENT = 1000
@@ -97,6 +99,7 @@ class ReplyView(BaseModel):
     language: str
     parts: list[PartView]
     choices: list[ChoiceView]
+    notice: str = Field(description="Whom to call in an emergency: to be shown with every reply, of whatever kind.")
 
 
 class TurnView(BaseModel):
@@ -164,31 +167,35 @@ class HealthView(BaseModel):
     )
 
 
-def reply_view(reply: Reply) -> ReplyView:
+def reply_view(reply: Reply, country: Country | None) -> ReplyView:
     choices = [
         ChoiceView(number=number, text=part.text, pair_id=part.pair_id if isinstance(part, Content) else None)
         for number, part in enumerate(reply.choices, 1)
     ]
-    return ReplyView(language=reply.language, parts=[_part_view(part) for part in reply.parts], choices=choices)
+    parts = [_part_view(part) for part in reply.parts]
+    notice = emergency_notice(reply.language, country).text
+    return ReplyView(language=reply.language, parts=parts, choices=choices, notice=notice)
 
 
-def turn_view(taken: Taken) -> TurnView:
-    return TurnView(**_turn(taken))
+def turn_view(taken: Taken, country: Country | None) -> TurnView:
+    return TurnView(**_turn(taken, country))
 
 
-def past_turn_view(taken: Taken) -> PastTurnView:
+def past_turn_view(taken: Taken, country: Country | None) -> PastTurnView:
     said = taken.turn.exchange.said if taken.turn.exchange else ""
-    return PastTurnView(**_turn(taken), said=said)
+    return PastTurnView(**_turn(taken, country), said=said)
 
 
-def transcript_view(opened: StoredConversation, turns: list[Taken], *, sample: bool) -> TranscriptView:
+def transcript_view(
+    opened: StoredConversation, turns: list[Taken], *, sample: bool, country: Country | None
+) -> TranscriptView:
     return TranscriptView(
         id=opened.id,
         begun=opened.begun,
         language=opened.language,
         consented=opened.consented,
         sample=sample,
-        turns=[past_turn_view(taken) for taken in turns],
+        turns=[past_turn_view(taken, country) for taken in turns],
     )
 
 
@@ -206,12 +213,12 @@ def _part_view(part: Part) -> PartView:
     return PartView(kind="interface", text=part.text, key=part.key)
 
 
-def _turn(taken: Taken) -> dict[str, Any]:
+def _turn(taken: Taken, country: Country | None) -> dict[str, Any]:
     turn, exchange = taken.turn, taken.turn.exchange
     return {
         "turn_id": exchange.turn_id if exchange else "",
         "number": exchange.number if exchange else 0,
         "at": turn.at,
         "decision": turn.decision,
-        "reply": reply_view(taken.reply),
+        "reply": reply_view(taken.reply, country),
     }

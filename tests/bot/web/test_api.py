@@ -43,6 +43,17 @@ def test_a_question_is_answered_with_the_approved_text(patient: Patient, shipped
     assert texts(answer)[1:] == [DE["sample_label"]]
 
 
+@pytest.mark.parametrize("text", ["", "\u200b", "wie " * 3000, "danke", "Tut das weh?", "Zebra?", "/interview", "/staff"])
+def test_every_reply_says_whom_to_call(patient: Patient, text: str) -> None:
+    assert patient.send(text=text).json()["reply"]["notice"] == DE["emergency_notice"]
+
+
+def test_an_emergency_behind_a_long_text_is_seen(patient: Patient) -> None:
+    story = "Ich wollte noch nach dem Termin und dem Parkplatz fragen. " * 120
+
+    assert patient.send(text=story + "Mein Mann ist gerade bewusstlos umgefallen.").json()["decision"] == "urgent"
+
+
 def test_an_emergency_comes_first(patient: Patient) -> None:
     answer = patient.send(text="Ich kriege keine Luft")
 
