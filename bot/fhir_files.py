@@ -7,8 +7,12 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from bot.errors import BadData
 from bot.interview.fhir_json import JsonObject, NotJson, Parsed, as_object, objects, parse, split_canonical, string
+from bot.interview.synonyms import Synonyms
 from bot.interview.terminology import Terminology
 from bot.resources import data_folder
 
@@ -68,6 +72,38 @@ def shipped_questionnaires() -> tuple[JsonObject, ...]:
     """Return the Questionnaires of `fhir/questionnaires`."""
     found = _folder(data_folder("fhir") / "questionnaires")
     return tuple(each for each in found if each.get("resourceType") == "Questionnaire")
+
+
+@cache
+def shipped_synonyms() -> dict[str, Synonyms]:
+    """Return what patients call questions and answers of the shipped Questionnaires, by their url."""
+    return dict(_synonyms(path) for path in sorted((data_folder("fhir") / "questionnaires").glob("*.synonyms.yaml")))
+
+
+def _synonyms(path: Path) -> tuple[str, Synonyms]:
+    try:
+        file = _SynonymFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+    except (yaml.YAMLError, ValidationError):
+        raise BadData(f"{path}: not a file of synonyms. See fhir/questionnaires/README.md.") from None
+    questions = {link_id: tuple(item.question) for link_id, item in file.items.items()}
+    options = {
+        link_id: {code: tuple(names) for code, names in item.options.items()} for link_id, item in file.items.items()
+    }
+    return file.questionnaire, Synonyms(questions, options)
+
+
+class _SynonymsOfItem(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    question: list[str] = []
+    options: dict[str, list[str]] = {}
+
+
+class _SynonymFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    questionnaire: str
+    items: dict[str, _SynonymsOfItem]
 
 
 def _folder(folder: Path) -> Iterator[JsonObject]:

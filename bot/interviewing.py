@@ -8,7 +8,7 @@ from datetime import date, datetime
 from functools import lru_cache
 
 from bot.errors import BadData
-from bot.fhir_files import resources_in, shipped_terminology
+from bot.fhir_files import resources_in, shipped_synonyms, shipped_terminology
 from bot.interview.definition import load_form
 from bot.interview.fhir_json import JsonObject, NotJson, as_object, dump, parse
 from bot.interview.filling import event_to_json
@@ -33,7 +33,7 @@ def form_of(document: JsonObject, *more: JsonObject) -> Form:
     forms = [each for each in resources_in(document) if each.get("resourceType") == "Questionnaire"]
     if len(forms) != 1:
         raise BadData(f"There are {len(forms)} Questionnaires in the file. Give `--questionnaire` a file with one.")
-    return load_form(forms[0], resources=resources, known=shipped_terminology())
+    return load_form(forms[0], resources=resources, known=shipped_terminology(), synonyms=shipped_synonyms())
 
 
 class Interviewer:

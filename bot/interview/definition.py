@@ -7,7 +7,7 @@ that many published forms have (no status, numbers as text) are warnings, and er
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bot.interview.check_questionnaire import check_questionnaire
 from bot.interview.definition_extensions import check_extensions
@@ -16,12 +16,18 @@ from bot.interview.definition_items import Around, Compiler
 from bot.interview.definition_texts import languages, read_text
 from bot.interview.fhir_json import MAX_DEPTH, JsonObject, deeper_than, objects, string, walk
 from bot.interview.form import Form, Item, Note
+from bot.interview.synonyms import Synonyms, with_synonyms
 from bot.interview.terminology import Terminology
 from bot.interview.unsupported import Notes, UnsupportedQuestionnaire
 
 
 def load_form(
-    raw: JsonObject, *, resources: Sequence[JsonObject] = (), known: Terminology | None = None, strict: bool = False
+    raw: JsonObject,
+    *,
+    resources: Sequence[JsonObject] = (),
+    known: Terminology | None = None,
+    synonyms: Mapping[str, Synonyms] | None = None,
+    strict: bool = False,
 ) -> Form:
     """Compile a Questionnaire.
 
@@ -29,6 +35,7 @@ def load_form(
         raw: The Questionnaire as JSON (see `fhir_json.parse`).
         resources: ValueSets and CodeSystems that come with it, besides those that it contains.
         known: Value sets and code systems that are always at hand.
+        synonyms: What patients call questions and options, by the url of the Questionnaire.
         strict: Whether every defect is a reason to refuse it.
 
     Raises:
@@ -42,7 +49,7 @@ def load_form(
     _check(raw, notes, strict=strict)
     variables, scope = read_variables(raw, "", root_scope(raw), notes)
     compiler = Compiler(Terminology(resources, base=known).within(raw), notes)
-    items = compiler.items(raw, Around(scope))
+    items = with_synonyms(compiler.items(raw, Around(scope)), (synonyms or {}).get(string(raw, "url"), Synonyms()))
     constraints = read_constraints(raw, "", scope, notes)
     if notes.refusals:
         raise UnsupportedQuestionnaire(notes.refusals)

@@ -46,6 +46,7 @@ class Option:
         ordinal: What the option counts in a score.
         exclusive: Whether it stands alone ("none of these").
         selected: Whether the Questionnaire proposes it.
+        synonyms: What else patients call it, in any language.
     """
 
     answer: Answer
@@ -54,6 +55,7 @@ class Option:
     ordinal: Decimal | None = None
     exclusive: bool = False
     selected: bool = False
+    synonyms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,7 @@ class Item:
         options: Listed answers; empty where none are listed.
         open: Whether answers that are not listed are taken.
         any_condition: Whether one true condition is enough.
+        synonyms: What else patients call what is asked, in any language.
     """
 
     link_id: str
@@ -194,6 +197,7 @@ class Item:
     formulas: Formulas
     constraints: tuple[Constraint, ...]
     children: tuple[Item, ...]
+    synonyms: tuple[str, ...] = ()
 
     @property
     def is_question(self) -> bool:

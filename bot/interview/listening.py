@@ -50,7 +50,7 @@ def asked_of(item: Item, options: Sequence[Option], language: str, now: datetime
 
 def readable_options(options: Sequence[Option], language: str) -> tuple[Readable, ...]:
     """Return options with all that a patient may call them."""
-    return tuple(readable(each.answer, each.label, each.prefix, each.exclusive, language) for each in options)
+    return tuple(readable(each, language) for each in options)
 
 
 def _type(item: Item, options: Sequence[Option]) -> str:

@@ -12,6 +12,7 @@ from typing import Literal
 from bot.interview.answer import Answer
 from bot.interview.fhir_json import as_object, string, translated
 from bot.interview.form import Form, Item, Text
+from bot.interview.form import Option as Listed
 from bot.interview.parsing import Option, format_answer
 from bot.interview_texts import INTERVIEW_TEXTS
 from bot.matching.text import sanitise
@@ -111,13 +112,12 @@ def escaped(text: str) -> str:
 
 def labelled(item: Item, language: str) -> tuple[Option, ...]:
     """Return the listed options of an item as the reader of replies takes them."""
-    return tuple(
-        readable(option.answer, option.label, option.prefix, option.exclusive, language) for option in item.options
-    )
+    return tuple(readable(option, language) for option in item.options)
 
 
-def readable(answer: Answer, label: Text, prefix: str, exclusive: bool, language: str) -> Option:
+def readable(option: Listed, language: str) -> Option:
     """Return an option with all that a patient may call it."""
+    answer, label, prefix = option.answer, option.label, option.prefix
     code = string(as_object(answer.value), "code") if isinstance(answer.value, dict) else ""
-    names = dict.fromkeys((label.into(language), label.base, code, prefix.strip(" .:)(")))
-    return Option(answer, tuple(name for name in names if name), exclusive=exclusive)
+    names = dict.fromkeys((label.into(language), label.base, code, prefix.strip(" .:)("), *option.synonyms))
+    return Option(answer, tuple(name for name in names if name), exclusive=option.exclusive)

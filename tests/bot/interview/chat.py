@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.fhir_files import shipped_questionnaires, shipped_terminology
+from bot.fhir_files import shipped_questionnaires, shipped_synonyms, shipped_terminology
 from bot.interview.assemble import Heading
 from bot.interview.check_response import check_response
 from bot.interview.definition import load_form
@@ -35,7 +35,9 @@ class Chat:
 
     def __init__(self, questionnaire: JsonObject, language: str = "de", **launch: Any) -> None:
         self.questionnaire = questionnaire
-        self.interview = Interview(load_form(questionnaire, known=shipped_terminology()), now=NOW, launch=launch)
+        self.interview = Interview(
+            load_form(questionnaire, known=shipped_terminology(), synonyms=shipped_synonyms()), now=NOW, launch=launch
+        )
         self.language = language
         self.aside = "no"
         self._took(self.interview.begin(language))
