@@ -82,6 +82,8 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "example_choice": "Schreiben Sie zum Beispiel die Nummer: 1",
         "example_quantity": "Schreiben Sie eine Zahl und die Einheit, zum Beispiel: 70 kg",
         "example_answer": "Schreiben Sie zum Beispiel: {answer}",
+        "noted": "Für das Team habe ich es so aufgeschrieben: {answer}.",
+        "noted_too": "Das habe ich dazu für das Team aufgeschrieben: {answer}.",
         "marked": "Das macht nichts. Ich notiere die Frage für das Team, und wir machen weiter.",
         "kindly": (
             "Diese Frage ist für Ihre Untersuchung wichtig. Wenn Sie sie jetzt nicht beantworten möchten, "
@@ -135,6 +137,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "summary_open": "noch offen",
         "summary_skipped": "ausgelassen",
         "summary_marked": "für das Team notiert",
+        "summary_noted": "{answer} (für das Team notiert)",
         "summary_check": "Stimmt alles? Schreiben Sie Ja, oder die Nummer der Antwort, die Sie ändern möchten.",
         "summary_problems": "Bei diesen Angaben passt noch etwas nicht:",
         "summary_required": "Diese Fragen sind noch offen. Das Team wird Sie danach fragen:",
@@ -216,6 +219,8 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "example_choice": "For example, write the number: 1",
         "example_quantity": "Write a number and its unit, for example: 70 kg",
         "example_answer": "For example, write: {answer}",
+        "noted": "For the team I have written it down like this: {answer}.",
+        "noted_too": "I have written this down for the team, too: {answer}.",
         "marked": "Never mind. I note the question for the team, and we go on.",
         "kindly": (
             "This question matters for your examination. If you do not want to answer it now, write “skip”. "
@@ -263,6 +268,7 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "summary_open": "still open",
         "summary_skipped": "left out",
         "summary_marked": "noted for the team",
+        "summary_noted": "{answer} (noted for the team)",
         "summary_check": "Is everything right? Write yes, or the number of the answer that you would like to change.",
         "summary_problems": "Something about these answers does not fit yet:",
         "summary_required": "These questions are still open. The team will ask you about them:",

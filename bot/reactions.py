@@ -39,8 +39,6 @@ from bot.response import Response
 # examinations have the same names everywhere.
 ONE_WORD_MARGIN = 8.0
 
-# How sure the assistant must be to take a message for a question that does not look like one.
-SURE = 0.9
 # Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
 GO_ON = ("resume", "skip")
 # What is said to reactions that ask nothing.
@@ -366,12 +364,6 @@ def _joined(reply: Reply, question: Reply) -> Reply:
 
 
 def _helps(response: Response, text: str) -> bool:
-    """Say whether what the assistant has to say is shown; a message that does not look like a question needs more."""
+    """Say whether what the assistant has to say is shown while questions are asked: answers only to questions."""
     asks = question_like(text, response.lang) != "no"
-    # Numbers and dates are answers that did not fit, rather than questions.
-    sure = response.score >= SURE and not any(character.isdigit() for character in text)
-    return (
-        response.decision == "urgent"
-        or (response.decision == "answered" and (asks or sure))
-        or (response.decision == "clarify" and asks)
-    )
+    return response.decision == "urgent" or (asks and response.decision in ("answered", "clarify"))

@@ -9,12 +9,14 @@ from bot.interview.asking import ask, choice_part, go_on
 from bot.interview.engine import AskAnother, AskItem
 from bot.interview.exchange import Exchange
 from bot.interview.failing import MOST_TRIES, failed
-from bot.interview.filling import Cleared, Given, MarkedForStaff, NoMore, Skipped
+from bot.interview.fhir_json import objects, string
+from bot.interview.filling import Cleared, Given, MarkedForStaff, NoMore, Noted, Skipped
+from bot.interview.form import Item
 from bot.interview.listening import is_listed, question_like, read_reply, readable_options
 from bot.interview.parsing import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused, read_yes_no
 from bot.interview.summary import say_problems
 from bot.interview_texts import END_PHRASES
-from bot.matching.text import words
+from bot.matching.text import sanitise, words
 
 # Reasons that show no attempt at an answer: such a message may be a question to the assistant.
 _NO_ATTEMPT = frozenset({"nothing", "not-listed", "url", "not-in-chat"})
@@ -23,6 +25,9 @@ FREE_TEXT = frozenset({"string", "text"})
 OWN_WORDS = frozenset({"string", "uri", "attachment", "reference"})
 # Words beside an answer from which on a message may be about something else.
 MANY_BESIDE = 3
+# Words beside an answer from which on they are kept with it.
+MUCH_BESIDE = 4
+CONSENT_CODE = "59284-0"  # LOINC: Consent Document
 
 
 def hear(x: Exchange, step: AskItem, text: str) -> None:
@@ -39,7 +44,7 @@ def hear(x: Exchange, step: AskItem, text: str) -> None:
     elif isinstance(reading, NotUnderstood) and (like == "maybe" or reading.why in _NO_ATTEMPT):
         x.aside = "maybe"
     else:
-        _react(x, step, reading)
+        _react(x, step, reading, text)
         return
     x.say("on_with")
     _ask_again(x, step)
@@ -66,7 +71,7 @@ def not_answered(x: Exchange, step: AskItem, text: str) -> None:
     """Take a message that turned out to be no question that anybody can answer."""
     reading = read(x, step, text)
     if question_like(text, x.language) != "clear":
-        _react(x, step, reading)
+        _react(x, step, reading, text)
     elif step.item.type in FREE_TEXT and isinstance(reading, Read):
         # A question where there is room for anything: it may be meant for the team.
         answers = with_earlier(x, step, reading.answers)
@@ -116,9 +121,11 @@ def _about_it(step: AskItem, text: str, x: Exchange) -> bool:
     return 2 * sum(word in known for word in said) >= len(said)
 
 
-def _react(x: Exchange, step: AskItem, reading: Reading) -> None:
+def _react(x: Exchange, step: AskItem, reading: Reading, text: str) -> None:
     match reading:
         case Read():
+            if not reading.literal and _tells_more(reading.remainder) and note(x, step, text):
+                x.repeat("noted_too", step.item.link_id, (own_words(text),))
             understood(x, step, reading)
         case DontKnow():
             leave(x, "dont_know")
@@ -127,7 +134,37 @@ def _react(x: Exchange, step: AskItem, reading: Reading) -> None:
         case Ambiguous():
             _which(x, step, reading)
         case NotUnderstood():
-            failed(x, step, f"why_{reading.why.replace('-', '_')}")
+            why = f"why_{reading.why.replace('-', '_')}"
+            failed(x, step, why, kept=own_words(text) if note(x, step, text) else None)
+
+
+def note(x: Exchange, step: AskItem, text: str) -> bool:
+    """Keep what was said in the patient's words, for the team; say whether there was anything to keep.
+
+    Nothing is kept before the patient has agreed to that.
+    """
+    said = own_words(text)
+    bare = read_yes_no(text, language=x.language)
+    tells = any(len(word) > 1 and not word.isdecimal() for word in words(text))
+    if not tells or (isinstance(bare, Read) and not bare.remainder) or _asks_consent(step.item) or step.item.type in FREE_TEXT:
+        return False
+    x.apply(Noted(step.path, str(said.value)))
+    return True
+
+
+def own_words(text: str) -> Answer:
+    """Return a message as the patient's own words."""
+    return Answer("string", sanitise(text).text)
+
+
+def _tells_more(remainder: str) -> bool:
+    """Say whether what stands beside an answer is more than a frame for it."""
+    return len(words(remainder)) > MUCH_BESIDE or any(word.isdecimal() for word in words(remainder))
+
+
+def _asks_consent(item: Item) -> bool:
+    coded = any(string(code, "code") == CONSENT_CODE for code in objects(item.raw, "code"))
+    return item.type == "boolean" and (coded or item.link_id == "consent")
 
 
 def understood(x: Exchange, step: AskItem, reading: Read) -> None:
@@ -276,7 +313,10 @@ def leave(x: Exchange, reason: str) -> None:
 def _let_go(x: Exchange, step: AskItem, reason: str, *, had_answer: bool) -> None:
     if had_answer:
         x.apply(Cleared(step.path))
-    if step.item.required:
+    if step.path in x.session.filling.noted:
+        x.apply(MarkedForStaff(step.path, "in the patient's own words"))
+        x.say("left_to_team")
+    elif step.item.required:
         x.apply(MarkedForStaff(step.path, reason))
         x.say("left_to_team")
     else:

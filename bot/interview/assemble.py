@@ -11,6 +11,9 @@ from bot.interview.filling import Filling
 from bot.interview.form import Form, Item, Path
 from bot.interview.places import answers_at, below, count_at
 
+# An extension of a response's item: what the patient said to it and nobody could code.
+OWN_WORDS = "https://klartext.example/fhir/StructureDefinition/own-words"
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -114,9 +117,13 @@ class Assembly:
             self._node(item, path, found)["item"] = inner
 
     def _question(self, item: Item, path: Path, found: list[JsonValue]) -> None:
-        answers = answers_at(self.filling, path)
+        answers, noted = answers_at(self.filling, path), self.filling.noted.get(path, ())
+        if not answers and not noted:
+            return
+        node = self._node(item, path, found)
+        if noted:
+            node["extension"] = [{"url": OWN_WORDS, "valueString": text} for text in noted]
         if answers:
-            node = self._node(item, path, found)
             node["answer"] = [self._answer(item, path, number, answer) for number, answer in enumerate(answers)]
 
     def _node(self, item: Item, path: Path, found: list[JsonValue]) -> dict[str, JsonValue]:

@@ -23,6 +23,7 @@ from bot.interview.filling import (
     GroupRemoved,
     MarkedForStaff,
     NoMore,
+    Noted,
     Shown,
     Skipped,
 )
@@ -32,6 +33,8 @@ from bot.interview.options import options_at, proposal_at
 from bot.interview.places import answers_at, child_items, exists, first, is_enabled
 from bot.interview.plan import make_plan, ranks
 from bot.interview.settling import settle
+
+MOST_NOTED = 5  # messages kept in a patient's own words at one question
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,9 @@ class Engine:
                 changed = replace(changed, skipped=changed.skipped | {path})
             case MarkedForStaff(path, reason):
                 changed = replace(filling, marked={**filling.marked, path: reason})
+            case Noted(path, text):
+                said = (*filling.noted.get(path, ()), text)[-MOST_NOTED:]
+                changed = replace(filling, noted={**filling.noted, path: tuple(dict.fromkeys(said))})
             case Cleared(path):
                 changed = _without(filling, path)
             case Shown(path):
@@ -133,7 +139,7 @@ class Engine:
         return changed, self._dirty(item, event)
 
     def _dirty(self, item: Item, event: Event) -> set[int]:
-        if isinstance(event, Shown | NoMore | MarkedForStaff):
+        if isinstance(event, Shown | NoMore | MarkedForStaff | Noted):
             return set()
         cells = ranks(self._plan.dependents, [item.link_id])
         if item.children:
@@ -151,7 +157,7 @@ class Engine:
         if item is None or not exists(self.form, filling, path, next_too=isinstance(event, GroupAdded | NoMore)):
             raise BadData("An event of the interview names a question that is not asked. Start the interview again.")
         wanted = {Shown: "display", GroupAdded: "group", GroupRemoved: "group"}.get(type(event))
-        if isinstance(event, Given | Skipped | Cleared | MarkedForStaff) and not item.is_question:
+        if isinstance(event, Given | Skipped | Cleared | MarkedForStaff | Noted) and not item.is_question:
             raise BadData(f"An event answers the item {item.link_id!r}, which is no question.")
         if wanted not in (None, item.type):
             raise BadData(f"An event takes the item {item.link_id!r} for a {wanted}.")

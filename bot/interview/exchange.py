@@ -104,7 +104,9 @@ class Exchange:
         if label is None:
             return False
         answers = self.answers(path)
-        if key == "summary_answer":
+        if key == "summary_noted":
+            answers = tuple(Answer("string", text) for text in self.session.filling.noted[path])
+        if key in ("summary_answer", "summary_noted"):
             value = repeat_answers(self.form, self.language, key, Answers(link_id, answers))
         else:
             value = interface(self.language, key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.interview.answer import Answer
 from bot.interview.asking import ask, go_on
 from bot.interview.constraints import Problem
 from bot.interview.engine import AskItem
@@ -17,8 +18,13 @@ from bot.reply import SENTENCES
 MOST_TRIES = 3
 
 
-def failed(x: Exchange, step: AskItem, why: str, problems: Sequence[Problem] = ()) -> None:
-    """Say what did not work; the second time with an example, the third time leave it to staff."""
+def failed(
+    x: Exchange, step: AskItem, why: str, problems: Sequence[Problem] = (), *, kept: Answer | None = None
+) -> None:
+    """Say what did not work; the second time with an example, the third time leave it to staff.
+
+    `kept`: what was written down for the team in the patient's own words.
+    """
     tries = x.talk.tries + 1
     declined = x.talk.declined or x.talk.proposed
     x.note(tries=tries, pending=None, nothing=False, proposed=False, declined=declined, between=())
@@ -26,6 +32,8 @@ def failed(x: Exchange, step: AskItem, why: str, problems: Sequence[Problem] = (
         if x.talk.more:
             x.apply(NoMore(step.path))
         x.apply(MarkedForStaff(step.path, "not understood"))
+        if kept is not None:
+            x.repeat("noted", step.item.link_id, (kept,))
         x.say("marked")
         x.onward()
         go_on(x)
@@ -33,6 +41,8 @@ def failed(x: Exchange, step: AskItem, why: str, problems: Sequence[Problem] = (
     say_problems(x, problems)
     if why:
         x.say(why if why in SENTENCES[x.language] else "not_understood")
+    if kept is not None:
+        x.repeat("noted", step.item.link_id, (kept,))
     if why in ("why_unit", "why_unit_missing") and unit_answers(step.item):
         x.repeat("units", step.item.link_id, unit_answers(step.item))
     if tries >= MOST_TRIES - 1:

@@ -41,6 +41,14 @@ class MarkedForStaff:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """What a patient said to a question and nobody could code: kept in their words, for the team."""
+
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cleared:
     """Taken back: the question is open again; a value that the patient had edited is calculated again."""
 
@@ -75,9 +83,10 @@ class NoMore:
     path: Path
 
 
-Event = Given | Skipped | MarkedForStaff | Cleared | Shown | GroupAdded | GroupRemoved | NoMore
+Event = Given | Skipped | MarkedForStaff | Noted | Cleared | Shown | GroupAdded | GroupRemoved | NoMore
 _EVENTS: Mapping[str, type[Any]] = {
-    kind.__name__: kind for kind in (Given, Skipped, MarkedForStaff, Cleared, Shown, GroupAdded, GroupRemoved, NoMore)
+    kind.__name__: kind
+    for kind in (Given, Skipped, MarkedForStaff, Noted, Cleared, Shown, GroupAdded, GroupRemoved, NoMore)
 }
 
 
@@ -137,6 +146,7 @@ class Filling:
         disabled: Items whose own rule switches them off.
         skipped: Asked, not answered.
         marked: Left to staff, with the reason.
+        noted: What patients said in words that could not be coded.
         accepted: Answers that were proposed and confirmed.
         edited: Calculated values that the patient changed.
         counts: How many instances repeating groups have, by the path of their first; only where it was changed.
@@ -150,6 +160,7 @@ class Filling:
     disabled: Set[Path] = frozenset()
     skipped: frozenset[Path] = frozenset()
     marked: Mapping[Path, str] = field(default_factory=dict)
+    noted: Mapping[Path, tuple[str, ...]] = field(default_factory=dict)
     accepted: frozenset[Path] = frozenset()
     edited: frozenset[Path] = frozenset()
     counts: Mapping[Path, int] = field(default_factory=dict)

@@ -73,6 +73,7 @@ def _moved(filling: Filling, own: Path, move: _Move, *, of_group: bool) -> Filli
         disabled=_set(filling.disabled, place),
         skipped=_set(filling.skipped, place),
         marked=_table(filling.marked, place),
+        noted=_table(filling.noted, place),
         accepted=_set(filling.accepted, place),
         edited=_set(filling.edited, place),
         counts=_table(filling.counts, at_group),

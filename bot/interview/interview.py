@@ -283,6 +283,8 @@ class Interview:
         known: dict[str, list[Answer]] = {}
         for path, answers in (*filling.computed.items(), *filling.answers.items()):
             known.setdefault(path[-1][0], []).extend(answers)
+        for path, texts in filling.noted.items():
+            known.setdefault(path[-1][0], []).extend(Answer("string", text) for text in texts)
         step = self._exchange(session).step
         if isinstance(step, AskItem):
             bounds = self.engine.bounds(filling, step.path)

@@ -52,6 +52,8 @@ def _stands(x: Exchange, path: Path) -> str:
     filling = x.session.filling
     if x.answers(path):
         return "summary_answer"
+    if path in filling.noted:
+        return "summary_noted"
     if path in filling.marked:
         return "summary_marked"
     return "summary_skipped" if path in filling.skipped else "summary_open"

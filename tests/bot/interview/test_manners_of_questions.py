@@ -19,12 +19,12 @@ def test_after_two_tries_there_is_an_example_and_after_three_the_team_takes_over
     language: str, say: Any, told: Any
 ) -> None:
     chat = Chat(form(value(), name()), language).say(say["nonsense"])
-    assert chat.said == [told["not_understood"], "Wert / Value?"]
+    assert (chat.said[0], chat.keys[1:], chat.said[-1]) == (told["not_understood"], ["noted"], "Wert / Value?")
 
     assert told["example_integer"] in chat.say(say["nonsense"]).said
     assert told["marked"] in chat.say(say["nonsense"]).said
     assert chat.open == "question name"
-    assert [type(event).__name__ for event in chat.session.events] == ["MarkedForStaff"]
+    assert [type(event).__name__ for event in chat.session.events] == ["Noted"] * 3 + ["MarkedForStaff"]
 
 
 def test_a_required_question_goes_on_kindly_after_three_tries(language: str, say: Any, told: Any) -> None:
