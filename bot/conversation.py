@@ -17,7 +17,7 @@ from bot.kept import read_reply, read_state, write_reply, write_state
 from bot.matching.text import sanitise
 from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.reactions import Decided, Reaction, Reactions
-from bot.reply import Content, Part, Reply, guard, interface, safe_reply
+from bot.reply import Content, FormText, Part, Reply, guard, interface, safe_reply
 from bot.wording import Place, worded
 
 # Channels whose patients saw the greeting, with its offer, before their first turn.
@@ -165,6 +165,11 @@ class Conversation:
         state = self._standing.state
         # An answer does not take away what was offered before it; another list does.
         return self._standing.choices or offered(state, self._assistant.catalog(state.language))
+
+    def changes(self, *, at: datetime) -> tuple[tuple[int, FormText], ...]:
+        """Return the answers of the interview that can be changed by their number now, whatever was said last."""
+        who = self._interviewer
+        return () if who is None or who.session is None else who.interview(at).listed(who.session)
 
     def answers(self, *, at: datetime) -> Reply | None:
         """Return what was answered in the interview so far; None before it was begun."""

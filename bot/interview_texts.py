@@ -320,6 +320,25 @@ END_PHRASES: Mapping[str, frozenset[str]] = {
         )
     ),
 }  # fmt: skip
+# Words, folded, that only agree once more after a yes.
+AGREEING_WORDS = _words("""
+    ja alles stimmt passt gut richtig korrekt so ist es das in ordnung ok okay danke bitte absenden abschicken senden
+    fertig kann los weg dann genau perfekt prima klar yes all everything is correct right fine good it s that thanks
+    thank you please send submit done perfect exactly now go ahead looks
+    """)
+# Those that agree by themselves.
+RIGHT_WORDS = _words(
+    "stimmt passt gut richtig korrekt perfekt genau correct right fine good perfect exactly ordnung klar"
+)
+# Words, folded, that say that something is to be corrected, or added.
+CORRECTING_WORDS = _words("""
+    uebrigens eigentlich korrektur korrigieren falsch sorry entschuldigung doch vertan verschrieben vertippt geirrt
+    irrtum vergessen aendern actually correction correct wrong mistake meant typo forgot forgotten change way
+    """)
+ADDING_WORDS = _words("""
+    vergessen noch auch zusaetzlich ausserdem dazu ergaenzen nachtragen forgot forgotten also too add another besides
+    more
+    """)
 # Further ways to say that the summary may go.
 SEND_WORDS: Mapping[str, frozenset[str]] = {
     "de": _words("absenden abschicken senden schicken speichern fertig alles"),

@@ -79,6 +79,11 @@ class Interviewer:
         return self._session is not None and self._session.talk.phase == "paused"
 
     @property
+    def is_finished(self) -> bool:
+        """Whether the patient has agreed to the summary: corrections are still taken."""
+        return self._session is not None and self._session.talk.phase == "finished"
+
+    @property
     def form(self) -> Form:
         return self._form
 

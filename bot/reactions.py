@@ -100,7 +100,7 @@ class Reactions:
         if who is not None and who.is_asking:
             return self._interviewing(who, state, text, at)
         asked = replace(state, offered=False)
-        return self._about_interview(state, text, at) or self._question(asked, text)
+        return self._about_interview(state, text, at) or self._amended(state, text, at) or self._question(asked, text)
 
     def begin_interview(self, state: State, at: datetime) -> Reaction:
         """Begin the interview, or go on with it."""
@@ -251,6 +251,17 @@ class Reactions:
         if agreed:
             return self.begin_interview(state, at)
         return _fixed(replace(state, offered=False), "interview_declined")
+
+    def _amended(self, state: State, text: str, at: datetime) -> Reaction | None:
+        """Take the correction of an answer that was agreed to before; None when the turn is something else."""
+        who = self._interviewer
+        if who is None or who.session is None or not who.is_finished or self._raises(text, state.language, True):
+            return None
+        turn = who.interview(at).turn(who.session, text)
+        if turn.aside != "no":
+            return None
+        who.take(turn)
+        return Reaction(turn.reply, _rest(state, turn.reply.language))
 
     def _interviewing(self, who: Interviewer, state: State, text: str, at: datetime) -> Reaction:
         """React while questions are asked: red flags by rule, what was offered, the form, and what else it may be."""

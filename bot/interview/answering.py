@@ -146,7 +146,8 @@ def note(x: Exchange, step: AskItem, text: str) -> bool:
     said = own_words(text)
     bare = read_yes_no(text, language=x.language)
     tells = any(len(word) > 1 and not word.isdecimal() for word in words(text))
-    if not tells or (isinstance(bare, Read) and not bare.remainder) or _asks_consent(step.item) or step.item.type in FREE_TEXT:
+    agrees = isinstance(bare, Read) and not bare.remainder
+    if not tells or agrees or _asks_consent(step.item) or step.item.type in FREE_TEXT:
         return False
     x.apply(Noted(step.path, str(said.value)))
     return True

@@ -22,7 +22,13 @@ def go_on(x: Exchange) -> None:
         x.apply(Shown(step.path))
         step = x.step
     if isinstance(step, Done):
+        x.note(kept=None, kept_for=())
         show_summary(x, closing=True)
+    elif isinstance(step, AskItem) and x.talk.kept is not None and x.talk.kept_for == step.path:
+        x.note(pending=x.talk.kept, kept=None, kept_for=())
+        x.say("on_with")
+        x.read_name(step.item.link_id)
+        x.repeat("read_back", step.item.link_id, x.talk.pending or ())
     else:
         ask(x)
 

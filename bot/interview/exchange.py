@@ -94,13 +94,13 @@ class Exchange:
 
     def read_name(self, link_id: str) -> None:
         """Say what an item is called: its short name, else its text."""
-        label = self._label(link_id)
+        label = self.name(link_id)
         self.parts += [label] if label is not None else []
 
     def entry(self, number: int, path: Path, key: str) -> bool:
         """Say one line of a list: a question, and what was answered or `key`; tell whether it has a text."""
         link_id = path[-1][0]
-        label = self._label(link_id)
+        label = self.name(link_id)
         if label is None:
             return False
         answers = self.answers(path)
@@ -113,7 +113,8 @@ class Exchange:
         self.parts.append(Entry(number, label, value))
         return True
 
-    def _label(self, link_id: str) -> FormText | None:
+    def name(self, link_id: str) -> FormText | None:
+        """Return what an item is called: its short name, else its text."""
         short = from_form(self.form, self.language, link_id, "short")
         return short or from_form(self.form, self.language, link_id, "question")
 

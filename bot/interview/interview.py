@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from bot.interview import another, answering, steering
+from bot.interview import another, answering, correcting, steering
 from bot.interview.another import is_end
 from bot.interview.answer import Answer, JsonValue
 from bot.interview.asking import ask, go_on, show
@@ -26,7 +26,7 @@ from bot.interview.parsing import Read, read_command, read_yes_no
 from bot.interview.session import Session
 from bot.interview.summary import show_summary
 from bot.matching.text import sanitise
-from bot.reply import Heard, Reply
+from bot.reply import FormText, Heard, Reply
 
 OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
 
@@ -106,16 +106,24 @@ class Interview:
             x.say("why_empty")
             self._repeat(x)
         elif session.talk.phase == "finished":
-            x.aside = "clear"
+            self._amend(x, text)
         elif session.talk.phase == "paused":
             return self._paused(session, text)
         elif session.talk.phase == "choosing":
-            steering.hear_choice(x, text)
+            steering.hear_choice(x, text, correcting.correct)
         elif session.talk.phase == "summary":
-            steering.hear_agreement(x, text)
+            steering.hear_agreement(x, text, correcting.correct)
         else:
             self._asking(x, text)
         return _turn(x)
+
+    def _amend(self, x: Exchange, text: str) -> None:
+        """Take a message after the patient has agreed to the summary: a correction, or something else."""
+        command = read_command(text, language=x.language)
+        if command is not None and command.kind == "change":
+            steering.change(x, command.target)
+        elif question_like(text, x.language) == "clear" or not correcting.correct(x, text):
+            x.aside = "clear"
 
     def _asking(self, x: Exchange, text: str) -> None:
         command, step = read_command(text, language=x.language), x.step
@@ -139,9 +147,22 @@ class Interview:
         if isinstance(step, AskAnother):
             another.hear_another(x, step, text)
         elif isinstance(step, AskItem):
-            answering.hear(x, step, text)
+            if not self._corrects(x, step, text):
+                answering.hear(x, step, text)
         else:
             go_on(x)
+
+    def _corrects(self, x: Exchange, step: AskItem, text: str) -> bool:
+        """Take a message as the correction of an earlier answer where it is no reply to the open question."""
+        if question_like(text, x.language) == "clear":
+            return False
+        if correcting.correct_plainly(x, text):
+            return True
+        free = step.item.type in answering.FREE_TEXT or bool(step.item.open and step.options)
+        if free or answering.takes(x, step, text):
+            return False
+        said = read_yes_no(text, language=x.language)
+        return not (isinstance(said, Read) and x.talk.pending is not None) and correcting.correct(x, text)
 
     def _is_option(self, x: Exchange, text: str) -> bool:
         """Say whether a message is, word for word, one of the answers to choose from."""
@@ -179,6 +200,8 @@ class Interview:
         said = read_yes_no(text, language=x.language)
         agrees = isinstance(said, Read) and not said.remainder
         if read_command(text, language=x.language) is not None:
+            return True
+        if talk.phase == "summary" and steering.agrees(x, text) is not None:
             return True
         if talk.phase != "asking":
             return agrees or steering.numbered(text) is not None
@@ -309,6 +332,12 @@ class Interview:
         x = self._exchange(session)
         show_summary(x, closing=False)
         return x.reply()
+
+    def listed(self, session: Session) -> tuple[tuple[int, FormText], ...]:
+        """Return the questions that can be changed by their number now, with what they are called."""
+        x = self._exchange(session)
+        names = ((number, x.name(path[-1][0])) for number, path in enumerate(session.talk.listed, 1))
+        return tuple((number, name) for number, name in names if name is not None)
 
     def progress(self, session: Session) -> tuple[int, int]:
         """Return how many questions are done, and how many there are in all as things stand."""

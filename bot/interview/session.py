@@ -32,6 +32,8 @@ class Talk:
         between: The options that a reply could have meant.
         listed: The questions that were listed, to be named by number.
         heading: The group that was announced last.
+        kept: An answer that waits to be confirmed while another one is corrected, and the question that it is to.
+        kept_for: That question.
         sent: How many events there were when the patient agreed to the summary; 0 before.
     """
 
@@ -47,11 +49,13 @@ class Talk:
     between: tuple[Answer, ...] = ()
     listed: tuple[Path, ...] = ()
     heading: Path = ()
+    kept: tuple[Answer, ...] | None = None
+    kept_for: Path = ()
     sent: int = 0
 
     def onward(self) -> Talk:
         """Return the talk at the beginning of another question."""
-        return Talk(heading=self.heading, sent=self.sent)
+        return Talk(heading=self.heading, sent=self.sent, kept=self.kept, kept_for=self.kept_for)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +118,10 @@ def _plain(value: Any) -> JsonValue:
 
 def _talk(stored: Any) -> Talk:
     kept: dict[str, Any] = dict(stored)
-    for name in ("pending", "between"):
+    for name in ("pending", "between", "kept"):
         if kept.get(name) is not None:
             kept[name] = tuple(Answer(each["type"], each["value"]) for each in kept[name])
-    for name in ("revisit", "heading"):
+    for name in ("revisit", "heading", "kept_for"):
         if name in kept:
             kept[name] = _path(kept[name])
     if "listed" in kept:

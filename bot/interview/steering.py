@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bot.interview.answering import leave
 from bot.interview.asking import ask, go_on
@@ -12,15 +12,20 @@ from bot.interview.exchange import Exchange
 from bot.interview.failing import example
 from bot.interview.filling import Given, MarkedForStaff, Skipped
 from bot.interview.form import Path
+from bot.interview.listening import question_like
 from bot.interview.parsing import Command, Read, read_command, read_yes_no
 from bot.interview.summary import finish, list_questions, show_summary
 from bot.interview.tour import before, meant, settled_questions
-from bot.interview_texts import SEND_WORDS
+from bot.interview_texts import AGREEING_WORDS, RIGHT_WORDS, SEND_WORDS
 from bot.matching.text import words
 
 _NUMBER = re.compile(
     r"(?:(?:nr|nummer|number|no|frage|question|antwort|answer|die|the)\b\.?\s*)*#?(\d{1,4})\.?", re.IGNORECASE
 )
+
+
+# Takes a message as a correction, and says whether it was one.
+Corrects = Callable[[Exchange, str], bool]
 
 
 def obey(x: Exchange, command: Command) -> None:
@@ -84,14 +89,14 @@ def change(x: Exchange, target: str) -> None:
     if number is not None and x.talk.listed:
         _by_number(x, number)
         return
-    found = meant(x.form, settled, target, x.language) if target else []
+    found = meant(x.form, settled, target, x.language) if target and number is None else []
     if len(found) == 1:
         revisit(x, found[0])
     elif not settled:
         x.say("change_nothing")
         ask(x, brief=True)
     else:
-        _choose(x, found or settled, "change_unknown" if target and not found else "change_which")
+        _choose(x, found or settled, "change_unknown" if target and number is None and not found else "change_which")
 
 
 def _choose(x: Exchange, paths: Sequence[Path], key: str) -> None:
@@ -128,16 +133,18 @@ def _why(x: Exchange) -> None:
     ask(x, brief=True)
 
 
-def hear_choice(x: Exchange, text: str) -> None:
-    """Take the reply to "which answer would you like to change?"."""
+def hear_choice(x: Exchange, text: str, corrects: Corrects) -> None:
+    """Take the reply to "which answer would you like to change?"; `corrects` takes corrections."""
     number, command = numbered(text), read_command(text, language=x.language)
     if number is not None:
         _by_number(x, number)
     elif command is not None and command.kind == "change":
         change(x, command.target)
-    elif command is not None or isinstance(_yes_no(x, text), bool):
+    elif command is not None or isinstance(agrees(x, text), bool):
         x.onward()
         go_on(x) if command is None or command.kind in ("back", "skip", "resume", "repeat") else obey(x, command)
+    elif corrects(x, text):
+        return
     elif found := meant(x.form, x.talk.listed, text, x.language):
         _choose(x, found, "change_which") if len(found) > 1 else revisit(x, found[0])
     else:
@@ -145,14 +152,16 @@ def hear_choice(x: Exchange, text: str) -> None:
         x.say("change_which")
 
 
-def hear_agreement(x: Exchange, text: str) -> None:
-    """Take the reply to the summary."""
-    number, command, agrees = numbered(text), read_command(text, language=x.language), _yes_no(x, text)
+def hear_agreement(x: Exchange, text: str, corrects: Corrects) -> None:
+    """Take the reply to the summary; `corrects` takes corrections."""
+    number, command, agreed = numbered(text), read_command(text, language=x.language), agrees(x, text)
     if number is not None:
         _by_number(x, number)
-    elif agrees is True or (words(text) and set(words(text)) <= SEND_WORDS[x.language]):
+    elif len(words(text)) > 1 and question_like(text, x.language) != "clear" and command is None and corrects(x, text):
+        return
+    elif agreed is True:
         finish(x)
-    elif agrees is False:
+    elif agreed is False:
         _choose_any(x)
     elif command is not None and command.kind == "skip":
         finish(x)
@@ -170,6 +179,12 @@ def _choose_any(x: Exchange) -> None:
     x.note(phase="choosing")
 
 
-def _yes_no(x: Exchange, text: str) -> bool | None:
+def agrees(x: Exchange, text: str) -> bool | None:
+    """Return whether the patient agrees; None where more is said than that: it may be what is wrong."""
     said = read_yes_no(text, language=x.language)
-    return said.answers[0].value is True if isinstance(said, Read) else None
+    whole = set(words(text))
+    if not isinstance(said, Read):
+        sends = whole <= SEND_WORDS[x.language] or (whole <= AGREEING_WORDS and bool(whole & RIGHT_WORDS))
+        return True if whole and sends else None
+    yes = said.answers[0].value is True
+    return None if yes and set(words(said.remainder)) - AGREEING_WORDS else yes

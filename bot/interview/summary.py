@@ -25,6 +25,8 @@ def show_summary(x: Exchange, *, closing: bool) -> None:
         paths = [path for path in paths if filling.settled(path) or x.answers(path)]
     x.say("summary" if any(x.answers(path) for path in paths) else "summary_empty")
     listed = list_questions(x, paths)
+    if x.talk.phase == "asking":
+        x.note(listed=listed)
     if closing:
         _say_what_is_open(x)
         x.say("summary_check")
@@ -120,6 +122,7 @@ def finish(x: Exchange) -> None:
     if status == "completed" and was_complete:
         status = x.session.status
     x.say("in_progress" if status == "in-progress" else "completed")
+    listed = x.talk.listed  # each can still be changed by its number
     x.onward()
-    x.note(phase="finished", sent=len(x.session.events))
+    x.note(phase="finished", sent=len(x.session.events), listed=listed)
     x.session = replace(x.session, status=status)

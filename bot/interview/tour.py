@@ -10,12 +10,21 @@ from bot.interview.places import answers_at, below, count_at
 from bot.matching.text import words
 
 MIN_STEM = 5  # letters that a word and its compound share: "Mammographie", "Mammographien"
+MIN_SHORT, MOST_ENDING = 3, 2  # letters of a short word, and of what may be added to it
 # Words that name nothing.
 _EMPTY_WORDS = """
     der die das den dem des ein eine einen einer eines und oder ist sind war im in am an zu zum zur von mit bei fuer
     mein meine meinen meiner ihr ihre ihren sie ich frage antwort angabe the a an and or is are was of to in at on for
     my your you i question answer about
     """
+MIN_TELLING = 3
+# Words that stand in many questions.
+_COMMON_WORDS = """
+    haben hatten hatte habe wurde wurden wird sind waren wann welche welcher welches schon einmal jetzt nehmen bitte
+    nicht kein keine noch auch dass seit viel viele etwas have been were what when which whom your with this that does
+    ever taken anything would like now since many much some other item frage question
+    """
+_COMMON = frozenset(_COMMON_WORDS.split())
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 
 
@@ -73,9 +82,29 @@ def meant(form: Form, paths: Sequence[Path], target: str, language: str) -> list
     return []
 
 
+def called(item: Item, text: str, language: str) -> int:
+    """Return how well a message calls a question by its name: by its synonyms, else by telling words of its own."""
+    said = words(text)
+    names = [words(name) for name in (*item.synonyms, item.presentation.short.into(language))]
+    known = max((len(name) for name in names if name and set(name) <= set(said)), default=0)
+    if known or item.synonyms:
+        return 2 * known
+    own = {word for word in words(f"{item.text.into(language)} {item.link_id.replace('-', ' ')}") if _tells(word)}
+    return int(any(_likeness(word, other) > 1 for word in said if _tells(word) for other in own))
+
+
+def _tells(word: str) -> bool:
+    return len(word) >= MIN_TELLING and word not in _EMPTY and word not in _COMMON
+
+
 def _own_texts(form: Form, path: Path, language: str) -> list[str]:
     item = form.by_link_id[path[-1][0]]
-    return [item.text.into(language), item.presentation.short.into(language), item.link_id.replace("-", " ")]
+    return [
+        item.text.into(language),
+        item.presentation.short.into(language),
+        item.link_id.replace("-", " "),
+        *item.synonyms,
+    ]
 
 
 def _near_texts(form: Form, path: Path, language: str) -> list[str]:
@@ -96,6 +125,8 @@ def _likeness(word: str, other: str) -> int:
     if word == other:
         return 3
     short, long_ = sorted((word, other), key=len)
+    if len(short) >= MIN_SHORT and long_.startswith(short) and len(long_) - len(short) <= MOST_ENDING:
+        return 2  # "Alter" for "alt"
     if len(short) >= MIN_STEM and (short in long_ or long_.startswith(short[:-1])):
         return 2
     return 1 if len(short) > MIN_STEM and short[:MIN_STEM] == long_[:MIN_STEM] else 0

@@ -124,7 +124,9 @@ class Pages:
             greeting=tuple(self.shown.blocks(greeting, without="help")),
             greeting_language=greeting.language,
             turns=self.shown.turns(taken, flags, labels),
-            offers=offers(conversation, last, labels, self.renderer.labels(conversation.language)),
+            offers=offers(
+                conversation, last, labels, self.renderer.labels(conversation.language), at=self.reception.now()
+            ),
             topics=self._suggested(language),
             turn_id=secrets.token_urlsafe(16),
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from bot.conversation import Conversation, Stage
-from bot.reply import SENTENCES, Content, Entry, FormText, Interface, Reply
+from bot.reply import SENTENCES, Content, FormText, Interface, Reply
 from bot.web.page.labels import Labels
 
 YES_NO = ("yes", "no")
@@ -67,7 +68,7 @@ class Offers:
         return self.stage in ("not begun", "paused", "finished")
 
 
-def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labels) -> Offers:
+def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labels, *, at: datetime) -> Offers:
     """Return what can be done after the last reply; `spoken`: the labels of the language that is spoken."""
     keys = [part.key for part in last.parts if isinstance(part, Interface)]
     language, stage = conversation.language, conversation.stage
@@ -87,7 +88,7 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
         heading=_heading(stage, keys),
         buttons=tuple(buttons),
         several="several" in keys and len(buttons) > 1,
-        changes=tuple(_changes(last)) if stage in ("summary", "choosing") else (),
+        changes=tuple(_changes(conversation, spoken, at)),
         steps=_steps(labels, spoken) if stage == "asking" and asks and not choosing_pairs else (),
         stage=stage,
         progress=conversation.progress if asks else None,
@@ -95,10 +96,11 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
     )
 
 
-def _changes(summary: Reply) -> Iterator[Button]:
-    for part in summary.parts:
-        if isinstance(part, Entry) and part.number:
-            yield Button(part.label.text, words=str(part.number))
+def _changes(conversation: Conversation, spoken: Labels, at: datetime) -> Iterator[Button]:
+    """Yield a button for each line of the summary that was shown: until it is sent, and afterwards."""
+    waits = conversation.stage in ("summary", "choosing")
+    for number, label in conversation.changes(at=at):
+        yield Button(label.text, words=str(number) if waits else spoken["word_change"].format(number=number))
 
 
 def _heading(stage: Stage, keys: list[str]) -> str:
