@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.acknowledgement import CLOSED, Kind, reaction
+from bot.acknowledgement import CLOSED, Kind, calls_off, reaction
 from bot.assistant import Assistant
 from bot.dialogue import (
     State,
@@ -153,13 +153,9 @@ class Reactions:
         rest = replace(_rest(state, state.language), last_question=None)  # "Why?" must not bring the alarm again
         if who is not None and who.is_asking and who.session is not None:
             return self._back_to_interview(who, rest, held, at)
-        calm = _fixed(rest, "go_on")
-        response = (
-            self._assistant.answer(held, self._language(held, state.language), ignore_flags=True) if held else None
-        )
-        asks = question_like(held, state.language) != "no"
-        if response is None or not (response.decision == "answered" or (response.decision == "clarify" and asks)):
-            return calm
+        if question_like(held, state.language) == "no":
+            return _fixed(rest, "go_on")
+        response = self._assistant.answer(held, self._language(held, state.language), ignore_flags=True)
         reaction = self._respond(rest, response)
         return replace(reaction, after=replace(reaction.after, last_question=None))
 
@@ -186,7 +182,14 @@ class Reactions:
         reply = nothing_asked(text) if picked is None else None
         if reply is not None:
             return _fixed(state, reply)
-        return picked or self._talk(state, text) or self._answer(state, with_context(state, text))
+        if picked is not None:
+            return picked
+        urgent = self._assistant.red_flag(text, fallback=state.language, rules_only=True)
+        if urgent is not None:  # in whatever language
+            return self._alarm(_rest(state, state.language), text, urgent, may_be_none=False)
+        if calls_off(text):
+            return _fixed(_rest(state, state.language), "all_right")  # no alarm is open any more
+        return self._talk(state, text) or self._answer(state, with_context(state, text))
 
     def _talk(self, state: State, text: str) -> Reaction | None:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
@@ -284,6 +287,8 @@ class Reactions:
         urgent = None if calm else self._assistant.red_flag(text, fallback=session.language)
         if urgent is not None:
             return self._alarm(rest, text, urgent, may_be_none=False)
+        if not understood and calls_off(text):
+            return Reaction(asked.again(session).reply, rest)  # no alarm is open any more
         if kind is not None and kind != "farewell":
             said = Reply(session.language, (interface(session.language, _REPLIES[kind]),))
             return self._then_question(Reaction(said, rest), at)
