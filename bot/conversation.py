@@ -17,7 +17,7 @@ from bot.kept import read_reply, read_state, write_reply, write_state
 from bot.matching.text import sanitise
 from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.reactions import Decided, Reaction, Reactions
-from bot.reply import Content, FormText, Part, Reply, guard, interface, safe_reply
+from bot.reply import Content, Part, Reply, guard, interface, safe_reply
 from bot.wording import Place, worded
 
 # Channels whose patients saw the greeting, with its offer, before their first turn.
@@ -166,10 +166,14 @@ class Conversation:
         # An answer does not take away what was offered before it; another list does.
         return self._standing.choices or offered(state, self._assistant.catalog(state.language))
 
-    def changes(self, *, at: datetime) -> tuple[tuple[int, FormText], ...]:
+    def changes(self, *, at: datetime) -> tuple[tuple[int, Part], ...]:
         """Return the answers of the interview that can be changed by their number now, whatever was said last."""
         who = self._interviewer
-        return () if who is None or who.session is None else who.interview(at).listed(who.session)
+        if who is None or who.session is None:
+            return ()
+        listed = who.interview(at).listed(who.session)
+        shown = self._guarded(Reply(who.session.language, tuple(name for _, name in listed))).parts
+        return tuple((number, part) for (number, _), part in zip(listed, shown, strict=False))
 
     def answers(self, *, at: datetime) -> Reply | None:
         """Return what was answered in the interview so far; None before it was begun."""

@@ -16,6 +16,7 @@ PURE = (
     "bot.matching",
     "bot.calibration",
     "bot.catalog",
+    "bot.acknowledgement",
     "bot.dialogue",
     "bot.emergency_texts",
     "bot.errors",

@@ -99,8 +99,8 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
 def _changes(conversation: Conversation, spoken: Labels, at: datetime) -> Iterator[Button]:
     """Yield a button for each line of the summary that was shown: until it is sent, and afterwards."""
     waits = conversation.stage in ("summary", "choosing")
-    for number, label in conversation.changes(at=at):
-        yield Button(label.text, words=str(number) if waits else spoken["word_change"].format(number=number))
+    for number, part in conversation.changes(at=at):
+        yield Button(part.text, words=str(number) if waits else spoken["word_change"].format(number=number))
 
 
 def _heading(stage: Stage, keys: list[str]) -> str:

@@ -74,6 +74,26 @@ def test_the_interview_goes_from_offer_to_copy(browser: Browser) -> None:
     assert {row.one("dt").text: row.one("dd").text for row in answers.all("div")}[AGE[language]] == "53"
 
 
+def test_every_answer_can_be_changed_by_a_button_whatever_was_said_last_and_after_it_was_sent(browser: Browser) -> None:
+    language = language_of(browser)
+    labels, sentences = LABELS[language], SENTENCES[language]
+    to_summary(browser, language)
+
+    browser.say("xyzzy")  # not understood: no list in the reply
+    assert AGE[language] in browser.labels
+    browser.press(AGE[language])
+    browser.say("53")
+    browser.press(labels["summary_yes"])
+    assert sentences["completed"] in browser.newest.text
+
+    browser.press(AGE[language])
+    browser.say("54")
+    browser.press(labels["summary_yes"])
+
+    answers = browser.follow(labels["my_copy"]).one("dl", class_="entries")
+    assert {row.one("dt").text: row.one("dd").text for row in answers.all("div")}[AGE[language]] == "54"
+
+
 def test_progress_is_told_in_words_and_as_a_bar(browser: Browser) -> None:
     language = language_of(browser)
     browser.press(SENTENCES[language]["yes"])
