@@ -16,6 +16,9 @@ from bot.interview.primitives import problem_with
 # An extension of a response's item: what the patient said to it and nobody could code.
 OWN_WORDS = "https://klartext.example/fhir/StructureDefinition/own-words"
 
+# An extension of a response's item: what the patient said to it and nobody could code.
+OWN_WORDS = "https://klartext.example/fhir/StructureDefinition/own-words"
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:

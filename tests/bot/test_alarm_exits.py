@@ -139,9 +139,8 @@ def test_every_alarm_has_an_exit_in_every_state(small: Assistant, records: SqlRe
     def machine() -> Patient:
         return Patient(small, records)
 
-    run_state_machine_as_test(
-        machine, settings=settings(max_examples=25, stateful_step_count=8, phases=[Phase.generate])
-    )  # type: ignore[arg-type]
+    few = settings(max_examples=25, stateful_step_count=8, phases=[Phase.generate])
+    run_state_machine_as_test(machine, settings=few)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
