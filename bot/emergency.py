@@ -26,7 +26,6 @@ from bot.matching.text import words
 from bot.ports import Encoder
 from bot.safety import CONTEXTS, RED_FLAGS, RedFlags, Sign
 
-BY_RULE_ONLY = 3  # words: what is no longer than this alarms by rule only
 FEW, MANY = 6, 40  # words: short lines and long posts are different cases
 FEATURES = (
     "message",
@@ -134,7 +133,7 @@ class Lookout:
             firm = next((sign for sign in found if sign.firm), None)
             if firm is not None:
                 verdicts[number] = Verdict(firm.flag, "rule", firm.words, 1.0)
-            elif len(words(texts[number])) > BY_RULE_ONLY:
+            elif not self._rules.alone(texts[number]):
                 left.append(number)
         known = vectors[left] if vectors is not None else None
         measured = self.measure([texts[number] for number in left], [signs[number] for number in left], known)

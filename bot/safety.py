@@ -28,6 +28,7 @@ FLAGS = ("breathing", "chest-pain", "collapse", "bleeding", "allergy", "stroke",
 # What the words around a sign can say. The first is evidence of an emergency, the second to seventh against it.
 CONTEXTS = ("now", "past", "chronic", "checked", "denied", "general", "hearsay", "fear", "exam", "somebody", "severe")
 EXCUSES = frozenset(CONTEXTS[1:7])
+BY_RULE_ONLY = 3  # words: what is no longer than this alarms by rule only
 RED_FLAGS = Path(__file__).parent / "red_flags"
 
 
@@ -45,6 +46,7 @@ class _RuleFile(BaseModel):
     words: dict[str, str] = {}
     contexts: dict[str, str] = {}
     never: list[str] = []
+    rule_only: list[str] = []
     rules: list[_Rule]
 
 
@@ -83,6 +85,7 @@ class RedFlags:
 
     rules: tuple[Rule, ...]
     never: re.Pattern[str] | None
+    rule_only: re.Pattern[str] | None
     contexts: dict[str, re.Pattern[str]]
     speller: Speller
 
@@ -98,6 +101,11 @@ class RedFlags:
             hidden = (passage for said in self.readings(text) for passage in passages(said))
             found += [sign for passage in hidden if (sign := self._sign(passage))]
         return tuple(found)
+
+    def alone(self, text: str) -> bool:
+        """Tell whether rules alone judge a message: it has very few words, or all of it is a turn of phrase they know."""
+        said = words(text)
+        return len(said) <= BY_RULE_ONLY or bool(self.rule_only and self.rule_only.fullmatch(" ".join(said)))
 
     def readings(self, text: str) -> tuple[str, ...]:
         """Return what else a text may say if its letters are disguised."""
@@ -141,6 +149,7 @@ def load_red_flags(language: str) -> RedFlags:
     return RedFlags(
         rules=rules,
         never=_pattern(file.never, file.words) if file.never else None,
+        rule_only=_pattern(file.rule_only, file.words) if file.rule_only else None,
         contexts={name: _pattern([text], file.words) for name, text in file.contexts.items()},
         speller=Speller.of(text for _, text in load_examples(language).urgent),
     )

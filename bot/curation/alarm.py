@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
-from bot.emergency import BY_RULE_ONLY, FEATURES, Decision, Lookout, decision_of, load_decisions
+from bot.emergency import FEATURES, Decision, Lookout, decision_of, load_decisions
 from bot.errors import BadData
 from bot.matching.alarm import Alarm, AlarmTexts, fit_alarm
 from bot.matching.features import Floats
-from bot.matching.text import seen, words
+from bot.matching.text import seen
 from bot.ports import Encoder
 from bot.safety import FLAGS, RED_FLAGS, Examples, RedFlags, load_examples, load_red_flags
 
@@ -178,7 +178,7 @@ def _judged(
         kind=tuple(kind for _, kind, _ in rows),
         text=tuple(texts),
         firm=np.array([any(sign.firm for sign in found) for found in signs], dtype=bool),
-        spared=np.array([len(words(text)) <= BY_RULE_ONLY for text in texts], dtype=bool),
+        spared=np.array([rules.alone(text) for text in texts], dtype=bool),
         features=np.array([one.features for one in measured if one is not None], dtype=np.float32),
     )
 
