@@ -1,14 +1,17 @@
 """Chroma as the store of vectors: embedded and persistent, or a server by URL.
 
 A collection is written under a temporary name and renamed when it is complete, so a half-written one is never found:
-its name holds the catalog's content hash and the encoder, and is there only after the rename.
+its name holds the catalog's content hash and the encoder, and is there only after the rename. With the name comes a
+seal on the vectors: those that are not what was stored are made anew. Texts and ids of pairs are the catalog's own.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,28 +25,35 @@ from chromadb.errors import ChromaError, NotFoundError
 
 from bot.errors import Unreachable
 from bot.ports import Encoder, Entry, Neighbour, Vectors
+from bot.private_files import make_private, private_umask
+from bot.seal import Seal
 
+log = logging.getLogger("klartext")
 BATCH = 1000
 # Chroma's default is squared L2, and its default search finds 98 % of the ten nearest of 100,000 texts; this finds all.
 HNSW: CreateCollectionConfiguration = {"hnsw": {"space": "cosine", "max_neighbors": 32, "ef_search": 400}}
 ABANDONED_AFTER_S = 3600  # a build that takes longer is taken for dead
+SEAL = "seal"  # metadata of a collection
+UNKEYED = Seal()
 
 
 class ChromaStore:
     """A Chroma database that holds one collection per catalog content and encoder."""
 
-    def __init__(self, client: ClientAPI, place: str) -> None:
+    def __init__(self, client: ClientAPI, place: str | Path, seal: Seal) -> None:
         self._client = client
         self._place = place
+        self._seal = seal
 
     @classmethod
-    def embedded(cls, folder: Path) -> ChromaStore:
+    def embedded(cls, folder: Path, seal: Seal = UNKEYED) -> ChromaStore:
         """Open (or create) the persistent store in `folder`."""
-        folder.mkdir(parents=True, exist_ok=True)
-        return cls(chromadb.PersistentClient(path=str(folder), settings=_quiet()), str(folder))
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with private_umask():
+            return cls(chromadb.PersistentClient(path=str(folder), settings=_quiet()), folder, seal)
 
     @classmethod
-    def server(cls, url: str) -> ChromaStore:
+    def server(cls, url: str, seal: Seal = UNKEYED) -> ChromaStore:
         """Connect to a Chroma server; raise Unreachable when it does not answer."""
         try:
             parts = urlsplit(url)
@@ -54,7 +64,7 @@ class ChromaStore:
             raise Unreachable(
                 f"The Chroma server {url} does not answer. Start it with `chroma run`, or correct KLARTEXT_CHROMA_URL."
             ) from error
-        return cls(client, url)
+        return cls(client, url, seal)
 
     def index(self, name: str, entries: Sequence[Entry], encoder: Encoder) -> ChromaIndex:
         """Return the index called `name`, building it first if it does not exist."""
@@ -62,9 +72,22 @@ class ChromaStore:
             collection = self._client.get_collection(name, embedding_function=None)
         except NotFoundError:
             collection = self._build(name, entries, encoder)
-        return ChromaIndex(collection, len(entries))
+        return ChromaIndex(collection, entries, self._seal, lambda: self._build_anew(name, entries, encoder))
+
+    def _build_anew(self, name: str, entries: Sequence[Entry], encoder: Encoder) -> Collection:
+        log.warning("an index is not as it was written and is made anew", extra={"fields": {"collection": name}})
+        with suppress(NotFoundError):  # another process was faster
+            self._client.delete_collection(name)
+        return self._build(name, entries, encoder)
 
     def _build(self, name: str, entries: Sequence[Entry], encoder: Encoder) -> Collection:
+        with private_umask():
+            built = self._fill(name, entries, encoder)
+        if isinstance(self._place, Path):
+            make_private(self._place)
+        return built
+
+    def _fill(self, name: str, entries: Sequence[Entry], encoder: Encoder) -> Collection:
         self._remove_abandoned(name)
         unfinished = self._client.create_collection(
             f"building-{name}-{uuid.uuid4().hex[:8]}",
@@ -77,11 +100,10 @@ class ChromaStore:
             unfinished.add(
                 ids=[entry.id for entry in batch],
                 embeddings=encoder.encode([entry.text for entry in batch]),
-                documents=[entry.text for entry in batch],
-                metadatas=[{"pair_id": entry.pair_id} for entry in batch],
             )
+        seal = self._seal.tag(name, _sealed(_read(unfinished, len(entries))))
         try:
-            unfinished.modify(name=name)
+            unfinished.modify(name=name, metadata={"encoder": encoder.name, SEAL: seal})
         except ChromaError:
             # Another process finished the same index first: use that one.
             self._client.delete_collection(unfinished.name)
@@ -99,29 +121,59 @@ class ChromaStore:
 class ChromaIndex:
     """A complete collection. Small ones are searched exactly in memory by their users, through `vectors`."""
 
-    def __init__(self, collection: Collection, size: int) -> None:
+    def __init__(
+        self, collection: Collection, entries: Sequence[Entry], seal: Seal, build_anew: Callable[[], Collection]
+    ) -> None:
         self._collection = collection
-        self._size = size
+        self._entries = entries
+        self._seal = seal
+        self._build_anew = build_anew
+        self._is_checked = False
 
     def nearest(self, query: Vectors, *, k: int) -> list[Neighbour]:
-        found = self._collection.query(
-            query_embeddings=[query.tolist()], n_results=k, include=["documents", "metadatas", "distances"]
-        )
-        documents, metadatas, distances = found["documents"], found["metadatas"], found["distances"]
-        if documents is None or metadatas is None or distances is None:
-            return []
-        rows = zip(documents[0], metadatas[0], distances[0], strict=True)
-        return [Neighbour(str(metadata["pair_id"]), text, 1 - distance) for text, metadata, distance in rows]
+        if not self._is_checked:
+            self.vectors()
+        found = self._collection.query(query_embeddings=[query.tolist()], n_results=k, include=["distances"])
+        known = {entry.id: entry for entry in self._entries}
+        rows = zip(found["ids"][0], (found["distances"] or [[]])[0], strict=True)
+        near = ((known[id_], distance) for id_, distance in rows if id_ in known)
+        return [Neighbour(entry.pair_id, entry.text, 1 - distance) for entry, distance in near]
 
     def vectors(self) -> Vectors:
-        found = np.zeros((0, 0), dtype=np.float32)
-        for start in range(0, self._size, BATCH):
-            page = self._collection.get(limit=BATCH, offset=start, include=["embeddings"])
-            vectors = np.asarray(page["embeddings"], dtype=np.float32)
-            if not start:
-                found = np.empty((self._size, vectors.shape[1]), dtype=np.float32)
-            found[[int(entry) for entry in page["ids"]]] = vectors  # Chroma promises no order
+        found = self._stored()
+        if found is None:
+            self._collection = self._build_anew()
+            found = _read(self._collection, len(self._entries))
+        self._is_checked = True
         return found
+
+    def _stored(self) -> Vectors | None:
+        """Return the vectors as they were stored, or None."""
+        tag = str((self._collection.metadata or {}).get(SEAL))
+        try:
+            found = _read(self._collection, len(self._entries))
+        except (ChromaError, ValueError, IndexError):
+            return None
+        return found if self._seal.vouches(tag, self._collection.name, _sealed(found)) else None
+
+
+def _read(collection: Collection, size: int) -> Vectors:
+    """Return the vectors of all entries; raise ValueError or IndexError when they are not all there."""
+    found, missing = np.zeros((0, 0), dtype=np.float32), set(range(size))
+    for start in range(0, size, BATCH):
+        page = collection.get(limit=BATCH, offset=start, include=["embeddings"])
+        vectors, numbers = np.asarray(page["embeddings"], dtype=np.float32), [int(entry) for entry in page["ids"]]
+        if not start:
+            found = np.empty((size, vectors.shape[1]), dtype=np.float32)
+        found[numbers] = vectors  # Chroma promises no order
+        missing.difference_update(numbers)
+    if missing:
+        raise ValueError(f"{len(missing)} of {size} vectors are not there")
+    return found
+
+
+def _sealed(vectors: Vectors) -> bytes:
+    return str(vectors.shape).encode() + vectors.tobytes()
 
 
 def entry_id(number: int) -> str:

@@ -33,6 +33,7 @@ from bot.adapters.sql_tables import (
 from bot.adapters.text_cipher import TextCipher
 from bot.errors import AlreadyStored, BadData, Erased, Unreachable, UserFixable
 from bot.ports import COMPLAINTS, Complaint, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
+from bot.private_files import make_private_database
 from bot.pseudonym import pseudonym
 from bot.together import Together
 
@@ -232,6 +233,9 @@ def _engine(url: str | URL) -> Engine:
     # Errors must not quote what patients wrote, and a server that was restarted must not fail the next turn.
     if make_url(url).get_backend_name() != "sqlite":
         return create_engine(url, hide_parameters=True, pool_pre_ping=True)
+    file = make_url(url).database
+    if file and not file.startswith((":", "file:")):
+        make_private_database(Path(file))
     engine = create_engine(url, hide_parameters=True, connect_args={"timeout": WAIT_S})
     event.listen(engine, "connect", _durable_sqlite)
     return engine
