@@ -361,6 +361,10 @@ class Records(Protocol):
         """Return the complaints of a conversation, oldest first."""
         ...
 
+    def close_session(self, id_: str) -> None:
+        """Forget the secret of a conversation: it stays stored, and nothing opens it from outside any more."""
+        ...
+
     def erase(self, conversation: str) -> None:
         """Delete a conversation with its turns, flags and interview, and what of it waits to be sent."""
         ...

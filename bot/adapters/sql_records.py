@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from sqlalchemy import URL, create_engine, delete, event, make_url, select, text
+from sqlalchemy import URL, create_engine, delete, event, make_url, select, text, update
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -139,6 +139,11 @@ class SqlRecords:
         wanted = select(FlagRow).join(TurnRow).where(TurnRow.conversation == conversation).order_by(FlagRow.id)
         with self._session() as session:
             return [stored_flag(row) for row in session.scalars(wanted)]
+
+    def close_session(self, id_: str) -> None:
+        with self._session() as session:
+            session.execute(update(ConversationRow).where(ConversationRow.id == id_).values(secret_hash=None))
+            session.commit()
 
     def erase(self, conversation: str) -> None:
         with self._session() as session:
