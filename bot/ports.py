@@ -321,6 +321,18 @@ class Interviews(Protocol):
         ...
 
 
+class Presence(Protocol):
+    """Says that a process serves patients, so that nobody takes its texts away."""
+
+    def beat(self, now: datetime) -> None:
+        """Give a sign of life."""
+        ...
+
+    def leave(self) -> None:
+        """Say that this process ends."""
+        ...
+
+
 class Records(Protocol):
     """What is kept of conversations. Every write is durable before it returns."""
 

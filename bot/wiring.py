@@ -16,7 +16,19 @@ from bot.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import UserFixable
 from bot.matching import store
 from bot.matching.train import Part
-from bot.ports import AnswerIndex, Encoder, Entry, FhirServer, History, Interviews, Leaving, Outbox, Records, Vectors
+from bot.ports import (
+    AnswerIndex,
+    Encoder,
+    Entry,
+    FhirServer,
+    History,
+    Interviews,
+    Leaving,
+    Outbox,
+    Presence,
+    Records,
+    Vectors,
+)
 from bot.retention import Keeper
 from bot.seal import Derived, SealedFolder, derived_in
 from bot.settings import Settings
@@ -212,6 +224,13 @@ def make_keeper(settings: Settings) -> Keeper:
     from bot.adapters.sql_retention import SqlRetention
 
     return SqlRetention(_database(settings).engine)
+
+
+def make_presence(settings: Settings) -> Presence:
+    """Open the same database to say that this process serves patients, and which keys it knows."""
+    from bot.adapters.sql_presence import SqlPresence
+
+    return SqlPresence(_database(settings).engine, text_cipher(settings))
 
 
 def rekey_texts(settings: Settings) -> int:

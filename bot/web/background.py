@@ -12,16 +12,18 @@ from functools import partial
 from bot.delivery import Delivery, Sources, sleeper
 from bot.handover import Handover
 from bot.interview_wiring import Interviewers
+from bot.ports import Presence
 from bot.retention import Keeper
 from bot.settings import Settings
 from bot.web.metrics import Metrics
-from bot.wiring import make_fhir_server, make_keeper, make_leaving, make_outbox
+from bot.wiring import make_fhir_server, make_keeper, make_leaving, make_outbox, make_presence
 
 log = logging.getLogger("klartext")
 ATTEMPTS = 2  # in one round of the delivery, which has a patience of its own
 LEASE = timedelta(minutes=3)  # longer than a round takes with one entry; who dies meanwhile holds it no longer
 DAY_S = 24 * 60 * 60.0
 STOP_S = 5.0
+BEAT_S = 10.0  # between signs of life
 
 
 @dataclass(slots=True)
@@ -48,7 +50,7 @@ class Background:
             UserFixable: The FHIR server in the settings cannot work.
         """
         stopping = threading.Event()
-        tasks: dict[str, Callable[[], None]] = {}
+        tasks: dict[str, Callable[[], None]] = {"presence": partial(_present, make_presence(settings), stopping, now)}
         delivery = _delivery(settings, interviewers, metrics, now, stopping) if settings.fhir.url else None
         if delivery is not None:
             tasks["delivery"] = delivery.run
@@ -105,6 +107,20 @@ def _delivery(
     outbox = make_outbox(settings, lease=LEASE)
     sources = Sources(make_leaving(settings), interviewers.interviews, handover, outbox, server)
     return Delivery(sources, timedelta(minutes=settings.idle_minutes), now, metrics.delivered, stopping)
+
+
+def _present(presence: Presence, stopping: threading.Event, now: Callable[[], datetime]) -> None:
+    """Say that this process runs until it ends; a database that is away is others' business."""
+    while True:
+        try:
+            presence.beat(now())
+            if stopping.wait(BEAT_S):
+                presence.leave()
+                return
+        except Exception:
+            log.warning("no sign of life could be given")
+            if stopping.wait(BEAT_S):
+                return
 
 
 def _daily(run: Callable[[], None], stopping: threading.Event) -> None:
