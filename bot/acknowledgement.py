@@ -33,11 +33,12 @@ _CLAUSE = re.compile(r"[.!,;:\n…–—]+|\s-+\s|(?<=\w)\s*[)(]+")
 
 @dataclass(frozen=True, slots=True)
 class _Reactions:
-    """The phrases of one language, compiled; `fill` are words that say nothing."""
+    """The phrases of one language, compiled; `fill` are words that say nothing, `asking` words that ask."""
 
     kinds: Mapping[Kind, re.Pattern[str]]
     anything: re.Pattern[str]
     fill: re.Pattern[str]
+    asking: re.Pattern[str]
 
     def of(self, clauses: Sequence[str]) -> frozenset[Kind]:
         """Return the kinds that all clauses together are made of; none when one of them is something else."""
@@ -73,6 +74,19 @@ def reaction(text: str) -> Kind | None:
     return next((kind for kind in KINDS if kind in kinds), None)
 
 
+def remarks(text: str) -> bool:
+    """Say whether a message begins with a reaction and asks nothing after it: "ok, verstanden. kein Deo."."""
+    if "?" in text:
+        return False
+    clauses = [clause for part in _CLAUSE.split(text) if (clause := fold(part))]
+    return any(
+        clauses
+        and _reactions(language).of(clauses[:1])
+        and not _reactions(language).asking.search(" ".join(clauses[1:]))
+        for language in LANGUAGES
+    )
+
+
 def calls_off(text: str) -> bool:
     """Say whether a whole message says that an alarm is none: "nein", "kein Notfall", "I'm fine", "weiter"."""
     said = words(text)
@@ -94,6 +108,7 @@ def _reactions(language: str) -> _Reactions:
         kinds={kind: re.compile(rf"(?:^| )(?:{phrases})(?= |$)") for kind, phrases in filled.items()},
         anything=re.compile("|".join(filled.values())),
         fill=re.compile("|".join(listed["fill"])),
+        asking=re.compile(rf"\b(?:{'|'.join(listed['asking'])})\b"),
     )
 
 

@@ -26,6 +26,7 @@ from bot.matching.decide import (
     Thresholds,
     decide,
     decide_by_cosine,
+    says_nothing,
 )
 from bot.matching.language import AUTO, LanguageDetector
 from bot.matching.segments import segments
@@ -345,6 +346,8 @@ def _decision(text: Sanitised, ranked: tuple[Candidate, ...], method: Method, th
         return Declined("the text is too long")
     if not text.text:
         return Declined("the text is empty")
+    if says_nothing(text.text):
+        return Declined("the text has no words")
     if method == "cosine":
         return decide_by_cosine(text.text, ranked, thresholds)
     return decide(ranked, thresholds)

@@ -212,6 +212,18 @@ class Interviews(Protocol):
         ...
 
 
+class Presence(Protocol):
+    """Says that a process serves patients, so that nobody takes its texts away."""
+
+    def beat(self, now: datetime) -> None:
+        """Give a sign of life."""
+        ...
+
+    def leave(self) -> None:
+        """Say that this process ends."""
+        ...
+
+
 class Records(Protocol):
     """What is kept of conversations. Every write is durable before it returns."""
 
@@ -250,6 +262,10 @@ class Records(Protocol):
 
     def flags(self, conversation: str) -> list[StoredFlag]:
         """Return the complaints of a conversation, oldest first."""
+        ...
+
+    def close_session(self, id_: str) -> None:
+        """Forget the secret of a conversation: it stays stored, and nothing opens it from outside any more."""
         ...
 
     def erase(self, conversation: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.acknowledgement import CLOSED, Kind, calls_off, reaction
+from bot.acknowledgement import CLOSED, Kind, calls_off, reaction, remarks
 from bot.assistant import Assistant
 from bot.dialogue import (
     State,
@@ -189,7 +189,10 @@ class Reactions:
             return self._alarm(_rest(state, state.language), text, urgent, may_be_none=False)
         if calls_off(text):
             return _fixed(_rest(state, state.language), "all_right")  # no alarm is open any more
-        return self._talk(state, text) or self._answer(state, with_context(state, text))
+        told = self._talk(state, text) or self._answer(state, with_context(state, text))
+        if told.decided is not None and told.decided.decision == "answered" and remarks(text):
+            return _fixed(_rest(state, state.language), "all_right")  # who says "ok, noted" wants no leaflet
+        return told
 
     def _talk(self, state: State, text: str) -> Reaction | None:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""

@@ -7,7 +7,7 @@ import hmac
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.assistant import Assistant
 from bot.conversation import Conversation, Message, Taken, first_language
@@ -41,6 +41,7 @@ class Reception:
         now: The clock.
         interviewer: Returns who asks the questions of the radiology team in a conversation; None where nobody does.
         alarm: Called after an urgent turn was stored; must return at once.
+        page_session: How long after its beginning a conversation on the page can be opened; None: always.
     """
 
     assistant: Assistant
@@ -48,6 +49,7 @@ class Reception:
     now: Callable[[], datetime]
     interviewer: Callable[[str], Interviewer | None] = field(default=lambda _: None)
     alarm: Callable[[], None] = field(default=lambda: None)
+    page_session: timedelta | None = None
 
     def open(self, *, channel: Channel, language: str | None, consented: bool, patient: str | None = None) -> Opened:
         """Begin a conversation with a new id and a new secret; `patient`: the hospital's pseudonym.
@@ -83,10 +85,18 @@ class Reception:
         return stored
 
     def admitted(self, id_: str, secret: str) -> StoredConversation | None:
-        """Return the conversation if the secret opens it; None does not tell whether it exists."""
+        """Return the conversation if the secret opens it (still); None does not tell whether it exists."""
         stored = self.records.conversation(id_)
         expected = (stored and stored.secret_hash) or ""
-        return stored if hmac.compare_digest(expected, hash_of(secret)) else None
+        if stored is None or not hmac.compare_digest(expected, hash_of(secret)):
+            return None
+        return None if self._has_expired(stored) else stored
+
+    def _has_expired(self, stored: StoredConversation) -> bool:
+        """Browsers forget their cookie after a while; who copied it does not."""
+        if stored.channel != "page" or self.page_session is None:
+            return False
+        return self.now() >= stored.begun + self.page_session
 
     def take(self, opened: StoredConversation, message: Message) -> Taken:
         """Take one turn, or repeat the reply to a turn that was taken before.

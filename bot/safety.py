@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -96,16 +96,19 @@ class RedFlags:
 
     def signs(self, text: str) -> tuple[Sign, ...]:
         """Return the signs in a sanitised text of any length, also where its letters are disguised."""
-        found = [sign for passage in passages(text) if (sign := self._sign(passage))]
+        found = list(self._signs_in(text))
         if not any(sign.firm for sign in found):
-            hidden = (passage for said in self.readings(text) for passage in passages(said))
-            found += [sign for passage in hidden if (sign := self._sign(passage))]
+            found += [sign for said in self.readings(text) for sign in self._signs_in(said)]
         return tuple(found)
 
     def alone(self, text: str) -> bool:
-        """Tell whether rules alone judge a message: it has very few words, or all of it is a turn of phrase they know."""
+        """Tell whether rules alone judge a message: of very few words, or wholly a turn of phrase that they know."""
         said = words(text)
         return len(said) <= BY_RULE_ONLY or bool(self.rule_only and self.rule_only.fullmatch(" ".join(said)))
+
+    def sees_plainly(self, text: str) -> bool:
+        """Say whether a text raises a red flag as it is spelt. Quick: to undo disguises can take seconds."""
+        return any(sign.firm for sign in self._signs_in(text))
 
     def readings(self, text: str) -> tuple[str, ...]:
         """Return what else a text may say if its letters are disguised."""
@@ -114,6 +117,9 @@ class RedFlags:
     def around(self, text: str) -> frozenset[str]:
         """Return what a text says of who, when and how, out of `CONTEXTS`."""
         return self._around(" ".join(words(text)))
+
+    def _signs_in(self, text: str) -> Iterator[Sign]:
+        return (sign for passage in passages(text) if (sign := self._sign(passage)))
 
     def _around(self, folded: str) -> frozenset[str]:
         return frozenset(name for name, pattern in self.contexts.items() if pattern.search(folded))

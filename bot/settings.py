@@ -14,6 +14,7 @@ import platformdirs
 
 from bot.emergency_texts import COUNTRIES, Country
 from bot.errors import Unreachable, UserFixable
+from bot.private_files import make_private_folder
 from bot.retention import Retention
 from bot.secret_settings import MIN_SECRET, secret
 
@@ -94,6 +95,11 @@ def _one_of(env: Mapping[str, str], name: str, words: Sequence[Word], usual: Wor
     return found
 
 
+def _seal_key_file() -> Path:
+    # A name of its own: on some platforms programs keep settings and data in the same folder.
+    return Path(platformdirs.user_config_dir("klartext-seal", appauthor=False)) / "key"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How this installation is set up. Every field has an environment variable; `docs/reference.md` lists them.
@@ -123,6 +129,8 @@ class Settings:
         idle_minutes: After so long without a word, conversations go to the FHIR server (``KLARTEXT_IDLE_MINUTES``).
         workers: How many processes serve patients (``KLARTEXT_WORKERS``); more than one share PostgreSQL and Chroma.
         fhir: How to reach a FHIR server.
+        seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
+        seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
         database_wait_s: For others who write to the database. No setting: the service has less patience than commands.
     """
 
@@ -148,6 +156,8 @@ class Settings:
     idle_minutes: int = IDLE_MINUTES
     workers: int = 1
     fhir: FhirAccess = FhirAccess()
+    seal_key: str | None = field(default=None, repr=False)
+    seal_key_file: Path = field(default_factory=_seal_key_file)
     database_wait_s: float = DATABASE_WAIT_S
 
     @classmethod
@@ -178,16 +188,17 @@ class Settings:
             idle_minutes=_count(env, "KLARTEXT_IDLE_MINUTES", IDLE_MINUTES),
             workers=_count(env, "KLARTEXT_WORKERS", 1),
             fhir=FhirAccess.from_environment(env),
+            seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
         )
 
     def writable_data(self) -> Path:
-        """Create the data folder if need be and make sure that it can be written.
+        """Create the data folder if need be, close it to others, and make sure that it can be written.
 
         Raises:
             Unreachable: It cannot be created or written.
         """
         try:
-            self.data.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.data)
             probe = self.data / f".probe-{os.getpid()}"
             probe.touch()
             probe.unlink()

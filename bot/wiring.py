@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cached_property
@@ -18,8 +17,9 @@ from bot.errors import UserFixable
 from bot.matching import store
 from bot.matching.train import Part
 from bot.outbox_ports import FhirServer, Leaving, Outbox, Patience
-from bot.ports import AnswerIndex, Encoder, Entry, History, Interviews, Records, Vectors
+from bot.ports import AnswerIndex, Encoder, Entry, History, Interviews, Presence, Records, Vectors
 from bot.retention import Keeper
+from bot.seal import Derived, SealedFolder, derived_in
 from bot.settings import Settings
 from bot.training import indexed_texts, train_catalog
 
@@ -107,64 +107,72 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
         BadCatalog, BadData: The catalog cannot be used.
         UserFixable: No pair may be shown.
     """
-    data = settings.writable_data()
-    catalog = _cached_catalog(folder, language, data)
+    derived = _derived(settings)
+    # Outside sample mode, where nothing says that a text may be wrong, what is shown comes from the source itself.
+    catalog = _cached_catalog(folder, language, derived) if showing.sample else load_catalog(folder, language)
     shown = tuple(pair.id for pair in catalog.pairs if showing.allows(pair))
     if not shown:
         raise UserFixable(
             f"No pair of {catalog.ref} ({language}) is approved and unexpired, so nothing may be shown. "
             "Have clinicians approve pairs, or use sample mode (`--sample`)."
         )
-    vectors_key = _key(str(FORMAT), catalog.content_hash, encoder.name)
+    vectors_key = _key(derived, str(FORMAT), catalog.content_hash, encoder.name)
     # The expiry of an approval changes what may be shown without any file changing, so the shown ids count too.
-    head_path = data / "heads" / f"{_key(vectors_key, *shown)}.npz"
+    head_key, heads = _key(derived, vectors_key, *shown), SealedFolder(derived.folder / "heads", derived.seal, ".npz")
 
     def build_index() -> AnswerIndex:
-        return _open_index(settings, f"klartext-{catalog.name}-{language}-{vectors_key}", catalog, encoder)
+        name = f"klartext-{catalog.name}-{language}-{vectors_key}"
+        return _open_index(settings, derived, name, catalog, encoder)
 
     def build_trained() -> store.Trained:
-        trained = store.load(head_path)
+        stored = heads.read(head_key)
+        trained = store.load(stored) if stored is not None else None
         if trained is None:
             trained = train_catalog(catalog, shown, opened.index.vectors(), encoder)
-            store.save(trained, head_path)
+            heads.write(head_key, store.dump(trained))
         return trained
 
     opened = Opened(catalog, shown, build_trained, build_index)
     return opened
 
 
-def _embedded_store(settings: Settings) -> ChromaStore:
+def _derived(settings: Settings) -> Derived:
+    return derived_in(settings.writable_data(), settings.seal_key, settings.seal_key_file)
+
+
+def _embedded_store(derived: Derived) -> ChromaStore:
     from bot.adapters.chroma_index import ChromaStore
 
-    return ChromaStore.embedded(settings.data / "chroma")
+    return ChromaStore.embedded(derived.folder / "chroma", derived.seal)
 
 
-def _key(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+def _key(derived: Derived, *parts: str) -> str:
+    """Return a name for what is made from `parts`. Whoever has another key makes and finds their own."""
+    return derived.seal.tag("name", "\0".join(parts).encode())[:24]
 
 
-def _cached_catalog(folder: Path, language: str, data: Path) -> Catalog:
-    """Load a catalog through a copy in JSON, keyed by content: reading the YAML takes most of a second."""
+def _cached_catalog(folder: Path, language: str, derived: Derived) -> Catalog:
+    """Load a catalog through a sealed copy in JSON, keyed by content: reading the YAML takes most of a second."""
     if not (folder / f"{language}.yaml").is_file():
         return load_catalog(folder, language)  # raises, and says what is there
-    copy = data / "catalogs" / f"{_key(str(FORMAT), content_hash(folder, language))}.json"
-    if copy.is_file():
-        try:
-            return replace(Catalog.from_json(copy.read_bytes()), path=folder / f"{language}.yaml")
-        except ValueError:
-            copy.unlink()  # damaged: write it again
+    copies = SealedFolder(derived.folder / "catalogs", derived.seal, ".json")
+    read = content_hash(folder, language)
+    name = _key(derived, str(FORMAT), read)
+    copy = copies.read(name)
+    if copy is not None:
+        with suppress(ValueError):  # written by another version of this program
+            return replace(Catalog.from_json(copy), path=folder / f"{language}.yaml")
     catalog = load_catalog(folder, language)
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    partial = copy.with_suffix(f".{os.getpid()}.partial")
-    partial.write_bytes(catalog.as_json())
-    partial.replace(copy)
+    if catalog.content_hash == read:  # else somebody is writing the files right now
+        copies.write(name, catalog.as_json())
     return catalog
 
 
-def _open_index(settings: Settings, name: str, catalog: Catalog, encoder: Encoder) -> AnswerIndex:
+def _open_index(settings: Settings, derived: Derived, name: str, catalog: Catalog, encoder: Encoder) -> AnswerIndex:
     from bot.adapters.chroma_index import ChromaStore, entry_id
 
-    store_ = ChromaStore.server(settings.chroma_url) if settings.chroma_url else _embedded_store(settings)
+    server = settings.chroma_url
+    store_ = ChromaStore.server(server, derived.seal) if server else _embedded_store(derived)
     entries = [Entry(entry_id(number), pair_id, text) for number, (pair_id, text) in enumerate(indexed_texts(catalog))]
     return store_.index(name, entries, encoder)
 
@@ -205,6 +213,13 @@ def make_keeper(settings: Settings) -> Keeper:
     from bot.adapters.sql_retention import SqlRetention
 
     return SqlRetention(_database(settings).engine)
+
+
+def make_presence(settings: Settings) -> Presence:
+    """Open the same database to say that this process serves patients, and which keys it knows."""
+    from bot.adapters.sql_presence import SqlPresence
+
+    return SqlPresence(_database(settings).engine, text_cipher(settings))
 
 
 def rekey_texts(settings: Settings) -> int:

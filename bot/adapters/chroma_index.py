@@ -1,7 +1,8 @@
 """Chroma as the store of vectors: embedded and persistent, or a server by URL.
 
 A collection is written under a temporary name and renamed when it is complete, so a half-written one is never found:
-its name holds the catalog's content hash and the encoder, and is there only after the rename.
+its name holds the catalog's content hash and the encoder, and is there only after the rename. With the name comes a
+seal on the vectors: those that are not what was stored are made anew. Texts and ids of pairs are the catalog's own.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import shutil
 import sqlite3
 import time
 import uuid
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,46 +25,48 @@ from chromadb.api.models.Collection import Collection
 from chromadb.config import Settings as ChromaSettings
 from chromadb.errors import ChromaError, NotFoundError
 
-from bot.errors import Unreachable
+from bot.errors import KlartextError, Unreachable
 from bot.ports import Encoder, Entry, Neighbour, Vectors
+from bot.private_files import make_private, private_umask
+from bot.seal import Seal
 
 log = logging.getLogger("klartext")
 BATCH = 1000
 # Chroma's default is squared L2, and its default search finds 98 % of the ten nearest of 100,000 texts; this finds all.
 HNSW: CreateCollectionConfiguration = {"hnsw": {"space": "cosine", "max_neighbors": 32, "ef_search": 400}}
 ABANDONED_AFTER_S = 3600  # a build that takes longer is taken for dead
+SEAL = "seal"  # metadata of a collection
+UNKEYED = Seal()
 
 
 class ChromaStore:
     """A Chroma database that holds one collection per catalog content and encoder."""
 
-    def __init__(self, client: ClientAPI, place: str) -> None:
+    def __init__(self, client: ClientAPI, place: str | Path, seal: Seal) -> None:
         self._client = client
         self._place = place
+        self._seal = seal
 
     @classmethod
-    def embedded(cls, folder: Path) -> ChromaStore:
+    def embedded(cls, folder: Path, seal: Seal = UNKEYED) -> ChromaStore:
         """Open (or create) the persistent store in `folder`; one that is damaged is deleted and made anew.
 
         Raises:
             Unreachable: It can be neither opened nor made anew.
         """
-        try:
+        with _in_our_words(
+            f"The index in {folder} cannot be opened",
+            "Delete that folder, and it is built anew; or choose another with `--data`.",
+        ):
             if _is_damaged(folder):
                 log.warning("the index is damaged and is built anew")
                 shutil.rmtree(folder)
-            folder.mkdir(parents=True, exist_ok=True)
-            return cls(chromadb.PersistentClient(path=str(folder), settings=_quiet()), str(folder))
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:  # Chroma's core panics past Exception
-            raise Unreachable(
-                f"The index in {folder} cannot be opened ({type(error).__name__}). "
-                "Delete that folder, and it is built anew; or choose another with `--data`."
-            ) from error
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with private_umask():
+                return cls(chromadb.PersistentClient(path=str(folder), settings=_quiet()), folder, seal)
 
     @classmethod
-    def server(cls, url: str) -> ChromaStore:
+    def server(cls, url: str, seal: Seal = UNKEYED) -> ChromaStore:
         """Connect to a Chroma server; raise Unreachable when it does not answer."""
         try:
             parts = urlsplit(url)
@@ -74,7 +77,7 @@ class ChromaStore:
             raise Unreachable(
                 f"The Chroma server {url} does not answer. Start it with `chroma run`, or correct KLARTEXT_CHROMA_URL."
             ) from error
-        return cls(client, url)
+        return cls(client, url, seal)
 
     def index(self, name: str, entries: Sequence[Entry], encoder: Encoder) -> ChromaIndex:
         """Return the index called `name`, building it first if it does not exist."""
@@ -83,14 +86,23 @@ class ChromaStore:
         except NotFoundError:
             collection = self._build(name, entries, encoder)
 
-        def rebuild() -> Collection:
-            log.warning("the index is damaged and is built anew")
-            self._client.delete_collection(name)
-            return self._build(name, entries, encoder)
+        def build_anew() -> Collection:
+            log.warning("an index is not as it was written and is made anew", extra={"fields": {"collection": name}})
+            with _in_our_words(f"The index in {self._place} can be neither read nor built anew", "Delete it."):
+                with suppress(NotFoundError):  # another process was faster
+                    self._client.delete_collection(name)
+                return self._build(name, entries, encoder)
 
-        return ChromaIndex(collection, len(entries), self._place, rebuild)
+        return ChromaIndex(collection, entries, self._seal, build_anew)
 
     def _build(self, name: str, entries: Sequence[Entry], encoder: Encoder) -> Collection:
+        with private_umask():
+            built = self._fill(name, entries, encoder)
+        if isinstance(self._place, Path):
+            make_private(self._place)
+        return built
+
+    def _fill(self, name: str, entries: Sequence[Entry], encoder: Encoder) -> Collection:
         self._remove_abandoned(name)
         unfinished = self._client.create_collection(
             f"building-{name}-{uuid.uuid4().hex[:8]}",
@@ -103,11 +115,10 @@ class ChromaStore:
             unfinished.add(
                 ids=[entry.id for entry in batch],
                 embeddings=encoder.encode([entry.text for entry in batch]),
-                documents=[entry.text for entry in batch],
-                metadatas=[{"pair_id": entry.pair_id} for entry in batch],
             )
+        seal = self._seal.tag(name, _sealed(_read(unfinished, len(entries))))
         try:
-            unfinished.modify(name=name)
+            unfinished.modify(name=name, metadata={"encoder": encoder.name, SEAL: seal})
         except ChromaError:
             # Another process finished the same index first: use that one.
             self._client.delete_collection(unfinished.name)
@@ -125,50 +136,73 @@ class ChromaStore:
 class ChromaIndex:
     """A complete collection. Small ones are searched exactly in memory by their users, through `vectors`."""
 
-    def __init__(self, collection: Collection, size: int, place: str, rebuild: Callable[[], Collection]) -> None:
+    def __init__(
+        self, collection: Collection, entries: Sequence[Entry], seal: Seal, build_anew: Callable[[], Collection]
+    ) -> None:
         self._collection = collection
-        self._size = size
-        self._place = place
-        self._rebuild = rebuild
+        self._entries = entries
+        self._seal = seal
+        self._build_anew = build_anew
+        self._is_checked = False
 
     def nearest(self, query: Vectors, *, k: int) -> list[Neighbour]:
-        found = self._collection.query(
-            query_embeddings=[query.tolist()], n_results=k, include=["documents", "metadatas", "distances"]
-        )
-        documents, metadatas, distances = found["documents"], found["metadatas"], found["distances"]
-        if documents is None or metadatas is None or distances is None:
-            return []
-        rows = zip(documents[0], metadatas[0], distances[0], strict=True)
-        return [Neighbour(str(metadata["pair_id"]), text, 1 - distance) for text, metadata, distance in rows]
+        if not self._is_checked:
+            self.vectors()
+        found = self._collection.query(query_embeddings=[query.tolist()], n_results=k, include=["distances"])
+        known = {entry.id: entry for entry in self._entries}
+        rows = zip(found["ids"][0], (found["distances"] or [[]])[0], strict=True)
+        near = ((known[id_], distance) for id_, distance in rows if id_ in known)
+        return [Neighbour(entry.pair_id, entry.text, 1 - distance) for entry, distance in near]
 
     def vectors(self) -> Vectors:
+        found = self._stored()
+        if found is None:
+            self._collection = self._build_anew()
+            found = _read(self._collection, len(self._entries))
+        self._is_checked = True
+        return found
+
+    def _stored(self) -> Vectors | None:
+        """Return the vectors as they were stored, or None."""
+        tag = str((self._collection.metadata or {}).get(SEAL))
         try:
-            return self._read()
+            found = _read(self._collection, len(self._entries))
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException:  # Chroma's core panics past Exception
             log.debug("vectors cannot be read", exc_info=True)
-        try:
-            self._collection = self._rebuild()
-            return self._read()
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:
-            raise Unreachable(
-                f"The index in {self._place} is damaged and cannot be built anew ({type(error).__name__}). Delete it."
-            ) from error
+            return None
+        return found if self._seal.vouches(tag, self._collection.name, _sealed(found)) else None
 
-    def _read(self) -> Vectors:
-        found = np.zeros((0, 0), dtype=np.float32)
-        for start in range(0, self._size, BATCH):
-            page = self._collection.get(limit=BATCH, offset=start, include=["embeddings"])
-            vectors = np.asarray(page["embeddings"], dtype=np.float32)
-            if len(page["ids"]) != min(BATCH, self._size - start) or not np.isfinite(vectors).all():
-                raise ValueError("vectors are missing")
-            if not start:
-                found = np.empty((self._size, vectors.shape[1]), dtype=np.float32)
-            found[[int(entry) for entry in page["ids"]]] = vectors  # Chroma promises no order
-        return found
+
+def _read(collection: Collection, size: int) -> Vectors:
+    """Return the vectors of all entries; raise ValueError or IndexError when they are not all there."""
+    found, missing = np.zeros((0, 0), dtype=np.float32), set(range(size))
+    for start in range(0, size, BATCH):
+        page = collection.get(limit=BATCH, offset=start, include=["embeddings"])
+        vectors, numbers = np.asarray(page["embeddings"], dtype=np.float32), [int(entry) for entry in page["ids"]]
+        if not start:
+            found = np.empty((size, vectors.shape[1]), dtype=np.float32)
+        found[numbers] = vectors  # Chroma promises no order
+        missing.difference_update(numbers)
+    if missing:
+        raise ValueError(f"{len(missing)} of {size} vectors are not there")
+    return found
+
+
+def _sealed(vectors: Vectors) -> bytes:
+    return str(vectors.shape).encode() + vectors.tobytes()
+
+
+@contextmanager
+def _in_our_words(what: str, remedy: str) -> Iterator[None]:
+    """Raise Unreachable for whatever Chroma raises."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, KlartextError):
+        raise
+    except BaseException as error:  # Chroma's core panics past Exception
+        raise Unreachable(f"{what} ({type(error).__name__}). {remedy}") from error
 
 
 def _is_damaged(folder: Path) -> bool:

@@ -10,6 +10,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, mapped_column
 
+from bot.adapters.sql_presence import require_known_to_all
 from bot.adapters.sql_tables import Base
 from bot.adapters.sql_text import PatientText, use_cipher
 from bot.adapters.text_cipher import TextCipher
@@ -68,12 +69,16 @@ def rekey(engine: Engine, cipher: TextCipher) -> int:
     """Encrypt all texts with the current key, in one transaction, and return how many were written anew.
 
     The engine must have no cipher of its own: it sees what is stored.
+
+    Raises:
+        UserFixable: A key is missing here, or a service runs that does not know the current one.
     """
     changed = 0
     with engine.begin() as connection:
         _shut_out_writers(connection)
         known = set(connection.scalars(select(TextKeyRow.key_id)))
         require_keys(known, cipher)
+        require_known_to_all(connection, cipher.current, datetime.now(UTC), encrypted=bool(known))
         for table, places in _text_columns():
             changed += _rekey_table(connection, table, places, cipher, encrypted=bool(known))
         connection.execute(delete(TextKeyRow))

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from sqlalchemy import URL, create_engine, delete, event, make_url, select, text
+from sqlalchemy import URL, create_engine, delete, event, make_url, select, text, update
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -34,6 +34,7 @@ from bot.adapters.sql_tables import (
 from bot.adapters.text_cipher import TextCipher
 from bot.errors import BadData, Erased, Unreachable, UserFixable
 from bot.ports import COMPLAINTS, Complaint, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
+from bot.private_files import make_private_database
 from bot.pseudonym import pseudonym
 from bot.together import Together
 
@@ -150,6 +151,11 @@ class SqlRecords:
         with self._session() as session:
             return [stored_flag(row) for row in session.scalars(wanted)]
 
+    def close_session(self, id_: str) -> None:
+        with self._session() as session:
+            session.execute(update(ConversationRow).where(ConversationRow.id == id_).values(secret_hash=None))
+            session.commit()
+
     def erase(self, conversation: str) -> None:
         with self._session() as session:
             # The conversation first: it waits for turns that are being added, and none can be added after it.
@@ -229,6 +235,9 @@ def _engine(url: str | URL, wait_s: float) -> Engine:
     # Errors must not quote what patients wrote, and a server that was restarted must not fail the next turn.
     if make_url(url).get_backend_name() != "sqlite":
         return create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_timeout=wait_s)
+    file = make_url(url).database
+    if file and not file.startswith((":", "file:")):
+        make_private_database(Path(file))
     waiting = {"connect_args": {"timeout": wait_s}, "pool_timeout": wait_s}
     engine = create_engine(url, hide_parameters=True, pool_size=20, max_overflow=30, **waiting)
     event.listen(engine, "connect", _durable_sqlite)

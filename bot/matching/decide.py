@@ -9,6 +9,7 @@ from bot.matching.text import words
 
 CHOICES = 3
 MIN_WORDS_COSINE = 3  # seed paper 004: fewer than three words are not answered
+MIN_REPEATED = 3  # letters; shorter words, such as "aa", may be abbreviations
 COSINE_THRESHOLD = 0.5  # the paper prints none
 
 
@@ -57,6 +58,11 @@ class Thresholds:
     answer: float = 0.55
     clarify: float = 0.55
     cosine: float = COSINE_THRESHOLD
+
+
+def says_nothing(text: str) -> bool:
+    """Tell whether no word of a text has two different letters: whatever such keys resemble, nothing was asked."""
+    return all(len(word) >= MIN_REPEATED and len(set(word)) == 1 for word in words(text))
 
 
 def decide(ranked: Sequence[Candidate], thresholds: Thresholds) -> Decision:

@@ -1,11 +1,9 @@
-"""Write a trained head to a file and read it back. Plain arrays only: nothing in the file can run code."""
+"""Serialise a trained head, and read it back. Plain arrays only: nothing in it can run code."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -33,8 +31,8 @@ class Trained:
     thresholds: Thresholds
 
 
-def save(trained: Trained, path: Path) -> None:
-    """Write the file whole or not at all."""
+def dump(trained: Trained) -> bytes:
+    """Return what `load` reads: the content of an npz file."""
     evidence, fusion, thresholds = trained.head.evidence, trained.head.fusion, trained.thresholds
     alarm = trained.alarm
     arrays = {
@@ -60,22 +58,15 @@ def save(trained: Trained, path: Path) -> None:
         "alarm_flags": _packed(alarm.flags),
         "thresholds": np.array([thresholds.answer, thresholds.clarify, thresholds.cosine]),
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".partial-", suffix=".npz")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
-        os.replace(partial, path)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
+    content = BytesIO()
+    np.savez(content, allow_pickle=False, **arrays)
+    return content.getvalue()
 
 
-def load(path: Path) -> Trained | None:
-    """Read a file that `save` wrote; None when it is absent, of another format, or damaged."""
+def load(content: bytes) -> Trained | None:
+    """Read what `dump` returned; None when it is of another format, or damaged."""
     try:
-        # The stream is opened here, since numpy leaves a damaged file open.
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+        with np.load(BytesIO(content), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         return _assemble(arrays) if int(arrays["format"][0]) == FORMAT else None
     except Exception:  # what a damaged zip file raises is anybody's guess; the head is then trained anew

@@ -15,13 +15,17 @@ from fastapi import Depends, FastAPI, Response
 from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp
 
+from bot.assistant import Assistant
 from bot.conversation import first_language
+from bot.matching.text import seen
 from bot.reception import Reception
 from bot.red_flag_delivery import Waiting
+from bot.safety import load_red_flags
 from bot.settings import Settings
 from bot.spelling import spelt
 from bot.topics import Topic
 from bot.web.api import ConversationApi
+from bot.web.crowd import Crowd
 from bot.web.envelope import HEADERS, Envelope, Side
 from bot.web.health import StorageHealth
 from bot.web.limits import MAX_BODY_BYTES, RateLimit
@@ -37,6 +41,7 @@ from bot.web.rest_channel import ChannelReply, RestChannel
 from bot.web.schemas import ConversationView, ExportView, FlagView, HealthView, TranscriptView, TurnView
 
 API = "/api/v1"
+LOOKED_AT = 4000  # characters of a message that has to wait
 OF_CONVERSATIONS = (
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -174,12 +179,19 @@ def build_app(service: Service) -> ASGIApp:
             responses={**documented(*route.errors), **route.further},
             dependencies=[Depends(service.require_prepared)] if route.when_ready else [],
         )
-    machines = Side(_with_problems(app), respond, HEADERS)
+    crowd = Crowd(_sounds_urgent(service.reception.assistant))
+    machines = Side(crowd.around(_with_problems(app)), respond, HEADERS)
     addresses = RateLimit(service.settings.requests_per_minute, clock_s=time.monotonic)
-    return Envelope(machines, _people(service), service.metrics, addresses)
+    return Envelope(machines, _people(service, crowd), service.metrics, addresses)
 
 
-def _people(service: Service) -> Side:
+def _sounds_urgent(assistant: Assistant) -> Callable[[str], bool]:
+    """Return what tells, by plain words alone, who must not wait; what else is urgent is told when it is decided."""
+    rules = [load_red_flags(language) for language in assistant.languages]
+    return lambda text: any(each.sees_plainly(seen(text[:LOOKED_AT])) for each in rules)
+
+
+def _people(service: Service, crowd: Crowd) -> Side:
     """Return the page for patients."""
     reception, settings, labels = service.reception, service.settings, load_labels()
     assistant, country = reception.assistant, service.settings.country
@@ -199,7 +211,8 @@ def _people(service: Service) -> Side:
     def too_much(problem: Problem) -> ASGIApp:
         return refuse(pages, PageProblem(problem.status, wait_s=float(problem.headers.get("Retry-After", 0))))
 
-    return Side(build_pages(pages, is_ready=service.prepared.is_set), too_much, page_headers(settings))
+    answers = crowd.around(build_pages(pages, is_ready=service.prepared.is_set))
+    return Side(answers, too_much, page_headers(settings))
 
 
 def _with_problems(app: FastAPI) -> FastAPI:

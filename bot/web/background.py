@@ -14,11 +14,12 @@ from bot.handover import Handover
 from bot.interview_wiring import Interviewers
 from bot.outbox import Pushed
 from bot.outbox_ports import FhirServer, Patience
+from bot.ports import Presence
 from bot.red_flag_delivery import RedFlagDelivery, Waiting
 from bot.retention import Keeper
 from bot.settings import Settings
 from bot.web.metrics import Metrics
-from bot.wiring import make_fhir_server, make_keeper, make_leaving, make_outbox
+from bot.wiring import make_fhir_server, make_keeper, make_leaving, make_outbox, make_presence
 
 log = logging.getLogger("klartext")
 # One entry may take so long; the delivery has a patience of its own beside that.
@@ -28,6 +29,7 @@ URGENT_PATIENCE = Patience(attempts=1, timeout_s=20.0, total_s=30.0)  # shorter 
 LAST_MOMENT_S = 1.0  # for red flags that are being sent when the service ends
 DAY_S = 24 * 60 * 60.0
 STOP_S = 5.0
+BEAT_S = 10.0  # between signs of life
 
 
 @dataclass(slots=True)
@@ -54,7 +56,7 @@ class Background:
             UserFixable: The FHIR server in the settings cannot work.
         """
         stopping = threading.Event()
-        tasks: dict[str, Callable[[], None]] = {}
+        tasks: dict[str, Callable[[], None]] = {"presence": partial(_present, make_presence(settings), stopping, now)}
         deliveries = _deliveries(settings, interviewers, metrics, now, stopping) if settings.fhir.url else None
         if deliveries is not None:
             tasks["red-flags"] = deliveries.red_flags.run
@@ -154,6 +156,20 @@ def _deliveries(
     rest = Delivery(sources, timedelta(minutes=settings.idle_minutes), now, report_rest, stopping)
     red_flags = RedFlagDelivery(leaving, handover, outbox, urgent, now, report_urgent, stopping)
     return _Deliveries(red_flags, rest, (ordinary, urgent))
+
+
+def _present(presence: Presence, stopping: threading.Event, now: Callable[[], datetime]) -> None:
+    """Say that this process runs until it ends; a database that is away is others' business."""
+    while True:
+        try:
+            presence.beat(now())
+            if stopping.wait(BEAT_S):
+                presence.leave()
+                return
+        except Exception:
+            log.warning("no sign of life could be given")
+            if stopping.wait(BEAT_S):
+                return
 
 
 def _daily(run: Callable[[], None], stopping: threading.Event) -> None:

@@ -27,9 +27,12 @@ Token = Annotated[
 
 
 class ChannelMessage(BaseModel):
-    """What Rasa's channel takes; its further fields are ignored."""
+    """What Rasa's channel takes; its further fields are ignored.
 
-    sender: PatientText = Field(min_length=1, max_length=255)
+    Half a character in a message is replaced; in a sender it is refused, since two senders must not become one.
+    """
+
+    sender: str = Field(min_length=1, max_length=255)
     message: PatientText
 
 

@@ -9,7 +9,7 @@ import socket
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -90,7 +90,14 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     )
     interviewers.of("")  # a form that cannot be asked is refused before anybody comes
     background = Background.of(settings, interviewers, metrics, _now)
-    reception = Reception(assistant, records, _now, interviewer=interviewers.of, alarm=background.alarm)
+    reception = Reception(
+        assistant,
+        records,
+        _now,
+        interviewer=interviewers.of,
+        alarm=background.alarm,
+        page_session=timedelta(hours=settings.session_hours),
+    )
     topics = load_topics(locate(serving.catalog))
     service = Service(
         reception,

@@ -132,6 +132,11 @@ def test_a_damaged_head_is_trained_again(tmp_path: Path) -> None:
     assert after.candidates == before.candidates
 
 
+@pytest.mark.parametrize("text", ["ßßßßßßßßßß", "ssssssssss", "sssss sssss", "ßßßßß ßßßß"])
+def test_one_key_held_down_is_no_question_about_anything(shipped: Assistant, text: str) -> None:
+    assert shipped.answer(text, "de").decision == "declined"
+
+
 @pytest.mark.parametrize(
     ("question", "language", "pair_id"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import text
@@ -13,7 +13,7 @@ from bot.adapters.sql_records import SqlRecords
 from bot.conversation import Message
 from bot.errors import AlreadyStored, Erased, Reused, Unreachable
 from bot.interface_texts import INTERFACE_TEXTS
-from bot.ports import InterviewChange, StoredTurn
+from bot.ports import Channel, InterviewChange, StoredTurn
 from bot.reception import Opened, Reception, hash_of
 
 NOW = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
@@ -107,3 +107,27 @@ def test_a_turn_that_is_always_too_late_gives_up(small: Assistant, records: SqlR
 
     with pytest.raises(Unreachable, match="crossed each other"):
         late.take(replace(opened.conversation), QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("channel", "hours", "is_open"), [("page", 23.9, True), ("page", 24, False), ("api", 240, True)]
+)
+def test_an_expired_session_of_the_page_is_closed_here_too(
+    small: Assistant, records: SqlRecords, channel: Channel, hours: float, is_open: bool
+) -> None:
+    now = [NOW]
+    reception = Reception(small, records, lambda: now[0], page_session=timedelta(hours=24))
+    opened = reception.open(channel=channel, language="de", consented=True)
+    now[0] += timedelta(hours=hours)
+
+    assert (reception.admitted(opened.conversation.id, opened.secret) is not None) is is_open
+
+
+def test_a_closed_session_stays_stored_and_nothing_opens_it(reception: Reception, opened: Opened) -> None:
+    reception.take(opened.conversation, QUESTION)
+
+    reception.records.close_session(opened.conversation.id)
+
+    assert reception.admitted(opened.conversation.id, opened.secret) is None
+    assert reception.admitted(opened.conversation.id, "") is None
+    assert len(reception.transcript(opened.conversation.id)) == 1

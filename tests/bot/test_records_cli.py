@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,9 +13,11 @@ from subprocess import CompletedProcess
 import pytest
 
 from bot.adapters.sql_outbox import SqlOutbox
+from bot.adapters.sql_presence import SqlPresence
 from bot.adapters.sql_records import SqlRecords
-from bot.adapters.text_cipher import TextCipher
+from bot.adapters.text_cipher import TextCipher, new_key
 from bot.pseudonym import pseudonym
+from bot.web.background import _present
 from tests.bot.adapters.stored import fill, in_files, in_rows
 from tests.conftest import Run
 
@@ -126,3 +130,74 @@ def test_rekeying_needs_a_key(staff: Staff) -> None:
 
     assert done.returncode == 2
     assert done.stderr.startswith(b"klartext: KLARTEXT_TEXT_KEY is not set. Make a key with")
+
+
+def _running(records: SqlRecords, keys: str | None, *, ago_s: float = 0) -> SqlPresence:
+    presence = SqlPresence(records.engine, TextCipher.of(keys) if keys else None)
+    presence.beat(datetime.now(UTC) - timedelta(seconds=ago_s))
+    return presence
+
+
+@pytest.mark.parametrize(
+    ("stored_with", "known", "what_to_do"),
+    [
+        ("old", "old", b"Start every service with both keys"),
+        (None, None, b"Stop it, run `klartext records rekey` again"),
+    ],
+)
+def test_rekeying_is_refused_while_a_service_does_not_know_the_new_key(
+    staff: Staff, tmp_path: Path, stored_with: str | None, known: str | None, what_to_do: bytes
+) -> None:
+    keys = {"old": new_key(), "new": new_key()}
+    records = SqlRecords.open(
+        f"sqlite:///{tmp_path / 'klartext.db'}", TextCipher.of(keys[stored_with]) if stored_with else None
+    )
+    fill(records, "c1", at=NOW, word=WORD)
+    both = f"{keys['new']},{keys['old']}"
+    service = _running(records, keys[known] if known else None)
+
+    refused = staff("records", "rekey", KLARTEXT_TEXT_KEY=both)
+    with records.engine.connect() as connection:
+        stored = connection.exec_driver_sql("SELECT said FROM turns").scalar()
+    service.leave()
+    done = staff("records", "rekey", KLARTEXT_TEXT_KEY=both)
+
+    assert (refused.returncode, refused.stdout) == (2, b"")
+    assert b"1 running service does not know key" in refused.stderr
+    assert what_to_do in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert TextCipher.of(both).key_of(str(stored)) == (TextCipher.of(keys["old"]).current if stored_with else "")
+    assert (done.returncode, done.stdout) == (0, b"8 texts encrypted anew\n")
+    records.close()
+
+
+def test_services_that_know_the_new_key_or_died_do_not_hinder(staff: Staff, tmp_path: Path) -> None:
+    old, new = new_key(), new_key()
+    records = SqlRecords.open(f"sqlite:///{tmp_path / 'klartext.db'}", TextCipher.of(old))
+    fill(records, "c1", at=NOW, word=WORD)
+    _running(records, f"{old},{new}")
+    _running(records, old, ago_s=61)
+    records.close()
+
+    assert staff("records", "rekey", KLARTEXT_TEXT_KEY=f"{new},{old}").returncode == 0
+
+
+def test_a_service_gives_signs_of_life_until_it_stops(tmp_path: Path) -> None:
+    records = SqlRecords.open(f"sqlite:///{tmp_path / 'klartext.db'}")
+    stopping, presence = threading.Event(), SqlPresence(records.engine, None)
+    thread = threading.Thread(target=_present, args=(presence, stopping, lambda: datetime.now(UTC)))
+
+    def seen() -> int:
+        with records.engine.connect() as connection:
+            return int(connection.exec_driver_sql("SELECT count(*) FROM services").scalar() or 0)
+
+    thread.start()
+    until_s = time.monotonic() + 30
+    while not seen() and time.monotonic() < until_s:
+        time.sleep(0.01)
+    running = seen()
+    stopping.set()
+    thread.join(30)
+
+    assert (running, seen()) == (1, 0)
+    records.close()

@@ -15,6 +15,10 @@ from bot.testing import HOSTILE_TEXTS
 
 DATA = Path(__file__).parents[1] / "data" / "safety"
 LANGUAGES = ("de", "en")
+DISGUISED = [
+    ("de", "Ich kriege keine Luft", "Ich kriege keine L u f t"),
+    ("en", "I can't breathe", "I can't b r e a t h e"),
+]
 
 
 def _rows(name: str) -> list[tuple[str, str]]:
@@ -94,6 +98,15 @@ def test_a_rule_never_matches_inside_a_word(language: str, word: str) -> None:
 @pytest.mark.parametrize("hostile", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
 def test_hostile_texts_are_checked_without_an_alarm(language: str, hostile: str) -> None:
     assert load_red_flags(language).check(hostile[:1000]) is None
+
+
+@pytest.mark.parametrize(("language", "plain", "disguised"), DISGUISED)
+def test_a_plain_red_flag_is_seen_without_undoing_disguises(language: str, plain: str, disguised: str) -> None:
+    rules = load_red_flags(language)
+
+    assert rules.sees_plainly(plain)
+    assert not rules.sees_plainly(disguised)
+    assert rules.check(disguised)
 
 
 def test_a_language_without_rules_is_refused() -> None:

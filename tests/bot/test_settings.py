@@ -34,6 +34,7 @@ def test_every_setting_has_a_variable() -> None:
             "KLARTEXT_KEEP_SENT_DAYS": "5",
             "KLARTEXT_PURGE": "off",
             "KLARTEXT_IDLE_MINUTES": "6",
+            "KLARTEXT_SEAL_KEY": "s" * 20,
         }
     )
 
@@ -54,6 +55,7 @@ def test_every_setting_has_a_variable() -> None:
         retention=Retention(conversations=1, questions=2, comments=3, interviews=4, sent=5),
         purge_daily=False,
         idle_minutes=6,
+        seal_key="s" * 20,
     )
 
 
@@ -190,6 +192,7 @@ SECRET_NAMES = (
     "KLARTEXT_MODEL_KEY",
     "KLARTEXT_CHANNEL_TOKEN",
     "KLARTEXT_TEXT_KEY",
+    "KLARTEXT_SEAL_KEY",
 )
 SECRET = "s3cret-" * 5
 

@@ -78,9 +78,10 @@ class Pages:
         return response
 
     def begin(self, visit: Visit) -> Response:
-        """Begin a conversation of somebody who agreed."""
+        """Begin a conversation of somebody who agreed; the one that this browser was in is over."""
         if visit.said("consent") != "yes":
             return _see("/?note=consent#consent")
+        before = self._opened(visit)
         invitation = self._invitation(visit)
         language = self.renderer.language_of(visit)
         opened = self.reception.open(
@@ -90,6 +91,8 @@ class Pages:
             patient=invitation.patient if invitation is not None else None,
         )
         self.metrics.conversation("page")
+        if before is not None:
+            self._close(before)
         response = _see("/chat")
         secret = f"{opened.conversation.id}.{opened.secret}"
         keep(response, visit, "session", secret, hours=self.settings.session_hours)
@@ -97,9 +100,15 @@ class Pages:
         return response
 
     def invited(self, visit: Visit) -> Response:
-        """Take up the link of an appointment; the address is left at once, so that it stays in no history."""
+        """Take up the link of an appointment; the address is left at once, so that it stays in no history.
+
+        A link on another site cannot take a patient out of a conversation: it is asked whether that is wanted.
+        """
         token = visit.path.removeprefix("/start/")
         invitation = self._read_link(token)
+        running = self._opened(visit)
+        if running is not None and not visit.own_form and invitation.patient != running.patient:
+            return self.renderer.page("running", visit, language=running.language, address=visit.path)
         response = _see("/")
         keep(response, visit, "link", token, hours=LINK_S / 3600)
         keep(response, visit, "look", _look(invitation.language, large=visit.large), hours=LOOK_HOURS)
@@ -209,11 +218,16 @@ class Pages:
 
     def end(self, visit: Visit) -> Response:
         """End the conversation on this device, and let the team have what is new."""
-        self.left(self._require(visit).id)
+        self._close(self._require(visit))
         return self._left(visit, "/goodbye")
 
     def goodbye(self, visit: Visit) -> Response:
         return self.renderer.page("goodbye", visit, deleted=visit.query.get("deleted") == "yes")
+
+    def _close(self, opened: StoredConversation) -> None:
+        """Let the team have what is new; from now on nothing opens the conversation, no copy of its cookie either."""
+        self.left(opened.id)
+        self.reception.records.close_session(opened.id)
 
     def _left(self, visit: Visit, address: str) -> Response:
         response = _see(address)

@@ -35,7 +35,7 @@ class Visit:
         accepted: Languages that the browser prefers, best first.
         large: Whether the patient wants larger text.
         secure: Whether cookies are for https only.
-        own_form: Whether the browser says that the request came from our own page.
+        own_form: Whether the browser says that the request came from our own page, or from no page at all.
     """
 
     path: str
@@ -139,7 +139,7 @@ def _from_us(request: Request) -> bool:
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site in ("same-origin", "none")
-    origin = request.headers.get("origin")
+    origin = request.headers.get("origin") or request.headers.get("referer")
     try:
         return origin is None or urlsplit(origin).netloc == request.headers.get("host")
     except ValueError:

@@ -2,7 +2,16 @@
 
 import pytest
 
-from bot.matching.decide import Answered, Candidate, Clarify, Declined, Thresholds, decide, decide_by_cosine
+from bot.matching.decide import (
+    Answered,
+    Candidate,
+    Clarify,
+    Declined,
+    Thresholds,
+    decide,
+    decide_by_cosine,
+    says_nothing,
+)
 
 THRESHOLDS = Thresholds(answer=0.6, clarify=0.7, cosine=0.5)
 
@@ -71,3 +80,13 @@ def test_the_published_method_wants_three_words_and_the_threshold(
 
 def test_the_published_method_has_a_threshold_of_one_half_by_default() -> None:
     assert Thresholds().cosine == 0.5
+
+
+@pytest.mark.parametrize("text", ["ßßßßßßßßßß", "ẞẞẞ", "sssss sssss", "zzz ... mmmm!", "1111111", "???", ""])
+def test_one_key_held_down_asks_nothing(text: str) -> None:
+    assert says_nothing(text)
+
+
+@pytest.mark.parametrize("text", ["ßßß schwanger?", "deo", "mrt", "op", "aa", "aaaaua", "was kosssstet das"])
+def test_words_ask_something(text: str) -> None:
+    assert not says_nothing(text)

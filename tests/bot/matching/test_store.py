@@ -1,6 +1,6 @@
-"""A trained head survives in a file, and a damaged file is only absent."""
+"""A trained head survives as bytes, and damaged ones are only absent."""
 
-from pathlib import Path
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -29,13 +29,17 @@ def trained() -> store.Trained:
 
 
 @pytest.fixture(scope="module")
-def saved(trained: store.Trained, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("heads") / "deep" / "head.npz"
-    store.save(trained, path)
-    return path
+def saved(trained: store.Trained) -> bytes:
+    return store.dump(trained)
 
 
-def test_a_loaded_head_says_exactly_what_the_saved_one_said(trained: store.Trained, saved: Path) -> None:
+def _written(**arrays: object) -> bytes:
+    content = BytesIO()
+    np.savez(content, **arrays)  # type: ignore[arg-type]
+    return content.getvalue()
+
+
+def test_a_loaded_head_says_exactly_what_the_saved_one_said(trained: store.Trained, saved: bytes) -> None:
     texts = ["does it hurt?", "who pays", "völlig fremd", ""]
     vectors = HashEncoder().encode(texts)
 
@@ -48,58 +52,42 @@ def test_a_loaded_head_says_exactly_what_the_saved_one_said(trained: store.Train
     assert loaded.head.probabilities(vectors, texts).tobytes() == trained.head.probabilities(vectors, texts).tobytes()
 
 
-def test_saving_leaves_one_file_and_no_partial_one(saved: Path) -> None:
-    assert [path.name for path in saved.parent.iterdir()] == ["head.npz"]
-
-
-def test_an_absent_head_is_none(tmp_path: Path) -> None:
-    assert store.load(tmp_path / "absent.npz") is None
-
-
-def test_a_head_of_another_format_is_none(saved: Path, tmp_path: Path) -> None:
-    with np.load(saved) as file:
+def test_a_head_of_another_format_is_none(saved: bytes) -> None:
+    with np.load(BytesIO(saved)) as file:
         arrays = dict(file)
+    assert store.load(_written(**arrays)) is not None
     arrays["format"] = np.array([store.FORMAT + 1])
-    np.savez(tmp_path / "other.npz", **arrays)
 
-    assert store.load(tmp_path / "other.npz") is None
+    assert store.load(_written(**arrays)) is None
 
 
-def test_a_head_without_one_of_its_arrays_is_none(saved: Path, tmp_path: Path) -> None:
-    with np.load(saved) as file:
+def test_a_head_without_one_of_its_arrays_is_none(saved: bytes) -> None:
+    with np.load(BytesIO(saved)) as file:
         arrays = {name: file[name] for name in file.files if name != "alpha"}
-    np.savez(tmp_path / "incomplete.npz", **arrays)
 
-    assert store.load(tmp_path / "incomplete.npz") is None
+    assert store.load(_written(**arrays)) is None
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
-def test_a_truncated_head_is_none(saved: Path, tmp_path: Path, share: float) -> None:
-    whole = saved.read_bytes()
-    path = tmp_path / "truncated.npz"
-    path.write_bytes(whole[: int(len(whole) * share)])
-
-    assert store.load(path) is None
+def test_a_truncated_head_is_none(saved: bytes, share: float) -> None:
+    assert store.load(saved[: int(len(saved) * share)]) is None
 
 
 @given(place=st.floats(0, 1, exclude_max=True), bits=st.integers(1, 255), last=st.booleans())
-def test_a_damaged_byte_never_raises(saved: Path, place: float, bits: int, last: bool) -> None:
-    whole = bytearray(saved.read_bytes())
+def test_a_damaged_byte_never_raises(saved: bytes, place: float, bits: int, last: bool) -> None:
+    whole = bytearray(saved)
     # The directory at the end of the file is small but holds most of what can go wrong.
     number = len(whole) - 1 - int(place * 2000) if last else int(place * len(whole))
     whole[number] ^= bits
-    path = saved.parent.parent / "damaged.npz"
-    path.write_bytes(whole)
 
-    loaded = store.load(path)
+    loaded = store.load(bytes(whole))
 
     assert loaded is None or loaded.thresholds.answer == pytest.approx(0.61)
 
 
-def test_pickles_are_never_loaded(tmp_path: Path) -> None:
-    path = tmp_path / "pickle.npz"
-    np.savez(path, format=np.array([store.FORMAT]), alpha=np.array([{"a": 1}], dtype=object))
+def test_pickles_are_never_loaded() -> None:
+    content = _written(format=np.array([store.FORMAT]), alpha=np.array([{"a": 1}], dtype=object))
 
-    assert store.load(path) is None
-    with np.load(path, allow_pickle=True) as file:
+    assert store.load(content) is None
+    with np.load(BytesIO(content), allow_pickle=True) as file:
         assert file["alpha"].dtype == object  # it really was a pickle

@@ -37,13 +37,13 @@ class Server:
         self._port = "0"
         self.url = ""
 
-    def start(self, *options: str) -> None:
+    def start(self, *options: str, sample: bool = True) -> None:
         """Start it; after the first time on the same port."""
         before = len(self.stdout())
         code = "from bot.cli import main; main()"
         with (self._folder / "out").open("ab") as out, (self._folder / "err").open("ab") as err:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", code, "serve", "--sample", "--port", self._port, *options],
+                [sys.executable, "-c", code, "serve", *["--sample"] * sample, "--port", self._port, *options],
                 stdout=out,
                 stderr=err,
                 env=self._environ,

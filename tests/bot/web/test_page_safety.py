@@ -263,6 +263,67 @@ def test_another_patients_conversation_is_not_offered_to_who_has_a_link(hospital
     assert invited.open("/chat").one("main").all("input", name="consent")
 
 
+ELSEWHERE = [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Referer": "https://www.example.org/"}]
+
+
+@pytest.mark.parametrize("headers", ELSEWHERE)
+def test_a_link_on_another_site_does_not_replace_a_running_conversation(
+    hospital: Hospital, invited: Browser, headers: dict[str, str]
+) -> None:
+    invited.open("/")
+    invited.press(LABELS["en"]["begin"], consent="yes")
+    session = invited.client.cookies["klartext-session"]
+
+    invited._show(invited.client.get(hospital.link(language="de"), headers=headers))
+    asked = invited.text
+    invited.open("/")
+
+    assert LABELS["en"]["unfinished_heading"] in asked
+    assert LABELS["en"]["anonymous"] in invited.text  # the link was not taken up
+    assert invited.client.cookies["klartext-session"] == session
+    assert invited.open("/chat").one("form", id="say")
+
+
+def test_who_wants_to_begin_anew_with_the_link_does(hospital: Hospital, invited: Browser) -> None:
+    invited.open("/")
+    invited.press(LABELS["en"]["begin"], consent="yes")
+    invited._show(invited.client.get(hospital.link(language="en"), headers=ELSEWHERE[0]))
+
+    invited.follow(LABELS["en"]["begin_new"])
+
+    assert LABELS["en"]["invited"] in invited.text
+    invited.press(LABELS["en"]["begin"], consent="yes")
+    assert invited.open("/chat").one("form", id="say")
+
+
+def _is_open(browser: Browser, session: str) -> list[int]:
+    """Return what a copy of a session's cookie gets: from the page, and from the API."""
+    id_, _, secret = session.partition(".")
+    page = httpx.get(browser.client.base_url.join("/chat"), cookies={"klartext-session": session})
+    address = browser.client.base_url.join(f"/api/v1/conversations/{id_}")
+    return [page.status_code, httpx.get(address, headers={"Authorization": f"Bearer {secret}"}).status_code]
+
+
+def test_a_copy_of_the_cookie_opens_nothing_after_the_end(browser: Browser) -> None:
+    session = browser.client.cookies["klartext-session"]
+    assert _is_open(browser, session) == [200, 200]
+
+    browser.follow(DE["end"])
+    browser.press(DE["end_yes"])
+
+    assert _is_open(browser, session) == [303, 401]
+
+
+def test_a_new_conversation_closes_the_one_before(browser: Browser) -> None:
+    session = browser.client.cookies["klartext-session"]
+
+    browser.open("/")
+    browser.press(DE["begin"], consent="yes")
+
+    assert _is_open(browser, session) == [303, 401]
+    assert browser.open("/chat").one("form", id="say")
+
+
 def test_numbers_are_those_of_the_country(hospital: Hospital, invited: Browser) -> None:
     invited.open("/")
     assert [link.get("href") for link in invited.page.all("a", class_="call")] == ["tel:144"]

@@ -71,3 +71,16 @@ def test_a_short_token_is_refused_and_not_quoted(klartext: object, tmp_path: Pat
     assert done.returncode == 2
     assert b"KLARTEXT_CHANNEL_TOKEN has 8 characters and needs 20" in done.stderr
     assert b"tooshort" not in done.stderr
+
+
+@pytest.mark.parametrize("sender", ["\\ud800", "anna\\udfff", "\\udc00\\ud800"])
+def test_a_sender_with_half_a_character_is_refused_and_not_merged_with_another(server: Server, sender: str) -> None:
+    answer = httpx.post(
+        server.url + "/webhooks/rest/webhook",
+        content=f'{{"sender": "{sender}", "message": "Tut das weh?"}}',
+        headers={"Authorization": f"Bearer {CHANNEL_TOKEN}", "Content-Type": "application/json"},
+    )
+
+    assert answer.status_code == 422
+    assert "weh" not in answer.text
+    assert _post(server, "?", "Tut das weh?").status_code == 200  # into which such senders were merged
