@@ -98,9 +98,10 @@ class SqlOutbox:
         with talking_to(self._engine) as session:
             # Locked where there are locks: other workers wait, and then see this entry; an erasure waits, and takes it.
             session.get(ConversationRow, outgoing.conversation, with_for_update=True)
-            done = session.execute(insert(OutboxRow).from_select(list(values), row.where(open_, ~there)))
+            new = insert(OutboxRow).from_select(list(values), row.where(open_, ~there)).returning(OutboxRow.id)
+            stored = session.scalars(new).all()
             session.commit()
-            return isinstance(done, CursorResult) and done.rowcount == 1
+            return len(stored) == 1
 
     def claim(self, *, at: datetime, wanted: Wanted = ANY, lease: timedelta | None = None) -> Claimed | None:
         now = at.astimezone(UTC)

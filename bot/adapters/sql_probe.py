@@ -8,12 +8,23 @@ from pathlib import Path
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Mapped, mapped_column
 
+from bot.adapters.sql_tables import Base
 from bot.errors import NotWritable, Unreachable
 
 SOON_S = 0.5
 LEAST_FREE_BYTES = 16 * 1024 * 1024  # SQLite's log alone grows to four before it is written back
 WRITE = text("UPDATE write_probe SET written = (written + 1) % 1000000 WHERE id = 1")
+
+
+class WriteProbeRow(Base):
+    """One row that nobody reads."""
+
+    __tablename__ = "write_probe"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    written: Mapped[int]
 
 
 def probe_of(engine: Engine) -> Engine:

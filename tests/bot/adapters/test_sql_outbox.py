@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from bot.adapters.sql_outbox import LEASE, SqlOutbox, put
 from bot.adapters.sql_records import SqlRecords, migrate
 from bot.outbox_ports import ANY, Claimed, Outgoing, Wanted
+from bot.ports import StoredConversation
 from tests.bot.fhir_export.exports import NOW
 
 
@@ -137,3 +138,66 @@ def test_migrations_have_one_head_and_lead_back_to_nothing(tmp_path: Path) -> No
 
     assert set(inspect(engine).get_table_names()) == {"alembic_version"}
     engine.dispose()
+
+
+def test_what_an_older_version_handed_over_is_not_handed_over_again(url: str) -> None:
+    from alembic import command
+
+    from bot.adapters.sql_leaving import SqlLeaving
+    from bot.adapters.sql_records import alembic_config
+
+    engine, config = create_engine(url), alembic_config()
+    turn = "insert into turns (id, conversation, at, language, question, decision, score, catalog) values "
+    put_ = "insert into outbox (conversation, put_at, bundle, attempts, accepted_at) values "
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0006")
+        for number, name in enumerate(("sent", "waiting", "new", "calm"), 1):
+            decision = "declined" if name == "calm" else "urgent"
+            begun = "insert into conversations (id, begun, language, channel, consented) values (:c, :at, 'de', 'api', :yes)"
+            connection.execute(text(begun), {"c": name, "at": NOW, "yes": True})
+            values = {"id": number, "c": name, "at": NOW, "decision": decision}
+            connection.execute(text(turn + "(:id, :c, :at, 'de', 'Frage', :decision, 0.5, 'small@1')"), values)
+        later = NOW + timedelta(minutes=1)
+        for name, accepted in (("sent", later), ("waiting", None), ("calm", None)):
+            values = {"c": name, "at": later, "accepted": accepted}
+            connection.execute(text(put_ + "(:c, :at, '{}', 0, :accepted)"), values)
+    migrate(engine)
+    outbox = SqlOutbox(engine)
+
+    assert [flag.conversation for flag in SqlLeaving(engine).red_flags()] == ["new"]
+    assert (outbox.backlog().waiting, outbox.backlog().urgent) == (2, 1)
+    first = outbox.claim(at=NOW)
+    assert first is not None
+    assert first.is_urgent
+    assert outbox.last_put("waiting") == later
+    engine.dispose()
+
+
+def test_red_flags_come_first_and_wait_for_nothing_of_their_conversation(url: str) -> None:
+    records = SqlRecords.open(url)
+    records.begin(StoredConversation("c1", NOW, "de", "api"))
+    outbox = SqlOutbox(records.engine)
+    outbox.put(_out("c1", "first"))
+    outbox.put(_out("c1", "second"))
+
+    assert [outbox.put_new(Outgoing("c1", "flag", NOW, turn=7)) for _ in range(2)] == [True, False]
+    assert outbox.put_new(Outgoing("c1", "other flag", NOW, turn=8))
+
+    claimed = [_claim(outbox).bundle for _ in range(3)]
+    assert claimed == ["flag", "other flag", "first"]
+    assert outbox.claim(at=NOW) is None
+    records.close()
+
+
+def test_what_was_not_taken_has_a_pause_and_then_comes_after_what_was_tried_less(outbox: SqlOutbox) -> None:
+    for name in "ab":
+        outbox.put(_out(name, name))
+    due = Wanted(due=True)
+    outbox.release(_claim(outbox), "busy (500)", retry_at=NOW + timedelta(seconds=2))
+
+    assert _claim(outbox, due).bundle == "b"
+    assert outbox.claim(at=NOW, wanted=due) is None
+    later = outbox.claim(at=NOW + timedelta(seconds=2), wanted=due)
+    assert later is not None
+    assert (later.bundle, later.attempts) == ("a", 1)

@@ -208,7 +208,7 @@ def test_a_time_of_another_zone_is_the_same_moment(records: SqlRecords) -> None:
 
 def test_a_database_that_went_away_is_told_without_what_was_written(tmp_path: Path) -> None:
     records = SqlRecords.open(f"sqlite:///{tmp_path / 'gone.db'}")
-    records.ping()
+    records.try_writing()
     records.close()
     (tmp_path / "gone.db").unlink()
 
