@@ -18,7 +18,9 @@ from bot.web.limits import MAX_BODY_BYTES
 Item = TypeVar("Item")
 Owner = tuple[str, ...]  # from the outside in, such as address and conversation
 
-AT_ONCE = 16  # requests at work; fewer than there are threads, and as many as one batch of decisions should take
+AT_ONCE = (
+    8  # requests at work: more are not faster (they contend for one interpreter), and the next waits for all of them
+)
 FOR_URGENT = 8  # that are let in beyond these if they are urgent
 MAX_REMEMBERED = 10_000  # owners; whoever was served longest ago is forgotten first
 SAID_IN = ("text", "message", "words")  # fields of requests that hold what a patient wrote
