@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,13 +19,15 @@ from harness.systems import Opening
 MakeLong = Callable[[int], Suite]
 MakeSystem = Callable[..., Path]
 
-# Needs so many milliseconds; what it answers depends on the question alone. Notes every question it gets.
+# Needs so many milliseconds; what it answers depends on the question alone. Notes every question it gets, and for whom
+# (the process that started it).
 SCRIPT = """\
-import hashlib, json, sys, time
-needs_s, log = float(sys.argv[1]) / 1000, open(sys.argv[2], "a")
+import hashlib, json, os, sys, time
+needs_s, log, asking = float(sys.argv[1]) / 1000, open(sys.argv[2], "a"), open(f"{sys.argv[2]}.{os.getppid()}", "a")
 for line in sys.stdin:
     question = json.loads(line)["question"]
     log.write(question + "\\n"); log.flush()
+    asking.write(question + "\\n"); asking.flush()
     time.sleep(needs_s)
     number = int(hashlib.sha256(question.encode()).hexdigest(), 16)
     pair = ["costs", "pain", None][number % 3]
@@ -76,3 +79,11 @@ def long_suite(make_suite: Callable[[Sequence[Question]], Suite], make_question:
 def timeless(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Return outcomes without what differs between any two runs."""
     return [replace(outcome, elapsed_ms=0.0) for outcome in outcomes]
+
+
+def eventually(holds: Callable[[], bool], *, within_s: float = 120) -> bool:
+    """Wait until something holds; a busy machine takes its time."""
+    deadline = time.monotonic() + within_s
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return holds()

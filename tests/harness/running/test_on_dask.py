@@ -19,6 +19,7 @@ import yaml
 from bot import Unreachable, UserFixable
 from harness.loopback_cluster import LoopbackCluster, loopback_cluster
 from harness.run import Plan, ask_suite, load_outcomes
+from harness.running.chunks import CHUNK
 from harness.running.planning import How, plan_of, recipe_of
 from harness.running.recipe import Recipe
 from harness.running.store import PARTS, Store, find_store
@@ -26,7 +27,7 @@ from harness.score import summarise_tally
 from harness.suite import Suite
 from harness.systems import Opening
 from tests.harness.external.servers import Seen, serving
-from tests.harness.running.conftest import MakeLong, MakeSystem, timeless
+from tests.harness.running.conftest import MakeLong, MakeSystem, eventually, timeless
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoopbackCluste
 def run(suite: Suite, recipe: Recipe, out: Path, how: How, progress: Callable[[int], None] = lambda _: None) -> Store:
     with recipe.opened() as (system, catalog):
         return ask_suite(suite, system, catalog, out, plan_of(how, recipe, system, progress))
+
+
+def _lines(file: Path) -> int:
+    return file.read_bytes().count(b"\n")
 
 
 def serial(suite: Suite, recipe: Recipe, out: Path) -> Store:
@@ -58,8 +63,9 @@ def test_a_killed_worker_loses_and_doubles_nothing(
 
         def kill_once(count: int) -> None:
             if sum(stored) == 0 and count:
-                time.sleep(0.1)  # both workers are in the middle of something
-                os.kill(cluster.workers[0].pid, signal.SIGKILL)
+                asked_by = log.with_name(f"{log.name}.{cluster.workers[0].pid}")
+                assert eventually(lambda: asked_by.is_file() and 0 < _lines(asked_by) % CHUNK < CHUNK // 2)
+                os.kill(cluster.workers[0].pid, signal.SIGKILL)  # it is in the middle of something
             stored.append(count)
 
         run(suite, recipe, tmp_path / "run", how, kill_once)

@@ -6,8 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +19,7 @@ from harness.running.planning import How, plan_of
 from harness.running.processes import processes_for
 from harness.running.recipe import Errand, Recipe, Refused, ask_elsewhere
 from harness.systems import Opening
-from tests.harness.running.conftest import MakeLong, timeless
+from tests.harness.running.conftest import MakeLong, eventually, timeless
 
 
 @pytest.fixture
@@ -59,13 +57,6 @@ def alive(pid: int) -> bool:
         return False
 
 
-def eventually(holds: Callable[[], bool], *, within_s: float = 30) -> bool:
-    deadline = time.monotonic() + within_s
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return holds()
-
-
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's /proc to see child processes")
 def test_a_killed_run_leaves_no_process_behind_and_goes_on_where_it_was(
     long_suite: MakeLong, opening: Opening, recipe: Recipe, tmp_path: Path
@@ -74,7 +65,7 @@ def test_a_killed_run_leaves_no_process_behind_and_goes_on_where_it_was(
     command = [sys.executable, "-c", RUN, str(tmp_path), opening.catalog, str(opening.data)]
 
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        assert eventually(lambda: stored.is_file() or process.poll() is not None)
+        assert eventually(lambda: (stored.is_file() and stored.stat().st_size > 0) or process.poll() is not None)
         workers = children_of(process.pid)
         process.send_signal(signal.SIGKILL)
     before = stored.read_bytes()
