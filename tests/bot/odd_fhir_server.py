@@ -51,10 +51,14 @@ def _flood(say: Say, over: threading.Event) -> None:
         say(chunk)
 
 
+def _silent(_: Say, over: threading.Event) -> None:
+    over.wait()
+
+
 LONG = b"HTTP/1.1 200 OK\r\nContent-Type: application/fhir+json\r\nContent-Length: 9999\r\n\r\n"
 PAGE = b"<html><body>Please log in</body></html>"
 ODDITIES: dict[str, Oddity] = {
-    "silent": lambda _, over: over.wait() and None,
+    "silent": _silent,
     "trickled head": _drip(b"HTTP/1.1 200 OK\r\nX-Slow: ", b"x"),
     "trickled body": _drip(LONG, b" "),
     "endless body": _flood,

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from bot import Assistant
-from bot.adapters.fhir_server import HttpFhirServer, Patience
+from bot.adapters.fhir_server import HttpFhirServer
 from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_leaving import SqlLeaving
 from bot.adapters.sql_outbox import SqlOutbox
@@ -20,7 +20,7 @@ from bot.adapters.sql_records import SqlRecords
 from bot.delivery import SWEEP, Delivery, Sources
 from bot.handover import Context, Handover
 from bot.outbox import Pushed
-from bot.outbox_ports import Outgoing
+from bot.outbox_ports import Outgoing, Patience
 from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
 from bot.red_flag_delivery import RedFlagDelivery, Waiting
 from bot.settings import FhirAccess

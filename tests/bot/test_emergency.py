@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from bot import Assistant
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.emergency import FEATURES, Decision, Lookout, decision_of, load_decisions
 from bot.matching.alarm import AlarmTexts, fit_alarm
@@ -122,3 +125,45 @@ def test_examples_have_at_least_eight_authors_and_every_emergency_a_flag(languag
 
 def test_the_embedded_encoder_and_the_fake_give_vectors_of_one_kind() -> None:
     assert EmbeddedEncoder().encode(["a"]).dtype == HashEncoder().encode(["a"]).dtype == np.float32
+
+
+def _held_out(language: str) -> list[tuple[str, str]]:
+    """Lines of two authors whom neither rules nor alarm have seen."""
+    lines = (Path(__file__).parents[1] / "data" / "safety" / f"everyday-{language}.tsv").read_text("utf-8").splitlines()
+    return [(kind, text) for kind, _, text in (line.partition("\t") for line in lines[1:])]
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_what_unseen_people_say_every_day_hardly_ever_alarms_and_their_emergencies_do(
+    shipped: Assistant, language: str
+) -> None:
+    rows = _held_out(language)
+    flags = [shipped.red_flag(text, fallback=language) is not None for _, text in rows]
+    everyday = [flag for (kind, _), flag in zip(rows, flags, strict=True) if not kind.startswith("urgent")]
+    urgent = [flag for (kind, _), flag in zip(rows, flags, strict=True) if kind.startswith("urgent")]
+
+    assert sum(everyday) <= 0.02 * len(everyday)
+    assert sum(urgent) >= 0.97 * len(urgent)
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+@pytest.mark.parametrize(
+    "hide",
+    [
+        lambda text: "\u00ad".join(text),
+        lambda text: "\u200b".join(text),
+        lambda text: text.translate(str.maketrans("aeop", "аеор")),
+        lambda text: " ".join(text.replace(" ", "")),
+        lambda text: "und dann noch die Frage nach dem Parkplatz. " * 110 + text,
+    ],
+    ids=["soft hyphens", "zero width", "cyrillic", "spaced", "behind 4,500 characters"],
+)
+def test_hidden_emergencies_of_unseen_people_alarm_as_often(
+    shipped: Assistant, language: str, hide: Callable[[str], str]
+) -> None:
+    plain = [text for kind, text in _held_out(language) if kind == "urgent-short"]
+    seen_plainly = [text for text in plain if shipped.red_flag(text, fallback=language)][:34]
+
+    missed = [text for text in seen_plainly if not shipped.red_flag(hide(text), fallback=language)]
+
+    assert len(missed) <= 0.1 * len(seen_plainly), missed

@@ -14,12 +14,13 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.adapters.fhir_server import HttpFhirServer, Patience
+from bot.adapters.fhir_server import HttpFhirServer
 from bot.adapters.sql_outbox import LEASE, SqlOutbox
 from bot.adapters.sql_records import SqlRecords
 from bot.errors import NotSent
 from bot.fhir_export import Export, Ids
 from bot.outbox import Pushed, push
+from bot.outbox_ports import Patience
 from bot.settings import FhirAccess
 from tests.bot.faulty_proxy import Fault, FaultyProxy, faulty_proxy
 from tests.bot.fhir_export.exports import NOW, answered, export, form, mixed_export, outgoing, response

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -101,6 +102,10 @@ def ward(request: pytest.FixtureRequest, records: SqlRecords, server: OddServer)
     return Ward(records, FhirAccess(url=server.url, ids=request.param))
 
 
+def _told(server: OddServer, count: int) -> bool:
+    return len(server.tasks('"stat"')) == count
+
+
 def _until(holds: Callable[[], object], *, within_s: float = SOON_S) -> None:
     end = time.monotonic() + within_s
     while not holds():
@@ -175,7 +180,7 @@ def test_no_other_resource_that_a_server_refuses_holds_a_red_flag_back(
         ward.say("c1", "declined")
         for number in range(2, 5):
             ward.say("c1", number=number)
-            _until(lambda so_many=number - 1: len(server.tasks('"stat"')) == so_many)
+            _until(partial(_told, server, number - 1))
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,11 @@ def until_waiting(together: Together[int, int], count: int) -> None:
         threading.Event().wait(0.01)
 
 
+def stop_who_waits(together: Together[int, int], stop: Callable[[], None]) -> None:
+    until_waiting(together, 1)
+    stop()
+
+
 def test_who_asks_alone_is_served_at_once() -> None:
     doubling = Doubling()
     doubling.go.set()
@@ -104,7 +109,7 @@ def test_who_is_stopped_while_waiting_leaves_the_queue_and_the_others_are_served
     with ThreadPoolExecutor(4) as pool:
         first = pool.submit(together.ask, 1)
         doubling.began.wait(30)
-        stopper = pool.submit(lambda: (until_waiting(together, 1), stop()))
+        stopper = pool.submit(stop_who_waits, together, stop)
         with pytest.raises(Stopped):
             together.ask(2)
         stopper.result(30)
@@ -149,7 +154,7 @@ def test_who_is_stopped_while_serving_keeps_nobody_waiting(stop: Callable[[], No
     together = Together(doubling, at_most=8)
 
     with ThreadPoolExecutor(2) as pool:
-        stopper = pool.submit(lambda: (until_waiting(together, 1), stop()))
+        stopper = pool.submit(stop_who_waits, together, stop)
         other = pool.submit(lambda: (doubling.began.wait(30), together.ask(3))[1])
         with pytest.raises(Stopped):
             together.ask(2)

@@ -18,8 +18,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from bot.adapters.fhir_server import HttpFhirServer, Patience
+from bot.adapters.fhir_server import HttpFhirServer
 from bot.errors import NotSent, UserFixable
+from bot.outbox_ports import Patience
 from bot.settings import FhirAccess
 from tests.bot.fhir_export.exports import NOW, mixed_export, outgoing
 

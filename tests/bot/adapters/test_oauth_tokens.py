@@ -12,9 +12,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from bot.adapters.bounded_http import BoundedHttp
-from bot.adapters.fhir_server import HttpFhirServer, Patience
+from bot.adapters.fhir_server import HttpFhirServer
 from bot.adapters.oauth_tokens import Tokens
 from bot.errors import MissingExtra, NotSent, UserFixable
+from bot.outbox_ports import Patience
 from bot.settings import FhirAccess
 from tests.bot.adapters.test_fhir_server import BUNDLE, DONE, scripted
 from tests.bot.token_endpoint import CLIENT, SECRET, TokenEndpoint, token_endpoint

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.interview.fhir_json import as_object, string
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.resources import coding, form, item
 
@@ -158,7 +159,11 @@ def test_a_forgotten_lump_is_added_after_everything_was_agreed_to(
 
     assert chat.open == "finished"
     assert len(chat.session.filling.answers) > before
-    codes = [dict(answer.value)["code"] for path, each in chat.session.filling.answers.items()
-             if path[-1][0] == "complaint-kind" for answer in each]  # type: ignore[arg-type] # fmt: skip
+    codes = [
+        string(as_object(answer.value), "code")
+        for path, each in chat.session.filling.answers.items()
+        if path[-1][0] == "complaint-kind"
+        for answer in each
+    ]
     assert "89164003" in codes
     assert len(codes) == 1 + complaint

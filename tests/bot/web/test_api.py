@@ -43,7 +43,9 @@ def test_a_question_is_answered_with_the_approved_text(patient: Patient, shipped
     assert texts(answer)[1:] == [DE["sample_label"]]
 
 
-@pytest.mark.parametrize("text", ["", "\u200b", "wie " * 3000, "danke", "Tut das weh?", "Zebra?", "/interview", "/staff"])
+@pytest.mark.parametrize(
+    "text", ["", "\u200b", "wie " * 3000, "danke", "Tut das weh?", "Zebra?", "/interview", "/staff"]
+)
 def test_every_reply_says_whom_to_call(patient: Patient, text: str) -> None:
     assert patient.send(text=text).json()["reply"]["notice"] == DE["emergency_notice"]
 
