@@ -96,6 +96,17 @@ def calls_off(text: str) -> bool:
     return _made_of(said, phrases, fill) and not _made_of(said, fill)
 
 
+def calms(text: str) -> bool:
+    """Say whether a message takes an alarm back somewhere in its words: "Was? Mir geht es gut, das war ein Scherz."."""
+    said = " ".join(words(text))
+    return len(said.split()) <= MOST_WORDS and bool(_taken_back().search(said))
+
+
+@lru_cache(maxsize=1)
+def _taken_back() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(_load('all_clear')['anywhere'])})\b")
+
+
 @lru_cache(maxsize=8)
 def _reactions(language: str) -> _Reactions:
     listed = _load(language)

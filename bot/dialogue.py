@@ -171,6 +171,8 @@ INTERVIEW = frozenset(
         "medical history",
     ]
 )
+# Words: a message that begins with yes and is no longer confirms an open alarm.
+CONFIRMING = 8
 YES = frozenset(["ja", "jo", "ja bitte", "ja genau", "yes", "yes please"])
 NO = frozenset(["nein", "nein danke", "ne", "nee", "no", "no thanks", "no thank you"])
 # Messages that ask on from the answer before.
@@ -260,8 +262,10 @@ def says_no_emergency(state: State, text: str) -> bool:
 
 
 def says_emergency(state: State, text: str) -> bool:
-    """Whether the patient confirms that a possible emergency is one."""
-    return state.alarmed and _plain(text) in YES
+    """Whether the patient confirms that a possible emergency is one: "ja", "ja, wirklich ganz schlimm"."""
+    said = _plain(text)
+    first = said.partition(" ")[0]
+    return state.alarmed and (said in YES or (first in YES and "?" not in text and len(said.split()) <= CONFIRMING))
 
 
 def says_it_again(state: State, text: str) -> bool:
@@ -332,7 +336,8 @@ def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, 
     if response.decision == "urgent":
         return _urgent(state, response)
     if response.too_long:
-        return Reply(language, (interface(language, "too_long", limit=MAX_CHARACTERS),)), state
+        told = interface(language, "too_long", limit=MAX_CHARACTERS)
+        return Reply(language, (told, interface(language, "emergency_notice"))), state
     if response.decision == "answered" and response.pair_id is not None:
         reply, after = show_pair(state, response.pair_id, catalog, sample=response.sample)
         further = tuple(content(catalog.pair(part.pair_id), "answer") for part in response.also)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.acknowledgement import CLOSED, Kind, calls_off, reaction, remarks
+from bot.acknowledgement import CLOSED, Kind, calls_off, calms, reaction, remarks
 from bot.assistant import Assistant
 from bot.dialogue import (
     State,
@@ -115,7 +115,7 @@ class Reactions:
         command = text.strip().lower()
         asking = self._interviewer is not None and self._interviewer.is_asking
         if not sanitise(text).text:
-            return None if asking and not state.alarmed else _fixed(state, "empty")
+            return None if asking and not state.alarmed else _fixed(state, "empty", "emergency_notice")
         if command in ("/help", "/hilfe", "/?"):
             return self._then_question(_fixed(state, "help"), at)
         if command in ("/easy", "/einfach"):
@@ -137,15 +137,19 @@ class Reactions:
 
     def _to_alarm(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to what is said to an open alarm: yes, no, or the same again; None when it is something else."""
-        if says_emergency(state, text):
+        if says_emergency(state, text) and not calms(text):
             told = None if state.confirmed else replace(self._pick(state, text, None), decision="urgent")
             return Reaction(emergency(state), replace(state, confirmed=True), told)
-        if says_no_emergency(state, text):
+        if says_no_emergency(state, text) or self._calms(state, text):
             return self._called_off(state, at)
         if says_it_again(state, text):
             # One complaint is told to the team once.
             return Reaction(self._answer(state, text).reply, state)
         return None
+
+    def _calms(self, state: State, text: str) -> bool:
+        """Say whether words take the open alarm back and raise none by rule themselves."""
+        return state.alarmed and calms(text) and not self._raises(text, state.language, rules_only=True)
 
     def _called_off(self, state: State, at: datetime) -> Reaction:
         """Go on after an alarm: the open question may take what was held back; else it may be a question."""

@@ -20,14 +20,16 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.errors import BadData
-from bot.matching.disguise import Speller, readings
-from bot.matching.passages import passages
+from bot.matching.disguise import LONGEST_WORD, Speller, readings
+from bot.matching.passages import passages, sentences
 from bot.matching.text import words
 
 FLAGS = ("breathing", "chest-pain", "collapse", "bleeding", "allergy", "stroke", "overdose", "suicide", "acute")
 # What the words around a sign can say. The first is evidence of an emergency, the second to seventh against it.
 CONTEXTS = ("now", "past", "chronic", "checked", "denied", "general", "hearsay", "fear", "exam", "somebody", "severe")
 EXCUSES = frozenset(CONTEXTS[1:7])
+# What one sentence says of those beside it.
+STAYS = frozenset({"now", "past", "chronic", "checked", "hearsay"})
 BY_RULE_ONLY = 3  # words: what is no longer than this alarms by rule only
 RED_FLAGS = Path(__file__).parent / "red_flags"
 
@@ -116,23 +118,30 @@ class RedFlags:
 
     def around(self, text: str) -> frozenset[str]:
         """Return what a text says of who, when and how, out of `CONTEXTS`."""
-        return self._around(" ".join(words(text)))
+        return self._around(" ".join(word[:LONGEST_WORD] for word in words(text)))
 
     def _signs_in(self, text: str) -> Iterator[Sign]:
-        return (sign for passage in passages(text) if (sign := self._sign(passage)))
+        for passage in passages(text):
+            if (sign := self._sign(passage, frozenset())) is not None:
+                yield sign
+            if (parts := sentences(passage))[1:] and (sign is None or not sign.firm):
+                # A question before a sign does not ask about it; but what is past or heard of stays so.
+                told = self.around(passage) & STAYS
+                yield from (sign for part in parts if (sign := self._sign(part, told)) is not None)
 
     def _around(self, folded: str) -> frozenset[str]:
         return frozenset(name for name, pattern in self.contexts.items() if pattern.search(folded))
 
-    def _sign(self, passage: str) -> Sign | None:
-        folded = " ".join(words(passage))
+    def _sign(self, passage: str, told: frozenset[str]) -> Sign | None:
+        # No word is that long, and a rule may look at each of its letters from each of the others.
+        folded = " ".join(word[:LONGEST_WORD] for word in words(passage))
         if self.never is not None:
             # An idiom explains its own words; what stands beside it counts.
             folded = self.never.sub("…", folded)
         for rule in self.rules:
             match = rule.matches.search(folded)
             if match and not (rule.unless is not None and rule.unless.search(folded)):
-                return Sign(rule.flag, match[0] or folded, self._around(folded))
+                return Sign(rule.flag, match[0] or folded, self._around(folded) | told)
         return None
 
 

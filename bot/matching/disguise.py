@@ -18,12 +18,15 @@ from pathlib import Path
 from bot.matching.text import words
 
 MAX_READINGS = 6
-LONGEST_WORD = 24
+LONGEST_WORD = 40  # letters; longer ones are no words
+RUN_TOGETHER = (20, 400)  # letters of a piece of text that may hold several words
+UNKNOWN_LETTER = -2.5  # log-likelihood of a letter in a word that is not known
+MOST_LETTERS = 8_000  # of a text that is read in other ways; what is longer is no message in disguise
 
 _DIGITS = str.maketrans(
     {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s", "€": "e"}
 )
-_LEET_WORD = re.compile(r"\S*(?:[^\W\d_][0134578@$€!|]|[0134578@$€|][^\W\d_])\S*")
+_LEET = re.compile(r"[^\W\d_][0134578@$€!|]|[0134578@$€|][^\W\d_]")
 # Three or more single letters or pairs of letters in a row, whatever stands between them.
 _SPELLED = re.compile(
     r"(?<![^\W_])[^\W_]{1,2}(?:[^\w\s'’]{0,3}[\s_][^\w\s'’]{0,3}[^\W_]{1,2}|[^\w\s'’]{1,3}[^\W_]{1,2}|_[^\W_]{1,2}){3,}(?![^\W_])"
@@ -48,26 +51,29 @@ class Speller:
         return cls(Counter(word for text in texts for word in words(text)))
 
     @cached_property
-    def _total(self) -> int:
-        return self.counts.total()
+    def _weights(self) -> dict[str, float]:
+        total = self.counts.total() or 1
+        return {word: log(count / total) for word, count in self.counts.items()}
 
     def split(self, letters: str) -> str:
         """Return the likeliest words that the letters make; runs of unknown letters stay together."""
-        best: list[tuple[float, int]] = [(0.0, 0)]
+        known, unknown = self._weights, log(0.1 / (self.counts.total() or 1))
+        weight, start = [0.0], [0]
         for end in range(1, len(letters) + 1):
-            starts = range(max(0, end - LONGEST_WORD), end)
-            best.append(max((best[start][0] + self._weight(letters[start:end]), start) for start in starts))
+            best, begin = -1e18, end - 1
+            for first in range(max(0, end - LONGEST_WORD), end):
+                likely = known.get(letters[first:end])
+                total = weight[first] + (unknown + UNKNOWN_LETTER * (end - first) if likely is None else likely)
+                if total > best:
+                    best, begin = total, first
+            weight.append(best)
+            start.append(begin)
         cuts, end = [len(letters)], len(letters)
         while end:
-            end = best[end][1]
+            end = start[end]
             cuts.append(end)
         cuts.reverse()
-        return " ".join(letters[start:end] for start, end in pairwise(cuts))
-
-    def _weight(self, word: str) -> float:
-        if word in self.counts:
-            return log(self.counts[word] / self._total)
-        return log(0.1 / self._total) - 2.5 * len(word)
+        return " ".join(letters[first:last] for first, last in pairwise(cuts))
 
 
 def plain_letters(text: str) -> str:
@@ -82,17 +88,32 @@ def readings(text: str, speller: Speller) -> tuple[str, ...]:
         text: Sanitised text.
         speller: Of the language in which it is read.
     """
+    if len(text) > MOST_LETTERS:
+        return ()
     plain = plain_letters(text)
     found = [plain]
-    for undo in (_digits_as_letters, _joined, lambda said: _spelled_out(said, speller), _unstretched):
-        found += [undo(said) for said in tuple(found)]
+    ways = (_digits_as_letters, _joined, lambda said: _spelled_out(said, speller), _unstretched)
+    for undo in (*ways, lambda said: _run_together(said, speller)):
+        found = list(dict.fromkeys([*found, *(undo(said) for said in found)]))
     # With two letters left, then with one: "hilffffe", "kommmmt".
     found += [_STRETCHED.sub(r"\1\1", plain)]
     return tuple(other for other in dict.fromkeys(found) if other != text)[:MAX_READINGS]
 
 
 def _digits_as_letters(text: str) -> str:
-    return _LEET_WORD.sub(lambda word: word[0].replace("!", "i").replace("|", "l").translate(_DIGITS), text)
+    return " ".join(_as_letters(piece) if _LEET.search(piece) else piece for piece in text.split())
+
+
+def _as_letters(piece: str) -> str:
+    return piece.replace("!", "i").replace("|", "l").translate(_DIGITS)
+
+
+def _run_together(text: str, speller: Speller) -> str:
+    """Cut what is too long for a word into words: "ikriegekeineluft"."""
+    least, most = RUN_TOGETHER
+    return " ".join(
+        speller.split("".join(words(piece))) if least <= len(piece) <= most else piece for piece in text.split()
+    )
 
 
 def _joined(text: str) -> str:

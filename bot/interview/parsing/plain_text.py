@@ -16,6 +16,8 @@ from bot.interview.parsing.vocabulary import Frames, Words
 from bot.matching.text import MAX_CHARACTERS, sanitise
 
 MOST_POINTED = 8  # words; a longer sentence is told as it is
+# A whole reply made of these says that there is nothing to say.
+_NO = frozenset("nein nee ne na noe nö nix nichts nichts mehr sonst danke no nope nothing else thanks thank you".split())
 _URN = re.compile(r"urn:[a-z0-9][a-z0-9-]{0,31}:\S+", re.IGNORECASE)
 _AROUND_URL = ".,;:!?()<>\"'"
 # Files that patients have. The standard library's table depends on the machine it runs on.
@@ -52,6 +54,8 @@ def read_words(raw: str, reply: Reply, asked: Asked, words: Words) -> Reading:
     texts = [token.text for token in reply.tokens if token.kind != "mark"]
     prompt = {token.text for token in cut(asked.prompt, words.fold).tokens if token.kind == "word"}
     about_it = tuple(text for text in texts if text not in prompt)  # "ich habe keinen Hausarzt"
+    if asked.type == "text" and texts and _NO.issuperset(texts):
+        return Read((), literal=False)
     crossed_out = not texts and all(token.text in ("-", "/") for token in reply.tokens)
     if tuple(texts) in words.frames.none or about_it in words.frames.none or crossed_out:
         kept = read_text(raw, asked)

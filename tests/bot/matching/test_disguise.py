@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.matching.disguise import MAX_READINGS, Speller, readings
+from bot.matching.passages import passages
 from bot.matching.text import sanitise, seen, words
 from bot.safety import load_examples, load_red_flags
 
@@ -102,3 +103,15 @@ def test_any_text_has_few_readings_that_can_be_folded(text: str) -> None:
 
     assert len(found) <= MAX_READINGS
     assert all(isinstance(words(said), list) for said in found)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["x", "a ", "k. ", "luft", "1e", "ä", ". ", "Lu\u00adft ", "a1 ", "\U0001f170"],
+    ids=ascii,
+)
+def test_the_longest_text_that_the_service_takes_is_looked_at_in_reasonable_steps(piece: str) -> None:
+    text = seen(piece * (60_000 // len(piece)))
+
+    assert all(len(words(passage)) <= 60 for passage in passages(text))  # rules may take the square of this
+    assert load_red_flags("de").check(text + ". Ich kriege keine Luft") == "breathing"
