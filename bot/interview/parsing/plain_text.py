@@ -17,7 +17,29 @@ from bot.matching.text import MAX_CHARACTERS, sanitise
 
 MOST_POINTED = 8  # words; a longer sentence is told as it is
 # A whole reply made of these says that there is nothing to say.
-_NO = frozenset("nein nee ne na noe nö nix nichts nichts mehr sonst danke no nope nothing else thanks thank you".split())
+_NO = frozenset(
+    [
+        "nein",
+        "nee",
+        "ne",
+        "na",
+        "noe",
+        "nö",
+        "nix",
+        "nichts",
+        "nichts",
+        "mehr",
+        "sonst",
+        "danke",
+        "no",
+        "nope",
+        "nothing",
+        "else",
+        "thanks",
+        "thank",
+        "you",
+    ]
+)
 _URN = re.compile(r"urn:[a-z0-9][a-z0-9-]{0,31}:\S+", re.IGNORECASE)
 _AROUND_URL = ".,;:!?()<>\"'"
 # Files that patients have. The standard library's table depends on the machine it runs on.
