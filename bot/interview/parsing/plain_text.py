@@ -76,7 +76,7 @@ def read_words(raw: str, reply: Reply, asked: Asked, words: Words) -> Reading:
     texts = [token.text for token in reply.tokens if token.kind != "mark"]
     prompt = {token.text for token in cut(asked.prompt, words.fold).tokens if token.kind == "word"}
     about_it = tuple(text for text in texts if text not in prompt)  # "ich habe keinen Hausarzt"
-    if asked.type == "text" and texts and _NO.issuperset(texts):
+    if asked.type == "text" and _NO.issuperset(texts) and not {"nichts", "nix", "nothing"}.issuperset(texts):
         return Read((), literal=False)
     crossed_out = not texts and all(token.text in ("-", "/") for token in reply.tokens)
     if tuple(texts) in words.frames.none or about_it in words.frames.none or crossed_out:
