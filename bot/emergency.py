@@ -105,6 +105,10 @@ def decision_of(language: str) -> Decision:
     return load_decisions().get(language, load_decisions()["en"])
 
 
+def _pieces(text: str) -> int:
+    return len(text.split())
+
+
 class Lookout:
     """Looks for emergencies in one language."""
 
@@ -126,6 +130,7 @@ class Lookout:
             texts: Messages of any length, as `bot.matching.text.seen` gives them.
             vectors: Of the messages where they are known already, shape (messages, dimensions).
         """
+        texts, vectors = self._spelt_together(texts, vectors)
         verdicts: list[Verdict] = [CALM] * len(texts)
         left: list[int] = []
         signs = [self._rules.signs(text) for text in texts]
@@ -161,13 +166,7 @@ class Lookout:
         """
         if not texts:
             return []
-        pieces = [
-            (
-                text,
-                *(piece for said in (text, *self._rules.readings(text)) for piece in passages(said) if piece != text),
-            )
-            for text in texts
-        ]
+        pieces = [(text, *self._further(text)) for text in texts]
         flat = list(chain.from_iterable(pieces))
         starts = np.cumsum([0, *(len(each) for each in pieces)])
         encoded = self._encoded(flat, starts, vectors)
@@ -182,6 +181,21 @@ class Lookout:
             own = np.array([scores[row] for row in range(starts[number], starts[number + 1])])
             result[number] = self._measured(texts[number], pieces[number], own, signs[number])
         return result
+
+    def _spelt_together(self, texts: Sequence[str], vectors: Floats | None) -> tuple[Sequence[str], Floats | None]:
+        """Return messages, those that are spelt letter by letter as they are meant: not only piece by piece."""
+        spelt = {
+            number: min((text, *self._rules.readings(text)), key=_pieces)
+            for number, text in enumerate(texts)
+            if 2 * sum(len(piece) == 1 for piece in text.split()) > _pieces(text) > FEW
+        }
+        if not spelt:
+            return texts, vectors
+        together = [spelt.get(number, text) for number, text in enumerate(texts)]
+        if vectors is not None:
+            vectors = vectors.copy()
+            vectors[list(spelt)] = self._encoder.encode(list(spelt.values()))
+        return together, vectors
 
     def _further(self, text: str) -> tuple[str, ...]:
         """Return what is judged besides a whole message: its passages, and what else it may say."""

@@ -119,9 +119,21 @@ def _fit_alarm(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Alarm:
     examples = load_examples(catalog.language)
     ordinary = tuple(text for _, text in indexed_texts(catalog)[len(catalog.pairs) :])
     texts = AlarmTexts(examples.urgent, examples.harmless, ordinary)
-    own = encoder.encode([text for _, text in examples.urgent] + list(examples.harmless))
+    own = _own_vectors(catalog.language, encoder)
     known = vectors[len(catalog.pairs) :][:: texts.step]
     return fit_alarm(texts, np.concatenate([own, known]), FLAGS)
+
+
+_known_examples: dict[tuple[str, str], Vectors] = {}  # by encoder and language: no catalog changes them
+
+
+def _own_vectors(language: str, encoder: Encoder) -> Vectors:
+    """Return the vectors of the alarm's own examples, shape (examples, dimensions)."""
+    key = (encoder.name, language)
+    if key not in _known_examples:
+        examples = load_examples(language)
+        _known_examples[key] = encoder.encode([text for _, text in examples.urgent] + list(examples.harmless))
+    return _known_examples[key]
 
 
 def _calmed(alarm: Alarm, language: str, encoder: Encoder, ordinary: Sequence[str], vectors: Vectors) -> Alarm:

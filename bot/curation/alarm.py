@@ -19,7 +19,10 @@ from bot.ports import Encoder
 from bot.safety import FLAGS, RED_FLAGS, Examples, RedFlags, load_examples, load_red_flags
 
 FOLDS = 3
-EVERYDAY = ("thanks", "hesitation", "answers", "fear", "refusal", "idioms", "old-complaints", "exam", "ordinary")
+EVERYDAY = (
+    "thanks", "hesitation", "answers", "fear", "refusal", "idioms", "old-complaints", "exam", "smalltalk", "fine",
+    "ordinary",
+)  # fmt: skip
 URGENT_WEIGHT, EVERYDAY_WEIGHT = 3.0, 5.0  # what a missed emergency and a false alarm in small talk weigh in the fit
 RIDGE = 0.5
 REAL = {"U": "real urgent", "S": "real soon", "N": "real neither"}

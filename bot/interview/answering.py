@@ -176,7 +176,10 @@ def _asks_consent(item: Item) -> bool:
 def understood(x: Exchange, step: AskItem, reading: Read) -> None:
     """Take answers that were read: at once when they were said in so many words, else after reading them back."""
     answers = with_earlier(x, step, reading.answers)
-    if not reading.answers:
+    if not reading.answers and reading.literal:
+        x.note(pending=None, nothing=False, proposed=False)
+        leave(x, "none")
+    elif not reading.answers:
         x.note(pending=(), nothing=True, proposed=False)
         read_back(x, step)
     elif _refused(x, step, answers):

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from html import unescape
+from itertools import pairwise, product
 from math import log
 from pathlib import Path
 
@@ -21,6 +22,7 @@ MAX_READINGS = 6
 LONGEST_WORD = 40  # letters; longer ones are no words
 RUN_TOGETHER = (20, 400)  # letters of a piece of text that may hold several words
 UNKNOWN_LETTER = -2.5  # log-likelihood of a letter in a word that is not known
+MOST_RUNS = 4  # of drawn out letters in a word; more are taken as one letter each
 MOST_LETTERS = 8_000  # of a text that is read in other ways; what is longer is no message in disguise
 
 _DIGITS = str.maketrans(
@@ -54,6 +56,22 @@ class Speller:
     def _weights(self) -> dict[str, float]:
         total = self.counts.total() or 1
         return {word: log(count / total) for word, count in self.counts.items()}
+
+    def unstretched(self, text: str) -> str:
+        """Return a text in which no letter is drawn out: of "voooomiiit", the spelling that is a known word."""
+        return " ".join(self._short(piece) if _STRETCHED.search(piece) else piece for piece in text.split())
+
+    def _short(self, piece: str) -> str:
+        once = _STRETCHED.sub(r"\1", piece)
+        runs = [run[1] for run in _STRETCHED.finditer(piece)][:MOST_RUNS]
+        for lengths in product((1, 2), repeat=len(runs)):
+            spelt = piece
+            for run, length in zip(_STRETCHED.finditer(piece), lengths, strict=False):
+                spelt = spelt.replace(run[0], run[1] * length)
+            spelt = _STRETCHED.sub(r"\1", spelt)
+            if "".join(words(spelt)) in self.counts:
+                return spelt
+        return once
 
     def split(self, letters: str) -> str:
         """Return the likeliest words that the letters make; runs of unknown letters stay together."""
@@ -90,9 +108,9 @@ def readings(text: str, speller: Speller) -> tuple[str, ...]:
     """
     if len(text) > MOST_LETTERS:
         return ()
-    plain = plain_letters(text)
+    plain = plain_letters(unescape(text))
     found = [plain]
-    ways = (_digits_as_letters, _joined, lambda said: _spelled_out(said, speller), _unstretched)
+    ways = (_digits_as_letters, _joined, lambda said: _spelled_out(said, speller), speller.unstretched)
     for undo in (*ways, lambda said: _run_together(said, speller)):
         found = list(dict.fromkeys([*found, *(undo(said) for said in found)]))
     # With two letters left, then with one: "hilffffe", "kommmmt".
@@ -129,10 +147,6 @@ def _spelled_out(text: str, speller: Speller) -> str:
         return speller.split("".join(pieces))
 
     return _SPELLED.sub(together, text)
-
-
-def _unstretched(text: str) -> str:
-    return _STRETCHED.sub(r"\1", text)
 
 
 @lru_cache(maxsize=1)

@@ -105,7 +105,7 @@ def test_help_on_request(say: Say, command: str) -> None:
 def test_an_empty_turn_is_answered_and_changes_nothing(say: Say, nothing: str) -> None:
     say("dauer und kosten?")
 
-    assert _texts(say(nothing)) == [DE["empty"]]
+    assert _texts(say(nothing)) == [DE["empty"], DE["emergency_notice"]]
     assert _texts(say("2"))[0] == COSTS
 
 
@@ -179,7 +179,7 @@ def test_each_turn_is_on_disk_before_its_reply(small: Assistant, tmp_path_factor
 
 
 def test_what_is_stored_is_sanitised_and_complete(say: Say, records: SqlRecords) -> None:
-    say("dauer\x00und \ud800kosten?")
+    say("dauer\x00 und \ud800kosten?")
 
     (stored,) = records.open_questions()
 

@@ -44,7 +44,7 @@ WEIGHT: Json = {
     "code": [{"system": "http://loinc.org", "code": "29463-7"}],
     "extension": [{"url": EXTRACT, "valueBoolean": True}],
 }
-ASKED = form(WEIGHT, {"linkId": "note", "type": "string", "text": "Noch etwas?"}, language="de")
+ASKED = form(WEIGHT, {"linkId": "note", "type": "text", "text": "Noch etwas?"}, language="de")
 
 OPENED = StoredConversation("c1", NOW, "de", "terminal")
 
@@ -100,7 +100,7 @@ def test_agreeing_to_the_summary_puts_the_conversation_into_the_outbox(visit: Vi
     visit.say("tut das weh?", "/interview", "70")
     assert visit.waiting() == []
 
-    visit.say("keine", "ja")
+    visit.say("nein", "ja")
 
     (bundle,) = visit.waiting()
     assert _response(bundle)["status"] == "completed"
@@ -115,7 +115,7 @@ def test_agreeing_to_the_summary_puts_the_conversation_into_the_outbox(visit: Vi
 
 
 def test_leaving_right_after_adds_nothing(visit: Visit) -> None:
-    visit.say("/interview", "70", "keine", "ja")
+    visit.say("/interview", "70", "nein", "ja")
 
     visit.leave()
 
@@ -123,7 +123,7 @@ def test_leaving_right_after_adds_nothing(visit: Visit) -> None:
 
 
 def test_questions_after_the_interview_follow_when_the_patient_leaves(visit: Visit) -> None:
-    visit.say("/interview", "70", "keine", "ja", "dauer und kosten?")
+    visit.say("/interview", "70", "nein", "ja", "dauer und kosten?")
 
     visit.leave()
 
@@ -162,7 +162,7 @@ def test_a_patient_who_says_nothing_leaves_nothing(visit: Visit) -> None:
 
 
 def test_if_the_outbox_fails_the_turn_is_not_half_stored(visit: Visit) -> None:
-    visit.say("/interview", "70", "keine")
+    visit.say("/interview", "70", "nein")
     with visit.records.engine.begin() as connection:
         full = "create trigger full before insert on outbox begin select raise(abort, 'the disk is full'); end"
         connection.execute(text(full))
@@ -188,7 +188,7 @@ def test_answers_are_kept_even_if_no_bundle_can_be_made_of_them(
     visit.conversation = Conversation.open(small, records, OPENED, interviewer=interviewer)
 
     with caplog.at_level(logging.ERROR, logger="klartext"):
-        visit.say("/interview", "70", "keine", "ja")
+        visit.say("/interview", "70", "nein", "ja")
 
     kept = visit.interviews.interview("c1")
     assert kept is not None
@@ -207,7 +207,7 @@ def server() -> Iterator[str]:
 def test_a_correction_reaches_the_server(ids: Any, small: Assistant, records: SqlRecords, server: str) -> None:
     visit = Visit(small, records, access=FhirAccess(url=server, ids=ids))
     fhir = HttpFhirServer(FhirAccess(url=server))
-    visit.say("tut das weh?", "/interview", "70", "keine", "ja")
+    visit.say("tut das weh?", "/interview", "70", "nein", "ja")
     assert push(visit.outbox, fhir, clock=lambda: visit.at).waiting == 0
 
     _correct(visit)
@@ -252,7 +252,7 @@ def _keep(visit: Visit, interviewer: Interviewer, turn: Turn) -> None:
 
 
 def test_an_export_is_the_same_whenever_it_is_made(visit: Visit) -> None:
-    visit.say("tut das weh?", "/interview", "70", "keine", "ja")
+    visit.say("tut das weh?", "/interview", "70", "nein", "ja")
     context = visit.handover.context
 
     def export() -> Json:

@@ -104,7 +104,12 @@ def test_the_json_holds_everything_and_lies_beside_the_run(findings: Findings, r
     assert question["text"] == "Brennt es hinterher noch?"
     assert question["causes"] == ["gap", "background"]
     assert gap["entries"][0]["words"] == ["Brennt", "hinterher", "noch"]
-    assert {path.name for path in run.folder.iterdir()} == {"errors.json", "outcomes.jsonl", "run.json"}
+    assert {path.name for path in run.folder.iterdir()} == {
+        "errors.json",
+        "outcomes.jsonl",
+        "run.json",
+        "run.lock",
+    }
 
 
 def test_the_tables_fit_the_terminal_and_show_every_group(findings: Findings) -> None:

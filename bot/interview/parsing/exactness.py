@@ -23,9 +23,9 @@ def said_just_so(read: Read, reply: Reply, asked: Asked, words: Words) -> bool:
 
     Several answers must each be said so, with nothing between them but commas and "and".
     """
-    if not read.literal or read.remainder or not read.answers:
+    if not read.literal or read.remainder:
         return False
-    if asked.type in OWN_WORDS:
+    if asked.type in OWN_WORDS or not read.answers:
         return True
     if any(token.text == "?" for token in reply.tokens):
         return False

@@ -100,7 +100,7 @@ class Labels:
         for likeness in (EQUAL, INFLECTED, ALIKE) if len(wanted) <= MAX_PIECE else (EQUAL,):
             found = self._part_of_label(wanted, likeness) or self._label_within(wanted, likeness)
             if found:
-                return found
+                return self._named_more_fully(found, wanted) or found
         return self._initial(wanted)
 
     def _initial(self, wanted: Folded) -> Fit | None:
@@ -195,6 +195,30 @@ class Labels:
         label = longest[0][1]
         beyond = tuple(text for text in wanted if not any(self._like(text, part) >= likeness for part in label))
         return Fit(places, likeness, beyond=beyond)
+
+    def _named_more_fully(self, found: Fit, wanted: Folded) -> Fit | None:
+        """Return the options of which a text has all telling words that it has of `found`, and more.
+
+        "My aunt on my mother's side" is "Aunt on your mother's side", though it holds the whole label "Mother".
+        """
+        telling = [text for text in wanted if text not in self._untelling and len(text) > 1]
+
+        def said_of(label: Folded, likeness: int = INFLECTED) -> frozenset[str]:
+            return frozenset(text for text in telling if any(self._like(text, part) >= likeness for part in label))
+
+        known = max((said_of(label) for place in found.options for label in self._content[place]), key=len)
+        richer = {
+            place: max(map(len, fuller))
+            for place, labels in enumerate(self._content)
+            if place not in found.options
+            and (
+                fuller := [
+                    said for label in labels if (said := said_of(label)) > known and self._same_sense(label, wanted)
+                ]
+            )
+        }
+        best = tuple(place for place, count in richer.items() if count == max(richer.values()))
+        return Fit(best, ALIKE, beyond=tuple(text for text in wanted if text not in telling)) if best else None
 
     def _speaks(self, label: Folded) -> bool:
         """Tell whether a label is telling enough to be found inside a text: no single letter, digit or "no"."""

@@ -17,29 +17,10 @@ from bot.matching.text import MAX_CHARACTERS, sanitise
 
 MOST_POINTED = 8  # words; a longer sentence is told as it is
 # A whole reply made of these says that there is nothing to say.
-_NO = frozenset(
-    [
-        "nein",
-        "nee",
-        "ne",
-        "na",
-        "noe",
-        "nö",
-        "nix",
-        "nichts",
-        "nichts",
-        "mehr",
-        "sonst",
-        "danke",
-        "no",
-        "nope",
-        "nothing",
-        "else",
-        "thanks",
-        "thank",
-        "you",
-    ]
-)
+_NO = frozenset({
+    "nein", "nee", "ne", "na", "noe", "nö", "nix", "nichts", "mehr", "sonst", "danke",
+    "no", "nope", "nothing", "else", "thanks", "thank", "you",
+})  # fmt: skip
 _URN = re.compile(r"urn:[a-z0-9][a-z0-9-]{0,31}:\S+", re.IGNORECASE)
 _AROUND_URL = ".,;:!?()<>\"'"
 # Files that patients have. The standard library's table depends on the machine it runs on.
@@ -77,7 +58,7 @@ def read_words(raw: str, reply: Reply, asked: Asked, words: Words) -> Reading:
     prompt = {token.text for token in cut(asked.prompt, words.fold).tokens if token.kind == "word"}
     about_it = tuple(text for text in texts if text not in prompt)  # "ich habe keinen Hausarzt"
     if asked.type == "text" and _NO.issuperset(texts) and not {"nichts", "nix", "nothing"}.issuperset(texts):
-        return Read((), literal=False)
+        return Read((), literal=True)
     crossed_out = not texts and all(token.text in ("-", "/") for token in reply.tokens)
     if tuple(texts) in words.frames.none or about_it in words.frames.none or crossed_out:
         kept = read_text(raw, asked)
@@ -101,13 +82,8 @@ def _framed(reply: Reply, asked: Asked, prompt: set[str], words: Words) -> tuple
     places = [place for place, token in enumerate(reply.tokens) if token.kind != "mark"]
     texts = [reply.tokens[place].text for place in places]
     padding = 0
-    while padding < len(texts) - 1 and texts[padding] in words.agreement.openers | {
-        "ja",
-        "yes",
-        "hallo",
-        "hello",
-        "hi",
-    }:
+    opening = words.agreement.openers | {"ja", "yes", "hallo", "hello", "hi"}
+    while padding < len(texts) - 1 and texts[padding] in opening:
         padding += 1
     first = next((end for start in range(padding + 1) if (end := _opened(texts, start, asked, prompt, frames))), 0)
     closed = 0

@@ -156,7 +156,7 @@ def test_the_transcript_holds_what_was_said_and_shown(patient: Patient) -> None:
 def test_a_complaint_reaches_the_export_and_sent_again_replaces_the_first(patient: Patient) -> None:
     patient.send("t1", text="Tut das weh?")
 
-    for comment in ("", "Bei mir tat\x00es weh"):
+    for comment in ("", "Bei mir tat\x00 es weh"):
         told = patient.request("PUT", "/turns/t1/flags/wrong", json={"comment": comment})
         assert told.status_code == 200
 

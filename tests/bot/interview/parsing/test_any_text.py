@@ -187,8 +187,8 @@ def _check(reading: Reading, question: Asked, language: str) -> None:
         for answer in reading.answers:
             assert _VALUES[answer.type](answer.value), answer
             assert format_answer(answer, language=language, options=question.options) is not None
-        assert reading.answers or not reading.literal
-        none = not reading.answers and question.type == "string"
+        none = not reading.answers and question.type in ("string", "text")
+        assert reading.answers or not reading.literal or question.type == "text"
         assert len(reading.answers) == 1 or question.repeats or none
         assert not (reading.literal and reading.remainder)
     elif isinstance(reading, Ambiguous):
