@@ -321,6 +321,17 @@ QUESTION_PADDING: Mapping[str, frozenset[str]] = {
     "en": _words("and but so well one a question please sorry excuse me ok okay yes oh tell"),
 }
 # Further ways to say that there is nothing else, folded.
+# How a message begins that takes back what was said before it.
+SECOND_THOUGHTS: Mapping[str, tuple[str, ...]] = {
+    "de": (
+        "moment", "warte", "wart", "warten sie", "halt", "stop", "stopp", "ach", "oh", "doch", "aeh", "aehm", "hm",
+        "eigentlich", "sekunde", "falsch", "quatsch", "mir faellt ein", "da faellt mir ein", "vergessen",
+    ),
+    "en": (
+        "hang on", "hold on", "wait", "actually", "oh", "ah", "stop", "sorry", "er", "um", "hmm", "wrong", "scrap that",
+        "come to think", "thinking about it", "i forgot", "one moment", "one sec", "just a",
+    ),
+}  # fmt: skip
 END_PHRASES: Mapping[str, frozenset[str]] = {
     "de": frozenset(
         (

@@ -16,7 +16,7 @@ from bot.interview.form import Item
 from bot.interview.listening import is_listed, question_like, read_reply, readable_options, unusual
 from bot.interview.parsing import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused, read_yes_no
 from bot.interview.summary import say_problems
-from bot.interview_texts import END_PHRASES
+from bot.interview_texts import END_PHRASES, SECOND_THOUGHTS
 from bot.matching.text import sanitise, words
 
 # Reasons that show no attempt at an answer: such a message may be a question to the assistant.
@@ -274,13 +274,24 @@ def _doubtful(x: Exchange, step: AskItem, text: str) -> bool:
         return False
     if like != "no":
         return False
-    if x.talk.tries + 1 >= MOST_TRIES:
+    if _has_second_thoughts(text, x.language):
+        x.note(pending=None, nothing=False, declined=x.talk.declined or x.talk.proposed, proposed=False)
+        if note(x, step, text):
+            x.repeat("noted_too", step.item.link_id, (own_words(text),))
+        failed(x, step, "corrected")
+    elif x.talk.tries + 1 >= MOST_TRIES:
         failed(x, step, "not_understood")
     else:
         x.note(tries=x.talk.tries + 1)
         x.say("yes_or_no")
         read_back(x, step)
     return True
+
+
+def _has_second_thoughts(text: str, language: str) -> bool:
+    """Say whether a message begins by taking back what was said before: "hang on, I had one", "Moment, doch"."""
+    said = " ".join(words(text)) + " "
+    return any(said.startswith(f"{each} ") for each in SECOND_THOUGHTS[language])
 
 
 def _replaces(x: Exchange, reading: Reading) -> bool:

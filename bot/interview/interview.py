@@ -6,7 +6,7 @@ themselves come back as `aside`: whoever can answer them does, and shows the tur
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -26,7 +26,7 @@ from bot.interview.parsing import Read, read_command, read_yes_no
 from bot.interview.session import Session
 from bot.interview.summary import show_summary
 from bot.matching.text import sanitise
-from bot.reply import FormText, Heard, Reply
+from bot.reply import FormText, Heard, Part, Reply
 
 OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
 
@@ -215,12 +215,21 @@ class Interview:
         Not being a reply does not count as an attempt.
         """
         x = self._exchange(session)
+        asks = question_like(text, x.language) == "clear"
         if not text or (session.talk.phase == "asking" and isinstance(x.step, AskItem) and not self._fits(x, text)):
-            turn = self.again(session)
-            return replace(turn, aside="clear") if question_like(text, x.language) == "clear" else turn
+            return replace(self.again(session), aside="clear") if asks else self._kept(session, text)
         turn = self.turn(session, text)
         lost = turn.aside != "clear" and (turn.aside == "maybe" or turn.session.talk.tries > session.talk.tries)
-        return self.again(session) if lost else turn
+        return self._kept(session, text) if lost else turn
+
+    def _kept(self, session: Session, text: str) -> Turn:
+        """Keep what is no answer in the patient's words beside the open question, and put it once more."""
+        x = self._exchange(session)
+        if text and session.talk.phase == "asking" and isinstance(x.step, AskItem):
+            step = x.step
+            if answering.note(x, step, text):
+                x.repeat("noted", step.item.link_id, (answering.own_words(text),))
+        return self.again(x.session, x.parts)
 
     def _fits(self, x: Exchange, text: str) -> bool:
         step = x.step
@@ -264,9 +273,10 @@ class Interview:
         else:
             ask(x, brief=brief)
 
-    def again(self, session: Session) -> Turn:
-        """Put what is open once more, in short."""
+    def again(self, session: Session, after: Sequence[Part] = ()) -> Turn:
+        """Put what is open once more, in short; `after`: what is said before it."""
         x = self._exchange(session)
+        x.parts += after
         x.say("on_with")
         self._repeat(x, brief=True)
         return _turn(x)

@@ -39,6 +39,7 @@ def list_questions(x: Exchange, paths: Sequence[Path]) -> tuple[Path, ...]:
     """Say questions with their answers; return those that have a number, in its order."""
     listed: list[Path] = []
     group: Path = ()
+    filling = x.session.filling
     for path in paths:
         around = tuple(step for step in path[:-1] if x.form.by_link_id[step[0]].repeats)
         if around and around != group and x.form.by_link_id[around[-1][0]].type == "group":
@@ -48,6 +49,8 @@ def list_questions(x: Exchange, paths: Sequence[Path]) -> tuple[Path, ...]:
         asked = x.form.by_link_id[path[-1][0]].asked
         if x.entry(len(listed) + 1 if asked else 0, path, _stands(x, path)) and asked:
             listed.append(path)
+        if x.answers(path) and path in filling.noted:
+            x.entry(0, path, "summary_noted")  # what was said beside the answer
     return tuple(listed)
 
 

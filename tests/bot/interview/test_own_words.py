@@ -96,3 +96,41 @@ def test_nothing_is_kept_before_the_patient_agrees_to_it(said: str) -> None:
 @pytest.mark.parametrize("said", ["7", "!!", "ja"])
 def test_what_holds_no_words_is_not_kept(said: str) -> None:
     assert not Chat(FORM).say("ja", said).session.filling.noted
+
+
+@pytest.mark.parametrize(
+    ("language", "denied", "said"),
+    [
+        ("en", "nope, never ever", "hang on, I had one in 2019"),
+        ("en", "nope, never ever", "wait, there was one at the other hospital"),
+        ("de", "nö, nie", "moment, doch, 2019 war eins"),
+        ("de", "nö, nie", "ach warten Sie, einmal in Kassel"),
+    ],
+)
+def test_second_thoughts_at_a_read_back_take_it_back(language: str, denied: str, said: str) -> None:
+    chat = _at("mammogram-before", language).say(denied)
+    assert chat.open.startswith("read-back")
+
+    chat.say(said)
+
+    assert chat.open == "question mammogram-before"
+    assert any(said in text for text in chat.said)
+    assert not any(path[-1][0] == "mammogram-before" for path in chat.session.filling.answers)
+
+
+def test_what_raised_an_alarm_and_answers_nothing_is_kept_for_the_team() -> None:
+    chat = _at("mammogram-before")
+    held = "links unten brennt es wie Feuer und drückt"
+
+    turn = chat.interview.called_off(chat.session, held)
+
+    assert any(held in texts for texts in turn.session.filling.noted.values())
+    assert any(held in part.text for part in turn.reply.parts)
+
+
+def test_words_beside_an_answer_stand_in_the_summary() -> None:
+    chat = _at("mammogram-before").say("nö, nie", "moment, doch, 2019 war eins", "ja")
+
+    listed = " ".join(part.text for part in chat.interview.answers(chat.session).parts)
+
+    assert "moment, doch, 2019 war eins" in listed
