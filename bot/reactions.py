@@ -31,7 +31,7 @@ from bot.interview.listening import question_like
 from bot.interview.parsing import Read, read_command, read_yes_no
 from bot.interview.session import Session
 from bot.interviewing import Interviewer
-from bot.matching.text import sanitise
+from bot.matching.text import sanitise, words
 from bot.reply import Reply, interface
 from bot.response import Response
 
@@ -41,6 +41,8 @@ ONE_WORD_MARGIN = 8.0
 
 # Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
 GO_ON = ("resume", "skip")
+# A yes that stays one beside thanks, folded.
+YES = frozenset({"ja", "jo", "joa", "gern", "gerne", "yes", "yeah", "yep", "sure", "please", "bitte"})
 # What is said to reactions that ask nothing.
 _REPLIES: Mapping[Kind, str] = {
     "farewell": "goodbye",
@@ -256,6 +258,8 @@ class Reactions:
         said = read_yes_no(text, language=state.language) if state.offered and agreed is None else None
         if isinstance(said, Read) and not said.remainder:
             agreed = said.answers[0].value is True
+            if agreed and reaction(text) == "thanks" and YES.isdisjoint(words(text)):
+                agreed = None  # "Right. Thanks." agrees to nothing
         if agreed is None:
             return None
         if agreed:

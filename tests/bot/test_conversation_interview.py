@@ -97,6 +97,20 @@ def test_who_does_not_want_to_begin_may_do_so_later(conversation: Conversation, 
     assert "Einverstanden?" in texts(say("/interview"))
 
 
+@pytest.mark.parametrize("thanks", ["ok danke", "passt, danke", "Right. Thanks."])
+def test_thanks_after_the_offer_begin_nothing(conversation: Conversation, say: Say, thanks: str) -> None:
+    conversation.offer(at=NOW)
+
+    assert "Einverstanden?" not in texts(say(thanks))
+
+
+@pytest.mark.parametrize("yes", ["ja danke", "ja bitte", "gerne"])
+def test_a_polite_yes_to_the_offer_begins(conversation: Conversation, say: Say, yes: str) -> None:
+    conversation.offer(at=NOW)
+
+    assert "Einverstanden?" in texts(say(yes))
+
+
 def test_a_question_instead_of_an_answer_to_the_offer_is_answered(
     conversation: Conversation, say: Say, interviews: SqlInterviews
 ) -> None:
