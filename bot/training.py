@@ -121,9 +121,17 @@ def _fit_alarm(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Alarm:
     texts = AlarmTexts(examples.urgent, examples.harmless, ordinary)
     own = _own_vectors(catalog.language, encoder)
     known = vectors[len(catalog.pairs) :][:: texts.step]
-    return fit_alarm(texts, np.concatenate([own, known]), FLAGS)
+    key = (encoder.name, catalog.language, hash(texts))
+    if key not in _fitted:
+        while len(_fitted) >= MOST_FITTED:
+            del _fitted[next(iter(_fitted))]
+        _fitted[key] = fit_alarm(texts, np.concatenate([own, known]), FLAGS)
+    return _fitted[key]
 
 
+# Two languages of one catalog. The same texts are taught again where a catalog's approvals change, not its words.
+MOST_FITTED = 2
+_fitted: dict[tuple[str, str, int], Alarm] = {}
 _known_examples: dict[tuple[str, str], Vectors] = {}  # by encoder and language: no catalog changes them
 
 

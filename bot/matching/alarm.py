@@ -130,8 +130,8 @@ def fit_alarm(texts: AlarmTexts, vectors: Floats, flags: Sequence[str]) -> Alarm
         target[row, [0, 1 + list(flags).index(flag)]] = 1 - PRIOR
     weight = np.ones(len(everything), dtype=np.float32)
     weight[: len(texts.urgent)] = URGENT_WEIGHT
-    vocabulary = Vocabulary.of(everything)
-    rows = sparse_rows([vocabulary.bag(text) for text in everything], len(vocabulary))
+    vocabulary, bags = Vocabulary.with_bags(everything)
+    rows = sparse_rows(bags, len(vocabulary))
     whitening = fit_whitening(vectors)
     white = whitening.apply(vectors)
     meaning, wording = white @ white.T, (rows @ rows.T).toarray()

@@ -6,7 +6,6 @@ whole words, and word pairs. Weights are TF-IDF with sublinear term frequency, s
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -68,22 +67,41 @@ class Vocabulary:
     @classmethod
     def of(cls, texts: Sequence[str]) -> Vocabulary:
         """Learn the vocabulary of a catalog's texts; idf is ln((1 + n) / (1 + df)) + 1."""
-        frequency: Counter[str] = Counter()
-        for text in texts:
-            frequency.update(set(terms(text)))
-        kept = sorted(term for term, count in frequency.items() if count >= min(MIN_TEXTS, len(texts)))
-        counts = np.array([frequency[term] for term in kept], dtype=np.float64)
-        return cls(kept, (np.log((1 + len(texts)) / (1 + counts)) + 1).astype(np.float32))
+        return cls.with_bags(texts)[0]
+
+    @classmethod
+    def with_bags(cls, texts: Sequence[str]) -> tuple[Vocabulary, list[Bag]]:
+        """Learn the vocabulary of texts, and return their bags with it: their terms are looked for once only."""
+        number: dict[str, int] = {}
+        counted = [
+            np.unique([number.setdefault(term, len(number)) for term in terms(text)] or [], return_counts=True)
+            for text in texts
+        ]
+        frequency = np.bincount(
+            np.concatenate([[], *(index for index, _ in counted)]).astype(np.int64), minlength=len(number)
+        )
+        least = min(MIN_TEXTS, len(texts))
+        kept = sorted(term for term, place in number.items() if frequency[place] >= least)
+        column = np.full(len(number), -1, dtype=np.int32)
+        column[[number[term] for term in kept]] = np.arange(len(kept), dtype=np.int32)
+        df = frequency[[number[term] for term in kept]].astype(np.float64)
+        learned = cls(kept, (np.log((1 + len(texts)) / (1 + df)) + 1).astype(np.float32))
+        return learned, [learned._weighed(column[index.astype(np.int64)], count) for index, count in counted]
+
+    def _weighed(self, column: Ints, count: npt.NDArray[np.int64]) -> Bag:
+        """Return the bag of a text by the columns of its terms, -1 for those left out, and how often it has each."""
+        inside = column >= 0
+        order = np.argsort(column[inside])
+        index = column[inside][order]
+        weight = (1 + np.log(count[inside][order].astype(np.float32))) * self.idf[index]
+        length = float(np.sqrt(weight @ weight)) or 1.0
+        return Bag(index, weight / np.float32(length))
 
     def bag(self, text: str) -> Bag:
         """Return the TF-IDF vector of a text; terms outside the vocabulary are left out."""
         column = self._column
-        counts = Counter(column[term] for term in terms(text) if term in column)
-        order = sorted(counts)
-        index = np.array(order, dtype=np.int32)
-        weight = (1 + np.log(np.array([counts[number] for number in order], dtype=np.float32))) * self.idf[index]
-        length = float(np.sqrt(weight @ weight)) or 1.0
-        return Bag(index, weight / np.float32(length))
+        known = np.array([column[term] for term in terms(text) if term in column], dtype=np.int32)
+        return self._weighed(*np.unique(known, return_counts=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,8 +127,7 @@ def train(
 
 
 def _compare(texts: Sequence[str], vectors: Floats, label: Ints, classes: int) -> _Material:
-    vocabulary = Vocabulary.of(texts)
-    bags = [vocabulary.bag(text) for text in texts]
+    vocabulary, bags = Vocabulary.with_bags(texts)
     whitening = fit_whitening(vectors)
     white = whitening.apply(vectors)
     rows = sparse_rows(bags, len(vocabulary))

@@ -31,8 +31,8 @@ def fit_local(texts: Sequence[str], vectors: Floats, label: Ints, classes: int, 
         classes: Number of pairs plus one.
         order: Where the vector of each text is.
     """
-    vocabulary = Vocabulary.of(texts)
-    rows = sparse_rows([vocabulary.bag(text) for text in texts], len(vocabulary))
+    vocabulary, bags = Vocabulary.with_bags(texts)
+    rows = sparse_rows(bags, len(vocabulary))
     whitening = fit_whitening(vectors)
     whitening = replace(whitening, matrix=np.ascontiguousarray(whitening.matrix[:, :KEPT_DIRECTIONS]))
     white = whitening.apply(vectors)[order]
