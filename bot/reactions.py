@@ -285,7 +285,7 @@ class Reactions:
         rest = _rest(state, session.language)
         literal = small_talk(text) is not None or asked.says_just_an_answer(session, text)
         urgent = self._assistant.red_flag(text, fallback=session.language, rules_only=True)
-        if urgent is not None:
+        if urgent is not None and small_talk(text) != "help":  # a bare "help" is told how this works, and whom to call
             return self._alarm(rest, text, urgent, may_be_none=literal)
         picked = self._picked(state, text) or self._waved_aside(state, text)
         if picked is not None:

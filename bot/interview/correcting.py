@@ -38,6 +38,9 @@ _CONTRASTS = tuple(
 )
 
 
+LONGEST = 500  # characters; longer messages tell a story, and are compared with every question asked
+
+
 @dataclass(frozen=True, slots=True)
 class Correction:
     """What is to be changed; without `answers` the question is asked again. `adds`: besides what stands there."""
@@ -49,7 +52,7 @@ class Correction:
 
 def correct(x: Exchange, text: str) -> bool:
     """Take a message as the correction of another answer than the open one; say whether it was one."""
-    found = contrasted(x, text) or named(x, text)
+    found = (contrasted(x, text) or named(x, text)) if len(text) <= LONGEST else None
     if found is not None:
         _begin(x, found)
     return found is not None
@@ -57,7 +60,7 @@ def correct(x: Exchange, text: str) -> bool:
 
 def correct_plainly(x: Exchange, text: str) -> bool:
     """Do the same only where the message sets a new answer against the old one."""
-    found = contrasted(x, text)
+    found = contrasted(x, text) if len(text) <= LONGEST else None
     if found is not None:
         _begin(x, found)
     return found is not None

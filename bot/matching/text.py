@@ -56,7 +56,9 @@ def fold(text: str) -> str:
     mark survives as a word of its own, since it tells questions from remarks.
     """
     lowered = text.lower().translate(_FOLDED)
-    plain = "".join(mark for mark in unicodedata.normalize("NFD", lowered) if unicodedata.category(mark)[0] != "M")
+    plain = lowered
+    if not lowered.isascii():
+        plain = "".join(mark for mark in unicodedata.normalize("NFD", lowered) if unicodedata.category(mark)[0] != "M")
     return " ".join(_WORD.findall(plain.replace("?", " qqq ")))
 
 
