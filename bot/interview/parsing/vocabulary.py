@@ -47,6 +47,13 @@ class Agreement:
         but: Begins a comment that limits an answer.
         openers: Said before an answer, meaning nothing.
         first_person: Words that show that the patient speaks of herself.
+        exclamations: Said around an answer, meaning nothing: "um Gottes willen".
+        often: How often something happens, which says that it does: "jedes Jahr".
+        always, attended: Words that say the same together: "immer brav hingegangen".
+        every: Open "alle zwei Jahre".
+        times: Close "schon drei Mal".
+        asks_leave: Words of a question that asks for permission: "dürfen wir".
+        leave, no_leave: Ways to give it, or not, which say neither yes nor no elsewhere: "kein Problem", "meinetwegen".
         meta: Verbs of understanding and wanting: "I don't understand" is no "no".
     """
 
@@ -61,6 +68,15 @@ class Agreement:
     but: frozenset[str]
     openers: frozenset[str]
     first_person: frozenset[str]
+    exclamations: Phrases
+    often: Phrases
+    always: frozenset[str]
+    attended: frozenset[str]
+    every: frozenset[str]
+    times: frozenset[str]
+    asks_leave: Phrases
+    leave: Phrases
+    no_leave: Phrases
     meta: frozenset[str]
 
 
@@ -71,12 +87,14 @@ class Silence:
     Attributes:
         padding: Words left out before comparing.
         dont_know, refused: What remains of such messages.
+        connecting: Words between a reason and what follows from it: "I was adopted, so I don't know".
         unknown_labels: Further labels of options that mean "unknown".
     """
 
     padding: frozenset[str]
     dont_know: Phrases
     refused: Phrases
+    connecting: frozenset[str]
     unknown_labels: Phrases
 
 
