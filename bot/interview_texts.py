@@ -321,6 +321,11 @@ QUESTION_OPENERS: Mapping[str, frozenset[str]] = {
 }
 # After "can't" and the like at the beginning: what makes it a question, even without its mark.
 ASKED_ABOUT: Mapping[str, frozenset[str]] = {"de": _words(""), "en": _words("i you it we they he she this that there")}
+# After the first word of a message, these show that it tells something: "ist ewig her", "sind ungefähr zwei Jahre".
+STATED_AFTER: Mapping[str, frozenset[str]] = {
+    "de": _words("ewig lange laenger mir egal ungefaehr etwa circa ca bestimmt halt eben schon noch wohl"),
+    "en": frozenset(),
+}
 # Words of leave that is given: "Können Sie gern machen" is no question.
 GLADLY: Mapping[str, frozenset[str]] = {"de": _words("gern gerne ruhig"), "en": _words("")}
 # Words that may stand before them.

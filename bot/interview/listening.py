@@ -16,7 +16,7 @@ from bot.interview.item_units import readable_unit, usual_unit
 from bot.interview.parsing import Asked, Read, Reading, is_unusual, read, read_yes_no
 from bot.interview.parsing import Option as Readable
 from bot.interview.spoken import readable
-from bot.interview_texts import ASKED_ABOUT, GLADLY, QUESTION_OPENERS, QUESTION_PADDING
+from bot.interview_texts import ASKED_ABOUT, GLADLY, QUESTION_OPENERS, QUESTION_PADDING, STATED_AFTER
 from bot.matching.text import fold
 
 QuestionLike = Literal["no", "maybe", "clear"]
@@ -93,7 +93,8 @@ def question_like(text: str, language: str) -> QuestionLike:
 def _states(said: Sequence[str], language: str) -> bool:
     """Say whether words without a question mark that open like a question are none: "can't see why not"."""
     denied = said[1:2] == ["t"] and said[2:3] and said[2] not in ASKED_ABOUT[language]
-    return bool(denied) or bool(GLADLY[language] & set(said))
+    placed = len(said) > 1 and said[1] in STATED_AFTER[language]
+    return bool(denied) or placed or bool(GLADLY[language] & set(said))
 
 
 def _answers_itself(text: str, language: str) -> bool:

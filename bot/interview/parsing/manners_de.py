@@ -101,7 +101,9 @@ AGREEMENT = Agreement(
         dagegen einzuwenden, habe nichts dagegen, hab nichts dagegen, warum nicht, wieso nicht, von wegen, noch nicht
         sicher,
         """
-        + with_not("~ immer, ~ unbedingt, ~ ganz, ~ so ganz, ~ nur, ~ oft, ~ direkt")
+        + with_not(
+            "~ immer, ~ jedes jahr, ~ jedes mal, ~ regelmässig, ~ unbedingt, ~ ganz, ~ so ganz, ~ nur, ~ oft, ~ direkt"
+        )
     ),
     but=_words("aber nur jedoch allerdings bloss ausser"),
     openers=_OPENERS,
@@ -121,7 +123,7 @@ AGREEMENT = Agreement(
         """
     ),
     always=_words("immer stets jedesmal schon"),
-    attended=_words("gegangen hingegangen hin dort dabei gewesen gemacht mitgemacht teilgenommen wahrgenommen gehabt"),
+    attended=_words("gegangen hingegangen hin dort dabei gemacht mitgemacht teilgenommen wahrgenommen gehabt"),
     every=_words("alle aller jede jedes jeden"),
     times=_words("mal male x"),
     asks_leave=_phrases(
@@ -144,7 +146,9 @@ AGREEMENT = Agreement(
         geht klar, geht in ordnung, geht schon, soll mir recht sein, mir recht, ist recht, recht ist, alles gut,
         passt schon, meinen segen, habe nichts zu verbergen, hab nichts zu verbergen, nichts zu verbergen, dafür bin ich,
         deswegen bin ich, stört mich nicht, stört mich nichts, stört mich ned, macht mir nichts, macht mir nichts aus,
-        ist mir lieb, ja mei, erlaube ich, erlaubt, genehmigt, gestattet, kein thema
+        ist mir lieb, ja mei, schnuppe, bin dabei, bitte darum, legen sie los, schiessen sie los, legt los, los gehts,
+        läuft, keinen zwang, sonst wäre ich nicht hier, sonst wäre ich ja nicht hier, sonst wär ich nicht hier,
+        sonst wär ich ja nicht hier, sehe kein problem, sehe da kein problem, sehe keinen grund dagegen, erlaube ich, erlaubt, genehmigt, gestattet, kein thema
         """
     ),
     no_leave=_phrases(
@@ -157,7 +161,8 @@ AGREEMENT = Agreement(
         )
         + """,
         ungern, nur ungern, kommt gar nicht in frage, etwas dagegen, was dagegen, finger weg, untersteht euch,
-        dagegen, bin dagegen, lassen sie das, lasst das
+        dagegen, bin dagegen, lassen sie das, lasst das, lieber persönlich,
+        lieber mündlich, lieber vor ort, lieber selbst, lieber im gespräch
         """
     ),
     meta=_words(
@@ -282,6 +287,7 @@ COMMANDS = CommandWords(
         "ändern korrigieren ändere korrigiere berichtigen bearbeiten anpassen verbessern abändern ändara ändra"
     ),
     change_last=True,
+    no_verb_before=_words("meinung"),
     change_padding=_COMMAND_PADDING
     | _words("meine meinen mein meiner angabe angaben antwort antworten frage nach zum zur beim bei noch nochmal auf"),
 )

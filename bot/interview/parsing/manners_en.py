@@ -67,7 +67,7 @@ AGREEMENT = Agreement(
         """
         maybe, perhaps, possibly, sometimes, it depends, depends, occasionally, now and then, now and again,
         partly, in part, somewhat, sort of, kind of, a bit, a little, yes and no, could be, might be,
-        it could be, more or less, from time to time, not always, not necessarily, not quite, not entirely,
+        it could be, more or less, from time to time, not always, not every year, not every time, not regularly, not necessarily, not quite, not entirely,
         not exactly, not only, not often, rarely, seldom, so so, maybe not, hm, hmm, in the past, yes in the past,
         in the past yes, used to, i used to, yes i used to, formerly, previously, yes previously, previously yes,
         formerly yes, yes formerly, i did once, once yes, yes once, years ago yes, back then, back then yes,
@@ -98,7 +98,7 @@ AGREEMENT = Agreement(
         """
     ),
     always=_words("always"),
-    attended=_words("went go gone going been attended attend had have done did turned"),
+    attended=_words("went go gone going attended attend had have done did turned"),
     every=_words("every"),
     times=_words("times"),
     asks_leave=_phrases(
@@ -119,7 +119,10 @@ AGREEMENT = Agreement(
         feel free, why not, suits me, works for me, doesnt bother me, does not bother me, doesnt matter, makes no odds,
         not bothered, im not bothered, all good, all fine, cant see why not, dont see why not, no reason why not,
         i see no reason why not, be fine, i suppose, i suppose so, suppose so, i allow it, allowed, granted, permission granted,
-        you have my permission, nothing to hide, got nothing to hide, ive nothing to hide, thats what im here for, please do, do it
+        you have my permission, nothing to hide, got nothing to hide, ive nothing to hide, thats what im here for, please do, do it, do what you like, fire away, crack on,
+        knock yourself out, fair enough, all the same to me, makes no difference, no difference to me, dont see a problem,
+        dont see any problem, see no problem, i wouldnt be here otherwise, otherwise i wouldnt be here,
+        do what you want, do as you like, as you like, as you wish, as you please
         """
     ),
     no_leave=_phrases(
@@ -128,7 +131,7 @@ AGREEMENT = Agreement(
         please dont, not happy, not happy with that, im not happy, i am not happy, not comfortable, not comfortable with that,
         rather you didnt, rather you did not, you may not, you can not, you cant, you cannot, you could not, dont want that,
         i dont want that, i dont want you to, dont want you to, not with me, i object, i refuse, not on your life, hands off,
-        better not, i do mind, i mind, over my dead body, i am not willing, not allowed, dont you dare
+        better not, i do mind, i mind, rather you asked, rather you, in person, face to face, over my dead body, i am not willing, not allowed, dont you dare
         """
     ),
     meta=_words(
@@ -239,6 +242,7 @@ COMMANDS = CommandWords(
     },
     change=_words("change correct edit fix update amend alter revise modify"),
     change_last=False,
+    no_verb_before=_words("in of at on around since mind"),
     change_padding=_COMMAND_PADDING | _words("my answer answers entry about for on regarding"),
 )
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from bot.interview.answer import Answer
+from bot.interview.parsing.ages import read_age
 from bot.interview.parsing.asked import Asked
 from bot.interview.parsing.choices import asks_yes_no, read_choice
 from bot.interview.parsing.clauses import after_echo, without_not_knowing
@@ -14,6 +15,7 @@ from bot.interview.parsing.exactness import said_just_so
 from bot.interview.parsing.languages import words_for
 from bot.interview.parsing.measures import stated_unit
 from bot.interview.parsing.moments import read_moment
+from bot.interview.parsing.negation import negates
 from bot.interview.parsing.plain_text import read_attachment, read_reference, read_url, read_words
 from bot.interview.parsing.quantities import read_amount, read_quantity
 from bot.interview.parsing.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
@@ -75,8 +77,12 @@ def _answers(text: str, question: Asked, language: str, today: date) -> bool:
     reading = _read(text, question, language, today)
     if not isinstance(reading, Read):
         return isinstance(reading, Refused | Ambiguous)
-    whole = reading.remainder.casefold() == text.casefold()
-    return bool(reading.answers) and not whole and not _in_own_words(reading)
+    words = words_for(language)
+    said = [token.text for token in cut(text, words.fold).tokens if token.kind != "mark"]
+    beside = [token for token in cut(reading.remainder, words.fold).tokens if token.kind != "mark"]
+    # "Kein Kontakt zur Familie": all but the "kein" stands beside the no.
+    reason = negates(said, words) and len(beside) >= len(said) - 1 and not words.agreement.plain_no & set(said)
+    return bool(reading.answers) and not reason and not _in_own_words(reading)
 
 
 def _in_own_words(reading: Read) -> bool:
@@ -96,7 +102,9 @@ def _read(text: str, question: Asked, language: str, today: date) -> Reading:
     silence = read_silence(reply, words)
     if question.type == "boolean" and asks_leave(cut(question.prompt, words.fold), words):
         given = read_leave(reply, words)
-        if given or isinstance(silence, Refused):
+        unclear = isinstance(read_boolean(reply, words), NotUnderstood)
+        hint = silence or (hints_at_silence(reply, words) if unclear else None)
+        if given or isinstance(hint, Refused):
             return given or Read((Answer("boolean", False),), literal=False)
     if question.type in ("string", "text") and (silence is None or _may_be_text(silence, reply)):
         return read_words(text, reply, question, words_for(language))
@@ -127,7 +135,8 @@ def _value(text: str, reply: Reply, question: Asked, words: Words, today: date) 
     if question.type == "boolean":
         return read_boolean(reply, words)
     if question.type in ("integer", "decimal"):
-        return read_amount(reply, question, words)
+        age = read_age(reply, question, words, today) if question.type == "integer" else None
+        return age or read_amount(reply, question, words)
     if question.type == "date":
         return read_date(reply, question, words, today)
     if question.type == "dateTime":

@@ -144,6 +144,10 @@ class NumberWords:
         halves: Whole words with a half in them.
         half_suffix: Ends a compound like "zweieinhalb"; may be empty.
         and_a_half: What after a number adds a half.
+        age_past: Words that show that it asks for an age of the past.
+        birth: Words of a birth year: "Jahrgang 64".
+        becoming: Words of an age that is not yet reached: "werde 62".
+        nearing: Further such words beside two ages: "61, bald 62".
         none: Words that mean zero, to be read back.
         ordinals: Ordinal words and their number.
         ordinal_ends: What may follow digits: "3rd", "3ten".
@@ -155,6 +159,10 @@ class NumberWords:
 
     pads: frozenset[str]
     age: frozenset[str]
+    age_past: frozenset[str]
+    birth: frozenset[str]
+    becoming: Phrases
+    nearing: Phrases
     small: Mapping[str, int]
     articles: frozenset[str]
     hundred: frozenset[str]
@@ -174,6 +182,15 @@ class NumberWords:
 
 
 @dataclass(frozen=True, slots=True)
+class Feast:
+    """A feast: `day` of a `month` or, where that is 0, so many days after Easter Sunday; `single` if it is one day."""
+
+    month: int
+    day: int
+    single: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class DateWords:
     """Words of the calendar.
 
@@ -182,18 +199,26 @@ class DateWords:
         correctable: Full month names in which a typing error is forgiven.
         weekdays: Monday is 0.
         seasons: Their last month.
+        winters: Names of the season that lies in two years.
+        feasts: By name, words between single spaces.
+        decades: Names of decades: "Neunziger".
+        couple: Phrases for two or so, before a span.
         days: Days from today: "gestern" is -1.
         this_year: Words that are a year of their own ("heuer").
         spans: Words for day, week, month and year, as UCUM codes d, wk, mo, a.
         half_year: Words for six months.
         half: Words for a half, before a span.
+        since: Words of a question that asks since when.
         ago_before, ago_after: Around a span that lies in the past.
         last, before_last, this, next: In front of week, month, year or weekday.
         ahead: In front of a span that lies in the future.
         of: Between day and month.
         month_first: Whether 3/4/1975 is 4 March.
         decade_ends: Make a year a decade: "1990er", "1990s".
+        the: Articles after a part: "at the end of the year".
         parts: Parts of a month or year: "Anfang".
+        part_months: The month in which such a part of a year begins, if not the first.
+        year_parts: The same in one word: "Jahresende".
         year_pads: What may stand before two digits that mean a year.
         month_names: For wording, January first.
     """
@@ -202,11 +227,16 @@ class DateWords:
     correctable: Mapping[str, int]
     weekdays: Mapping[str, int]
     seasons: Mapping[str, int]
+    winters: frozenset[str]
+    feasts: Mapping[str, Feast]
+    decades: frozenset[str]
+    couple: Phrases
     days: Mapping[str, int]
     this_year: frozenset[str]
     spans: Mapping[str, str]
     half_year: frozenset[str]
     half: frozenset[str]
+    since: frozenset[str]
     ago_before: frozenset[str]
     ago_after: frozenset[str]
     last: frozenset[str]
@@ -217,7 +247,10 @@ class DateWords:
     of: frozenset[str]
     month_first: bool
     decade_ends: frozenset[str]
+    the: frozenset[str]
     parts: frozenset[str]
+    part_months: Mapping[str, int]
+    year_parts: Mapping[str, int]
     year_pads: frozenset[str]
     month_names: tuple[str, ...]
 
@@ -300,6 +333,7 @@ class CommandWords:
         kinds: Messages by kind.
         change: Verbs that change an answer.
         change_last: Whether the verb may come last.
+        no_verb_before: Words with which such a verb changes no answer: "a change in my breast", "change my mind".
         change_padding: Words left out around what is to be changed.
     """
 
@@ -307,6 +341,7 @@ class CommandWords:
     kinds: Mapping[str, Phrases]
     change: frozenset[str]
     change_last: bool
+    no_verb_before: frozenset[str]
     change_padding: frozenset[str]
 
 

@@ -14,6 +14,7 @@ from bot.interview.parsing.vocabulary import (
     Around,
     ChoiceWords,
     DateWords,
+    Feast,
     NumberWords,
     TimeWords,
     Wordings,
@@ -109,6 +110,10 @@ _STEMS = """
 NUMBERS = NumberWords(
     pads=_words("mit da damals alter"),
     age=_words("alt alter lebensalter"),
+    age_past=_words("war waren warst wurde wurden wart"),
+    birth=_words("jahrgang jg geboren geb geburtsjahr geburtsdatum geburtstag baujahr born"),
+    becoming=_phrases("werde, werd, wird, werden, wer, gehe auf die, geh auf die, auf die"),
+    nearing=_phrases("bald, fast, demnächst, nächste, nächsten, nächstes, dann, beinahe, knapp, kurz vor"),
     small=_DE.counted(_SMALL) | _DE.table(_TENS),
     articles=_words("ein eine einen einem einer eines a an ne nen nem ner em e en"),
     hundred=_words("hundert hundat"),
@@ -157,7 +162,42 @@ DATES = DateWords(
         freitag friitig, samstag sonnabend samschtig, sonntag sunntig
         """
     ),
-    seasons=_DE.table({"frühling frühjahr frühlig": 5, "sommer summer": 8, "herbst herbscht": 11}),
+    seasons=_DE.table({"frühling frühjahr frühlig frühjahrs": 5, "sommer summer": 8, "herbst herbscht": 11}),
+    winters=_words("winter"),
+    feasts=_DE.feasts(
+        {
+            "ostern, oster, osterzeit, osterferien, oschtern": Feast(0, 0),
+            "ostersonntag": Feast(0, 0, single=True),
+            "ostermontag": Feast(0, 1, single=True),
+            "karfreitag": Feast(0, -2, single=True),
+            "gründonnerstag": Feast(0, -3, single=True),
+            "palmsonntag": Feast(0, -7, single=True),
+            "aschermittwoch": Feast(0, -46, single=True),
+            "rosenmontag": Feast(0, -48, single=True),
+            "fasching, fasnacht, fastnacht, karneval": Feast(0, -48),
+            "himmelfahrt, christi himmelfahrt, vatertag, auffahrt": Feast(0, 39, single=True),
+            "pfingsten, pfingschten, pfingstferien": Feast(0, 49),
+            "pfingstsonntag": Feast(0, 49, single=True),
+            "pfingstmontag": Feast(0, 50, single=True),
+            "fronleichnam": Feast(0, 60, single=True),
+            "weihnachten, weihnacht, wiehnachte, weihnachtszeit, weihnachtsferien, advent, adventszeit": Feast(12, 25),
+            "heiligabend, heilig abend, heiliger abend": Feast(12, 24, single=True),
+            "nikolaus": Feast(12, 6, single=True),
+            "silvester, sylvester": Feast(12, 31, single=True),
+            "neujahr": Feast(1, 1, single=True),
+            "dreikönig, heilige drei könige": Feast(1, 6, single=True),
+            "allerheiligen": Feast(11, 1, single=True),
+            "mariä himmelfahrt": Feast(8, 15, single=True),
+        }
+    ),
+    decades=_words(
+        """
+        zwanziger zwanzigern dreissiger dreissigern vierziger vierzigern fünfziger fünfzigern sechziger sechzigern
+        siebziger siebzigern achtziger achtzigern neunziger neunzigern zweitausender zweitausendern
+        neunzigerjahre neunzigerjahren achtzigerjahre achtzigerjahren siebzigerjahre siebzigerjahren
+        """
+    ),
+    couple=_phrases(""),
     days=_DE.table(
         {"heute heut hüt heit heid": 0, "gestern gester geschter gestan": -1, "vorgestern vorgester": -2}
         | {"morgen": 1, "übermorgen": 2}
@@ -173,6 +213,7 @@ DATES = DateWords(
     ),
     half_year=_words("halbjahr halbjahren halbjahre"),
     half=_words("halb halbe halben halbes halber"),
+    since=_words("seit"),
     ago_before=_words("vor seit vur"),
     ago_after=_words("her zurück"),
     last=_words(
@@ -188,7 +229,10 @@ DATES = DateWords(
     of=_words("des vom"),
     month_first=False,
     decade_ends=_words("er ern ers"),
-    parts=_words("anfang mitte ende anfangs"),
+    the=_words("des der dieses diesen vom"),
+    parts=_words("anfang mitte ende anfangs beginn"),
+    part_months=_DE.table({"mitte": 6, "ende": 10}),
+    year_parts=_DE.table({"jahresanfang jahresbeginn jahreswechsel": 1, "jahresmitte": 6, "jahresende": 10}),
     year_pads=_words(
         """
         jahr jahrs jahres jahre jahrgang monat monats anno im in seit jg geboren war das ich bin es
@@ -256,7 +300,10 @@ CHOICES = ChoiceWords(
         """
     ),
     all=_phrases(
-        "alle, alles, alle davon, alles davon, allesamt, sämtliche, alle genannten, trifft alles zu, beide, beides"
+        """
+        alle, alles, alle davon, alles davon, allesamt, sämtliche, alle genannten, trifft alles zu, beide, beides,
+        das volle programm, volles programm, das ganze programm, alles mögliche, alles zusammen
+        """
     ),
     articles=_words("der die das den dem des ein eine einen einem einer eines de dr s d am im an in zum zur"),
     negating=_words("un nicht non anti kein in"),

@@ -11,6 +11,7 @@ from bot.interview.parsing.vocabulary import (
     Around,
     ChoiceWords,
     DateWords,
+    Feast,
     NumberWords,
     TimeWords,
     Wordings,
@@ -90,6 +91,10 @@ _ORDINALS = """
 NUMBERS = NumberWords(
     pads=_words("at age aged when then"),
     age=_words("old age aged"),
+    age_past=_words("was were did"),
+    birth=_words("born birth dob jahrgang"),
+    becoming=_phrases("turning, turn, will be, ill be, going on, going to be, about to be, be, becoming"),
+    nearing=_phrases("nearly, almost, soon, next, coming up, then, just about"),
     small=_EN.counted(_SMALL) | _EN.table(_TENS),
     articles=_words("a an"),
     hundred=_words("hundred"),
@@ -130,6 +135,32 @@ DATES = DateWords(
     ),
     weekdays=_EN.counted("monday, tuesday, wednesday, thursday, friday, saturday, sunday"),
     seasons=_EN.table({"spring": 5, "summer": 8, "autumn fall": 11}),
+    winters=_words("winter"),
+    feasts=_EN.feasts(
+        {
+            "easter, eastertime, easter time, easter holidays": Feast(0, 0),
+            "easter sunday, easter day": Feast(0, 0, single=True),
+            "easter monday": Feast(0, 1, single=True),
+            "good friday": Feast(0, -2, single=True),
+            "ash wednesday": Feast(0, -46, single=True),
+            "shrove tuesday, pancake day": Feast(0, -47, single=True),
+            "ascension day": Feast(0, 39, single=True),
+            "pentecost, whitsun, whit": Feast(0, 49),
+            "whit monday": Feast(0, 50, single=True),
+            "christmas, xmas, christmastime, christmas time, christmas holidays, advent": Feast(12, 25),
+            "christmas eve": Feast(12, 24, single=True),
+            "christmas day": Feast(12, 25, single=True),
+            "boxing day": Feast(12, 26, single=True),
+            "new year, new years": Feast(1, 1),
+            "new years eve, hogmanay": Feast(12, 31, single=True),
+            "new years day": Feast(1, 1, single=True),
+            "halloween, hallowe en": Feast(10, 31, single=True),
+            "bonfire night, guy fawkes": Feast(11, 5, single=True),
+            "valentines, valentines day": Feast(2, 14, single=True),
+        }
+    ),
+    decades=_words("twenties thirties forties fifties sixties seventies eighties nineties noughties"),
+    couple=_phrases("a couple of, couple of, a couple, couple"),
     days=_EN.table({"today": 0, "yesterday": -1, "tomorrow": 1}),
     this_year=frozenset(),
     spans=_EN.table(
@@ -142,6 +173,7 @@ DATES = DateWords(
     ),
     half_year=frozenset(),
     half=_words("half"),
+    since=_words("since"),
     ago_before=_words("for since"),
     ago_after=_words("ago back"),
     last=_words("last past previous"),
@@ -152,7 +184,10 @@ DATES = DateWords(
     of=_words("of"),
     month_first=False,
     decade_ends=_words("s"),
-    parts=_words("early mid late beginning end start"),
+    the=_words("the this a"),
+    parts=_words("early mid late beginning end start middle"),
+    part_months=_EN.table({"mid middle": 6, "end late": 10}),
+    year_parts={},
     year_pads=_words("year month in since born was it the i am im mon tue tues wed thu thur thurs fri sat sun"),
     month_names=(
         "January",
@@ -211,7 +246,7 @@ CHOICES = ChoiceWords(
     all=_phrases(
         """
         all, all of them, all of these, all of the above, everything, all apply, both, both of them, every one,
-        all of those
+        all of those, the lot, the whole lot, the works, the full works, all sorts
         """
     ),
     articles=_words("the a an my of to in on at"),

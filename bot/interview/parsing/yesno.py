@@ -71,7 +71,9 @@ def read_leave(reply: Reply, words: Words) -> Read | None:
     speech = _Speech(reply, words)
     given, place, rest = set[bool](), 0, list[str]()
     while place < len(speech.texts):
-        leave, no_leave = (each.length_at(speech.texts, place) for each in (words.agreement.leave, words.agreement.no_leave))
+        leave, no_leave = (
+            each.length_at(speech.texts, place) for each in (words.agreement.leave, words.agreement.no_leave)
+        )
         if leave or no_leave:
             given.add(leave > no_leave)
         else:
@@ -83,6 +85,9 @@ def read_leave(reply: Reply, words: Words) -> Read | None:
     agreement = words.agreement
     denied = any(each.within(rest) for each in (agreement.negators, agreement.no, agreement.maybe_no))
     agreed = bool(agreement.plain_yes & set(rest))
+    if allowed and denied and agreement.plain_no.issuperset(rest):
+        # "No, I don't mind" gives leave; "no, go ahead" may mean either.
+        return _answer(True, literal=False) if speech.negations(len(rest)) else None
     if denied if allowed else agreed:
         return None
     return _answer(allowed, literal=False, remainder=speech.text_from(0) if len(rest) > MANY_BESIDE else "")
@@ -113,7 +118,10 @@ def _counted(speech: _Speech) -> bool:
             return True
         if text in words.agreement.every and len(after) == 2 and counts[place + 1] and spanned:
             return True
-        if counts[place] and after[:1] and after[0] in words.agreement.times:
+        often = counts[place] and after[:1] and after[0] in words.agreement.times
+        # "Dreimal" counts, and is no number to choose by; "einmal" may only mean "ever".
+        more = words.numbers.small.get(text, 0) > 1 and text not in words.choices.numbers.small
+        if often or more:
             return True
     return False
 
