@@ -36,8 +36,7 @@ def feast_at(tokens: Sequence[Token], start: int, calendar: Calendar) -> Found |
     first = start + 1 if last else start
     feast, end = _named(tokens, first, calendar)
     if feast is None:
-        before = _year_before(tokens, start, calendar)
-        return before
+        return _year_before(tokens, start, calendar)
     year, after = _year_at(tokens, end, calendar)
     if year is None:
         return Found(start, end, _latest(feast, calendar.today), False)

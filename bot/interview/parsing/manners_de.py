@@ -135,7 +135,9 @@ AGREEMENT = Agreement(
     ),
     leave=_phrases(
         """
-        na dann, na gut, na schön, na also, meinetwegen, von mir aus, mir egal, mir gleich, mir wurscht, mir wurst, mir wuascht, egal, einerlei,
+        na dann, na gut, na schön, na also, meinetwegen, von mir aus, mir egal, mir gleich, mir wurscht,
+        mir wurst, mir wuascht, egal, einerlei,
+        dürfen sie ruhig, dürft ihr ruhig, können sie ruhig, könnt ihr ruhig, kann man ruhig,
         dürfen sie, dürft ihr, darfst du, könnt ihr, können sie, kann man, dürfens, machen sie, machen sie nur,
         machen sie ruhig, macht ihr, macht nur, macht ruhig, machen sie mal, machens, tun sie das, tut das, tun sie,
         speichern sie, speichert ruhig, nur zu, immer zu, wenn es sein muss, wenns sein muss, muss ja,
@@ -144,11 +146,13 @@ AGREEMENT = Agreement(
         keinen einwand, nichts dagegen, nix dagegen, nichts dagegen einzuwenden, damit kein problem,
         kein problem damit, warum nicht, wieso nicht, warum auch nicht, wieso denn nicht, warum denn nicht, logo,
         geht klar, geht in ordnung, geht schon, soll mir recht sein, mir recht, ist recht, recht ist, alles gut,
-        passt schon, meinen segen, habe nichts zu verbergen, hab nichts zu verbergen, nichts zu verbergen, dafür bin ich,
+        passt schon, meinen segen, habe nichts zu verbergen, hab nichts zu verbergen, nichts zu verbergen,
+        dafür bin ich,
         deswegen bin ich, stört mich nicht, stört mich nichts, stört mich ned, macht mir nichts, macht mir nichts aus,
         ist mir lieb, ja mei, schnuppe, bin dabei, bitte darum, legen sie los, schiessen sie los, legt los, los gehts,
         läuft, keinen zwang, sonst wäre ich nicht hier, sonst wäre ich ja nicht hier, sonst wär ich nicht hier,
-        sonst wär ich ja nicht hier, sehe kein problem, sehe da kein problem, sehe keinen grund dagegen, erlaube ich, erlaubt, genehmigt, gestattet, kein thema
+        sonst wär ich ja nicht hier, sehe kein problem, sehe da kein problem, sehe keinen grund dagegen,
+        erlaube ich, erlaubt, genehmigt, gestattet, kein thema
         """
     ),
     no_leave=_phrases(
@@ -156,7 +160,8 @@ AGREEMENT = Agreement(
             """
             lieber ~, besser ~, ~ recht, ~ so recht, geht ~, kommt ~ in frage, ~ in frage, muss ~ sein,
             muss das ~ sein, ~ so gern, ~ so gerne, ~ gern, ~ gerne, dürfen sie ~, dürft ihr ~, ~ erlaubt, bloss ~,
-            ~ mit mir, darf ~ sein, könnt ihr ~, können sie ~, machen sie ~, macht das ~, speichern sie ~, tun sie das ~, will ~, will ich ~, möchte ~, möchte ich ~, mag ~, mag ich ~, erlaube ich ~
+            ~ mit mir, darf ~ sein, könnt ihr ~, können sie ~, machen sie ~, macht das ~, speichern sie ~,
+            tun sie das ~, will ~, will ich ~, möchte ~, möchte ich ~, mag ~, mag ich ~, erlaube ich ~
             """
         )
         + """,

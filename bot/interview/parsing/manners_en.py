@@ -67,7 +67,8 @@ AGREEMENT = Agreement(
         """
         maybe, perhaps, possibly, sometimes, it depends, depends, occasionally, now and then, now and again,
         partly, in part, somewhat, sort of, kind of, a bit, a little, yes and no, could be, might be,
-        it could be, more or less, from time to time, not always, not every year, not every time, not regularly, not necessarily, not quite, not entirely,
+        it could be, more or less, from time to time, not always, not every year, not every time, not regularly,
+        not necessarily, not quite, not entirely,
         not exactly, not only, not often, rarely, seldom, so so, maybe not, hm, hmm, in the past, yes in the past,
         in the past yes, used to, i used to, yes i used to, formerly, previously, yes previously, previously yes,
         formerly yes, yes formerly, i did once, once yes, yes once, years ago yes, back then, back then yes,
@@ -85,7 +86,8 @@ AGREEMENT = Agreement(
     first_person=_words("i im ive id"),
     exclamations=_phrases(
         """
-        god, oh god, good god, dear god, heavens, good heavens, goodness, good lord, lord, goodness gracious, goodness me,
+        god, oh god, good god, dear god, heavens, good heavens, goodness, good lord, lord, goodness gracious,
+        goodness me,
         touch wood, knock on wood, fingers crossed, thank god, thank goodness, thank heavens, for heavens sake,
         for gods sake, for goodness sake, blimey, gosh, good grief, christ, hell
         """
@@ -93,7 +95,8 @@ AGREEMENT = Agreement(
     often=_phrases(
         """
         regularly, yearly, every year, each year, every month, every time, annually, on a regular basis, many times,
-        several times, a few times, loads of times, lots of times, lots of them, quite often, very often, again and again,
+        several times, a few times, loads of times, lots of times, lots of them, quite often, very often,
+        again and again,
         every other year, every second year, every couple of years, every few years, time and again, constantly
         """
     ),
@@ -114,13 +117,18 @@ AGREEMENT = Agreement(
         that is fine, its fine, thats ok, thats okay, thats alright, thats all right, if you must, if you have to,
         if you need to, if you like, if you want, if you want to, if it helps, be my guest, no problem,
         no problems with that, no problem at all, not a problem, no worries, no objection, no objections, no issue,
-        no issues, whatever, whatever you like, whatever you need, i dont care, dont care, do not care, i couldnt care less,
-        couldnt care less, you can, you may, you could, happy for you to, happy to, happy with that, i am happy, im happy,
+        no issues, whatever, whatever you like, whatever you need, i dont care, dont care, do not care,
+        i couldnt care less,
+        couldnt care less, you can, you may, you could, happy for you to, happy to, happy with that, i am happy,
+        im happy,
         feel free, why not, suits me, works for me, doesnt bother me, does not bother me, doesnt matter, makes no odds,
         not bothered, im not bothered, all good, all fine, cant see why not, dont see why not, no reason why not,
-        i see no reason why not, be fine, i suppose, i suppose so, suppose so, i allow it, allowed, granted, permission granted,
-        you have my permission, nothing to hide, got nothing to hide, ive nothing to hide, thats what im here for, please do, do it, do what you like, fire away, crack on,
-        knock yourself out, fair enough, all the same to me, makes no difference, no difference to me, dont see a problem,
+        i see no reason why not, be fine, i suppose, i suppose so, suppose so, i allow it, allowed, granted,
+        permission granted,
+        you have my permission, nothing to hide, got nothing to hide, ive nothing to hide, thats what im here for,
+        please do, do it, do what you like, fire away, crack on,
+        knock yourself out, fair enough, all the same to me, makes no difference, no difference to me,
+        dont see a problem,
         dont see any problem, see no problem, i wouldnt be here otherwise, otherwise i wouldnt be here,
         do what you want, do as you like, as you like, as you wish, as you please
         """
@@ -128,10 +136,14 @@ AGREEMENT = Agreement(
     no_leave=_phrases(
         """
         rather not, would rather not, id rather not, prefer not, prefer not to, id prefer not to, would prefer not to,
-        please dont, not happy, not happy with that, im not happy, i am not happy, not comfortable, not comfortable with that,
-        rather you didnt, rather you did not, you may not, you can not, you cant, you cannot, you could not, dont want that,
-        i dont want that, i dont want you to, dont want you to, not with me, i object, i refuse, not on your life, hands off,
-        better not, i do mind, i mind, rather you asked, rather you, in person, face to face, over my dead body, i am not willing, not allowed, dont you dare
+        please dont, not happy, not happy with that, im not happy, i am not happy, not comfortable,
+        not comfortable with that,
+        rather you didnt, rather you did not, you may not, you can not, you cant, you cannot, you could not,
+        dont want that,
+        i dont want that, i dont want you to, dont want you to, not with me, i object, i refuse, not on your life,
+        hands off,
+        better not, i do mind, i mind, rather you asked, rather you, in person, face to face, over my dead body,
+        i am not willing, not allowed, dont you dare
         """
     ),
     meta=_words(
@@ -159,7 +171,8 @@ SILENCE = Silence(
         cannot remember, can not remember, dont remember, do not remember, dont recall, do not recall,
         cant recall, cannot recall, cant say, cannot say, couldnt say, could not say, couldnt tell you,
         cant tell you, who knows, forgot, have forgotten, ive forgotten, forget, i wouldnt know, wouldnt know,
-        beats me, havent foggiest, would have to check, would have to ask, have to ask, need to ask, cant know, need to check, have to look up, am unsure, no memory,
+        beats me, havent foggiest, would have to check, would have to ask, have to ask, need to ask, cant know,
+        need to check, have to look up, am unsure, no memory,
         dont have idea, you tell me, ?, ??, ???
         """,
         without=_PADDING,

@@ -14,6 +14,7 @@ from bot.interview.parsing.spelling import MIN_CORRECTED, corrected, squeeze
 from bot.interview.parsing.tokens import Reply, cut
 from bot.interview.parsing.vocabulary import Agreement, Words
 
+MOST_OPENING = 2  # words of leave that may also open a question: "können Sie"
 MANY_BESIDE = 4  # words beside a permission from which on they are kept
 MAX_SENTENCE = 12  # words in which one "not" or "no" is taken for the answer
 
@@ -88,9 +89,20 @@ def read_leave(reply: Reply, words: Words) -> Read | None:
     if allowed and denied and agreement.plain_no.issuperset(rest):
         # "No, I don't mind" gives leave; "no, go ahead" may mean either.
         return _answer(True, literal=False) if speech.negations(len(rest)) else None
-    if denied if allowed else agreed:
+    if (denied if allowed else agreed) or (allowed and _may_ask(speech, rest)):
         return None
     return _answer(allowed, literal=False, remainder=speech.text_from(0) if len(rest) > MANY_BESIDE else "")
+
+
+def _may_ask(speech: _Speech, rest: Sequence[str]) -> bool:
+    """Tell whether what seems to give leave goes on to something else: "können Sie das löschen"."""
+    first = speech.agreement.leave.length_at(speech.texts, 0)
+    if not 0 < first <= MOST_OPENING or speech.comma_after(_Said("yes", 0, first)):
+        return False
+    words = speech.words
+    known = words.around.harmless | words.choices.weak | speech.agreement.openers
+    known |= {word for phrase in speech.agreement.yes.all | words.choices.all.all for word in phrase}
+    return not known.issuperset(rest)
 
 
 def read_how_often(reply: Reply, words: Words) -> Read | None:
