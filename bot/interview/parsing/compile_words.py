@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
+from bot.interview.parsing.phrases import Phrases
 from bot.interview.parsing.spelling import Fold
 from bot.interview.parsing.tokens import cut, joined
-from bot.interview.parsing.vocabulary import Feast, Phrases, UnitWords
+from bot.interview.parsing.vocabulary import UnitWords
+from bot.interview.parsing.vocabulary_dates import Feast
 
 T = TypeVar("T")
 

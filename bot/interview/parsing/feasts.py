@@ -13,7 +13,7 @@ from bot.interview.parsing.found import Found
 from bot.interview.parsing.partial_dates import full_year, months_away, written
 from bot.interview.parsing.reading import NotUnderstood
 from bot.interview.parsing.tokens import Token
-from bot.interview.parsing.vocabulary import Feast
+from bot.interview.parsing.vocabulary_dates import Feast
 
 MOST_BETWEEN = 2  # words between a feast and its year: "Ostern im letzten Jahr"
 
