@@ -72,6 +72,8 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "why_unit": "Diese Einheit kann ich hier nicht annehmen.",
         "why_implausible": "Dieser Wert kann so nicht stimmen. Bitte prüfen Sie die Zahl und die Einheit.",
         "why_not_listed": "Diese Antwort steht nicht auf der Liste. Schreiben Sie gern nur die Nummer.",
+        "why_yes_no": "Das habe ich leider nicht verstanden. Bitte antworten Sie mit Ja oder Nein.",
+        "why_decade": "Das ist mir noch zu ungenau. Können Sie ein Jahr nennen? Ungefähr reicht.",
         "why_exclusive": "Diese Antworten passen nicht zusammen. Bitte wählen Sie noch einmal.",
         "why_url": "Ich brauche hier eine Internet-Adresse.",
         "why_not_in_chat": "Das kann ich im Chat nicht annehmen.",
@@ -216,6 +218,8 @@ INTERVIEW_TEXTS: Mapping[str, Mapping[str, str]] = {
         "why_unit": "I cannot take this unit here.",
         "why_implausible": "This value cannot be right. Please check the number and its unit.",
         "why_not_listed": "That is not on the list. You can just write the number.",
+        "why_yes_no": "I am sorry, I did not understand that. Please answer yes or no.",
+        "why_decade": "I need that a little more exactly. Can you name a year? A rough one is fine.",
         "why_exclusive": "These answers do not fit together. Please choose again.",
         "why_url": "I need a web address here.",
         "why_not_in_chat": "I cannot take that in this chat.",
@@ -315,6 +319,15 @@ QUESTION_OPENERS: Mapping[str, frozenset[str]] = {
         would am
         """),
 }
+# After "can't" and the like at the beginning: what makes it a question, even without its mark.
+ASKED_ABOUT: Mapping[str, frozenset[str]] = {"de": _words(""), "en": _words("i you it we they he she this that there")}
+# After the first word of a message, these show that it tells something: "ist ewig her", "sind ungefähr zwei Jahre".
+STATED_AFTER: Mapping[str, frozenset[str]] = {
+    "de": _words("ewig lange laenger mir egal ungefaehr etwa circa ca bestimmt halt eben schon noch wohl"),
+    "en": frozenset(),
+}
+# Words of leave that is given: "Können Sie gern machen" is no question.
+GLADLY: Mapping[str, frozenset[str]] = {"de": _words("gern gerne ruhig"), "en": _words("")}
 # Words that may stand before them.
 QUESTION_PADDING: Mapping[str, frozenset[str]] = {
     "de": _words("und aber also nun eine frage noch entschuldigung sorry bitte sagen sie mal ok okay ja ach"),

@@ -20,7 +20,7 @@ from bot.interview_texts import END_PHRASES, SECOND_THOUGHTS
 from bot.matching.text import sanitise, words
 
 # Reasons that show no attempt at an answer: such a message may be a question to the assistant.
-_NO_ATTEMPT = frozenset({"nothing", "not-listed", "url", "not-in-chat"})
+_NO_ATTEMPT = frozenset({"nothing", "not-listed", "yes-no", "url", "not-in-chat"})
 FREE_TEXT = frozenset({"string", "text"})
 # Types of answers that are whatever the patient wrote.
 OWN_WORDS = frozenset({"string", "uri", "attachment", "reference"})

@@ -13,14 +13,15 @@ from bot.interview.fhir_json import as_object
 from bot.interview.form import Bound, Item, Option
 from bot.interview.item_types import CHOICES
 from bot.interview.item_units import readable_unit, usual_unit
-from bot.interview.parsing import Asked, Reading, is_unusual, read
+from bot.interview.parsing import Asked, Read, Reading, is_unusual, read, read_yes_no
 from bot.interview.parsing import Option as Readable
 from bot.interview.spoken import readable
-from bot.interview_texts import QUESTION_OPENERS, QUESTION_PADDING
+from bot.interview_texts import ASKED_ABOUT, GLADLY, QUESTION_OPENERS, QUESTION_PADDING, STATED_AFTER
 from bot.matching.text import fold
 
 QuestionLike = Literal["no", "maybe", "clear"]
 MIN_WORDS = 3
+MOST_REPEATED = 6  # words of a question, and its marks, that are said again before the answer
 MANY_WORDS = 4
 
 
@@ -81,10 +82,26 @@ def question_like(text: str, language: str) -> QuestionLike:
     said = [word for word in folded if word != "qqq"]
     while len(said) > 1 and said[0] in QUESTION_PADDING[language]:
         said = said[1:]
-    opened = bool(said) and said[0] in QUESTION_OPENERS[language]
+    opened = bool(said) and said[0] in QUESTION_OPENERS[language] and (marked or not _states(said, language))
+    if marked and not opened and _answers_itself(text, language):
+        return "no"
     if (marked and (opened or len(said) >= MANY_WORDS)) or (opened and len(said) > MANY_WORDS):
         return "clear"
     return "maybe" if marked or (opened and len(said) >= MIN_WORDS) else "no"
+
+
+def _states(said: Sequence[str], language: str) -> bool:
+    """Say whether words without a question mark that open like a question are none: "can't see why not"."""
+    denied = said[1:2] == ["t"] and said[2:3] and said[2] not in ASKED_ABOUT[language]
+    placed = len(said) > 1 and said[1] in STATED_AFTER[language]
+    return bool(denied) or placed or bool(GLADLY[language] & set(said))
+
+
+def _answers_itself(text: str, language: str) -> bool:
+    """Say whether a message says the question again and then answers it: "Implantate? Nein."."""
+    asked, _, answer = text.rpartition("?")
+    said = read_yes_no(answer, language=language)
+    return isinstance(said, Read) and not said.remainder and len(fold(asked).split()) <= MOST_REPEATED
 
 
 def is_listed(answers: Sequence[Answer], options: Sequence[Option]) -> bool:

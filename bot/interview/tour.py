@@ -86,7 +86,9 @@ def called(item: Item, text: str, language: str) -> int:
     """Return how well a message calls a question by its name: by its synonyms, else by telling words of its own."""
     said = words(text)
     names = [words(name) for name in (*item.synonyms, item.presentation.short.into(language))]
-    known = max((len(name) for name in names if name and set(name) <= set(said)), default=0)
+    # "Since" or "when" alone is in too many sentences to call a question by.
+    telling = [name for name in names if not _COMMON.issuperset(name)]
+    known = max((len(name) for name in telling if set(name) <= set(said)), default=0)
     if known or item.synonyms:
         return 2 * known
     own = {word for word in words(f"{item.text.into(language)} {item.link_id.replace('-', ' ')}") if _tells(word)}

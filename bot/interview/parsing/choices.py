@@ -16,7 +16,7 @@ from bot.interview.parsing.reading import Ambiguous, DontKnow, NotUnderstood, Re
 from bot.interview.parsing.silence import ends_unknown, means_refused, means_unknown, one_word, read_silence
 from bot.interview.parsing.tokens import Reply, cut
 from bot.interview.parsing.vocabulary import Words
-from bot.interview.parsing.yesno import read_boolean
+from bot.interview.parsing.yesno import read_boolean, read_how_often
 
 
 def read_choice(raw: str, reply: Reply, asked: Asked, words: Words) -> Reading:
@@ -101,16 +101,23 @@ class _Choosing:
         said = read_boolean(self.reply, self.words)
         if not isinstance(said, Read) or (alone and said.remainder):
             return None
-        places = [
-            place
-            for place, option in enumerate(self.asked.options)
-            if self._says(option, said.answers[0].value is True)
-        ]
-        if len(places) == 1:
-            return self.read(places, literal=said.literal, remainder=said.remainder)
+        affirmed = self._affirmed(said)
+        if affirmed:
+            return affirmed
         more = [text for text in cut(said.remainder, self.words.fold).tokens if text.kind != "mark"]
         silent = all(token.text in self.words.choices.weak for token in more)
-        return self.one_of(self._opened_by_yes()) if said.answers[0].value is True and silent else None
+        opened = self._opened_by_yes() if said.answers[0].value is True else ()
+        if len(opened) == 1 and not alone:
+            return self.read(opened, literal=False, remainder=said.remainder)  # "still nursing, yes": "Ja, ich stille"
+        return self.one_of(opened) if silent else None
+
+    def _affirmed(self, said: Read) -> Reading | None:
+        """Return the one option that is called plainly what was said, yes or no."""
+        value = said.answers[0].value is True
+        places = [place for place, option in enumerate(self.asked.options) if self._says(option, value)]
+        if len(places) != 1:
+            return None
+        return self.read(places, literal=said.literal, remainder=said.remainder)
 
     def _opened_by_yes(self) -> Sequence[int]:
         """Return the options that begin with yes and say no "but": for "ja", "Ja, links" is one of several."""
@@ -182,8 +189,13 @@ class _Choosing:
         elsewhere = not picked.attempt or picked.problem or only_denies(texts, self.words)
         if isinstance(reading, NotUnderstood) and elsewhere:
             # "Ja, 2025": a number beyond the list is no position, but a comment.
-            return self.yes_no(alone=False) or reading
+            return self.yes_no(alone=False) or self.by_frequency() or reading
         return reading
+
+    def by_frequency(self) -> Reading | None:
+        """Return the option called yes for "alle zwei Jahre"."""
+        often = read_how_often(self.reply, self.words)
+        return self._affirmed(often) if often else None
 
     def _only_yes_no(self, places: Sequence[int]) -> bool:
         options = [self.asked.options[place] for place in places]
@@ -239,6 +251,16 @@ class _Choosing:
         answers = tuple(answer for item in own if isinstance(item, Read) for answer in item.answers)
         comments = "; ".join(self._text(piece) for piece in picked.strange if piece.comment)
         return Read(reading.answers + answers, literal=False, remainder=comments)
+
+
+def asks_yes_no(asked: Asked, words: Words) -> bool:
+    """Tell whether a question asks for yes or no, be it by a list that has both and perhaps "I don't know"."""
+    if asked.type == "boolean":
+        return True
+    labels = [words.fold(option.labels[0]) for option in asked.options if option.labels]
+    both = (words.agreement.plain_yes, words.agreement.plain_no)
+    others = [label for label in labels if not any(label in plain for plain in both)]
+    return asked.type == "choice" and all(any(label in plain for label in labels) for plain in both) and len(others) < 2
 
 
 def option_of(answer: Answer, options: Sequence[Option]) -> Option | None:

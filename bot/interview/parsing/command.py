@@ -65,6 +65,9 @@ def _change(reply: Reply, places: Sequence[int], words: Words) -> Command | None
     if len(verbs) != 1 or asks or verbs[0] not in (kept[0], kept[-1] if names.change_last else kept[0]):
         return None
     target = [place for place in kept if place != verbs[0]]
+    following = [reply.tokens[place].text for place in places if place > verbs[0]]
+    if names.no_verb_before & {*following[:1], *(reply.tokens[place].text for place in target[:1])}:
+        return None  # "a change in my breast", "change my mind"
     means_yes = (reply.tokens[verbs[0]].text,) in words.agreement.yes
     if len(target) > MAX_TARGET or (means_yes and not target):
         return None  # "correct" alone agrees

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
+from bot.interview.parsing.phrases import Phrases
 from bot.interview.parsing.spelling import Fold
 from bot.interview.parsing.tokens import cut, joined
-from bot.interview.parsing.vocabulary import Phrases, UnitWords
+from bot.interview.parsing.vocabulary import UnitWords
+from bot.interview.parsing.vocabulary_dates import Feast
 
 T = TypeVar("T")
 
@@ -47,6 +49,14 @@ class Compiler:
         """Return numbers for groups of words, separated by commas, counted from `start`."""
         groups = listed.split(",")
         return {self.fold(word): number for number, group in enumerate(groups, start) for word in group.split()}
+
+    def feasts(self, listed: Mapping[str, Feast]) -> dict[str, Feast]:
+        """Return feasts by their names; a comma separates names."""
+        return {
+            " ".join(self.fold(word) for word in name.split()): feast
+            for names, feast in listed.items()
+            for name in names.split(",")
+        }
 
     def halves(self, listed: Mapping[str, str]) -> dict[str, Decimal]:
         return {self.fold(word): Decimal(value) for word, value in listed.items()}

@@ -15,7 +15,7 @@ from bot.interview.parsing.found import Found
 from bot.interview.parsing.partial_dates import exists, full_year, latest, written
 from bot.interview.parsing.reading import NotUnderstood, Why
 from bot.interview.parsing.spelling import corrected
-from bot.interview.parsing.tokens import Token
+from bot.interview.parsing.tokens import Token, cut
 from bot.interview.parsing.vocabulary import Words
 
 # 9 digits, n a number in words, o an ordinal, M a month, f "of", u an hour word, w any other word; marks are
@@ -49,6 +49,12 @@ class Calendar:
     asked: Asked
     words: Words
     today: date
+
+    @property
+    def counts_back(self) -> bool:
+        """Tell whether the question asks since when, so that a length of time says it: "drei Wochen"."""
+        asked = {token.text for token in cut(self.asked.prompt, self.words.fold).tokens}
+        return bool(asked & self.words.dates.since)
 
     @property
     def month_first(self) -> bool:
@@ -119,7 +125,7 @@ def _goes_on(tokens: Sequence[Token], end: int, words: Words) -> bool:
 
 
 def _decade(found: Found) -> Found:
-    return Found(found.first, found.end, None, False, NotUnderstood("a decade, not a year", "incomplete"))
+    return Found(found.first, found.end, None, False, NotUnderstood("a decade, not a year", "decade"))
 
 
 def _parts(tokens: Sequence[Token], match: re.Match[str], form: str) -> _Parts:

@@ -9,6 +9,7 @@ from datetime import date
 from bot.interview.parsing.asked import Asked
 from bot.interview.parsing.counted_times import counted_time
 from bot.interview.parsing.date_forms import Calendar, date_at, drawing
+from bot.interview.parsing.feasts import decade_at, feast_at, part_at, season_at
 from bot.interview.parsing.found import Found, settle
 from bot.interview.parsing.numerals import number_tokens
 from bot.interview.parsing.partial_dates import full_year, written
@@ -44,7 +45,11 @@ def dates_in(reply: Reply, calendar: Calendar) -> list[Found]:
     while place < len(tokens):
         item = (
             counted_at(tokens, place, calendar)  # before years: "2000 days ago"
+            or decade_at(tokens, place, calendar)
+            or feast_at(tokens, place, calendar)
             or date_at(tokens, drawn, place, calendar)
+            or part_at(tokens, place, calendar)
+            or season_at(tokens, place, calendar)
             or relative_at(tokens, place, calendar)
         )
         if item:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from bot.interview.parsing import words_de, words_en
 from bot.interview.parsing.vocabulary import Words
 
-_US = replace(words_en.WORDS, dates=replace(words_en.DATES, month_first=True))
+_US = replace(words_en.WORDS, dates=replace(words_en.WORDS.dates, month_first=True))
 _WORDS = {"de": words_de.WORDS, "en": words_en.WORDS, "en-us": _US}
 
 

@@ -77,16 +77,23 @@ AGREEMENT = Agreement(
             ~ das ich weiss, ~ dass ich wüßte, eher ~, habe ich ~, hab ich ~, hatte ich ~, bin ich ~, war ich ~,
             mache ich ~, nehme ich ~, ~ mehr, bisher ~, bis jetzt ~, noch ~, no ~, wüsste ~, ~ bewusst,
             momentan ~, derzeit ~, zurzeit ~, zur zeit ~, aktuell ~, im moment ~, wahrscheinlich ~,
-            vermutlich ~, wohl ~, mir ~ bekannt, ~ bekannt, wohl eher ~
+            vermutlich ~, wohl ~, mir ~ bekannt, ~ bekannt, wohl eher ~, lange ~ mehr, schon lange ~ mehr,
+            längst ~ mehr, seit langem ~ mehr, schon ewig ~ mehr, im traum ~, im leben ~, lieber ~
             """
         )
-        + ", na, eher nein, eigentlich nein, kaum, 👎"
+        + """,
+        na, eher nein, eigentlich nein, kaum, 👎, weder noch, weder das eine noch das andere, gott bewahre,
+        hatte ich noch nie, hatte ich nie, habe ich noch nie, hab ich noch nie, hab ich nie, habe ich nie,
+        habe ich noch nie gehabt, hab ich noch nie gehabt, habe ich nie gehabt, hab ich nie gehabt, hatte noch nie,
+        noch nie gehabt, nie gehabt, war ich noch nie, bin ich noch nie gewesen, noch nie gewesen, noch nie gemacht,
+        nie gemacht, noch nie eins, noch nie eine, noch nie einen, nichts dergleichen
+        """
     ),
     unclear=_phrases(
         """
         jein, vielleicht, vielleicht schon, na ja, naja, nja, teils teils, teils, teilweise, manchmal,
         ab und zu, hin und wieder, ab und an, selten, gelegentlich, hie und da, kommt darauf an, kommt drauf an,
-        kommt drauf a, möglich, möglicherweise, kann sein, könnte sein, mal so mal so, eventuell, evtl, weder noch,
+        kommt drauf a, möglich, möglicherweise, kann sein, könnte sein, mal so mal so, eventuell, evtl,
         mehr oder weniger,
         ein bisschen, bisschen, a bissl, es bitzeli, geht so, jo eh, früher, früher ja, ja früher, früher schon,
         schon früher, früher mal, früher einmal, ja früher mal, ja früher schon, früher schon mal, damals ja, ja damals,
@@ -94,11 +101,75 @@ AGREEMENT = Agreement(
         dagegen einzuwenden, habe nichts dagegen, hab nichts dagegen, warum nicht, wieso nicht, von wegen, noch nicht
         sicher,
         """
-        + with_not("~ immer, ~ unbedingt, ~ ganz, ~ so ganz, ~ nur, ~ oft, ~ direkt")
+        + with_not(
+            "~ immer, ~ jedes jahr, ~ jedes mal, ~ regelmässig, ~ unbedingt, ~ ganz, ~ so ganz, ~ nur, ~ oft, ~ direkt"
+        )
     ),
     but=_words("aber nur jedoch allerdings bloss ausser"),
     openers=_OPENERS,
     first_person=_words("ich i ii hab habe hob bin war"),
+    exclamations=_phrases(
+        """
+        um gottes willen, um himmels willen, um gotteswillen, um himmelswillen, gott, gott oh gott, du lieber gott,
+        mein gott, du liebe zeit, du meine güte, herrje, herrgott, jesses, jessas, toi toi toi, unberufen,
+        klopf auf holz, auf holz geklopft, gott lob, dem himmel sei dank, wo denken sie hin, i wo, ach woher
+        """
+    ),
+    often=_phrases(
+        """
+        regelmässig, jährlich, jedes jahr, jeden monat, jedes mal, jedesmal, mehrmals, mehrfach, schon oft, schon öfter,
+        schon öfters, schon mehrmals, schon mehrfach, öfter mal, etliche male, viele male, schon ein paar mal,
+        ein paar mal, paarmal, immer wieder, immer mal wieder, ständig
+        """
+    ),
+    always=_words("immer stets jedesmal schon"),
+    attended=_words("gegangen hingegangen hin dort dabei gemacht mitgemacht teilgenommen wahrgenommen gehabt"),
+    every=_words("alle aller jede jedes jeden"),
+    times=_words("mal male x"),
+    asks_leave=_phrases(
+        """
+        dürfen wir, darf ich, dürfte ich, dürften wir, stimmen sie zu, stimmen sie dem zu, erlauben sie,
+        sind sie einverstanden, sind sie damit einverstanden, willigen sie ein, geben sie ihr einverständnis,
+        geben sie ihre einwilligung, ist es für sie in ordnung, ist es ihnen recht
+        """
+    ),
+    leave=_phrases(
+        """
+        na dann, na gut, na schön, na also, meinetwegen, von mir aus, mir egal, mir gleich, mir wurscht,
+        mir wurst, mir wuascht, egal, einerlei,
+        dürfen sie ruhig, dürft ihr ruhig, können sie ruhig, könnt ihr ruhig, kann man ruhig,
+        dürfen sie, dürft ihr, darfst du, könnt ihr, können sie, kann man, dürfens, machen sie, machen sie nur,
+        machen sie ruhig, macht ihr, macht nur, macht ruhig, machen sie mal, machens, tun sie das, tut das, tun sie,
+        speichern sie, speichert ruhig, nur zu, immer zu, wenn es sein muss, wenns sein muss, muss ja,
+        wenn sie wollen, wenn ihr wollt, wenn sie möchten, wenn sie meinen, wenn es hilft, wenns hilft, wie sie wollen,
+        wie sie möchten, was auch immer, kein problem, keine probleme damit, kein ding, keine einwände,
+        keinen einwand, nichts dagegen, nix dagegen, nichts dagegen einzuwenden, damit kein problem,
+        kein problem damit, warum nicht, wieso nicht, warum auch nicht, wieso denn nicht, warum denn nicht, logo,
+        geht klar, geht in ordnung, geht schon, soll mir recht sein, mir recht, ist recht, recht ist, alles gut,
+        passt schon, meinen segen, habe nichts zu verbergen, hab nichts zu verbergen, nichts zu verbergen,
+        dafür bin ich,
+        deswegen bin ich, stört mich nicht, stört mich nichts, stört mich ned, macht mir nichts, macht mir nichts aus,
+        ist mir lieb, ja mei, schnuppe, bin dabei, bitte darum, legen sie los, schiessen sie los, legt los, los gehts,
+        läuft, keinen zwang, sonst wäre ich nicht hier, sonst wäre ich ja nicht hier, sonst wär ich nicht hier,
+        sonst wär ich ja nicht hier, sehe kein problem, sehe da kein problem, sehe keinen grund dagegen,
+        erlaube ich, erlaubt, genehmigt, gestattet, kein thema
+        """
+    ),
+    no_leave=_phrases(
+        with_not(
+            """
+            lieber ~, besser ~, ~ recht, ~ so recht, geht ~, kommt ~ in frage, ~ in frage, muss ~ sein,
+            muss das ~ sein, ~ so gern, ~ so gerne, ~ gern, ~ gerne, dürfen sie ~, dürft ihr ~, ~ erlaubt, bloss ~,
+            ~ mit mir, darf ~ sein, könnt ihr ~, können sie ~, machen sie ~, macht das ~, speichern sie ~,
+            tun sie das ~, will ~, will ich ~, möchte ~, möchte ich ~, mag ~, mag ich ~, erlaube ich ~
+            """
+        )
+        + """,
+        ungern, nur ungern, kommt gar nicht in frage, etwas dagegen, was dagegen, finger weg, untersteht euch,
+        dagegen, bin dagegen, lassen sie das, lasst das, lieber persönlich,
+        lieber mündlich, lieber vor ort, lieber selbst, lieber im gespräch
+        """
+    ),
     meta=_words(
         """
         verstehe versteh verstehen verstanden kapiere kapier begreife weiss weiß wissen woass weis möchte mag
@@ -112,7 +183,7 @@ _PADDING = _words(
     """
     ich i das es des dies dazu da mir uns leider auch so genau mehr jetzt gar momentan gerade grad aber wirklich
     echt sorry ehrlich gesagt noch ganz eh halt schon bitte danke tut leid wohl auswendig eigentlich ja hm äh
-    ähm ach oh also wia
+    ähm ach oh also wia deshalb deswegen daher darum drum
     """
 )
 
@@ -131,7 +202,8 @@ SILENCE = Silence(
         keine ahnung, kei ahnig, kei ahnung, ka ahnung, kan plan, koa ahnung, kein plan, keinen plan,
         keinen schimmer, keine idee, ka, ahnungslos, überfragt, vergessen, habe vergessen, hab vergessen, k a,
         unsicher, bin unsicher, kann man nicht wissen, wer weiss, müsste nachschauen, muss nachschauen,
-        müsste nachsehen, weiß niemand, keinen blassen, keinen blassen schimmer, ?, ??, ???
+        müsste nachsehen, müsste nachfragen, muss nachfragen, müsste fragen, müsste meine mutter fragen,
+        kann ihnen keiner sagen, kann keiner sagen, weiß niemand, keinen blassen, keinen blassen schimmer, ?, ??, ???
         """,
         without=_PADDING,
     ),
@@ -154,6 +226,7 @@ SILENCE = Silence(
         """,
         without=_PADDING,
     ),
+    connecting=_words("und aber also weil denn deshalb deswegen daher darum drum da"),
     unknown_labels=_phrases("unbekannt, ist unbekannt, nicht bekannt, weiss nicht, keine angabe, unklar, unsicher"),
 )
 
@@ -176,7 +249,7 @@ COMMANDS = CommandWords(
             zur vorherigen frage, zurück zur vorherigen frage
             """,
             "skip": """
-            überspringen, skip, weiter, nächste frage, lieber nicht, frage überspringen,
+            überspringen, skip, weiter, nächste frage, frage überspringen,
             diese frage überspringen, auslassen, diese frage auslassen, frage auslassen, überspringe,
             überspring, weiter zur nächsten frage, passe
             """,
@@ -219,6 +292,7 @@ COMMANDS = CommandWords(
         "ändern korrigieren ändere korrigiere berichtigen bearbeiten anpassen verbessern abändern ändara ändra"
     ),
     change_last=True,
+    no_verb_before=_words("meinung"),
     change_padding=_COMMAND_PADDING
     | _words("meine meinen mein meiner angabe angaben antwort antworten frage nach zum zur beim bei noch nochmal auf"),
 )

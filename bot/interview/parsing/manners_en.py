@@ -56,14 +56,19 @@ AGREEMENT = Agreement(
         rather not no, hardly, not that i can think of, not that i remember, not that i recall, unlikely,
         most likely not, it doesnt, it does not, it isnt, it is not, id say no, i would say no, 👎,
         nothing that i know of, none that i know of, none that im aware of, i dont reckon so, not for now,
-        not knowingly, never that i know of
+        not knowingly, never that i know of, neither nor, neither of those, neither of them, neither one, no chance,
+        god forbid, heaven forbid, never had one, ive never had one, i have never had one, i never had one,
+        never had any, ive never had any, i have never had any, i never had any, never had it, no never,
+        never have, i never have, never did, never been, never had that, nothing of the sort, nothing like that,
+        not for ages, not for years, not in years, rather not
         """
     ),
     unclear=_phrases(
         """
         maybe, perhaps, possibly, sometimes, it depends, depends, occasionally, now and then, now and again,
         partly, in part, somewhat, sort of, kind of, a bit, a little, yes and no, could be, might be,
-        it could be, more or less, from time to time, not always, not necessarily, not quite, not entirely,
+        it could be, more or less, from time to time, not always, not every year, not every time, not regularly,
+        not necessarily, not quite, not entirely,
         not exactly, not only, not often, rarely, seldom, so so, maybe not, hm, hmm, in the past, yes in the past,
         in the past yes, used to, i used to, yes i used to, formerly, previously, yes previously, previously yes,
         formerly yes, yes formerly, i did once, once yes, yes once, years ago yes, back then, back then yes,
@@ -79,6 +84,68 @@ AGREEMENT = Agreement(
         """
     ),
     first_person=_words("i im ive id"),
+    exclamations=_phrases(
+        """
+        god, oh god, good god, dear god, heavens, good heavens, goodness, good lord, lord, goodness gracious,
+        goodness me,
+        touch wood, knock on wood, fingers crossed, thank god, thank goodness, thank heavens, for heavens sake,
+        for gods sake, for goodness sake, blimey, gosh, good grief, christ, hell
+        """
+    ),
+    often=_phrases(
+        """
+        regularly, yearly, every year, each year, every month, every time, annually, on a regular basis, many times,
+        several times, a few times, loads of times, lots of times, lots of them, quite often, very often,
+        again and again,
+        every other year, every second year, every couple of years, every few years, time and again, constantly
+        """
+    ),
+    always=_words("always"),
+    attended=_words("went go gone going attended attend had have done did turned"),
+    every=_words("every"),
+    times=_words("times"),
+    asks_leave=_phrases(
+        """
+        may we, may i, can we, could we, do you agree, do you consent, do you allow, do you give, are you happy for us,
+        are you willing, are you ok with, is it ok if, is it okay if, is it all right if, is it alright if
+        """
+    ),
+    leave=_phrases(
+        """
+        go ahead, go for it, go on then, go on, i dont mind, dont mind, i do not mind, dont mind at all, fine by me,
+        fine with me, ok by me, okay by me, okay with me, ok with me, all right by me, alright, all right, thats fine,
+        that is fine, its fine, thats ok, thats okay, thats alright, thats all right, if you must, if you have to,
+        if you need to, if you like, if you want, if you want to, if it helps, be my guest, no problem,
+        no problems with that, no problem at all, not a problem, no worries, no objection, no objections, no issue,
+        no issues, whatever, whatever you like, whatever you need, i dont care, dont care, do not care,
+        i couldnt care less,
+        couldnt care less, you can, you may, you could, happy for you to, happy to, happy with that, i am happy,
+        im happy,
+        feel free, why not, suits me, works for me, doesnt bother me, does not bother me, doesnt matter, makes no odds,
+        not bothered, im not bothered, all good, all fine, cant see why not, dont see why not, no reason why not,
+        i see no reason why not, be fine, i suppose, i suppose so, suppose so, i allow it, allowed, granted,
+        permission granted,
+        you have my permission, nothing to hide, got nothing to hide, ive nothing to hide, thats what im here for,
+        please do, do it, do what you like, fire away, crack on,
+        knock yourself out, fair enough, all the same to me, makes no difference, no difference to me,
+        dont see a problem,
+        dont see any problem, see no problem, i wouldnt be here otherwise, otherwise i wouldnt be here,
+        do what you want, do as you like, as you like, as you wish, as you please
+        """
+    ),
+    no_leave=_phrases(
+        """
+        rather not, would rather not, id rather not, prefer not, prefer not to, id prefer not to, would prefer not to,
+        please dont, not happy, not happy with that, im not happy, i am not happy, not comfortable,
+        not comfortable with that,
+        rather you didnt, rather you did not, you may not, you can not, you cant, you cannot, you could not,
+        dont want that,
+        i dont want that, i dont want you to, dont want you to, not with me, i object, i refuse, not on your life,
+        hands off,
+        better not, i do mind, i mind, rather you asked, rather you, in person, face to face, over my dead body,
+        i am not willing, not allowed, dont you dare
+        """
+    ),
     meta=_words(
         """
         understand understood know get see want think believe remember recall follow hear find say read sure can
@@ -91,7 +158,7 @@ _PADDING = _words(
     """
     i it its im that this the a about of really honestly sorry just right now at moment exactly anymore any more
     actually well to be honest quite so very so afraid and but oh um uh er hmm hm for me ill id my myself
-    precisely offhand
+    precisely offhand therefore
     """
 )
 
@@ -104,7 +171,8 @@ SILENCE = Silence(
         cannot remember, can not remember, dont remember, do not remember, dont recall, do not recall,
         cant recall, cannot recall, cant say, cannot say, couldnt say, could not say, couldnt tell you,
         cant tell you, who knows, forgot, have forgotten, ive forgotten, forget, i wouldnt know, wouldnt know,
-        beats me, havent foggiest, would have to check, need to check, have to look up, am unsure, no memory,
+        beats me, havent foggiest, would have to check, would have to ask, have to ask, need to ask, cant know,
+        need to check, have to look up, am unsure, no memory,
         dont have idea, you tell me, ?, ??, ???
         """,
         without=_PADDING,
@@ -123,6 +191,7 @@ SILENCE = Silence(
         """,
         without=_PADDING,
     ),
+    connecting=_words("and but so because cause cos since therefore as"),
     unknown_labels=_phrases("""
     unknown, is unknown, not known, asked but unknown, unsure, undetermined, dont know refused
     """),
@@ -148,7 +217,7 @@ COMMANDS = CommandWords(
             """,
             "skip": """
             skip, skip this, skip it, skip that, pass, next, next question, skip question, skip this one,
-            leave it out, move on, go on to the next question, leave blank, leave it blank, rather not
+            leave it out, move on, go on to the next question, leave blank, leave it blank
             """,
             "why": """
             why, why do you ask, why are you asking, why do you need this, why do you need to know,
@@ -186,6 +255,7 @@ COMMANDS = CommandWords(
     },
     change=_words("change correct edit fix update amend alter revise modify"),
     change_last=False,
+    no_verb_before=_words("in of at on around since mind"),
     change_padding=_COMMAND_PADDING | _words("my answer answers entry about for on regarding"),
 )
 

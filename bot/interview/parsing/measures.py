@@ -8,9 +8,10 @@ from decimal import Decimal
 
 from bot.interview import units as ucum
 from bot.interview.parsing.asked import Asked, Unit, within
+from bot.interview.parsing.phrases import Phrases
 from bot.interview.parsing.tokens import Token, cut
 from bot.interview.parsing.units import unit_at
-from bot.interview.parsing.vocabulary import Phrases, Words
+from bot.interview.parsing.vocabulary import Words
 
 # Codes that a plain number of a question may be in, when its text says so.
 _STATED = frozenset({

@@ -10,7 +10,7 @@ from bot.interview.parsing.asked import Asked, within
 from bot.interview.parsing.found import Found, settle
 from bot.interview.parsing.numerals import number_tokens, with_decimals
 from bot.interview.parsing.reading import NotUnderstood, Reading, Why
-from bot.interview.parsing.tokens import Reply, Token
+from bot.interview.parsing.tokens import Reply, Token, cut
 from bot.interview.parsing.vocabulary import NumberWords, Words
 
 MAX_DIGITS = 15
@@ -42,7 +42,8 @@ def read_number(reply: Reply, asked: Asked, words: Words) -> Reading:
     spelled = Reply(reply.text, tokens)
     numbers = numbers_in(spelled.tokens, words.numbers, lists=asked.repeats)
     if not numbers:
-        numbers = _unusual(spelled.tokens, words)
+        prompt = {token.text for token in cut(asked.prompt, words.fold).tokens}
+        numbers = _unusual(spelled.tokens, words, asks_age=bool(prompt & words.numbers.age))
     found = [chosen(number, asked, whole=asked.type == "integer") for number in numbers]
     return settle(found, spelled, asked.type, asked, words)
 
@@ -186,12 +187,13 @@ def _groups(parts: Sequence[str]) -> bool:
     return 1 <= len(parts[0]) <= 3 and parts[0][0] != "0" and all(len(part) == 3 for part in parts[1:])
 
 
-def _unusual(tokens: Sequence[Token], words: Words) -> list[Number]:
+def _unusual(tokens: Sequence[Token], words: Words, *, asks_age: bool) -> list[Number]:
     """Return a number said in a roundabout way: "keine", "die zweite", "ein Kind". Never literal."""
     if words.around.vague.within([token.text for token in tokens if token.wordlike]):
         return []
     places = [place for place, token in enumerate(tokens) if token.kind == "ordinal"]
-    none = [place for place, token in enumerate(tokens) if token.kind == "word" and token.text in words.numbers.none]
+    zero = frozenset() if asks_age else words.numbers.none  # nobody is "nothing" years old
+    none = [place for place, token in enumerate(tokens) if token.kind == "word" and token.text in zero]
     if len(places) + len(none) == 1:
         place = (places + none)[0]
         value = tokens[place].value if places else Decimal(0)

@@ -112,8 +112,10 @@ def pick(pieces: Sequence[Piece], labels: Labels, words: Words) -> Picked:
     answers = [piece for piece in pieces if _only_answers(piece, labels, words)]
     others = [piece for piece in pieces if piece not in answers]
     for number, piece in enumerate(others or answers):
-        if piece.after == ":" and _counts(piece, len(others) - number - 1, words):
-            picked.literal = False  # "zwei: 1 und 3"
+        left = len(others) - number - 1
+        heads = _counts(piece, left, words) or not (labels.fit(piece.texts) or negates(piece.texts, words))
+        if piece.after == ":" and left and heads:
+            picked.literal = False  # "zwei: 1 und 3", "alles: Biopsie, Bestrahlung"
         elif not _by_number(piece, labels, words, picked):
             _by_label(piece, labels, words, picked)
     if others and any(words.agreement.no.within(piece.texts) for piece in answers):

@@ -5,22 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
+from bot.interview.answer import Answer
+from bot.interview.parsing.ages import read_age
 from bot.interview.parsing.asked import Asked
-from bot.interview.parsing.choices import read_choice
+from bot.interview.parsing.choices import asks_yes_no, read_choice
+from bot.interview.parsing.clauses import after_echo, without_not_knowing
 from bot.interview.parsing.dates import read_date
 from bot.interview.parsing.exactness import said_just_so
 from bot.interview.parsing.languages import words_for
 from bot.interview.parsing.measures import stated_unit
 from bot.interview.parsing.moments import read_moment
+from bot.interview.parsing.negation import negates
 from bot.interview.parsing.plain_text import read_attachment, read_reference, read_url, read_words
 from bot.interview.parsing.quantities import read_amount, read_quantity
-from bot.interview.parsing.reading import DontKnow, NotUnderstood, Read, Reading, Refused
+from bot.interview.parsing.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.parsing.silence import hints_at_silence, one_word, read_silence
 from bot.interview.parsing.times import read_time
 from bot.interview.parsing.tokens import Reply, cut
 from bot.interview.parsing.vocabulary import Words
-from bot.interview.parsing.yesno import read_boolean
+from bot.interview.parsing.yesno import asks_leave, read_boolean, read_how_often, read_leave
 from bot.matching.text import MAX_CHARACTERS, sanitise
+
+# Types whose answers are whatever the patient wrote.
+_OWN_WORDS = frozenset({"string", "text", "url", "attachment", "reference"})
 
 
 def read(text: str, question: Asked, *, language: str, today: date) -> Reading:
@@ -39,10 +46,47 @@ def read(text: str, question: Asked, *, language: str, today: date) -> Reading:
     words = words_for(language)
     if question.type in ("integer", "decimal", "quantity") and not question.allowed_units:
         question = replace(question, unit=stated_unit(question.prompt, words))
-    reading = _read(text, question, language, today)
+    reading = _read_parts(text, question, language, today)
     if isinstance(reading, Read) and reading.literal:
         return replace(reading, literal=said_just_so(reading, cut(text, words.fold), question, words))
+    if isinstance(reading, NotUnderstood) and reading.why in ("nothing", "not-listed") and asks_yes_no(question, words):
+        return replace(reading, why="yes-no")
     return reading
+
+
+def _read_parts(text: str, question: Asked, language: str, today: date) -> Reading:
+    """Read a reply, but for the question said again in it, and reasons for not knowing."""
+    words = words_for(language)
+    reply = cut(text, words.fold)
+    if question.type in _OWN_WORDS or not reply.tokens:
+        return _read(text, question, language, today)
+    tail = after_echo(reply, words)
+    if tail:
+        after = _read(tail, question, language, today)
+        if isinstance(after, DontKnow | Refused) or (isinstance(after, Read) and not _in_own_words(after)):
+            return replace(after, literal=False) if isinstance(after, Read) else after
+    parts = without_not_knowing(reply, words)
+    if parts and not _answers(parts[1], question, language, today):
+        unknown = _read(parts[0], question, language, today)
+        return replace(unknown, literal=False, remainder=parts[1]) if isinstance(unknown, Read) else unknown
+    return _read(text, question, language, today)
+
+
+def _answers(text: str, question: Asked, language: str, today: date) -> bool:
+    """Say whether words beside "I don't know" answer the question after all, and are no mere sentence with a "not"."""
+    reading = _read(text, question, language, today)
+    if not isinstance(reading, Read):
+        return isinstance(reading, Refused | Ambiguous)
+    words = words_for(language)
+    said = [token.text for token in cut(text, words.fold).tokens if token.kind != "mark"]
+    beside = [token for token in cut(reading.remainder, words.fold).tokens if token.kind != "mark"]
+    # "Kein Kontakt zur Familie": all but the "kein" stands beside the no.
+    reason = negates(said, words) and len(beside) >= len(said) - 1 and not words.agreement.plain_no & set(said)
+    return bool(reading.answers) and not reason and not _in_own_words(reading)
+
+
+def _in_own_words(reading: Read) -> bool:
+    return any(answer.type == "string" for answer in reading.answers)
 
 
 def _read(text: str, question: Asked, language: str, today: date) -> Reading:
@@ -56,13 +100,20 @@ def _read(text: str, question: Asked, language: str, today: date) -> Reading:
     if question.type in ("choice", "open-choice"):
         return read_choice(text, reply, question, words_for(language))
     silence = read_silence(reply, words)
+    if question.type == "boolean" and asks_leave(cut(question.prompt, words.fold), words):
+        given = read_leave(reply, words)
+        unclear = isinstance(read_boolean(reply, words), NotUnderstood)
+        hint = silence or (hints_at_silence(reply, words) if unclear else None)
+        if given or isinstance(hint, Refused):
+            return given or Read((Answer("boolean", False),), literal=False)
     if question.type in ("string", "text") and (silence is None or _may_be_text(silence, reply)):
         return read_words(text, reply, question, words_for(language))
     if silence:
         return silence
     reading = _value(text, reply, question, words, today)
     if isinstance(reading, NotUnderstood) and reading.why in ("nothing", "vague"):
-        return hints_at_silence(reply, words) or reading
+        often = read_how_often(reply, words) if question.type == "boolean" else None
+        return often or hints_at_silence(reply, words) or reading
     return reading
 
 
@@ -84,7 +135,8 @@ def _value(text: str, reply: Reply, question: Asked, words: Words, today: date) 
     if question.type == "boolean":
         return read_boolean(reply, words)
     if question.type in ("integer", "decimal"):
-        return read_amount(reply, question, words)
+        age = read_age(reply, question, words, today) if question.type == "integer" else None
+        return age or read_amount(reply, question, words)
     if question.type == "date":
         return read_date(reply, question, words, today)
     if question.type == "dateTime":

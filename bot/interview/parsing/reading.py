@@ -29,6 +29,8 @@ Why = Literal[
     "unit",  # a unit that is not allowed
     "implausible",  # a value that no human being has
     "not-listed",
+    "yes-no",  # neither yes nor no, where nothing else is asked
+    "decade",  # "in the nineties", where a date is wanted
     "exclusive",  # an option that rules out others, together with others
     "url",
     "not-in-chat",

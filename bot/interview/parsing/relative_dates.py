@@ -10,9 +10,10 @@ from bot.interview.parsing.date_forms import Calendar
 from bot.interview.parsing.found import Found
 from bot.interview.parsing.partial_dates import days_away, latest, months_away, week_of, written
 from bot.interview.parsing.tokens import Token
-from bot.interview.parsing.vocabulary import DateWords, Words
+from bot.interview.parsing.vocabulary import Words
 
 MAX_YEARS = 150
+MOST_APART = 2  # "zwei bis fünf Wochen" is a range, no rough number
 _DAYS_PER_MONTH = Decimal("30.44")
 
 
@@ -49,19 +50,45 @@ def _counted(tokens: Sequence[Token], start: int, calendar: Calendar) -> tuple[i
     opener = _text(tokens, start)
     back, ahead = opener in names.ago_before, opener in names.ahead
     place = _skip_approximate(tokens, start + 1, calendar.words) if back or ahead else start
-    span = _span(tokens, place, names)
+    span = _span(tokens, place, calendar.words)
     if span is None:
         return None
     end, count, unit = span
+    ranged = _is_range(tokens, place, end)
     more = _half_more(tokens, end, calendar.words)
     end, count = end + more, count + (Decimal("0.5") if more else 0)
     if _text(tokens, end) in names.ago_after:
         back, ahead, end = True, False, end + 1
     if not (back or ahead):
-        return None
-    rough = back and place > start + 1
+        if not calendar.counts_back:
+            return None
+        back = True  # "drei Wochen", where the question is since when
+    rough = back and (place > start + 1 or ranged)
     value = _away(-count if back else count, unit, calendar.today, rough=rough)
     return (end, value) if value else None
+
+
+def _is_range(tokens: Sequence[Token], start: int, end: int) -> bool:
+    """Tell whether a span is said with two numbers, or with no exact one: "zwei, drei Wochen", "a couple of weeks"."""
+    said = tokens[start:end]
+    return sum(token.kind in ("digits", "number") for token in said) != 1 and not any(
+        token.kind == "article" and len(said) == 2 for token in said
+    )
+
+
+def _second_number(tokens: Sequence[Token], place: int, words: Words) -> int:
+    """Return where the second of two numbers for one span ends: "zwei bis drei", "2-3", "two or three"."""
+    joints = words.around.to | words.around.either | {",", "/"}
+    after = place + 1 if place < len(tokens) and tokens[place].text in joints else place
+    first, second = tokens[place - 1], tokens[after] if after < len(tokens) else None
+    rising = (
+        second is not None
+        and first.value is not None
+        and second.kind in ("digits", "number")
+        and second.value is not None
+        and first.value < second.value <= first.value * MOST_APART + 1
+    )
+    return after + 1 if rising else place
 
 
 def _skip_approximate(tokens: Sequence[Token], place: int, words: Words) -> int:
@@ -73,14 +100,22 @@ def _skip_approximate(tokens: Sequence[Token], place: int, words: Words) -> int:
     return skipped
 
 
-def _span(tokens: Sequence[Token], start: int, names: DateWords) -> tuple[int, Decimal, str] | None:
-    """Return where "3 Wochen", "einem halben Jahr" or "a year and a half" ends, its number and its unit."""
-    place, number = start, None
+def _span(tokens: Sequence[Token], start: int, words: Words) -> tuple[int, Decimal, str] | None:
+    """Return where "3 Wochen", "einem halben Jahr" or "a year and a half" ends, its number and its unit.
+
+    Of two numbers, as in "two or three weeks", the nearer one counts.
+    """
+    names, place, number = words.dates, start, None
     halved = False
-    while place < min(start + 3, len(tokens)):
+    couple = names.couple.length_at([token.text for token in tokens[start : start + 3]], 0)
+    if couple:
+        place, number = start + couple, Decimal(2)
+    while place < min(start + 3, len(tokens)) and not couple:
         token = tokens[place]
         if token.kind in ("digits", "number", "article") and number is None:
             number = token.value
+            if token.kind != "article":
+                place = _second_number(tokens, place + 1, words) - 1
         elif token.text in names.half and not halved:
             halved = True
         else:

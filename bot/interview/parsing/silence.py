@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.interview.parsing.phrases import Phrases
 from bot.interview.parsing.reading import DontKnow, Refused
 from bot.interview.parsing.tokens import Reply
-from bot.interview.parsing.vocabulary import Phrases, Words
+from bot.interview.parsing.vocabulary import Words
 
 
 def read_silence(reply: Reply, words: Words) -> DontKnow | Refused | None:

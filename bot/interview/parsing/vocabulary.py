@@ -1,37 +1,17 @@
 """The shape of the word lists: what a language has to say before replies in it can be read. Pure.
 
-A language is one module of plain data (`words_de`, `words_en`) and a line in `languages`.
+A language is some modules of plain data (`words_de`, with `dates_de` and `manners_de`) and a line in `languages`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from bot.interview.parsing.phrases import Phrases
 from bot.interview.parsing.spelling import Fold
-
-
-@dataclass(frozen=True, slots=True)
-class Phrases:
-    """Phrases of folded words, found longest first."""
-
-    all: frozenset[tuple[str, ...]]
-    longest: int
-
-    def length_at(self, words: Sequence[str], start: int) -> int:
-        """Return how many words from `start` on make the longest phrase; 0 when none does."""
-        for length in range(min(self.longest, len(words) - start), 0, -1):
-            if tuple(words[start : start + length]) in self.all:
-                return length
-        return 0
-
-    def within(self, words: Sequence[str]) -> bool:
-        """Tell whether any phrase occurs."""
-        return any(self.length_at(words, start) for start in range(len(words)))
-
-    def __contains__(self, words: object) -> bool:
-        return words in self.all
+from bot.interview.parsing.vocabulary_dates import DateWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +27,13 @@ class Agreement:
         but: Begins a comment that limits an answer.
         openers: Said before an answer, meaning nothing.
         first_person: Words that show that the patient speaks of herself.
+        exclamations: Said around an answer, meaning nothing: "um Gottes willen".
+        often: How often something happens, which says that it does: "jedes Jahr".
+        always, attended: Words that say the same together: "immer brav hingegangen".
+        every: Open "alle zwei Jahre".
+        times: Close "schon drei Mal".
+        asks_leave: Words of a question that asks for permission: "dürfen wir".
+        leave, no_leave: Ways to give it, or not, which say neither yes nor no elsewhere: "kein Problem", "meinetwegen".
         meta: Verbs of understanding and wanting: "I don't understand" is no "no".
     """
 
@@ -61,6 +48,15 @@ class Agreement:
     but: frozenset[str]
     openers: frozenset[str]
     first_person: frozenset[str]
+    exclamations: Phrases
+    often: Phrases
+    always: frozenset[str]
+    attended: frozenset[str]
+    every: frozenset[str]
+    times: frozenset[str]
+    asks_leave: Phrases
+    leave: Phrases
+    no_leave: Phrases
     meta: frozenset[str]
 
 
@@ -71,12 +67,14 @@ class Silence:
     Attributes:
         padding: Words left out before comparing.
         dont_know, refused: What remains of such messages.
+        connecting: Words between a reason and what follows from it: "I was adopted, so I don't know".
         unknown_labels: Further labels of options that mean "unknown".
     """
 
     padding: frozenset[str]
     dont_know: Phrases
     refused: Phrases
+    connecting: frozenset[str]
     unknown_labels: Phrases
 
 
@@ -126,6 +124,10 @@ class NumberWords:
         halves: Whole words with a half in them.
         half_suffix: Ends a compound like "zweieinhalb"; may be empty.
         and_a_half: What after a number adds a half.
+        age_past: Words that show that it asks for an age of the past.
+        birth: Words of a birth year: "Jahrgang 64".
+        becoming: Words of an age that is not yet reached: "werde 62".
+        nearing: Further such words beside two ages: "61, bald 62".
         none: Words that mean zero, to be read back.
         ordinals: Ordinal words and their number.
         ordinal_ends: What may follow digits: "3rd", "3ten".
@@ -137,6 +139,10 @@ class NumberWords:
 
     pads: frozenset[str]
     age: frozenset[str]
+    age_past: frozenset[str]
+    birth: frozenset[str]
+    becoming: Phrases
+    nearing: Phrases
     small: Mapping[str, int]
     articles: frozenset[str]
     hundred: frozenset[str]
@@ -153,55 +159,6 @@ class NumberWords:
     decimal_mark: str
     group_mark: str
     point: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class DateWords:
-    """Words of the calendar.
-
-    Attributes:
-        months: All names, short names and dialect names.
-        correctable: Full month names in which a typing error is forgiven.
-        weekdays: Monday is 0.
-        seasons: Their last month.
-        days: Days from today: "gestern" is -1.
-        this_year: Words that are a year of their own ("heuer").
-        spans: Words for day, week, month and year, as UCUM codes d, wk, mo, a.
-        half_year: Words for six months.
-        half: Words for a half, before a span.
-        ago_before, ago_after: Around a span that lies in the past.
-        last, before_last, this, next: In front of week, month, year or weekday.
-        ahead: In front of a span that lies in the future.
-        of: Between day and month.
-        month_first: Whether 3/4/1975 is 4 March.
-        decade_ends: Make a year a decade: "1990er", "1990s".
-        parts: Parts of a month or year: "Anfang".
-        year_pads: What may stand before two digits that mean a year.
-        month_names: For wording, January first.
-    """
-
-    months: Mapping[str, int]
-    correctable: Mapping[str, int]
-    weekdays: Mapping[str, int]
-    seasons: Mapping[str, int]
-    days: Mapping[str, int]
-    this_year: frozenset[str]
-    spans: Mapping[str, str]
-    half_year: frozenset[str]
-    half: frozenset[str]
-    ago_before: frozenset[str]
-    ago_after: frozenset[str]
-    last: frozenset[str]
-    before_last: frozenset[str]
-    this: frozenset[str]
-    next: frozenset[str]
-    ahead: frozenset[str]
-    of: frozenset[str]
-    month_first: bool
-    decade_ends: frozenset[str]
-    parts: frozenset[str]
-    year_pads: frozenset[str]
-    month_names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +239,7 @@ class CommandWords:
         kinds: Messages by kind.
         change: Verbs that change an answer.
         change_last: Whether the verb may come last.
+        no_verb_before: Words with which such a verb changes no answer: "a change in my breast", "change my mind".
         change_padding: Words left out around what is to be changed.
     """
 
@@ -289,6 +247,7 @@ class CommandWords:
     kinds: Mapping[str, Phrases]
     change: frozenset[str]
     change_last: bool
+    no_verb_before: frozenset[str]
     change_padding: frozenset[str]
 
 

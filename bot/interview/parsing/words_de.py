@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.interview.parsing.compile_words import Compiler
+from bot.interview.parsing.dates_de import DATES
 from bot.interview.parsing.manners_de import AGREEMENT, COMMANDS, FRAMES, SILENCE, with_not
 from bot.interview.parsing.spelling import fold_german
 from bot.interview.parsing.vocabulary import (
     Around,
     ChoiceWords,
-    DateWords,
     NumberWords,
     TimeWords,
     Wordings,
@@ -109,6 +109,10 @@ _STEMS = """
 NUMBERS = NumberWords(
     pads=_words("mit da damals alter"),
     age=_words("alt alter lebensalter"),
+    age_past=_words("war waren warst wurde wurden wart"),
+    birth=_words("jahrgang jg geboren geb geburtsjahr geburtsdatum geburtstag baujahr born"),
+    becoming=_phrases("werde, werd, wird, werden, wer, gehe auf die, geh auf die, auf die"),
+    nearing=_phrases("bald, fast, demnächst, nächste, nächsten, nächstes, dann, beinahe, knapp, kurz vor"),
     small=_DE.counted(_SMALL) | _DE.table(_TENS),
     articles=_words("ein eine einen einem einer eines a an ne nen nem ner em e en"),
     hundred=_words("hundert hundat"),
@@ -128,87 +132,6 @@ NUMBERS = NumberWords(
     decimal_mark=",",
     group_mark=".",
     point=_words("komma punkt"),
-)
-
-_MONTHS = {
-    "januar jänner jan jän jänna jaenner": 1,
-    "februar feber feb febr": 2,
-    "märz mär mrz mar merz": 3,
-    "april apr aprü": 4,
-    "mai mei": 5,
-    "juni jun juno": 6,
-    "juli jul julei": 7,
-    "august aug auguscht": 8,
-    "september sep sept septämber": 9,
-    "oktober okt oct": 10,
-    "november nov novämber": 11,
-    "dezember dez dec dezämber": 12,
-}
-
-DATES = DateWords(
-    months=_DE.table(_MONTHS),
-    correctable=_DE.counted(
-        "januar jänner, februar feber, märz, april, mai, juni, juli, august, september, oktober, november, dezember",
-        start=1,
-    ),
-    weekdays=_DE.counted(
-        """
-        montag mäntig mondog, dienstag ziischtig, mittwoch mittwuch, donnerstag donnschtig,
-        freitag friitig, samstag sonnabend samschtig, sonntag sunntig
-        """
-    ),
-    seasons=_DE.table({"frühling frühjahr frühlig": 5, "sommer summer": 8, "herbst herbscht": 11}),
-    days=_DE.table(
-        {"heute heut hüt heit heid": 0, "gestern gester geschter gestan": -1, "vorgestern vorgester": -2}
-        | {"morgen": 1, "übermorgen": 2}
-    ),
-    this_year=_words("heuer hür"),
-    spans=_DE.table(
-        {
-            "tag tage tagen tg tagn däg": "d",
-            "woche wochen wuche wo wochn wch": "wk",
-            "monat monate monaten monats monet monete mt mte mon": "mo",
-            "jahr jahre jahren jahres j jahrn johr johre joahr": "a",
-        }
-    ),
-    half_year=_words("halbjahr halbjahren halbjahre"),
-    half=_words("halb halbe halben halbes halber"),
-    ago_before=_words("vor seit vur"),
-    ago_after=_words("her zurück"),
-    last=_words(
-        """
-        letzte letzten letzter letztes letztem letscht letschte letschti vergangene vergangenen vergangenes
-        vorige vorigen voriges
-        """
-    ),
-    before_last=_words("vorletzte vorletzten vorletzter vorletztes"),
-    this=_words("diese diesen dieser dieses diesem laufende laufenden am"),
-    next=_words("nächste nächsten nächster nächstes kommende kommenden kommendes"),
-    ahead=_words("in im"),
-    of=_words("des vom"),
-    month_first=False,
-    decade_ends=_words("er ern ers"),
-    parts=_words("anfang mitte ende anfangs"),
-    year_pads=_words(
-        """
-        jahr jahrs jahres jahre jahrgang monat monats anno im in seit jg geboren war das ich bin es
-        mo di mi do fr sa so
-        """
-    ),
-    month_names=(
-        "Januar",
-        "Februar",
-        "März",
-        "April",
-        "Mai",
-        "Juni",
-        "Juli",
-        "August",
-        "September",
-        "Oktober",
-        "November",
-        "Dezember",
-    ),
 )
 
 TIMES = TimeWords(
@@ -256,7 +179,10 @@ CHOICES = ChoiceWords(
         """
     ),
     all=_phrases(
-        "alle, alles, alle davon, alles davon, allesamt, sämtliche, alle genannten, trifft alles zu, beide, beides"
+        """
+        alle, alles, alle davon, alles davon, allesamt, sämtliche, alle genannten, trifft alles zu, beide, beides,
+        das volle programm, volles programm, das ganze programm, alles mögliche, alles zusammen
+        """
     ),
     articles=_words("der die das den dem des ein eine einen einem einer eines de dr s d am im an in zum zur"),
     negating=_words("un nicht non anti kein in"),

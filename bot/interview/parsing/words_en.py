@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.interview.parsing.compile_words import Compiler
+from bot.interview.parsing.dates_en import DATES
 from bot.interview.parsing.manners_en import AGREEMENT, COMMANDS, FRAMES, SILENCE
 from bot.interview.parsing.spelling import fold_plain
 from bot.interview.parsing.vocabulary import (
     Around,
     ChoiceWords,
-    DateWords,
     NumberWords,
     TimeWords,
     Wordings,
@@ -90,6 +90,10 @@ _ORDINALS = """
 NUMBERS = NumberWords(
     pads=_words("at age aged when then"),
     age=_words("old age aged"),
+    age_past=_words("was were did"),
+    birth=_words("born birth dob jahrgang"),
+    becoming=_phrases("turning, turn, will be, ill be, going on, going to be, about to be, be, becoming"),
+    nearing=_phrases("nearly, almost, soon, next, coming up, then, just about"),
     small=_EN.counted(_SMALL) | _EN.table(_TENS),
     articles=_words("a an"),
     hundred=_words("hundred"),
@@ -106,68 +110,6 @@ NUMBERS = NumberWords(
     decimal_mark=".",
     group_mark=",",
     point=_words("point dot"),
-)
-
-_MONTHS = {
-    "january jan januar": 1,
-    "february feb": 2,
-    "march mar": 3,
-    "april apr": 4,
-    "may": 5,
-    "june jun": 6,
-    "july jul": 7,
-    "august aug": 8,
-    "september sep sept": 9,
-    "october oct": 10,
-    "november nov": 11,
-    "december dec": 12,
-}
-
-DATES = DateWords(
-    months=_EN.table(_MONTHS),
-    correctable=_EN.counted(
-        "january, february, march, april, may, june, july, august, september, october, november, december", start=1
-    ),
-    weekdays=_EN.counted("monday, tuesday, wednesday, thursday, friday, saturday, sunday"),
-    seasons=_EN.table({"spring": 5, "summer": 8, "autumn fall": 11}),
-    days=_EN.table({"today": 0, "yesterday": -1, "tomorrow": 1}),
-    this_year=frozenset(),
-    spans=_EN.table(
-        {
-            "day days": "d",
-            "week weeks wk wks": "wk",
-            "month months mth mths": "mo",
-            "year years yr yrs": "a",
-        }
-    ),
-    half_year=frozenset(),
-    half=_words("half"),
-    ago_before=_words("for since"),
-    ago_after=_words("ago back"),
-    last=_words("last past previous"),
-    before_last=frozenset(),
-    this=_words("this on current"),
-    next=_words("next coming"),
-    ahead=_words("in"),
-    of=_words("of"),
-    month_first=False,
-    decade_ends=_words("s"),
-    parts=_words("early mid late beginning end start"),
-    year_pads=_words("year month in since born was it the i am im mon tue tues wed thu thur thurs fri sat sun"),
-    month_names=(
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ),
 )
 
 TIMES = TimeWords(
@@ -211,7 +153,7 @@ CHOICES = ChoiceWords(
     all=_phrases(
         """
         all, all of them, all of these, all of the above, everything, all apply, both, both of them, every one,
-        all of those
+        all of those, the lot, the whole lot, the works, the full works, all sorts
         """
     ),
     articles=_words("the a an my of to in on at"),

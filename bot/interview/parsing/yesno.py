@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 from bot.interview.answer import Answer
 from bot.interview.parsing.languages import words_for
 from bot.interview.parsing.negation import excepts
+from bot.interview.parsing.numerals import number_tokens
 from bot.interview.parsing.reading import NotUnderstood, Read, Reading
 from bot.interview.parsing.spelling import MIN_CORRECTED, corrected, squeeze
 from bot.interview.parsing.tokens import Reply, cut
 from bot.interview.parsing.vocabulary import Agreement, Words
 
+MOST_OPENING = 2  # words of leave that may also open a question: "können Sie"
+MANY_BESIDE = 4  # words beside a permission from which on they are kept
 MAX_SENTENCE = 12  # words in which one "not" or "no" is taken for the answer
 
 _SMILEYS = {"👍": "maybe_yes", "👎": "maybe_no"}
@@ -48,10 +51,110 @@ def is_plain(reply: Reply, words: Words) -> bool:
 def read_boolean(reply: Reply, words: Words) -> Reading:
     """Read yes or no; what is said beyond it becomes the remainder. An exception is neither."""
     reading = _read_boolean(reply, words)
+    if isinstance(reading, NotUnderstood) and reading.why != "vague":
+        reading = _closing(_Speech(reply, words)) or reading
     texts = [token.text for token in reply.tokens if token.kind != "mark"]
     if isinstance(reading, Read) and excepts(texts, words):
         return NotUnderstood("yes or no with an exception", "contradiction")
     return reading
+
+
+def asks_leave(prompt: Reply, words: Words) -> bool:
+    """Tell whether a question asks for permission: "Dürfen wir …?"."""
+    return words.agreement.asks_leave.within([token.text for token in prompt.tokens if token.kind != "mark"])
+
+
+def read_leave(reply: Reply, words: Words) -> Read | None:
+    """Read a permission that is given or kept back in words that say neither yes nor no elsewhere.
+
+    "Kein Problem", "meinetwegen" and "I don't mind" give it; "lieber nicht" does not. Never literal.
+    """
+    speech = _Speech(reply, words)
+    given, place, rest = set[bool](), 0, list[str]()
+    while place < len(speech.texts):
+        leave, no_leave = (
+            each.length_at(speech.texts, place) for each in (words.agreement.leave, words.agreement.no_leave)
+        )
+        if leave or no_leave:
+            given.add(leave > no_leave)
+        else:
+            rest.append(speech.texts[place])
+        place += max(leave, no_leave, 1)
+    if len(given) != 1 or speech.asks or excepts(rest, words) or words.agreement.but & set(rest[1:]):
+        return None
+    allowed = given.pop()
+    agreement = words.agreement
+    denied = any(each.within(rest) for each in (agreement.negators, agreement.no, agreement.maybe_no))
+    agreed = bool(agreement.plain_yes & set(rest))
+    if allowed and denied and agreement.plain_no.issuperset(rest):
+        # "No, I don't mind" gives leave; "no, go ahead" may mean either.
+        return _answer(True, literal=False) if speech.negations(len(rest)) else None
+    if (denied if allowed else agreed) or (allowed and _may_ask(speech, rest)):
+        return None
+    return _answer(allowed, literal=False, remainder=speech.text_from(0) if len(rest) > MANY_BESIDE else "")
+
+
+def _may_ask(speech: _Speech, rest: Sequence[str]) -> bool:
+    """Tell whether what seems to give leave goes on to something else: "können Sie das löschen"."""
+    first = speech.agreement.leave.length_at(speech.texts, 0)
+    if not 0 < first <= MOST_OPENING or speech.comma_after(_Said("yes", 0, first)):
+        return False
+    words = speech.words
+    known = words.around.harmless | words.choices.weak | speech.agreement.openers
+    known |= {word for phrase in speech.agreement.yes.all | words.choices.all.all for word in phrase}
+    return not known.issuperset(rest)
+
+
+def read_how_often(reply: Reply, words: Words) -> Read | None:
+    """Read how often something happens as a yes: "alle zwei Jahre", "every other year", "immer brav gegangen"."""
+    speech = _Speech(reply, words)
+    agreement, texts = words.agreement, speech.texts
+    negated = speech.negations() or any(agreement.unclear.length_at(texts, place) for place in range(len(texts)))
+    if negated or speech.asks or len(texts) > MAX_SENTENCE or agreement.meta & set(texts) or excepts(texts, words):
+        return None
+    habit = bool(agreement.always & set(texts) and agreement.attended & set(texts))
+    if not (habit or agreement.often.within(texts) or _counted(speech)):
+        return None
+    return _answer(True, literal=False, remainder=speech.text_from(0))
+
+
+def _counted(speech: _Speech) -> bool:
+    """Tell whether a reply says "every two years" or "three times"."""
+    words, texts = speech.words, speech.texts
+    numbers = {token.start for token in number_tokens(speech.reply.tokens, words.numbers) if token.numeric}
+    counts = [speech.reply.tokens[place].start in numbers for place in speech.places]
+    for place, text in enumerate(texts):
+        after = texts[place + 1 : place + 3]
+        spanned = bool(after) and after[-1] in words.dates.spans
+        if text in words.agreement.every and (after[:1] and after[0] in words.dates.spans):
+            return True
+        if text in words.agreement.every and len(after) == 2 and counts[place + 1] and spanned:
+            return True
+        often = counts[place] and after[:1] and after[0] in words.agreement.times
+        # "Dreimal" counts, and is no number to choose by; "einmal" may only mean "ever".
+        more = words.numbers.small.get(text, 0) > 1 and text not in words.choices.numbers.small
+        if often or more:
+            return True
+    return False
+
+
+def _closing(speech: _Speech) -> Reading | None:
+    """Read an answer that comes last, after a comma: "still nursing, yes"."""
+    if not speech.texts or speech.asks:
+        return None
+    last = len(speech.texts) - 1
+    before = speech.places[last] - 1
+    parted = before > 0 and speech.reply.tokens[before].kind == "mark"
+    yes = speech.texts[last] in speech.agreement.plain_yes
+    if not parted or not (yes or speech.texts[last] in speech.agreement.plain_no):
+        return None
+    head = speech.texts[:last]
+    agreement = speech.agreement
+    against = (agreement.no, agreement.maybe_no, agreement.negators) if yes else (agreement.yes, agreement.maybe_yes)
+    unsure = agreement.unclear.within(head) or speech.words.around.hedges.within(head)
+    if unsure or any(each.within(head) for each in against) or len(speech.negations()) > 1 + (not yes):
+        return None
+    return _answer(yes, literal=False, remainder=speech.reply.between(0, before))
 
 
 def _read_boolean(reply: Reply, words: Words) -> Reading:
@@ -104,10 +207,15 @@ class _Speech:
 
     def after_openers(self, place: int) -> int:
         """Return the place after words that only open an answer."""
-        while place < len(self.texts) - 1 and self.texts[place] in self.agreement.openers:
-            if self.phrase_at(place) or self.hedge_at(place):
+        while place < len(self.texts) - 1:
+            exclaimed = self.agreement.exclamations.length_at(self.texts, place)
+            opens = exclaimed or self.texts[place] in self.agreement.openers
+            phrase = self.phrase_at(place)
+            if not opens or (phrase and phrase.end > place + exclaimed) or self.hedge_at(place):
                 break
-            place += 1
+            if place + (exclaimed or 1) >= len(self.texts):
+                break
+            place += exclaimed or 1
         return place
 
     def hedge_at(self, place: int) -> int:
@@ -152,7 +260,13 @@ class _Speech:
         return _Opening(tuple(said), place, hedged)
 
     def padding_only(self, start: int) -> bool:
-        return all(text in self.agreement.openers for text in self.texts[start:])
+        place = start
+        while place < len(self.texts):
+            exclaimed = self.agreement.exclamations.length_at(self.texts, place)
+            if not exclaimed and self.texts[place] not in self.agreement.openers:
+                return False
+            place += exclaimed or 1
+        return True
 
     def comma_after(self, phrase: _Said) -> bool:
         """Tell whether a mark stands between a phrase and the next word."""

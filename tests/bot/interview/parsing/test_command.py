@@ -16,7 +16,6 @@ from bot.interview.parsing import Command, read_command
         ("de", "uberspringen", "skip"),
         ("de", "überspringne", "skip"),
         ("de", "weiter", "skip"),
-        ("de", "lieber nicht", "skip"),
         ("de", "Warum fragen Sie das?", "why"),
         ("de", "wozu?", "why"),
         ("de", "Hilfe!", "help"),
