@@ -21,6 +21,7 @@ from bot.matching.text import sanitise, words
 
 # Reasons that show no attempt at an answer: such a message may be a question to the assistant.
 _NO_ATTEMPT = frozenset({"nothing", "not-listed", "yes-no", "url", "not-in-chat"})
+_SOUNDS = frozenset({"hmm", "hmmm", "aeh", "aehm", "ehm", "uhm", "umm", "tja"})
 FREE_TEXT = frozenset({"string", "text"})
 # Types of answers that are whatever the patient wrote.
 OWN_WORDS = frozenset({"string", "uri", "attachment", "reference"})
@@ -150,7 +151,7 @@ def note(x: Exchange, step: AskItem, text: str) -> bool:
     """
     said = own_words(text)
     bare = read_yes_no(text, language=x.language)
-    tells = any(len(word) > 1 and not word.isdecimal() for word in words(text))
+    tells = any(len(word) > 2 and not word.isdecimal() and word not in _SOUNDS for word in words(text))
     agrees = isinstance(bare, Read) and not bare.remainder
     if not tells or agrees or _asks_consent(step.item) or step.item.type in FREE_TEXT:
         return False
