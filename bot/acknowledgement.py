@@ -33,12 +33,21 @@ _CLAUSE = re.compile(r"[.!,;:\n…–—]+|\s-+\s|(?<=\w)\s*[)(]+")
 
 @dataclass(frozen=True, slots=True)
 class _Reactions:
-    """The phrases of one language, compiled; `fill` are words that say nothing, `asking` words that ask."""
+    """The phrases of one language, compiled.
+
+    Attributes:
+        kinds: Whole messages of each kind.
+        anything: Any of these.
+        fill: Words that say nothing.
+        asking: Words that ask.
+        refusing: What refuses, anywhere in a message.
+    """
 
     kinds: Mapping[Kind, re.Pattern[str]]
     anything: re.Pattern[str]
     fill: re.Pattern[str]
     asking: re.Pattern[str]
+    refusing: re.Pattern[str]
 
     def of(self, clauses: Sequence[str]) -> frozenset[Kind]:
         """Return the kinds that all clauses together are made of; none when one of them is something else."""
@@ -87,6 +96,15 @@ def remarks(text: str) -> bool:
     )
 
 
+def refuses(text: str) -> bool:
+    """Say whether a message that asks nothing says somewhere that the patient will not come."""
+    said = fold(text)
+    if "?" in text or len(said.split()) > MOST_WORDS:
+        return False
+    each = [_reactions(language) for language in LANGUAGES]
+    return any(one.refusing.search(said) for one in each) and not any(one.asking.match(said) for one in each)
+
+
 def calls_off(text: str) -> bool:
     """Say whether a whole message says that an alarm is none: "nein", "kein Notfall", "I'm fine", "weiter"."""
     said = words(text)
@@ -120,6 +138,7 @@ def _reactions(language: str) -> _Reactions:
         anything=re.compile("|".join(filled.values())),
         fill=re.compile("|".join(listed["fill"])),
         asking=re.compile(rf"\b(?:{'|'.join(listed['asking'])})\b"),
+        refusing=re.compile(rf"\b(?:{'|'.join(listed['refusing'])})"),
     )
 
 

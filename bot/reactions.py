@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.acknowledgement import CLOSED, Kind, calls_off, calms, reaction, remarks
+from bot.acknowledgement import CLOSED, Kind, calls_off, calms, reaction, refuses, remarks
 from bot.assistant import Assistant
 from bot.dialogue import (
     State,
@@ -198,6 +198,8 @@ class Reactions:
         told = self._talk(state, text) or self._answer(state, with_context(state, text))
         if told.decided is not None and told.decided.decision == "answered" and remarks(text):
             return _fixed(_rest(state, state.language), "all_right")  # who says "ok, noted" wants no leaflet
+        if told.decided is not None and told.decided.decision == "answered" and refuses(text):
+            return _fixed(_rest(state, state.language), "refusal")
         return told
 
     def _talk(self, state: State, text: str) -> Reaction | None:

@@ -25,7 +25,7 @@ PRIOR = 0.1
 FALSE_ALARMS = 0.004  # of ordinary questions that nothing was trained on, at the most
 LOOKED_AT = 0.2  # share of these that the quadratic model looks at
 DEFAULT_GATE = 0.15
-MAX_ORDINARY = 2500  # more ordinary texts than this cost more than they teach
+MAX_ORDINARY = 2000  # more ordinary texts than this cost more than they teach
 
 
 @dataclass(frozen=True)

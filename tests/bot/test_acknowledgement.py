@@ -7,10 +7,12 @@ import time
 import pytest
 
 from bot import Assistant
-from bot.acknowledgement import reaction
+from bot.acknowledgement import reaction, refuses
 from bot.adapters.sql_records import SqlRecords
 from bot.conversation import Conversation
+from bot.dialogue import State
 from bot.ports import StoredConversation
+from bot.reactions import Reactions
 from bot.reply import SENTENCES
 from tests.bot.test_conversation_interview import NOW, texts
 
@@ -77,3 +79,33 @@ def test_real_danger_after_thanks_is_an_alarm(small: Assistant, records: SqlReco
     conversation.turn("danke, ich kriege keine Luft", at=NOW)
 
     assert records.turns("c")[-1].decision == "urgent"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "hab jetzt woanders was bekommen, euer termin kann weg",
+        "Mit 81 brauch ich das wirklich nicht mehr, danke der Nachfrage",
+        "I've thought it over and I don't want the mammogram, thank you.",
+        "Work won't give me the morning off so I'll have to leave it this time round.",
+    ],
+)
+def test_who_refuses_with_a_reason_gets_no_leaflet(shipped: Assistant, said: str) -> None:
+    assert refuses(said)
+    reaction = Reactions(shipped).react(State("de"), said, NOW)
+    assert reaction.decided is None or reaction.decided.decision != "answered"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Wie kann ich den Termin absagen",
+        "how do I cancel my appointment",
+        "I don't want it to hurt",
+        "ich will nicht dass es weh tut",
+        "was passiert wenn ich nicht mehr komme",
+        "muss ich den Termin absagen wenn ich krank bin",
+    ],
+)
+def test_a_question_about_calling_off_is_no_refusal(said: str) -> None:
+    assert not refuses(said)
