@@ -28,6 +28,7 @@ from bot.matching.decide import (
     decide_by_cosine,
     says_nothing,
 )
+from bot.matching.disguise import is_spelt_out
 from bot.matching.language import AUTO, LanguageDetector
 from bot.matching.segments import segments
 from bot.matching.text import Sanitised, sanitise, seen
@@ -135,7 +136,9 @@ class Assistant:
 
     def detect(self, text: str, *, fallback: str | None = None, margin: float = 1.0) -> str:
         """Return the language of a text among the catalog's languages; another than `fallback` if ahead by `margin`."""
-        return self._detector.detect(sanitise(text).text, fallback=fallback or self.languages[0], margin=margin)
+        clean = sanitise(text).text
+        told = clean.replace(" ", "") if is_spelt_out(clean) else clean
+        return self._detector.detect(told, fallback=fallback or self.languages[0], margin=margin)
 
     def answer(self, text: str, lang: str = AUTO, *, method: Method = "hybrid", ignore_flags: bool = False) -> Response:
         """Decide on one question, together with those that other threads ask meanwhile.

@@ -20,6 +20,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from bot.matching.alarm import Alarm
+from bot.matching.disguise import is_spelt_out
 from bot.matching.features import Floats
 from bot.matching.passages import passages
 from bot.matching.text import words
@@ -105,10 +106,6 @@ def decision_of(language: str) -> Decision:
     return load_decisions().get(language, load_decisions()["en"])
 
 
-def _pieces(text: str) -> int:
-    return len(text.split())
-
-
 class Lookout:
     """Looks for emergencies in one language."""
 
@@ -185,9 +182,9 @@ class Lookout:
     def _spelt_together(self, texts: Sequence[str], vectors: Floats | None) -> tuple[Sequence[str], Floats | None]:
         """Return messages, those that are spelt letter by letter as they are meant: not only piece by piece."""
         spelt = {
-            number: min((text, *self._rules.readings(text)), key=_pieces)
+            number: min((text, *self._rules.readings(text)), key=lambda said: len(said.split()))
             for number, text in enumerate(texts)
-            if 2 * sum(len(piece) == 1 for piece in text.split()) > _pieces(text) > FEW
+            if is_spelt_out(text)
         }
         if not spelt:
             return texts, vectors

@@ -22,6 +22,7 @@ MAX_READINGS = 6
 LONGEST_WORD = 40  # letters; longer ones are no words
 RUN_TOGETHER = (20, 400)  # letters of a piece of text that may hold several words
 UNKNOWN_LETTER = -2.5  # log-likelihood of a letter in a word that is not known
+FEW_LETTERS = 6  # "1 2 3" is no word
 MOST_RUNS = 4  # of drawn out letters in a word; more are taken as one letter each
 MOST_LETTERS = 8_000  # of a text that is read in other ways; what is longer is no message in disguise
 
@@ -97,6 +98,12 @@ class Speller:
 def plain_letters(text: str) -> str:
     """Return a text with lookalikes of Latin letters as Latin letters, and marks inside words left out."""
     return "".join(_lookalikes().get(mark, mark) for mark in text)
+
+
+def is_spelt_out(text: str) -> bool:
+    """Say whether most of a text is single letters: "H i l f e"."""
+    pieces = text.split()
+    return 2 * sum(len(piece) == 1 for piece in pieces) > len(pieces) > FEW_LETTERS
 
 
 def readings(text: str, speller: Speller) -> tuple[str, ...]:

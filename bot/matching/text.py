@@ -13,8 +13,6 @@ MAX_CHARACTERS = 1000
 # What no screen shows: half characters, default-ignorable and formatting characters (soft hyphens, zero-width spaces,
 # tags), control characters. They may stand inside a word, so they are dropped, not replaced by spaces.
 _UNSEEN = regex.compile(r"[\p{Cs}\p{Default_Ignorable_Code_Point}\p{Cf}]|(?!\s)\p{Cc}")
-# What stands behind an override is shown from right to left: written backwards, it is read forwards.
-_BACKWARDS = re.compile("\u202e([^\u202c\n]*[A-Za-z][^\u202c\n]*)")
 _WORD = re.compile(r"[^\W_]+")
 _FOLDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe"})
 
@@ -44,8 +42,7 @@ def sanitise(raw: str) -> Sanitised:
 def seen(raw: str) -> str:
     """Return what a reader sees of a text of any length: NFKC, single spaces, nothing invisible."""
     # NFKC makes invisible characters of visible ones (U+3164) and the other way round, so both sides are cleaned.
-    shown = _BACKWARDS.sub(lambda run: run[1][::-1], raw)
-    text = unicodedata.normalize("NFKC", _UNSEEN.sub("", shown))
+    text = unicodedata.normalize("NFKC", _UNSEEN.sub("", raw))
     return " ".join(_UNSEEN.sub("", text).split())
 
 

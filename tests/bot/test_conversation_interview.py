@@ -161,7 +161,7 @@ def test_no_to_the_questions_offered_is_no_answer_to_the_form(say: Say, intervie
 
 
 def test_a_number_that_does_not_fit_is_no_question(say: Say) -> None:
-    assert texts(say("/interview", "Zeit 3")) == [DE["not_understood"], "Einverstanden?"]
+    assert texts(say("/interview", "Zeit 3")) == [DE["why_yes_no"], "Einverstanden?"]
 
 
 def test_a_question_without_a_checked_answer_is_noted_and_the_open_one_comes_again(

@@ -54,9 +54,10 @@ def _without_point(tokens: Sequence[Token]) -> tuple[Token, ...]:
     if len(said) != 2 or said[1] != said[0] + 1 or any(tokens[place].kind != "number" for place in said):
         return tuple(tokens)
     first, second = (tokens[place] for place in said)
-    if first.value is None or second.value is None or not (0 <= first.value < 10 <= second.value < 100):
+    whole = all(token.value is not None and token.value == token.value.to_integral_value() for token in (first, second))
+    if not whole or first.value is None or second.value is None or not (0 <= first.value < 10 <= second.value < 100):
         return tuple(tokens)
-    value = Decimal(f"{first.value}.{second.value}")
+    value = Decimal(f"{int(first.value)}.{int(second.value)}")
     merged = replace(first, text=str(value), end=second.end, value=value, sure=False)
     return (*tokens[: said[0]], merged, *tokens[said[1] + 1 :])
 
