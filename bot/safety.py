@@ -9,6 +9,7 @@ alarm by itself, unless the same passage says that it is now.
 from __future__ import annotations
 
 import csv
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -220,6 +221,13 @@ class Examples:
             tuple(text for text in self.harmless if text not in left_out),
             tuple(line for line in self.lines if line.author not in authors),
         )
+
+
+@lru_cache(maxsize=8)
+def digest(language: str) -> str:
+    """Return what changes with anything that the alarm of a language is taught with or judged by."""
+    files = (f"{language}.yaml", f"examples/{language}.yaml", f"lines/{language}.tsv", "decision.yaml")
+    return hashlib.sha256(b"\0".join((RED_FLAGS / name).read_bytes() for name in files)).hexdigest()
 
 
 @lru_cache(maxsize=8)

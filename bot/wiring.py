@@ -19,6 +19,7 @@ from bot.matching.train import Part
 from bot.outbox_ports import FhirServer, Leaving, Outbox, Patience
 from bot.ports import AnswerIndex, Encoder, Entry, History, Interviews, Presence, Records, Vectors
 from bot.retention import Keeper
+from bot.safety import digest as red_flags_digest
 from bot.seal import Derived, SealedFolder, derived_in
 from bot.settings import Settings
 from bot.training import indexed_texts, train_catalog
@@ -118,7 +119,8 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
         )
     vectors_key = _key(derived, str(FORMAT), catalog.content_hash, encoder.name)
     # The expiry of an approval changes what may be shown without any file changing, so the shown ids count too.
-    head_key, heads = _key(derived, vectors_key, *shown), SealedFolder(derived.folder / "heads", derived.seal, ".npz")
+    head_key = _key(derived, vectors_key, red_flags_digest(language), *shown)
+    heads = SealedFolder(derived.folder / "heads", derived.seal, ".npz")
 
     def build_index() -> AnswerIndex:
         name = f"klartext-{catalog.name}-{language}-{vectors_key}"

@@ -359,10 +359,13 @@ def test_a_chat_is_kept_for_a_server_only_if_one_is_set(
 ) -> None:
     asked = b"tut die Untersuchung weh?\n/quit\n"
 
-    done = klartext("chat", "--catalog", small_folder, "--data", tmp_path, stdin=asked, environ=environ)
+    database = f"sqlite:///{tmp_path / 'records.db'}"
+    done = klartext(
+        "chat", "--catalog", small_folder, stdin=asked, environ={**environ, "KLARTEXT_DATABASE_URL": database}
+    )
 
     assert done.returncode == 0, done.stderr
-    records = SqlRecords.in_folder(tmp_path)
+    records = SqlRecords.open(database)
     assert SqlOutbox(records.engine).waiting() == expected
     records.close()
 

@@ -19,12 +19,14 @@ import pytest
 import yaml
 
 from bot import Assistant
+from bot.settings import Settings
 from harness.questions import Question, Recording
 from harness.suite import save_suite
 
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[2]
+SEAL_KEY_FILE = Settings.from_environment({}).seal_key_file  # before a test moves the home
 PLUGINS = ("-p", "harness.pytest_plugin", "-p", "xdist.plugin")
 # Answers with the pair that a question names, unless it is to be wrong; "crash" ends it.
 SYSTEM = """\
@@ -57,6 +59,7 @@ def place(
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # installed or not, the plugin is loaded once
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("KLARTEXT_DATA", str(pytester.path / "data"))
+    monkeypatch.setenv("KLARTEXT_SEAL_KEY_FILE", str(SEAL_KEY_FILE))
     folder = pytester.path
     (folder / "system.py").write_text(SYSTEM, encoding="utf-8")
     command = {"kind": "command", "command": [sys.executable, "system.py"], "timeout_s": 20}
