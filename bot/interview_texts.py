@@ -338,10 +338,10 @@ QUESTION_PADDING: Mapping[str, frozenset[str]] = {
 SECOND_THOUGHTS: Mapping[str, tuple[str, ...]] = {
     "de": (
         "moment", "warte", "wart", "warten sie", "halt", "stop", "stopp", "ach", "oh", "doch", "aeh", "aehm", "hm",
-        "eigentlich", "sekunde", "falsch", "quatsch", "mir faellt ein", "da faellt mir ein", "vergessen",
+        "nein", "nee", "ne", "noe", "na", "eigentlich", "sekunde", "falsch", "quatsch", "mir faellt ein", "da faellt mir ein", "vergessen",
     ),
     "en": (
-        "hang on", "hold on", "wait", "actually", "oh", "ah", "stop", "sorry", "er", "um", "hmm", "wrong", "scrap that",
+        "no", "nope", "nah", "hang on", "hold on", "wait", "actually", "oh", "ah", "stop", "sorry", "er", "um", "hmm", "wrong", "scrap that",
         "come to think", "thinking about it", "i forgot", "one moment", "one sec", "just a",
     ),
 }  # fmt: skip
@@ -349,14 +349,18 @@ END_PHRASES: Mapping[str, frozenset[str]] = {
     "de": frozenset(
         (
             "das war s", "das wars", "des wars", "das war alles", "das ist alles", "das waere alles", "mehr nicht",
-            "fertig", "sonst nichts", "sonst keine", "ende", "genug", "reicht", "das reicht",
+            "sonst niemand", "sonst keiner", "niemand sonst", "niemand mehr", "niemand", "keiner mehr", "nein sonst niemand",
+            "nein niemand mehr", "nein keine weiteren verwandten", "keine weiteren verwandten", "keine weiteren",
+            "nein das war s", "nein das wars", "nein das ist alles", "fertig", "sonst nichts", "sonst keine", "ende", "genug", "reicht", "das reicht",
             "mehr faellt mir nicht ein",
         )
     ),
     "en": frozenset(
         (
             "that s all", "that is all", "thats all", "that s it", "thats it", "that is it", "nope that s it", "done",
-            "finished", "nothing more", "enough", "the end", "no that s all", "no that is all",
+            "nobody else", "no one else", "noone else", "no nobody else", "no other relatives", "no more relatives",
+            "that s everything", "no that s everything", "no that s everything ta", "no that s everything thanks",
+            "that s the lot", "no that s the lot", "no that s it", "finished", "nothing more", "enough", "the end", "no that s all", "no that is all",
         )
     ),
 }  # fmt: skip

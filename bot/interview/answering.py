@@ -241,6 +241,11 @@ def _confirmed(x: Exchange, step: AskItem, text: str) -> bool:
     said = read_yes_no(text, language=x.language)
     if not isinstance(said, Read):
         return _doubtful(x, step, text)
+    if said.answers[0].value is True and said.remainder and _pending_no(x, step):
+        # "Yes, I have had it", to "I understood: No": that may be meant against it.
+        x.note(pending=None, nothing=False, proposed=False)
+        failed(x, step, "corrected", kept=own_words(text) if note(x, step, text) else None)
+        return True
     if said.answers[0].value is True:
         more = read(x, step, said.remainder) if said.remainder and step.item.type not in FREE_TEXT else None
         if isinstance(more, Read) and more.answers and _replaces(x, more) and more.answers != talk.pending:
@@ -267,13 +272,20 @@ def _confirmed(x: Exchange, step: AskItem, text: str) -> bool:
     return True
 
 
+def _pending_no(x: Exchange, step: AskItem) -> bool:
+    """Say whether what was read back is a no."""
+    options = readable_options(step.options, x.language)
+    called = [" ".join(words(each.labels[0])) for each in options if each.answer in (x.talk.pending or ())]
+    return any(answer.value is False for answer in x.talk.pending or ()) or called in (["no"], ["nein"])
+
+
 def _doubtful(x: Exchange, step: AskItem, text: str) -> bool:
     """Ask again for yes or no, unless the message is an answer, or a question of its own."""
     like = question_like(text, x.language)
     if like != "clear" and _replaces(x, read(x, step, text)):
         x.note(pending=None, nothing=False, declined=x.talk.declined or x.talk.proposed, proposed=False)
         return False
-    if like != "no":
+    if like != "no" and not _has_second_thoughts(text, x.language):
         return False
     if _has_second_thoughts(text, x.language):
         x.note(pending=None, nothing=False, declined=x.talk.declined or x.talk.proposed, proposed=False)

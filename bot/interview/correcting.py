@@ -88,6 +88,8 @@ def named(x: Exchange, text: str) -> Correction | None:
     """Return the correction of the answer to a question that a message calls by its name."""
     said = set(words(text))
     adds, corrects = bool(said & ADDING_WORDS), bool(said & CORRECTING_WORDS)
+    if x.talk.phase == "asking" and not (adds or corrects):
+        return None  # "pacemaker, left side": a word of another question makes no correction of it
     best, found = 0, list[Correction]()
     for path in _others(x):
         item = x.form.by_link_id[path[-1][0]]

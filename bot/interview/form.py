@@ -172,6 +172,7 @@ class Item:
         open: Whether answers that are not listed are taken.
         any_condition: Whether one true condition is enough.
         synonyms: What else patients call what is asked, in any language.
+        yes_said: What patients say, in any language, when yes is meant: "I have a lump".
     """
 
     link_id: str
@@ -199,6 +200,7 @@ class Item:
     constraints: tuple[Constraint, ...]
     children: tuple[Item, ...]
     synonyms: tuple[str, ...] = ()
+    yes_said: tuple[str, ...] = ()
 
     @property
     def is_question(self) -> bool:

@@ -49,6 +49,7 @@ def asked_of(item: Item, options: Sequence[Option], language: str, now: datetime
         zone=now.tzinfo,
         now=now,
         decimal_places=item.limits.decimal_places,
+        yes_said=item.yes_said,
     )
 
 

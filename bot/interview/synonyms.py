@@ -27,6 +27,7 @@ def _with(item: Item, synonyms: Synonyms) -> Item:
     return replace(
         item,
         synonyms=synonyms.questions.get(item.link_id, ()),
+        yes_said=named.get("true", ()) if item.type == "boolean" else (),
         options=tuple(replace(option, synonyms=named.get(_code(option), ())) for option in item.options),
         children=with_synonyms(item.children, synonyms),
     )

@@ -58,6 +58,7 @@ class Asked:
         zone: Of times of day; without it a dateTime keeps its date only.
         now: For times counted from the present: "vor drei Stunden".
         decimal_places: Of a number, at most.
+        yes_said: What means yes to this question, a part of a reply that denies nothing: "a lump".
     """
 
     type: str
@@ -73,6 +74,7 @@ class Asked:
     zone: tzinfo | None = None
     now: datetime | None = None
     decimal_places: int | None = None
+    yes_said: tuple[str, ...] = ()
 
     @property
     def allowed_units(self) -> tuple[Unit, ...]:

@@ -21,6 +21,7 @@ from bot.interview.parsing.quantities import read_amount, read_quantity
 from bot.interview.parsing.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.parsing.silence import hints_at_silence, one_word, read_silence
 from bot.interview.parsing.times import read_time
+from bot.interview.parsing.synonyms import is_relative
 from bot.interview.parsing.tokens import Reply, cut
 from bot.interview.parsing.vocabulary import Words
 from bot.interview.parsing.yesno import asks_leave, read_boolean, read_how_often, read_leave
@@ -112,9 +113,21 @@ def _read(text: str, question: Asked, language: str, today: date) -> Reading:
         return silence
     reading = _value(text, reply, question, words, today)
     if isinstance(reading, NotUnderstood) and reading.why in ("nothing", "vague"):
+        if _says_yes(reply, question, words):
+            return Read((Answer("boolean", True),), literal=False, remainder=clean.text)
         often = read_how_often(reply, words) if question.type == "boolean" else None
         return often or hints_at_silence(reply, words) or reading
     return reading
+
+
+def _says_yes(reply: Reply, question: Asked, words: Words) -> bool:
+    """Say whether a reply names what is asked about, and denies nothing: "I've got a lump"."""
+    said = [token.text for token in reply.tokens if token.kind != "mark"]
+    if not question.yes_said or negates(said, words) or any(is_relative(word) for word in said):
+        return False
+    line = f" {' '.join(said)} "
+    names = (" ".join(token.text for token in cut(name, words.fold).tokens) for name in question.yes_said)
+    return any(f" {name} " in line for name in names)
 
 
 def _with_echo(words: Words, question: Asked) -> Words:

@@ -125,6 +125,25 @@ def _table(listed: str) -> Mapping[str, int]:
 _LINE = _table(_SAME)
 
 
+_RELATIVES = (
+    "mutter",
+    "vater",
+    "schwester",
+    "bruder",
+    "tochter",
+    "sohn",
+    "tante",
+    "onkel",
+    "grossmutter",
+    "grossvater",
+)
+
+
+def is_relative(word: str) -> bool:
+    """Tell whether a folded word is what a relative is called."""
+    return any(word == name or alike(word, name) for name in _RELATIVES)
+
+
 def alike(one: str, other: str) -> bool:
     """Tell whether two folded words are plain words for the same thing."""
     line = _LINE.get(one)
