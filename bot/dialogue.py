@@ -171,6 +171,13 @@ INTERVIEW = frozenset(
         "medical history",
     ]
 )
+_WANTS_INTERVIEW = re.compile(
+    r"^(?!(?:wie|was|wann|warum|wieso|wo|wer|muss|kann|darf|soll|how|what|when|why|where|who|do i|must i|can i)\b)"
+    r"(?=.*\b(?:fragebogen|fragebogn|(?:fragen|frag) (?:\w+ )?(?:der|von der|fuer die|aus der) radiologie|anamnese|"
+    r"questionnaire|(?:radiology|medical|history) questions|medical history)\b)"
+    r"(?=.*\b(?:mach\w*|ausfuell\w*|beantwort\w*|start\w*|anfang\w*|fang\w*|beginn\w*|loslegen|fill\w*|answer|do|begin)\b)"
+    r"(?!.*\b(?:nicht|nicht mehr|kein\w*|don t|not|never|no)\b)"
+)
 # Words: a message that begins with yes and is no longer confirms an open alarm.
 CONFIRMING = 8
 YES = frozenset(["ja", "jo", "ja bitte", "ja genau", "yes", "yes please"])
@@ -280,7 +287,7 @@ def wants_easier(state: State, text: str) -> bool:
 
 def wants_interview(text: str) -> bool:
     """Whether a whole message asks for the questions of the radiology team."""
-    return _plain(text) in INTERVIEW
+    return _plain(text) in INTERVIEW or bool(_WANTS_INTERVIEW.search(" ".join(words(text))))
 
 
 def nothing_asked(text: str) -> str | None:

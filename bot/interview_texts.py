@@ -333,25 +333,28 @@ QUESTION_PADDING: Mapping[str, frozenset[str]] = {
     "de": _words("und aber also nun eine frage noch entschuldigung sorry bitte sagen sie mal ok okay ja ach"),
     "en": _words("and but so well one a question please sorry excuse me ok okay yes oh tell"),
 }
-# Further ways to say that there is nothing else, folded.
 # How a message begins that takes back what was said before it.
 SECOND_THOUGHTS: Mapping[str, tuple[str, ...]] = {
     "de": (
         "moment", "warte", "wart", "warten sie", "halt", "stop", "stopp", "ach", "oh", "doch", "aeh", "aehm", "hm",
-        "nein", "nee", "ne", "noe", "na", "eigentlich", "sekunde", "falsch", "quatsch", "mir faellt ein", "da faellt mir ein", "vergessen",
+        "nein", "nee", "ne", "noe", "na", "eigentlich", "sekunde", "falsch", "quatsch", "mir faellt ein",
+        "da faellt mir ein", "vergessen",
     ),
     "en": (
-        "no", "nope", "nah", "hang on", "hold on", "wait", "actually", "oh", "ah", "stop", "sorry", "er", "um", "hmm", "wrong", "scrap that",
-        "come to think", "thinking about it", "i forgot", "one moment", "one sec", "just a",
+        "no", "nope", "nah", "hang on", "hold on", "wait", "actually", "oh", "ah", "stop", "sorry", "er", "um", "hmm",
+        "wrong", "scrap that", "come to think", "thinking about it", "i forgot", "one moment", "one sec", "just a",
     ),
 }  # fmt: skip
+# Further ways to say that there is nothing else, folded.
 END_PHRASES: Mapping[str, frozenset[str]] = {
     "de": frozenset(
         (
             "das war s", "das wars", "des wars", "das war alles", "das ist alles", "das waere alles", "mehr nicht",
-            "sonst niemand", "sonst keiner", "niemand sonst", "niemand mehr", "niemand", "keiner mehr", "nein sonst niemand",
+            "sonst niemand", "sonst keiner", "niemand sonst", "niemand mehr", "niemand", "keiner mehr",
+            "nein sonst niemand",
             "nein niemand mehr", "nein keine weiteren verwandten", "keine weiteren verwandten", "keine weiteren",
-            "nein das war s", "nein das wars", "nein das ist alles", "fertig", "sonst nichts", "sonst keine", "ende", "genug", "reicht", "das reicht",
+            "nein das war s", "nein das wars", "nein das ist alles", "fertig", "sonst nichts", "sonst keine", "ende",
+            "genug", "reicht", "das reicht",
             "mehr faellt mir nicht ein",
         )
     ),
@@ -360,7 +363,8 @@ END_PHRASES: Mapping[str, frozenset[str]] = {
             "that s all", "that is all", "thats all", "that s it", "thats it", "that is it", "nope that s it", "done",
             "nobody else", "no one else", "noone else", "no nobody else", "no other relatives", "no more relatives",
             "that s everything", "no that s everything", "no that s everything ta", "no that s everything thanks",
-            "that s the lot", "no that s the lot", "no that s it", "finished", "nothing more", "enough", "the end", "no that s all", "no that is all",
+            "that s the lot", "no that s the lot", "no that s it", "finished", "nothing more", "enough", "the end",
+            "no that s all", "no that is all",
         )
     ),
 }  # fmt: skip
@@ -368,7 +372,14 @@ END_PHRASES: Mapping[str, frozenset[str]] = {
 AGREEING_WORDS = _words("""
     ja alles stimmt passt gut richtig korrekt so ist es das in ordnung ok okay danke bitte absenden abschicken senden
     fertig kann los weg dann genau perfekt prima klar yes all everything is correct right fine good it s that thanks
-    thank you please send submit done perfect exactly now go ahead looks
+    thank you please send submit done perfect exactly now go ahead looks jetzt nun soweit schon wohl denk denke glaub
+    glaube ich i think so yep yeah jo
+    """)
+# Words, folded, beside the number of a row that is to be changed: "bei der 28 stimmt was nicht".
+ROW_WORDS = _words("""
+    die der das den dem nr nummer zeile frage punkt antwort bei in an zu moecht moechte mecht will wuerde gern gerne ich
+    i aendern stimmt nicht net ned was etwas falsch ist is nochmal noch einmal bitte da number no row question answer
+    wrong change please want would like to fix correct incorrect not right the it s there something again with at for my
     """)
 # Those that agree by themselves.
 RIGHT_WORDS = _words(

@@ -219,7 +219,9 @@ class Interview:
         if not text or (session.talk.phase == "asking" and isinstance(x.step, AskItem) and not self._fits(x, text)):
             return replace(self.again(session), aside="clear") if asks else self._kept(session, text)
         turn = self.turn(session, text)
-        lost = turn.aside != "clear" and (turn.aside == "maybe" or turn.session.talk.tries > session.talk.tries)
+        chooses = turn.session.talk.phase == "choosing" != session.talk.phase
+        missed = turn.aside == "maybe" or turn.session.talk.tries > session.talk.tries or chooses
+        lost = turn.aside != "clear" and missed
         return self._kept(session, text) if lost else turn
 
     def _kept(self, session: Session, text: str) -> Turn:
@@ -235,8 +237,10 @@ class Interview:
         step = x.step
         if not isinstance(step, AskItem) or x.talk.pending is not None:
             return False
-        own = bool(answering.OWN_WORDS & step.item.answer_types)
-        return own or answering.takes(x, step, text)
+        # A long text is for whatever the patient wants to tell; a complaint is no name, place or language.
+        if answering.OWN_WORDS & step.item.answer_types and not step.options:
+            return step.item.type == "text"
+        return answering.takes(x, step, text)
 
     def _paused(self, session: Session, text: str) -> Turn:
         command = read_command(text, language=session.language)

@@ -16,7 +16,7 @@ from bot.interview.listening import question_like
 from bot.interview.parsing import Command, Read, read_command, read_yes_no
 from bot.interview.summary import finish, list_questions, show_summary
 from bot.interview.tour import before, meant, settled_questions
-from bot.interview_texts import AGREEING_WORDS, RIGHT_WORDS, SEND_WORDS
+from bot.interview_texts import AGREEING_WORDS, RIGHT_WORDS, ROW_WORDS, SEND_WORDS
 from bot.matching.text import words
 
 _NUMBER = re.compile(
@@ -119,9 +119,14 @@ def _by_number(x: Exchange, number: int) -> None:
 
 
 def numbered(text: str) -> int | None:
-    """Return the number that a message is."""
+    """Return the number that a message is, or the only one in a message that is about a row: "number 8 is wrong"."""
     found = _NUMBER.fullmatch(text.strip())
-    return int(found[1]) if found else None
+    if found:
+        return int(found[1])
+    said = words(text)
+    numbers = [word for word in said if word.isdecimal() and len(word) < 4]
+    about_it = len(said) > 1 and all(word in ROW_WORDS for word in said if word not in numbers)
+    return int(numbers[0]) if len(numbers) == 1 and about_it else None
 
 
 def _why(x: Exchange) -> None:

@@ -20,7 +20,8 @@ from bot.matching.text import words
 
 MAX_READINGS = 6
 LONGEST_WORD = 40  # letters; longer ones are no words
-RUN_TOGETHER = (20, 400)  # letters of a piece of text that may hold several words
+LONG_COMPOUND = 20  # letters, from which on a piece is hardly one word
+RUN_TOGETHER = (11, 400)  # letters of a piece of text that may hold several words
 UNKNOWN_LETTER = -2.5  # log-likelihood of a letter in a word that is not known
 FEW_LETTERS = 6  # "1 2 3" is no word
 MOST_RUNS = 4  # of drawn out letters in a word; more are taken as one letter each
@@ -137,8 +138,16 @@ def _run_together(text: str, speller: Speller) -> str:
     """Cut what is too long for a word into words: "ikriegekeineluft"."""
     least, most = RUN_TOGETHER
     return " ".join(
-        speller.split("".join(words(piece))) if least <= len(piece) <= most else piece for piece in text.split()
+        _cut_up("".join(words(piece)), speller) if least <= len(piece) <= most else piece for piece in text.split()
     )
+
+
+def _cut_up(letters: str, speller: Speller) -> str:
+    """Return the words that letters make. What could be a long word must be cut into several known ones."""
+    cut = speller.split(letters)
+    pieces = cut.split()
+    sure = len(pieces) >= 3 and all(piece in speller.counts for piece in pieces)
+    return cut if sure or len(letters) >= LONG_COMPOUND else letters
 
 
 def _joined(text: str) -> str:

@@ -20,8 +20,8 @@ from bot.interview.parsing.plain_text import read_attachment, read_reference, re
 from bot.interview.parsing.quantities import read_amount, read_quantity
 from bot.interview.parsing.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.parsing.silence import hints_at_silence, one_word, read_silence
-from bot.interview.parsing.times import read_time
 from bot.interview.parsing.synonyms import is_relative
+from bot.interview.parsing.times import read_time
 from bot.interview.parsing.tokens import Reply, cut
 from bot.interview.parsing.vocabulary import Words
 from bot.interview.parsing.yesno import asks_leave, read_boolean, read_how_often, read_leave
