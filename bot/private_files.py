@@ -39,9 +39,13 @@ def make_private(path: Path) -> None:
 
 
 def make_private_database(path: Path) -> None:
-    """Create a SQLite file for this user only, or close it; its log and its shared memory follow its mode."""
-    with suppress(OSError):  # whoever connects says what is wrong
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    """Create a SQLite file for this user only, or close it; its log and its shared memory follow its mode.
+
+    A file that is there is never opened: to close it again would drop the locks that SQLite holds on it in this
+    process, and another process that leaves would take away the log into which we go on writing.
+    """
+    with suppress(OSError):  # it is there; or whoever connects says what is wrong
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     for suffix in ("", "-wal", "-shm", "-journal"):
         _close(path.with_name(path.name + suffix))
 

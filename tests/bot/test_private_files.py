@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -97,3 +99,21 @@ def test_a_database_elsewhere_is_private_too(tmp_path: Path) -> None:
     SqlRecords.open(f"sqlite:///{path}").close()
 
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_database_opened_twice_keeps_its_log_when_another_process_leaves(tmp_path: Path) -> None:
+    path = tmp_path / "klartext.db"
+    first, second = SqlRecords.in_folder(tmp_path), SqlRecords.in_folder(tmp_path)
+    now = datetime(2026, 11, 22, tzinfo=UTC)
+    first.begin(StoredConversation("c1", now, "de", "api"))
+    log = path.with_name("klartext.db-wal")
+    before = log.stat().st_ino
+
+    look = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('select * from conversations').fetchall(); c.close()"
+    subprocess.run([sys.executable, "-c", look, str(path)], check=True, timeout=60)
+
+    assert log.exists()
+    assert log.stat().st_ino == before
+    second.begin(StoredConversation("c2", now, "de", "api"))
+    first.close()
+    second.close()

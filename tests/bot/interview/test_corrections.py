@@ -132,8 +132,8 @@ def _shipped(language: str, complaint: bool) -> Chat:
 @pytest.mark.parametrize(
     ("language", "complaint", "said", "reaches"),
     [
-        ("de", False, "ich habe einen Knoten vergessen", "question complaint-now"),
-        ("en", False, "sorry, I forgot to tell you about a lump", "question complaint-now"),
+        ("de", False, "ich habe einen Knoten vergessen", "read-back complaint-now"),
+        ("en", False, "sorry, I forgot to tell you about a lump", "read-back complaint-now"),
         ("de", True, "da ist noch ein Knoten, den habe ich vergessen", "complaint-kind"),
         ("en", True, "I also forgot a lump", "complaint-kind"),
     ],
