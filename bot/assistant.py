@@ -28,7 +28,7 @@ from bot.matching.decide import (
     decide_by_cosine,
     says_nothing,
 )
-from bot.matching.disguise import is_spelt_out
+from bot.matching.disguise import is_other_script, is_spelt_out
 from bot.matching.language import AUTO, LanguageDetector
 from bot.matching.segments import segments
 from bot.matching.text import Sanitised, sanitise, seen
@@ -351,6 +351,8 @@ def _decision(text: Sanitised, ranked: tuple[Candidate, ...], method: Method, th
         return Declined("the text is empty")
     if says_nothing(text.text):
         return Declined("the text has no words")
+    if is_other_script(text.text):
+        return Declined("the text is in letters that no language of the catalog is written in")
     if method == "cosine":
         return decide_by_cosine(text.text, ranked, thresholds)
     return decide(ranked, thresholds)

@@ -16,6 +16,8 @@ from itertools import pairwise, product
 from math import log
 from pathlib import Path
 
+import regex
+
 from bot.matching.text import words
 
 MAX_READINGS = 6
@@ -23,10 +25,12 @@ LONGEST_WORD = 40  # letters; longer ones are no words
 LONG_COMPOUND = 20  # letters, from which on a piece is hardly one word
 RUN_TOGETHER = (11, 400)  # letters of a piece of text that may hold several words
 UNKNOWN_LETTER = -2.5  # log-likelihood of a letter in a word that is not known
+OTHER_LETTERS = 0.5  # share of a text, from which on nobody can say what it means
 FEW_LETTERS = 6  # "1 2 3" is no word
 MOST_RUNS = 4  # of drawn out letters in a word; more are taken as one letter each
 MOST_LETTERS = 8_000  # of a text that is read in other ways; what is longer is no message in disguise
 
+_LATIN = regex.compile(r"\p{Script=Latin}")
 _DIGITS = str.maketrans(
     {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s", "€": "e"}
 )
@@ -105,6 +109,13 @@ def is_spelt_out(text: str) -> bool:
     """Say whether most of a text is single letters: "H i l f e"."""
     pieces = text.split()
     return 2 * sum(len(piece) == 1 for piece in pieces) > len(pieces) > FEW_LETTERS
+
+
+def is_other_script(text: str) -> bool:
+    """Say whether a text is written in other letters than Latin ones."""
+    letters = [mark for mark in text if mark.isalpha()]
+    others = sum(not _LATIN.match(mark) for mark in letters)
+    return others > OTHER_LETTERS * len(letters)
 
 
 def readings(text: str, speller: Speller) -> tuple[str, ...]:

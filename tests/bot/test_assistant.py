@@ -157,3 +157,15 @@ def test_the_shipped_catalog_answers_plain_questions(
 
 def test_the_shipped_catalog_declines_what_it_does_not_know(shipped: Assistant) -> None:
     assert shipped.answer("Wie koche ich Quark mit Erdbeeren?").decision == "declined"
+
+
+@pytest.mark.parametrize(
+    "text", ["عندي ألم شديد في الصدر", "У мене питання про болі", "胸が痛い", "Πονάει;", "Не могу прийти завтра"]
+)
+def test_what_is_written_in_other_letters_gets_no_answer_by_chance(shipped: Assistant, text: str) -> None:
+    assert shipped.answer(text).decision == "declined"
+
+
+@pytest.mark.parametrize("text", ["Tut das weh? 😢", "tut das weh (20 μSv)?"])
+def test_a_few_foreign_letters_are_no_other_script(shipped: Assistant, text: str) -> None:
+    assert shipped.answer(text).decision != "declined"
