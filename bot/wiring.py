@@ -118,8 +118,6 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
             "Have clinicians approve pairs, or use sample mode (`--sample`)."
         )
     vectors_key = _key(derived, str(FORMAT), catalog.content_hash, encoder.name)
-    # The expiry of an approval changes what may be shown without any file changing, so the shown ids count too.
-    head_key = _key(derived, vectors_key, red_flags_digest(language), *shown)
     heads = SealedFolder(derived.folder / "heads", derived.seal, ".npz")
 
     def build_index() -> AnswerIndex:
@@ -127,6 +125,8 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
         return _open_index(settings, derived, name, catalog, encoder)
 
     def build_trained() -> store.Trained:
+        # The expiry of an approval changes what may be shown without any file changing, so the shown ids count too.
+        head_key = _key(derived, vectors_key, red_flags_digest(language), *shown)
         stored = heads.read(head_key)
         trained = store.load(stored) if stored is not None else None
         if trained is None:

@@ -54,10 +54,12 @@ def _option(element: JsonObject, kind: str) -> Option | None:
     answer = value_of(element)
     if answer is None:
         return None
-    inner = as_object(answer.value)
+    inner, chosen = as_object(answer.value), repeatable(answer, kind)
+    if chosen.value in ({}, ""):
+        return None  # nothing can be chosen by it
     prefix = next((text.base for url in _PREFIXES if (text := extension_text(element, url)).base), "")
     return Option(
-        answer=repeatable(answer, kind),
+        answer=chosen,
         label=label_of(answer, element),
         prefix=prefix,
         ordinal=_score(element, inner),

@@ -419,3 +419,17 @@ def test_what_nobody_is_asked_keeps_the_response_open_and_is_logged(caplog: pyte
         "response left in progress, the validator refuses it: who: ref-1"
     ]
     assert who.interview(at).response(turn.session, Heading("", NOW.isoformat()))["status"] == "in-progress"
+
+
+def test_an_option_that_is_nothing_is_not_offered() -> None:
+    options = [
+        {"valueCoding": {"code": "a", "display": "Ja"}},
+        {"valueCoding": {"system": "", "code": "", "display": ""}},
+    ]
+    engine = loaded(form(item("q", "choice", answerOption=options)))
+    assert engine is not None
+
+    step = engine.next(engine.start())
+
+    assert isinstance(step, AskItem)
+    assert [option.label.base for option in step.options] == ["Ja"]
