@@ -142,11 +142,11 @@ class Reactions:
         if says_emergency(state, text) and not calms(text):
             told = None if state.confirmed else replace(self._pick(state, text, None), decision="urgent")
             return Reaction(emergency(state), replace(state, confirmed=True), told)
+        if says_no_emergency(state, text):
+            return self._called_off(state, at)
         if self._calms(state, text):
             # "That was a joke": what was said is taken back, too.
             return self._called_off(replace(state, held_back=None), at)
-        if says_no_emergency(state, text):
-            return self._called_off(state, at)
         if says_it_again(state, text):
             # One complaint is told to the team once.
             return Reaction(self._answer(state, text).reply, state)

@@ -237,10 +237,8 @@ class Interview:
         step = x.step
         if not isinstance(step, AskItem) or x.talk.pending is not None:
             return False
-        # A long text is for whatever the patient wants to tell; a complaint is no name, place or language.
-        if answering.OWN_WORDS & step.item.answer_types and not step.options:
-            return step.item.type == "text"
-        return answering.takes(x, step, text)
+        own = bool(answering.OWN_WORDS & step.item.answer_types)
+        return own or answering.takes(x, step, text)
 
     def _paused(self, session: Session, text: str) -> Turn:
         command = read_command(text, language=session.language)
