@@ -51,6 +51,7 @@ def serial(suite: Suite, recipe: Recipe, out: Path) -> Store:
         return ask_suite(suite, system, catalog, out, Plan())
 
 
+@pytest.mark.proof  # waits for the middle of a chunk, which takes minutes on a busy machine
 def test_a_killed_worker_loses_and_doubles_nothing(
     long_suite: MakeLong, make_system: MakeSystem, opening: Opening, tmp_path: Path
 ) -> None:
