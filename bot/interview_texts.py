@@ -354,8 +354,7 @@ END_PHRASES: Mapping[str, frozenset[str]] = {
             "nein sonst niemand",
             "nein niemand mehr", "nein keine weiteren verwandten", "keine weiteren verwandten", "keine weiteren",
             "nein das war s", "nein das wars", "nein das ist alles", "fertig", "sonst nichts", "sonst keine", "ende",
-            "genug", "reicht", "das reicht",
-            "mehr faellt mir nicht ein",
+            "genug", "reicht", "das reicht", "mehr faellt mir nicht ein",
         )
     ),
     "en": frozenset(

@@ -144,8 +144,7 @@ class Reactions:
             return Reaction(emergency(state), replace(state, confirmed=True), told)
         if says_no_emergency(state, text):
             return self._called_off(state, at)
-        if self._calms(state, text):
-            # "That was a joke": what was said is taken back, too.
+        if self._calms(state, text):  # "that was a joke": what was said is taken back, too
             return self._called_off(replace(state, held_back=None), at)
         if says_it_again(state, text):
             # One complaint is told to the team once.
@@ -199,10 +198,10 @@ class Reactions:
         if calls_off(text):
             return _fixed(_rest(state, state.language), "all_right")  # no alarm is open any more
         told = self._talk(state, text) or self._answer(state, with_context(state, text))
-        if told.decided is not None and told.decided.decision == "answered" and remarks(text):
-            return _fixed(_rest(state, state.language), "all_right")  # who says "ok, noted" wants no leaflet
-        if told.decided is not None and told.decided.decision == "answered" and refuses(text):
-            return _fixed(_rest(state, state.language), "refusal")
+        # Who says "ok, noted", or will not come, wants no leaflet.
+        fixed = "all_right" if remarks(text) else "refusal" if refuses(text) else ""
+        if fixed and told.decided is not None and told.decided.decision == "answered":
+            return _fixed(_rest(state, state.language), fixed)
         return told
 
     def _talk(self, state: State, text: str) -> Reaction | None:
