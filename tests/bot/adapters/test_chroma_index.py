@@ -130,8 +130,8 @@ def test_a_catalog_is_encoded_only_when_its_content_or_the_encoder_changes(tmp_p
 
     assert first >= 15
     assert (second, third) == (0, 0)
-    assert with_other_encoder == first
-    assert 15 <= changed <= first  # the alarm's own examples may be known by then
+    assert with_other_encoder >= first  # and the alarm's own examples, unless they are known
+    assert 15 <= changed <= first
 
 
 def test_a_lost_head_is_trained_again_from_the_stored_vectors(tmp_path: Path) -> None:
