@@ -174,9 +174,9 @@ INTERVIEW = frozenset(
 _WANTS_INTERVIEW = re.compile(
     r"^(?!(?:wie|was|wann|warum|wieso|wo|wer|muss|kann|darf|soll|how|what|when|why|where|who|do i|must i|can i)\b)"
     r"(?=.*\b(?:fragebogen|fragebogn|(?:fragen|frag) (?:\w+ )?(?:der|von der|fuer die|aus der) radiologie|anamnese|"
-    r"questionnaire|(?:radiology|medical|history) questions|medical history)\b)"
-    r"(?=.*\b(?:mach\w*|ausfuell\w*|beantwort\w*|start\w*|anfang\w*|fang\w*|beginn\w*|loslegen|fill\w*|answer|do|begin)\b)"
-    r"(?!.*\b(?:nicht|nicht mehr|kein\w*|don t|not|never|no)\b)"
+    r"questionnaire|(?:radiology|medical|history) questions)\b)"
+    r"(?=.*\b(?:mach(?:e|en|ma|n|t)?|ausfuell\w*|beantwort\w*|start\w*|anfang\w*|fang\w*|beginn\w*|loslegen|fill\w*|answer|do|begin)\b)"
+    r"(?!.*\b(?:nicht|angst|kein\w*|don t|afraid|scared|not|never|no)\b)"
 )
 # Words: a message that begins with yes and is no longer confirms an open alarm.
 CONFIRMING = 8

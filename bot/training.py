@@ -121,17 +121,19 @@ def _fit_alarm(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Alarm:
     texts = AlarmTexts(examples.urgent, examples.harmless, ordinary)
     own = _own_vectors(catalog.language, encoder)
     known = vectors[len(catalog.pairs) :][:: texts.step]
-    key = (encoder.name, catalog.language, hash(texts))
-    if key not in _fitted:
+    key = (encoder.name, catalog.language, texts)
+    alarm = _fitted.get(key)
+    if alarm is None:
+        alarm = fit_alarm(texts, np.concatenate([own, known]), FLAGS)
         while len(_fitted) >= MOST_FITTED:
-            del _fitted[next(iter(_fitted))]
-        _fitted[key] = fit_alarm(texts, np.concatenate([own, known]), FLAGS)
-    return _fitted[key]
+            _fitted.pop(next(iter(_fitted), key), None)  # another thread may have been faster
+        _fitted[key] = alarm
+    return alarm
 
 
 # Two languages of one catalog. The same texts are taught again where a catalog's approvals change, not its words.
 MOST_FITTED = 2
-_fitted: dict[tuple[str, str, int], Alarm] = {}
+_fitted: dict[tuple[str, str, AlarmTexts], Alarm] = {}
 _known_examples: dict[tuple[str, str], Vectors] = {}  # by encoder and language: no catalog changes them
 
 

@@ -285,9 +285,10 @@ def _doubtful(x: Exchange, step: AskItem, text: str) -> bool:
     if like != "clear" and _replaces(x, read(x, step, text)):
         x.note(pending=None, nothing=False, declined=x.talk.declined or x.talk.proposed, proposed=False)
         return False
-    if like != "no" and not _has_second_thoughts(text, x.language):
+    second_thoughts = _has_second_thoughts(text, x.language)
+    if like != "no" and not second_thoughts:
         return False
-    if _has_second_thoughts(text, x.language):
+    if second_thoughts:
         x.note(pending=None, nothing=False, declined=x.talk.declined or x.talk.proposed, proposed=False)
         if note(x, step, text):
             x.repeat("noted_too", step.item.link_id, (own_words(text),))

@@ -7,7 +7,7 @@ its new answer is read back; otherwise the question is asked again.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.interview.answer import Answer
@@ -52,15 +52,19 @@ class Correction:
 
 def correct(x: Exchange, text: str) -> bool:
     """Take a message as the correction of another answer than the open one; say whether it was one."""
-    found = (contrasted(x, text) or named(x, text)) if len(text) <= LONGEST else None
-    if found is not None:
-        _begin(x, found)
-    return found is not None
+    return _begun(x, text, contrasted, named)
 
 
 def correct_plainly(x: Exchange, text: str) -> bool:
     """Do the same only where the message sets a new answer against the old one."""
-    found = contrasted(x, text) if len(text) <= LONGEST else None
+    return _begun(x, text, contrasted)
+
+
+def _begun(x: Exchange, text: str, *finders: Callable[[Exchange, str], Correction | None]) -> bool:
+    """Begin the first correction that is found, and say whether one was."""
+    if len(text) > LONGEST:
+        return False
+    found = next((each for find in finders if (each := find(x, text))), None)
     if found is not None:
         _begin(x, found)
     return found is not None

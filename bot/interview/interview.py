@@ -219,7 +219,7 @@ class Interview:
         if not text or (session.talk.phase == "asking" and isinstance(x.step, AskItem) and not self._fits(x, text)):
             return replace(self.again(session), aside="clear") if asks else self._kept(session, text)
         turn = self.turn(session, text)
-        chooses = turn.session.talk.phase == "choosing" != session.talk.phase
+        chooses = turn.session.talk.phase == "choosing" and session.talk.phase != "choosing"
         missed = turn.aside == "maybe" or turn.session.talk.tries > session.talk.tries or chooses
         lost = turn.aside != "clear" and missed
         return self._kept(session, text) if lost else turn

@@ -26,7 +26,7 @@ from harness.suite import save_suite
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[2]
-SEAL_KEY_FILE = Settings.from_environment({}).seal_key_file  # before a test moves the home
+SETTINGS_FOLDER = Settings.from_environment({}).seal_key_file.parents[1]  # before a test moves the home
 PLUGINS = ("-p", "harness.pytest_plugin", "-p", "xdist.plugin")
 # Answers with the pair that a question names, unless it is to be wrong; "crash" ends it.
 SYSTEM = """\
@@ -59,7 +59,7 @@ def place(
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # installed or not, the plugin is loaded once
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("KLARTEXT_DATA", str(pytester.path / "data"))
-    monkeypatch.setenv("KLARTEXT_SEAL_KEY_FILE", str(SEAL_KEY_FILE))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(SETTINGS_FOLDER))  # the key of the trained data lies there
     folder = pytester.path
     (folder / "system.py").write_text(SYSTEM, encoding="utf-8")
     command = {"kind": "command", "command": [sys.executable, "system.py"], "timeout_s": 20}

@@ -11,7 +11,7 @@ from bot.interview.parsing.asked import Asked
 from bot.interview.parsing.choices import asks_yes_no, read_choice
 from bot.interview.parsing.clauses import after_echo, without_not_knowing
 from bot.interview.parsing.dates import read_date
-from bot.interview.parsing.exactness import said_just_so
+from bot.interview.parsing.exactness import OWN_WORDS, said_just_so
 from bot.interview.parsing.languages import words_for
 from bot.interview.parsing.measures import stated_unit
 from bot.interview.parsing.moments import read_moment
@@ -26,9 +26,6 @@ from bot.interview.parsing.tokens import Reply, cut
 from bot.interview.parsing.vocabulary import Words
 from bot.interview.parsing.yesno import asks_leave, read_boolean, read_how_often, read_leave
 from bot.matching.text import MAX_CHARACTERS, sanitise
-
-# Types whose answers are whatever the patient wrote.
-_OWN_WORDS = frozenset({"string", "text", "url", "attachment", "reference"})
 
 
 def read(text: str, question: Asked, *, language: str, today: date) -> Reading:
@@ -59,7 +56,7 @@ def _read_parts(text: str, question: Asked, language: str, today: date) -> Readi
     """Read a reply, but for the question said again in it, and reasons for not knowing."""
     words = words_for(language)
     reply = cut(text, words.fold)
-    if question.type in _OWN_WORDS or not reply.tokens:
+    if question.type in OWN_WORDS or not reply.tokens:
         return _read(text, question, language, today)
     tail = after_echo(reply, words)
     if tail:

@@ -92,6 +92,25 @@ def test_plain_text_has_no_other_reading(text: str) -> None:
     assert readings(text, GERMAN) == ()
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "ich kriege keine Luuuuuuft mehr"),
+        ("de", "ich will mich &uuml;brigens umbringen"),
+        ("de", "&#105;ch will mich umbringen"),
+        ("de", "ichkriegekeineluft"),
+        ("en", "i caaaaan't breeeeathe"),
+        ("en", "i can&#39;t breathe"),
+        ("en", "icantbreathe"),
+    ],
+)
+def test_drawn_out_letters_entities_and_words_run_together_hide_no_emergency(language: str, text: str) -> None:
+    rules, speller = load_red_flags(language), Speller.of(text for _, text in load_examples(language).urgent)
+
+    found = [rules.check(each) for each in readings(sanitise(text).text, speller)]
+    assert any(found)
+
+
 def test_letters_without_spaces_become_the_words_of_the_language() -> None:
     assert GERMAN.split("ichkriegekeineluft") == "ich kriege keine luft"
 
