@@ -12,9 +12,8 @@ import numpy as np
 
 from bot.catalog import Catalog, Document, Pair, background_file, language_files, load_catalog, read_yaml
 from bot.errors import BadCatalog, Finding
-from bot.matching.features import Floats
 from bot.matching.near_copies import NearCopies
-from bot.ports import Encoder
+from bot.ports import Encoder, Vectors
 from bot.readability import measure
 
 MIN_VARIANTS = 20
@@ -165,7 +164,7 @@ def _confusable(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
         yield _finding(checked, pairs[first], first, "id", problem, remedy, "confusable", "info")
 
 
-def _centre(pair: Pair, encoder: Encoder) -> Floats:
+def _centre(pair: Pair, encoder: Encoder) -> Vectors:
     vectors = encoder.encode([pair.question, *(variant.text for variant in pair.variants)])
     return np.asarray(vectors.mean(axis=0), dtype=np.float32)
 

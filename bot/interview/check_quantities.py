@@ -18,11 +18,10 @@ from bot.interview.fhir_json import (
     translations,
 )
 from bot.interview.listed import code_key
-from bot.interview.sdc import MAX_QUANTITY, MAX_VALUE, MIN_QUANTITY, MIN_VALUE, UNIT_OPEN, UNIT_OPTION, UNIT_VALUE_SET
+from bot.interview.sdc import MAX_QUANTITY, MAX_VALUE, MIN_QUANTITY, MIN_VALUE, OPEN_UNITS, UNIT_OPEN, UNIT_OPTION, UNIT_VALUE_SET
 from bot.interview.terminology import Member
 from bot.interview.units import UCUM, known
 
-OPEN_UNITS = ("optionsOrType", "optionsOrString")
 # How a quantity stands to a limit; "beyond", "no-code" and "other-kind" are no answers.
 Fit = Literal["fits", "beyond", "no-unit", "no-code", "other-kind", "unknown-unit"]
 

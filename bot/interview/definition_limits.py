@@ -7,7 +7,6 @@ from decimal import Decimal
 
 from bot.interview import sdc
 from bot.interview.answer import Answer, JsonValue
-from bot.interview.check_quantities import OPEN_UNITS
 from bot.interview.definition_formulas import Scope, read_bound
 from bot.interview.definition_texts import unit_label
 from bot.interview.fhir_json import JsonObject, as_object, extension_value, extension_values, number, string
@@ -86,7 +85,7 @@ def read_units(raw: JsonObject, terminology: Terminology, link_id: str, notes: N
     return Units(
         usual=as_object(usual.value) if usual else choices[0] if len(choices) == 1 else None,
         choices=tuple(choices),
-        open=not choices or (openness is not None and openness.value in OPEN_UNITS),
+        open=not choices or (openness is not None and openness.value in sdc.OPEN_UNITS),
         label=unit_label(raw),
     )
 

@@ -36,3 +36,5 @@ ANSWER_EXPRESSION = (_SDC + "sdc-questionnaire-answerExpression",)
 ANSWER_OPTIONS_TOGGLE = (_SDC + "sdc-questionnaire-answerOptionsToggleExpression",)
 LAUNCH_CONTEXT = (_SDC + "sdc-questionnaire-launchContext",)
 UNIT_OPEN = (_SDC + "sdc-questionnaire-unitOpen",)
+# Values of UNIT_OPEN under which other units than the listed are taken.
+OPEN_UNITS = ("optionsOrType", "optionsOrString")
