@@ -40,7 +40,7 @@ HEAVY = ("torch", "matplotlib", "fastapi", "uvicorn", "sentence_transformers", "
 PROBE = r"""\
 import json, re, sys
 from pathlib import Path
-from bot.cli import main
+from bot.commands.main import main
 sys.argv = ["klartext", "answer", "--lang", "de", sys.argv[1]]
 try:
     main()
@@ -154,7 +154,7 @@ def _startup(question: str, data: Path, repeats: int) -> list[Figure]:
         environ = {"KLARTEXT_DATA": str(data)}
         found = json.loads(_python(["-c", probe, str(file)], environ).stderr.splitlines()[-1])
         answer = median_of(
-            lambda: _python(["-c", "from bot.cli import main; main()", "answer", str(file)], environ), repeats
+            lambda: _python(["-c", "from bot.commands.main import main; main()", "answer", str(file)], environ), repeats
         )
         bare = median_of(lambda: _python(["-c", BARE], environ), repeats)
     heavy = ", ".join(found["heavy"]) or "none"

@@ -151,7 +151,7 @@ def _import(file: Path, out: Path) -> None:
     command = [
         sys.executable,
         "-c",
-        "from bot.cli import main; main()",
+        "from bot.commands.main import main; main()",
         "qa",
         "import",
         str(file),

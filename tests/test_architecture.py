@@ -10,33 +10,33 @@ MAX_LINES = 400
 
 # Rules without I/O: they may import one another, but no adapter, no wiring and no edge.
 PURE = (
-    "bot.acknowledgement",
-    "bot.emergency",
-    "bot.kept",
-    "bot.links",
+    "bot.talk.acknowledgement",
+    "bot.matching.emergency",
+    "bot.talk.stored_reply",
+    "bot.web.links",
     "bot.matching",
-    "bot.calibration",
-    "bot.catalog",
-    "bot.acknowledgement",
-    "bot.dialogue",
-    "bot.emergency_texts",
+    "bot.matching.calibration",
+    "bot.catalog.catalog",
+    "bot.talk.acknowledgement",
+    "bot.talk.dialogue",
+    "bot.sentences.emergency_texts",
     "bot.errors",
-    "bot.explain",
+    "bot.matching.explain",
     "bot.fhir_export",
-    "bot.interface_texts",
+    "bot.sentences.interface_texts",
     "bot.interview",
-    "bot.interview_texts",
+    "bot.sentences.interview_texts",
     "bot.outbox_ports",
     "bot.ports",
-    "bot.pseudonym",
-    "bot.readability",
-    "bot.reply",
+    "bot.outbox_ports",
+    "bot.catalog.readability",
+    "bot.sentences.reply",
     "bot.resources",
-    "bot.response",
+    "bot.assistant",
     "bot.retention",
-    "bot.safety",
-    "bot.spelling",
-    "bot.wording",
+    "bot.matching.red_flags",
+    "bot.sentences.spelling",
+    "bot.sentences.wording",
 )
 GENERATORS = ("openai", "anthropic", "litellm", "llama_cpp", "xllamacpp", "transformers", "langchain", "ollama")
 
@@ -94,10 +94,10 @@ def _within(name: str, package: str) -> bool:
 
 
 def test_there_is_something_to_check() -> None:
-    assert {"bot.cli", "bot.matching.decide", "harness.cli"} <= set(ALL)
+    assert {"bot.commands.main", "bot.matching.decide", "harness.cli"} <= set(ALL)
     assert "bot.wiring" in _imports("bot.assistant", everywhere=False)
-    assert "bot.chat" not in _imports("bot.cli", everywhere=False)
-    assert "bot.chat" in _imports("bot.cli", everywhere=True)
+    assert "bot.commands.chat" not in _imports("bot.commands.main", everywhere=False)
+    assert "bot.commands.chat" in _imports("bot.commands.main", everywhere=True)
 
 
 def test_the_assistant_never_imports_the_harness() -> None:
@@ -134,11 +134,11 @@ def test_adapters_know_neither_wiring_nor_edges() -> None:
     outer = (
         "bot.wiring",
         "bot.assistant",
-        "bot.conversation",
-        "bot.interviewing",
-        "bot.cli",
-        "bot.qa_cli",
-        "bot.chat",
+        "bot.talk.conversation",
+        "bot.talk.interviewing",
+        "bot.commands.main",
+        "bot.commands.qa",
+        "bot.commands.chat",
         "bot.web",
     )
     adapters = [module for module in BOT if _within(module, "bot.adapters")]

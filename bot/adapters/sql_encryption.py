@@ -11,8 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, mapped_column
 
 from bot.adapters.sql_presence import require_known_to_all
-from bot.adapters.sql_tables import Base
-from bot.adapters.sql_text import PatientText, use_cipher
+from bot.adapters.sql_tables import Base, PatientText, use_cipher
 from bot.adapters.text_cipher import TextCipher
 from bot.errors import UserFixable
 

@@ -9,9 +9,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from bot.adapters.sql_outbox import put
-from bot.adapters.sql_session import talking_to
-from bot.adapters.sql_tables import Base, in_utc
-from bot.adapters.sql_text import PatientText
+from bot.adapters.sql_tables import Base, PatientText, in_utc, talking_to
 from bot.errors import AlreadyStored
 from bot.ports import InterviewChange, StoredInterview
 

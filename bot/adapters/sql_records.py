@@ -14,32 +14,33 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from bot.adapters.sql_cleaning import clean_up
 from bot.adapters.sql_encryption import open_texts
 from bot.adapters.sql_interviews import InterviewRow, write_change
 from bot.adapters.sql_outbox import OutboxRow
-from bot.adapters.sql_probe import probe_of, try_writing
-from bot.adapters.sql_session import SqlitePatience, talking_to
+from bot.adapters.sql_probe import clean_up, probe_of, try_writing
 from bot.adapters.sql_tables import (
     ConversationRow,
     FlagRow,
+    SqlitePatience,
     TurnRow,
     conversation_row,
     in_utc,
     stored_conversation,
     stored_flag,
     stored_turn,
+    talking_to,
     turn_row,
 )
 from bot.adapters.text_cipher import TextCipher
+from bot.batching import Together
 from bot.errors import BadData, Erased, Unreachable, UserFixable
+from bot.outbox_ports import pseudonym
 from bot.ports import COMPLAINTS, Complaint, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
 from bot.private_files import make_private_database
-from bot.pseudonym import pseudonym
-from bot.together import Together
 
 if TYPE_CHECKING:
     from alembic.config import Config
+
 
 log = logging.getLogger("klartext")
 UNANSWERED = ("declined", "clarify")

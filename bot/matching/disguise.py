@@ -18,7 +18,7 @@ from pathlib import Path
 
 import regex
 
-from bot.matching.text import words
+from bot.text import words
 
 MAX_READINGS = 6
 LONGEST_WORD = 40  # letters; longer ones are no words

@@ -1,1 +1,1 @@
-"""The service: page, JSON API, REST channel, health, metrics. Nothing here is imported before `klartext serve` runs."""
+"""web"""

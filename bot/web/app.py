@@ -16,14 +16,14 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp
 
 from bot.assistant import Assistant
-from bot.conversation import first_language
-from bot.matching.text import seen
-from bot.reception import Reception
-from bot.red_flag_delivery import Waiting
-from bot.safety import load_red_flags
+from bot.catalog.topics import Topic
+from bot.handover.urgent import Waiting
+from bot.matching.red_flags import load_red_flags
+from bot.sentences.spelling import spelt
 from bot.settings import Settings
-from bot.spelling import spelt
-from bot.topics import Topic
+from bot.talk.conversation import first_language
+from bot.talk.reception import Reception
+from bot.text import seen
 from bot.web.api import ConversationApi
 from bot.web.crowd import Crowd
 from bot.web.envelope import HEADERS, Envelope, Side

@@ -7,7 +7,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from bot.red_flag_delivery import Waiting
+from bot.handover.urgent import Waiting
 from bot.retention import Purged
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

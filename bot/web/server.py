@@ -16,12 +16,12 @@ from pathlib import Path
 import uvicorn
 
 from bot.assistant import Assistant
-from bot.catalog import locate
+from bot.catalog.catalog import locate
+from bot.catalog.topics import load_topics
 from bot.errors import KlartextError, Unreachable, UserFixable
 from bot.interview_wiring import Interviewers
-from bot.reception import Reception
 from bot.settings import Settings
-from bot.topics import load_topics
+from bot.talk.reception import Reception
 from bot.web import logs
 from bot.web.app import Service, build_app
 from bot.web.background import Background

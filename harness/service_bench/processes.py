@@ -20,7 +20,7 @@ from bot import Unreachable
 from harness.service_bench.load import Job, Measured
 
 START_S = 120
-KLARTEXT = "from bot.cli import main; main()"
+KLARTEXT = "from bot.commands.main import main; main()"
 UNLIMITED = {"KLARTEXT_REQUESTS_PER_MINUTE": "100000000", "KLARTEXT_TURNS_PER_MINUTE": "100000000"}
 
 

@@ -7,13 +7,13 @@ import time
 import pytest
 
 from bot import Assistant
-from bot.acknowledgement import reaction, refuses
 from bot.adapters.sql_records import SqlRecords
-from bot.conversation import Conversation
-from bot.dialogue import State
 from bot.ports import StoredConversation
-from bot.reactions import Reactions
-from bot.reply import SENTENCES
+from bot.sentences.reply import SENTENCES
+from bot.talk.acknowledgement import reaction, refuses
+from bot.talk.conversation import Conversation
+from bot.talk.dialogue import State
+from bot.talk.reactions import Reactions
 from tests.bot.test_conversation_interview import NOW, texts
 
 DE = SENTENCES["de"]

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from bot.assistant import Assistant
-from bot.background import FEW, background, general_background
-from bot.catalog import load_catalog, locate
-from bot.matching.near_copies import NearCopies
+from bot.catalog.catalog import load_catalog, locate
+from bot.matching.training import FEW, background, general_background
 from bot.ports import Encoder
 from bot.testing import HashEncoder
+from bot.text import NearCopies
 
 
 @pytest.mark.parametrize("language", ["de", "en"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from bot.calibration import (
+from bot.matching.calibration import (
     GRID,
     Judged,
     Limit,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.catalog import Catalog, Review, content_hash, load_catalog
+from bot.catalog.catalog import Catalog, Review, content_hash, load_catalog
 from bot.testing import write_small_catalog
 
 WITH_BACKGROUND = "catalog: small\nlanguage: de\nquestions:\n  weather: [Wie wird das Wetter?]\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.catalog import load_catalog, locate
+from bot.catalog.catalog import load_catalog, locate
 from bot.errors import BadCatalog, BadData, Finding
 from bot.testing import write_small_catalog
 

@@ -15,14 +15,14 @@ import pytest
 
 from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_records import SqlRecords
-from bot.reply import SENTENCES
+from bot.sentences.reply import SENTENCES
 from tests.bot.interview.resources import form, item
 
 # The chat with an encoder that needs no model.
 SCRIPT = """\
 import sys
 from pathlib import Path
-from bot.chat import Visit, run_chat
+from bot.commands.chat import Visit, run_chat
 from bot.testing import HashEncoder
 
 catalog, data, questionnaire = (Path(argument) for argument in sys.argv[1:])

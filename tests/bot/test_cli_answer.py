@@ -145,7 +145,7 @@ def test_no_question_gives_no_record(klartext: Run) -> None:
 
 def test_every_question_from_a_pipe_is_answered_as_it_comes(shipped_data: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", "from bot.cli import main; main()", "answer"],
+        [sys.executable, "-c", "from bot.commands.main import main; main()", "answer"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "KLARTEXT_DATA": str(shipped_data)},
@@ -164,9 +164,7 @@ def test_every_question_from_a_pipe_is_answered_as_it_comes(shipped_data: Path) 
 
 
 def test_a_reader_that_has_seen_enough_causes_no_complaint(shipped_data: Path) -> None:
-    command = (
-        f"yes 'Tut das weh?' | head -n 50 | {sys.executable} -c 'from bot.cli import main; main()' answer | head -n 1"
-    )
+    command = f"yes 'Tut das weh?' | head -n 50 | {sys.executable} -c 'from bot.commands.main import main; main()' answer | head -n 1"
 
     done = subprocess.run(
         ["bash", "-c", command],

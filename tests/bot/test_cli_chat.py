@@ -9,14 +9,14 @@ import pytest
 
 from bot import Assistant
 from bot.adapters.sql_records import SqlRecords
-from bot.interface_texts import INTERFACE_TEXTS
+from bot.sentences.interface_texts import INTERFACE_TEXTS
 
 DE, EN = INTERFACE_TEXTS["de"], INTERFACE_TEXTS["en"]
 
 
 def _chat(shipped_data: Path, database: Path, said: bytes) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", "from bot.cli import main; main()", "chat"],
+        [sys.executable, "-c", "from bot.commands.main import main; main()", "chat"],
         input=said,
         capture_output=True,
         timeout=240,

@@ -9,9 +9,9 @@ import pytest
 
 from bot import Assistant
 from bot.adapters.sql_records import SqlRecords
-from bot.conversation import Conversation
 from bot.ports import StoredConversation
-from bot.reply import Content
+from bot.sentences.reply import Content
+from bot.talk.conversation import Conversation
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 

@@ -14,13 +14,13 @@ from sqlalchemy import create_engine, text
 
 from bot import Assistant
 from bot.adapters.sql_records import SqlRecords
-from bot.conversation import Conversation
-from bot.dialogue import State
 from bot.errors import BadData
-from bot.interface_texts import INTERFACE_TEXTS
-from bot.kept import read_reply, read_state
 from bot.ports import InterviewChange, StoredConversation, StoredTurn
-from bot.reply import Reply, guard
+from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.sentences.reply import Reply, guard
+from bot.talk.conversation import Conversation
+from bot.talk.dialogue import State
+from bot.talk.stored_reply import read_reply, read_state
 from bot.testing import HOSTILE_TEXTS
 
 NOW = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)

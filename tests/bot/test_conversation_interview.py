@@ -14,13 +14,13 @@ from sqlalchemy import create_engine, text
 from bot import Assistant
 from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_records import SqlRecords
-from bot.conversation import Conversation
 from bot.errors import BadData, UserFixable
-from bot.interface_texts import INTERFACE_TEXTS
-from bot.interview.fhir_json import dump
-from bot.interviewing import Interviewer
+from bot.interview.values.fhir_json import dump
 from bot.ports import StoredConversation, StoredInterview
-from bot.reply import SENTENCES, Reply
+from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.sentences.reply import SENTENCES, Reply
+from bot.talk.conversation import Conversation
+from bot.talk.interviewing import Interviewer
 from tests.bot.interview.resources import Json, form, item
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)

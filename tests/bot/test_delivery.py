@@ -17,12 +17,12 @@ from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_leaving import SqlLeaving
 from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlRecords
-from bot.delivery import SWEEP, Delivery, Sources
-from bot.handover import Context, Handover
-from bot.outbox import Pushed
+from bot.handover.delivery import SWEEP, Delivery, Sources
+from bot.handover.handover import Context, Handover
+from bot.handover.outbox import Pushed
+from bot.handover.urgent import RedFlagDelivery, Waiting
 from bot.outbox_ports import Outgoing, Patience
 from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
-from bot.red_flag_delivery import RedFlagDelivery, Waiting
 from bot.settings import FhirAccess
 from tests.bot.fhir_export.exports import NOW
 from tests.bot.fhir_process import emptied, fhir_process, stored

@@ -19,15 +19,15 @@ from hypothesis.stateful import (
 from bot import Assistant
 from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_records import SqlRecords
-from bot.conversation import Message, Taken
 from bot.errors import NoSuchChoice, Reused
-from bot.interview.fhir_json import dump
-from bot.interviewing import Interviewer
-from bot.matching.text import sanitise
+from bot.interview.values.fhir_json import dump
 from bot.ports import FlagReason, StoredConversation, StoredFlag
-from bot.reception import Reception
-from bot.reply import Interface, Reply
+from bot.sentences.reply import Interface, Reply
+from bot.talk.conversation import Message, Taken
+from bot.talk.interviewing import Interviewer
+from bot.talk.reception import Reception
 from bot.testing import HOSTILE_TEXTS
+from bot.text import sanitise
 from tests.bot.interview.resources import form, item
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)

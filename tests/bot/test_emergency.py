@@ -12,9 +12,8 @@ import pytest
 
 from bot import Assistant
 from bot.adapters.embedded_encoder import EmbeddedEncoder
-from bot.emergency import FEATURES, Decision, Lookout, decision_of, load_decisions
-from bot.matching.alarm import AlarmTexts, fit_alarm
-from bot.safety import CONTEXTS, FLAGS, load_examples, load_red_flags
+from bot.matching.emergency import FEATURES, AlarmTexts, Decision, Lookout, decision_of, fit_alarm, load_decisions
+from bot.matching.red_flags import CONTEXTS, FLAGS, load_examples, load_red_flags
 from bot.testing import HashEncoder
 
 URGENT = tuple(

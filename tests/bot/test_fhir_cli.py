@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.cli import app, assemble
-from bot.interview.fhir_json import dump
+from bot.commands.main import app, assemble
+from bot.interview.values.fhir_json import dump
 from tests.bot.interview.resources import URL, coding, form, item, response, said, value_set
 
 FORM = form(item("a", "integer", required=True))

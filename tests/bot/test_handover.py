@@ -18,20 +18,20 @@ from bot.adapters.fhir_server import HttpFhirServer
 from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlRecords
-from bot.conversation import Conversation
 from bot.errors import BadData, UserFixable
-from bot.fhir_export import make_bundle
-from bot.handover import Context, Handover, export_of, hand_over_rest
-from bot.interview.answer import Answer
-from bot.interview.fhir_json import dump
-from bot.interview.filling import Given
-from bot.interview.interview import Turn
+from bot.handover.bundle import make_bundle
+from bot.handover.handover import Context, Handover, export_of, hand_over_rest
+from bot.handover.outbox import push
+from bot.interview.manners.interview import Turn
+from bot.interview.values.answer import Answer
+from bot.interview.values.fhir_json import dump
+from bot.interview.walk.filling import Given
 from bot.interview_wiring import Interviewers
-from bot.interviewing import Interviewer
-from bot.outbox import push
 from bot.ports import StoredConversation
-from bot.reply import Reply
+from bot.sentences.reply import Reply
 from bot.settings import FhirAccess
+from bot.talk.conversation import Conversation
+from bot.talk.interviewing import Interviewer
 from tests.bot.fhir_export.exports import EXTRACT, NOW, Json, form
 from tests.bot.fhir_process import fhir_process, stored
 from tests.conftest import Run

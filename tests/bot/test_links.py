@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot import BadData
-from bot.links import Invitation, NotInvited, invite, lifetime, seal, unseal
+from bot.web.links import Invitation, NotInvited, invite, lifetime, seal, unseal
 from tests.conftest import Run
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

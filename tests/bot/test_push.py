@@ -18,8 +18,8 @@ from bot.adapters.fhir_server import HttpFhirServer
 from bot.adapters.sql_outbox import LEASE, SqlOutbox
 from bot.adapters.sql_records import SqlRecords
 from bot.errors import NotSent
-from bot.fhir_export import Export, Ids
-from bot.outbox import Pushed, push
+from bot.handover.outbox import Pushed, push
+from bot.handover.subject import Export, Ids
 from bot.outbox_ports import Patience
 from bot.settings import FhirAccess
 from tests.bot.faulty_proxy import Fault, FaultyProxy, faulty_proxy
@@ -288,7 +288,15 @@ def test_concurrent_pushes_send_each_conversation_once(tmp_path: Path, proxy: Fa
     outbox = SqlOutbox(records.engine)
     for number in range(12):
         outbox.put(outgoing(mixed_export(f"c{number}")))
-    command = [sys.executable, "-c", "from bot.cli import main; main()", "fhir", "push", "--server", proxy.url]
+    command = [
+        sys.executable,
+        "-c",
+        "from bot.commands.main import main; main()",
+        "fhir",
+        "push",
+        "--server",
+        proxy.url,
+    ]
 
     pushes = [
         subprocess.Popen([*command, "--data", str(tmp_path)], stdout=subprocess.PIPE, text=True) for _ in range(3)

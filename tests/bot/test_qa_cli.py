@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bot import Settings
+from bot.commands.qa import qa
 from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
-from bot.qa_cli import qa
 from bot.testing import write_small_catalog
 from bot.wiring import make_records
 from tests.bot.adapters.test_sql_records import NOW

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.readability import Readability, measure, syllables
+from bot.catalog.readability import Readability, measure, syllables
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from sqlalchemy import text
 
 from bot import Assistant, BadData
 from bot.adapters.sql_records import SqlRecords
-from bot.conversation import Message
 from bot.errors import AlreadyStored, Erased, Reused, Unreachable
-from bot.interface_texts import INTERFACE_TEXTS
 from bot.ports import Channel, InterviewChange, StoredTurn
-from bot.reception import Opened, Reception, hash_of
+from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.talk.conversation import Message
+from bot.talk.reception import Opened, Reception, hash_of
 
 NOW = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
 DE = INTERFACE_TEXTS["de"]

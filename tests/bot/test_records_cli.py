@@ -16,7 +16,7 @@ from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_presence import SqlPresence
 from bot.adapters.sql_records import SqlRecords
 from bot.adapters.text_cipher import TextCipher, new_key
-from bot.pseudonym import pseudonym
+from bot.outbox_ports import pseudonym
 from bot.web.background import _present
 from tests.bot.adapters.stored import fill, in_files, in_rows
 from tests.conftest import Run

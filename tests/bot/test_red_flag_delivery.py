@@ -20,13 +20,13 @@ from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_leaving import SqlLeaving
 from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlRecords
-from bot.delivery import Delivery, Sources
-from bot.fhir_export import Ids
-from bot.handover import Context, Handover
-from bot.outbox import push
+from bot.handover.delivery import Delivery, Sources
+from bot.handover.handover import Context, Handover
+from bot.handover.outbox import push
+from bot.handover.subject import Ids
+from bot.handover.urgent import AT_ONCE, RedFlagDelivery, Waiting
 from bot.outbox_ports import Patience
 from bot.ports import Exchange, StoredConversation, StoredTurn
-from bot.red_flag_delivery import AT_ONCE, RedFlagDelivery, Waiting
 from bot.settings import FhirAccess
 from tests.bot.odd_fhir_server import ODDITIES, OddServer, odd_fhir_server
 

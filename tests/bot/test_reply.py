@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.catalog import Catalog, load_catalog
+from bot.catalog.catalog import Catalog, load_catalog
 from bot.errors import GuardViolation
-from bot.interface_texts import INTERFACE_TEXTS
-from bot.reply import Content, Interface, Part, Reply, content, guard, interface, safe_reply
+from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.sentences.reply import Content, Interface, Part, Reply, content, guard, interface, safe_reply
 
 SHOWN = frozenset({"pain", "costs"})  # duration is in the catalog, but may not be shown
 

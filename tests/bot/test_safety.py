@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from bot import Assistant, NearCopies, safety
-from bot.dialogue import State, respond
+from bot import Assistant, NearCopies
+from bot.assistant import Response
 from bot.errors import BadData
-from bot.interface_texts import INTERFACE_TEXTS
+from bot.matching import red_flags
 from bot.matching.decide import Candidate
-from bot.response import Response
-from bot.safety import FLAGS, load_examples, load_red_flags
+from bot.matching.red_flags import FLAGS, load_examples, load_red_flags
+from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.talk.dialogue import State, respond
 from bot.testing import HOSTILE_TEXTS
 
 DATA = Path(__file__).parents[1] / "data" / "safety"
@@ -187,13 +188,13 @@ def test_rules_and_learned_alarm_together_miss_hardly_an_emergency_and_rarely_al
 def test_whatever_the_alarm_is_taught_with_changes_its_digest(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copied = shutil.copytree(safety.RED_FLAGS, tmp_path / "red_flags")
-    monkeypatch.setattr(safety, "RED_FLAGS", copied)
-    before = [safety.digest.__wrapped__(language) for language in LANGUAGES]
+    copied = shutil.copytree(red_flags.RED_FLAGS, tmp_path / "red_flags")
+    monkeypatch.setattr(red_flags, "RED_FLAGS", copied)
+    before = [red_flags.digest.__wrapped__(language) for language in LANGUAGES]
 
     with (copied / name).open("a", encoding="utf-8") as file:
         file.write("\n")
 
-    after = [safety.digest.__wrapped__(language) for language in LANGUAGES]
+    after = [red_flags.digest.__wrapped__(language) for language in LANGUAGES]
     assert after[0] != before[0]
     assert (after[1] != before[1]) == (name == "decision.yaml")

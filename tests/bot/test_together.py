@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from bot import Assistant
-from bot.together import Together, _Waiting
+from bot.batching import Together, _Waiting
 
 MANY = 30
 
@@ -136,7 +136,7 @@ def test_who_is_stopped_when_it_is_its_turn_to_serve_leaves_that_to_the_next() -
         first = pool.submit(together.ask, 1)
         doubling.began.wait(30)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("bot.together._Waiting", lambda asked: _Waiting(asked, woken=StopsWhoWasWoken()))
+            patch.setattr("bot.batching._Waiting", lambda asked: _Waiting(asked, woken=StopsWhoWasWoken()))
             stopped = pool.submit(together.ask, 2)
             until_waiting(together, 1)
         last = pool.submit(together.ask, 3)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bot import Assistant
-from bot.emergency_texts import COUNTRIES, LINES, Country, numbers, sentences
 from bot.errors import GuardViolation
-from bot.interface_texts import INTERFACE_TEXTS
-from bot.reply import SENTENCES, Content, Interface, Reply, guard, interface
-from bot.spelling import released, swiss
-from bot.wording import Place, worded
+from bot.sentences.emergency_texts import COUNTRIES, LINES, Country, numbers, sentences
+from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.sentences.reply import SENTENCES, Content, Interface, Reply, guard, interface
+from bot.sentences.spelling import released, swiss
+from bot.sentences.wording import Place, worded
 
 OTHER_NUMBERS = {
     "AT": ("112", "143", "145", "116 123"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bot.qa_cli import qa
+from bot.commands.qa import qa
 from harness.suite import load_suite
 from tests.harness.conftest import Command
 

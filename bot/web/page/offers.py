@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.conversation import Conversation, Stage
-from bot.reply import SENTENCES, Content, FormText, Interface, Reply
+from bot.sentences.reply import SENTENCES, Content, FormText, Interface, Reply
+from bot.talk.conversation import Conversation, Stage
 from bot.web.page.labels import Labels
 
 YES_NO = ("yes", "no")

@@ -11,8 +11,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
-from bot.emergency_texts import Country, numbers
-from bot.spelling import is_swiss
+from bot.sentences.emergency_texts import Country, numbers
+from bot.sentences.spelling import is_swiss
 from bot.web.page.labels import Labels
 from bot.web.page.visit import Visit
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.calibration import Limit
-from bot.curation.calibrate import calibration_report
+from bot.commands.qa import calibration_report
 from bot.errors import UserFixable
+from bot.matching.calibration import Limit
 from bot.settings import Settings
 from bot.testing import HashEncoder, write_small_catalog
 

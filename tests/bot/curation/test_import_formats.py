@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.curation.importing import Imported, read_question_set
+from bot.catalog.importing import Imported, read_question_set
 from bot.errors import BadData
 
 RASA = """\

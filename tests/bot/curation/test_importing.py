@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import Assistant, load_catalog
-from bot.catalog import Catalog
-from bot.curation.importing import catalog_name, pair_id, read_question_set, write_catalog
+from bot.catalog.catalog import Catalog
+from bot.catalog.importing import catalog_name, pair_id, read_question_set, write_catalog
 from bot.errors import BadData
-from bot.matching.text import sanitise
 from bot.testing import HashEncoder
+from bot.text import sanitise
 
 GOOD = """\
 pair_id,text,answer

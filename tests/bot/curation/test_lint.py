@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot import data_folder
-from bot.curation.lint import lint, worst
+from bot.catalog.lint import lint, worst
 from bot.errors import Finding
 from bot.testing import HashEncoder, write_small_catalog
 

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.fhir_export import Exchange, Export, Interview, Made, Software, make_bundle
-from bot.interview.fhir_json import dump
+from bot.handover.bundle import make_bundle
+from bot.handover.subject import Exchange, Export, Interview, Made, Software
+from bot.interview.values.fhir_json import dump
 from bot.outbox_ports import Outgoing
 
 Json = dict[str, Any]

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
 
-from bot.fhir_export import Exchange, Export, Ids, Made, make_bundle
-from bot.fhir_files import shipped_questionnaires, shipped_terminology
-from bot.interview.check_response import check_response
-from bot.interview.fhir_json import dump
-from bot.interview.indexed import index_questionnaire
-from bot.interview.outcome import has_errors
+from bot.catalog.fhir_files import shipped_questionnaires, shipped_terminology
+from bot.handover.bundle import make_bundle
+from bot.handover.subject import Exchange, Export, Ids, Made
+from bot.interview.form.indexed import index_questionnaire
+from bot.interview.validate.response import check_response
+from bot.interview.values.fhir_json import dump
+from bot.interview.values.finding import has_errors
 from tests.bot.fhir_export.exports import (
     NOW,
     PATIENT,

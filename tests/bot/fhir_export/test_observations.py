@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from fhir.resources.R4B.observation import Observation
 
-from bot.fhir_export import make_bundle
-from bot.interview.fhir_json import dump
+from bot.handover.bundle import make_bundle
+from bot.interview.values.fhir_json import dump
 from tests.bot.fhir_export.exports import (
     EXTRACT,
     PATIENT,

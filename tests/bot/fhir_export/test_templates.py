@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from fhir.resources.R4B import get_fhir_model_class
 
-from bot.fhir_export import Made, make_bundle, unsupported_extraction
-from bot.interview.fhir_json import dump
+from bot.handover.bundle import make_bundle
+from bot.handover.observations import unsupported_extraction
+from bot.handover.subject import Made
+from bot.interview.values.fhir_json import dump
 from tests.bot.fhir_export.exports import SDC, Json, answered, entries, export, form, resources, response
 
 

@@ -6,17 +6,17 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.fhir_files import shipped_questionnaires, shipped_synonyms, shipped_terminology
-from bot.interview.assemble import Heading
-from bot.interview.check_response import check_response
-from bot.interview.definition import load_form
-from bot.interview.fhir_json import JsonObject, as_object, dump, parse
-from bot.interview.form import Path
-from bot.interview.indexed import index_questionnaire
-from bot.interview.interview import Interview, Turn
-from bot.interview.session import Session, session_from_json, session_to_json
-from bot.kept import read_reply, repeated, write_reply
-from bot.reply import Heard, guard
+from bot.catalog.fhir_files import shipped_questionnaires, shipped_synonyms, shipped_terminology
+from bot.interview.form.form import Path
+from bot.interview.form.indexed import index_questionnaire
+from bot.interview.load import load_form
+from bot.interview.manners.interview import Interview, Turn
+from bot.interview.manners.session import Session, session_from_json, session_to_json
+from bot.interview.validate.response import check_response
+from bot.interview.values.fhir_json import JsonObject, as_object, dump, parse
+from bot.interview.walk.assemble import Heading
+from bot.sentences.reply import Heard, guard
+from bot.talk.stored_reply import read_reply, repeated, write_reply
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
 AUTHORED = "2026-11-22T10:31:00+00:00"

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from bot.interview.answer import Answer
-from bot.interview.assemble import Heading
-from bot.interview.constraints import Problem
-from bot.interview.definition import load_form
-from bot.interview.engine import AskAnother, AskItem, Done, Engine, Show, Step
-from bot.interview.filling import Cleared, Event, Given, GroupAdded, MarkedForStaff, NoMore, Shown, Skipped
-from bot.interview.form import Path
+from bot.interview.form.form import Path
+from bot.interview.load import load_form
+from bot.interview.rules.answers import Problem
+from bot.interview.values.answer import Answer
+from bot.interview.walk.assemble import Heading
+from bot.interview.walk.engine import AskAnother, AskItem, Done, Engine, Show, Step
+from bot.interview.walk.filling import Cleared, Event, Given, GroupAdded, MarkedForStaff, NoMore, Shown, Skipped
 from tests.bot.interview.resources import CORE, SDC, UCUM, Json
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from bot.interview.answer import Answer
-from bot.interview.assemble import Heading
-from bot.interview.fhir_json import dump
+from bot.interview.values.answer import Answer
+from bot.interview.values.fhir_json import dump
+from bot.interview.walk.assemble import Heading
 from tests.bot.interview.engine_steps import (
     AUTHORED,
     Interview,

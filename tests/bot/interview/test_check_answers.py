@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.interview.terminology import Terminology
+from bot.interview.values.terminology import Terminology
 from tests.bot.interview.resources import (
     CORE,
     SDC,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.interview.check_questionnaire import check_questionnaire
-from bot.interview.outcome import Finding, operation_outcome
+from bot.interview.validate.questionnaire import check_questionnaire
+from bot.interview.values.finding import Finding, operation_outcome
 from tests.bot.interview.resources import CORE, coding, errors, extended, form, item, rules
 
 OPTIONS = [{"valueCoding": {"code": "a"}}, {"valueCoding": {"code": "b"}}]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.interview.check_response import check_response, find_questionnaire
-from bot.interview.indexed import index_questionnaire
+from bot.interview.form.indexed import index_questionnaire
+from bot.interview.validate.response import check_response, find_questionnaire
 from tests.bot.interview.resources import (
     CORE,
     URL,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.interview.check_structure import check_structure
-from bot.interview.outcome import Finding, Findings
+from bot.interview.validate.structure import check_structure
+from bot.interview.values.finding import Finding, Findings
 from tests.bot.interview.resources import errors, form, item, response, said
 
 DIV = '<div xmlns="http://www.w3.org/1999/xhtml">{}</div>'

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.fhir_files import read_json, shipped_terminology
-from bot.interview.check_questionnaire import check_questionnaire
-from bot.interview.check_response import check_response
-from bot.interview.fhir_json import JsonObject, as_object
-from bot.interview.indexed import index_questionnaire
-from bot.interview.outcome import Finding, has_errors
+from bot.catalog.fhir_files import read_json, shipped_terminology
+from bot.interview.form.indexed import index_questionnaire
+from bot.interview.validate.questionnaire import check_questionnaire
+from bot.interview.validate.response import check_response
+from bot.interview.values.fhir_json import JsonObject, as_object
+from bot.interview.values.finding import Finding, has_errors
 from tests.bot.interview.resources import corpus, errors, rules
 
 NOW = "2026-11-21T12:00:00+01:00"

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from bot.fhir_files import shipped_terminology
-from bot.interview.assemble import Heading
-from bot.interview.check_response import check_response
-from bot.interview.definition import load_form
-from bot.interview.engine import Engine
-from bot.interview.fhir_json import as_object, parse, string, walk
-from bot.interview.indexed import index_questionnaire
-from bot.interview.terminology import Terminology
-from bot.interview.unsupported import UnsupportedQuestionnaire
+from bot.catalog.fhir_files import shipped_terminology
+from bot.interview.form.indexed import index_questionnaire
+from bot.interview.form.texts import UnsupportedQuestionnaire
+from bot.interview.load import load_form
+from bot.interview.validate.response import check_response
+from bot.interview.values.fhir_json import as_object, parse, string, walk
+from bot.interview.values.terminology import Terminology
+from bot.interview.walk.assemble import Heading
+from bot.interview.walk.engine import Engine
 from tests.bot.interview.engine_steps import Interview, at, decimal, text, yes
 from tests.bot.interview.random_forms import NOW
 from tests.bot.interview.resources import Json, corpus, value_set

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.interview.fhir_json import as_object, string
+from bot.interview.values.fhir_json import as_object, string
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.resources import coding, form, item
 

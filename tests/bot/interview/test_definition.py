@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bot.errors import UserFixable
-from bot.interview.definition import load_form
-from bot.interview.form import Form
-from bot.interview.unsupported import UnsupportedQuestionnaire
+from bot.interview.form.form import Form
+from bot.interview.form.texts import UnsupportedQuestionnaire
+from bot.interview.load import load_form
 from tests.bot.interview.engine_steps import (
     Interview,
     coding,

@@ -8,14 +8,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.interview.assemble import Heading
-from bot.interview.check_questionnaire import check_questionnaire
-from bot.interview.check_response import check_response
-from bot.interview.definition import load_form
-from bot.interview.engine import Done, Engine
-from bot.interview.fhir_json import as_object, dump, parse
-from bot.interview.filling import Event, Filling, event_from_json, event_to_json
-from bot.interview.indexed import index_questionnaire
+from bot.interview.form.indexed import index_questionnaire
+from bot.interview.load import load_form
+from bot.interview.validate.questionnaire import check_questionnaire
+from bot.interview.validate.response import check_response
+from bot.interview.values.fhir_json import as_object, dump, parse
+from bot.interview.walk.assemble import Heading
+from bot.interview.walk.engine import Done, Engine
+from bot.interview.walk.filling import Event, Filling, event_from_json, event_to_json
 from tests.bot.interview.random_forms import NOW, Patient, change_of_mind, questionnaires
 from tests.bot.interview.resources import Json
 

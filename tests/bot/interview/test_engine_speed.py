@@ -6,9 +6,9 @@ from itertools import pairwise
 from random import Random
 from time import perf_counter
 
-from bot.interview.definition import load_form
-from bot.interview.engine import AskItem, Done, Engine, Show
-from bot.interview.filling import Given, NoMore, Shown, Skipped
+from bot.interview.load import load_form
+from bot.interview.walk.engine import AskItem, Done, Engine, Show
+from bot.interview.walk.filling import Given, NoMore, Shown, Skipped
 from tests.bot.interview.engine_steps import formula
 from tests.bot.interview.random_forms import NOW, Patient
 from tests.bot.interview.resources import Json, form, item

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.interview.expressions import compile_formula, evaluate
-from bot.interview.fhirpath import node
-from bot.interview.formula import BadFormula, FormulaFailed, Reads
+from bot.interview.formulas.compile import compile_formula, evaluate
+from bot.interview.formulas.fhirpath import node
+from bot.interview.formulas.formula import BadFormula, FormulaFailed, Reads
 from tests.bot.interview.resources import UCUM, Json
 
 NOW = "2026-11-22T10:30:00+01:00"

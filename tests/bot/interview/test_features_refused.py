@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.interview.definition import load_form
-from bot.interview.unsupported import UnsupportedQuestionnaire
+from bot.interview.form.texts import UnsupportedQuestionnaire
+from bot.interview.load import load_form
 from tests.bot.interview.engine_steps import fhirpath
 from tests.bot.interview.resources import CORE, SDC, Json, form, item
 

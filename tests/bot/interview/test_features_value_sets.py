@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bot.interview.definition import load_form
-from bot.interview.form import Form
-from bot.interview.terminology import Terminology
-from bot.interview.unsupported import UnsupportedQuestionnaire
-from bot.interviewing import form_of
+from bot.interview.form.form import Form
+from bot.interview.form.texts import UnsupportedQuestionnaire
+from bot.interview.load import load_form
+from bot.interview.values.terminology import Terminology
+from bot.talk.interviewing import form_of
 from tests.bot.interview.resources import Json, form, item, value_set
 
 VALUES = value_set({"system": "http://example.org/codes", "concept": [{"code": "a", "display": "A"}]})

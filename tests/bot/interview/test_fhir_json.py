@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.interview.answer import Answer
-from bot.interview.fhir_json import (
+from bot.interview.values.answer import Answer
+from bot.interview.values.fhir_json import (
     MAX_DEPTH,
     NotJson,
     dump,

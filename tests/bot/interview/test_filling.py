@@ -7,9 +7,9 @@ from decimal import Decimal
 import pytest
 
 from bot.errors import BadData
-from bot.interview.answer import Answer
-from bot.interview.fhir_json import as_object, dump, parse
-from bot.interview.filling import (
+from bot.interview.values.answer import Answer
+from bot.interview.values.fhir_json import as_object, dump, parse
+from bot.interview.walk.filling import (
     Cleared,
     Event,
     Given,

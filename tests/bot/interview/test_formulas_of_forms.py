@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.interview.answer import Answer
+from bot.interview.values.answer import Answer
 from tests.bot.interview.engine_steps import (
     NOW,
     Interview,

@@ -10,9 +10,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.interview.definition import load_form
-from bot.interview.engine import Done, Engine
-from bot.interview.unsupported import UnsupportedQuestionnaire
+from bot.interview.form.texts import UnsupportedQuestionnaire
+from bot.interview.load import load_form
+from bot.interview.walk.engine import Done, Engine
 from tests.bot.interview.random_forms import Patient, questionnaires
 from tests.bot.interview.resources import Json
 

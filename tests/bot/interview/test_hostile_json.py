@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.fhir_validate import surroundings, validate
-from bot.interview.fhir_json import Parsed, dump, parse
-from bot.interview.outcome import has_errors, operation_outcome
+from bot.commands.fhir import surroundings, validate_documents
+from bot.interview.values.fhir_json import Parsed, dump, parse
+from bot.interview.values.finding import has_errors, operation_outcome
 from tests.bot.interview.resources import (
     CORE,
     SDC,
@@ -117,20 +117,20 @@ changes = st.lists(
 
 
 def test_the_documents_that_are_mutated_are_valid() -> None:
-    assert not has_errors(validate(Parsed(FORM), AROUND))
-    assert validate(Parsed(RESPONSE), AROUND) == []
+    assert not has_errors(validate_documents(Parsed(FORM), AROUND))
+    assert validate_documents(Parsed(RESPONSE), AROUND) == []
 
 
 @given(changes)
 def test_any_questionnaire_gets_an_outcome_that_is_json(changed: list[tuple[int, Any, str]]) -> None:
-    outcome = operation_outcome(validate(Parsed(mutated(FORM, changed)), AROUND))
+    outcome = operation_outcome(validate_documents(Parsed(mutated(FORM, changed)), AROUND))
 
     assert parse(dump(outcome)).value == outcome
 
 
 @given(changes)
 def test_any_response_gets_an_outcome_that_is_json(changed: list[tuple[int, Any, str]]) -> None:
-    outcome = operation_outcome(validate(Parsed(mutated(RESPONSE, changed)), AROUND))
+    outcome = operation_outcome(validate_documents(Parsed(mutated(RESPONSE, changed)), AROUND))
 
     assert parse(dump(outcome)).value == outcome
 
@@ -141,7 +141,7 @@ def test_any_questionnaire_can_be_answered_by_any_response(
 ) -> None:
     around = surroundings([mutated(FORM, in_form)], [], [], now="2026-11-21T12:00:00Z")
 
-    outcome = operation_outcome(validate(Parsed(mutated(RESPONSE, in_response)), around))
+    outcome = operation_outcome(validate_documents(Parsed(mutated(RESPONSE, in_response)), around))
 
     assert parse(dump(outcome)).value == outcome
 
@@ -150,7 +150,7 @@ def test_any_questionnaire_can_be_answered_by_any_response(
     st.recursive(hostile, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=5), inner), max_leaves=20)
 )
 def test_any_other_json_is_an_error(value: Any) -> None:
-    assert has_errors(validate(Parsed(value), AROUND))
+    assert has_errors(validate_documents(Parsed(value), AROUND))
 
 
 @pytest.mark.parametrize("kind", ["group", "string"])
@@ -163,10 +163,10 @@ def test_deep_nesting_is_checked_to_the_bottom(kind: str) -> None:
     around = surroundings([form(asked)], [], [], now="")
     broken = parse(dump(response(given)).replace('"i0"', '"i0","text":3'))
 
-    assert "type" in [finding.rule for finding in validate(broken, around)]
+    assert "type" in [finding.rule for finding in validate_documents(broken, around)]
 
 
 def test_a_property_given_twice_is_an_error() -> None:
     document = parse('{"resourceType":"Questionnaire","status":"active","status":"draft"}')
 
-    assert [finding.rule for finding in validate(document, AROUND)] == ["duplicate-property"]
+    assert [finding.rule for finding in validate_documents(document, AROUND)] == ["duplicate-property"]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.interview.fhir_json import dump
-from bot.interview.interview import Open
+from bot.interview.manners.interview import Open
+from bot.interview.values.fhir_json import dump
 from bot.testing import HOSTILE_TEXTS
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.random_forms import questionnaires

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.interview.session import Session
-from bot.interview_texts import INTERVIEW_TEXTS
+from bot.interview.manners.session import Session
+from bot.sentences.interview_texts import INTERVIEW_TEXTS
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.engine_steps import formula, options
 from tests.bot.interview.resources import CORE, UCUM, Json, extended, form, item

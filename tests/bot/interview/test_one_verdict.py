@@ -16,17 +16,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.fhir_files import shipped_terminology
-from bot.fhir_validate import surroundings, validate
-from bot.interview.answer import Answer
-from bot.interview.assemble import Heading, answer_element
-from bot.interview.check_item import check_alone
-from bot.interview.definition import load_form
-from bot.interview.engine import AskItem, Done, Engine
-from bot.interview.fhir_json import JsonObject, as_object, dump, parse
-from bot.interview.filling import Filling, Given
-from bot.interview.unsupported import UnsupportedQuestionnaire
-from bot.interviewing import Interviewer
+from bot.catalog.fhir_files import shipped_terminology
+from bot.commands.fhir import surroundings, validate_documents
+from bot.interview.form.texts import UnsupportedQuestionnaire
+from bot.interview.load import load_form
+from bot.interview.validate.item import check_alone
+from bot.interview.values.answer import Answer
+from bot.interview.values.fhir_json import JsonObject, as_object, dump, parse
+from bot.interview.walk.assemble import Heading, answer_element
+from bot.interview.walk.engine import AskItem, Done, Engine
+from bot.interview.walk.filling import Filling, Given
+from bot.talk.interviewing import Interviewer
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.engine_steps import formula, hidden, variable
 from tests.bot.interview.random_forms import NOW, Patient
@@ -219,7 +219,7 @@ def refusals(questionnaire: JsonObject, engine: Engine, filling: Filling, *more:
     """Return what `klartext fhir validate` refuses in the response, were it called completed."""
     made = engine.response(filling, Heading("completed", NOW.isoformat()))
     around = surroundings([questionnaire], [], more, now=NOW.isoformat())
-    return [f"{each.path}: {each.text}" for each in validate(parse(dump(made)), around) if each.is_error]
+    return [f"{each.path}: {each.text}" for each in validate_documents(parse(dump(made)), around) if each.is_error]
 
 
 @settings(max_examples=120)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.interview.answer import Answer
-from bot.interview.assemble import OWN_WORDS
-from bot.interview.fhir_json import as_object, string
+from bot.interview.values.answer import Answer
+from bot.interview.values.fhir_json import as_object, string
+from bot.interview.walk.assemble import OWN_WORDS
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.resources import form, item
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from bot.interview.answer import JsonValue
-from bot.interview.primitives import base64_size, compare_dates, compare_times, problem_with
+from bot.interview.values.answer import JsonValue
+from bot.interview.values.primitives import base64_size, compare_dates, compare_times, problem_with
 
 GOOD: list[tuple[str, JsonValue]] = [
     ("boolean", True),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.interview.answer import Answer
+from bot.interview.values.answer import Answer
 from tests.bot.interview.engine_steps import Interview, at, coding, decimal, no, options, quantity, text, whole, yes
 from tests.bot.interview.resources import CORE, SDC, UCUM, Json, form, item
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import GuardViolation
-from bot.interview.answer import Answer
-from bot.interview.definition import load_form
-from bot.interview.spoken import MAX_OWN_WORDS, escaped, form_text, spoken
-from bot.reply import (
+from bot.interview.load import load_form
+from bot.interview.manners.spoken import MAX_OWN_WORDS, escaped, form_text, spoken
+from bot.interview.values.answer import Answer
+from bot.sentences.reply import (
     SENTENCES,
     Answers,
     Entry,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.fhir_files import shipped_terminology
-from bot.interview.terminology import Concept, Member, Terminology
+from bot.catalog.fhir_files import shipped_terminology
+from bot.interview.values.terminology import Concept, Member, Terminology
 from tests.bot.interview.resources import code_system, value_set
 
 CODES = "http://example.org/codes"

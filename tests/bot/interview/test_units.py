@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from bot.interview.units import convert, known
+from bot.interview.values.units import convert, known
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from fhir.resources.R4B.questionnaireresponse import QuestionnaireResponse
 
-from bot.fhir_files import shipped_terminology
-from bot.interview.check_response import check_response
-from bot.interview.fhir_json import as_object, parse
-from bot.interview.indexed import index_questionnaire
+from bot.catalog.fhir_files import shipped_terminology
+from bot.interview.form.indexed import index_questionnaire
+from bot.interview.validate.response import check_response
+from bot.interview.values.fhir_json import as_object, parse
 from tests.bot.interview.resources import corpus
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import BadData
-from bot.interview.answer import Answer
-from bot.interview.engine import AskAnother
-from bot.interview.filling import Given, GroupAdded, GroupRemoved, NoMore, Shown, Skipped
+from bot.interview.values.answer import Answer
+from bot.interview.walk.engine import AskAnother
+from bot.interview.walk.filling import Given, GroupAdded, GroupRemoved, NoMore, Shown, Skipped
 from tests.bot.interview.engine_steps import (
     Interview,
     at,

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from bot.matching import store
-from bot.matching.alarm import AlarmTexts, fit_alarm
 from bot.matching.decide import Thresholds
-from bot.matching.head import Head
-from bot.matching.local import KEPT, LocalEvidence
-from bot.matching.train import BACKGROUND, Example, train
-from bot.matching.train_local import fit_local
-from bot.safety import FLAGS
+from bot.matching.emergency import AlarmTexts, fit_alarm
+from bot.matching.head import KEPT, Head, LocalEvidence
+from bot.matching.red_flags import FLAGS
+from bot.matching.train import BACKGROUND, Example, fit_local, train
 from bot.testing import HOSTILE_TEXTS, HashEncoder
 
 PAIRS = 60

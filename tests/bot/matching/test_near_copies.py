@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.matching.near_copies import NearCopies, NearCopy
+from bot.text import NearCopies, NearCopy
 
 NUMBERS = "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwoelf"
 

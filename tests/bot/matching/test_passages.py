@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.matching.passages import LONGEST, passages
+from bot.text import LONGEST, passages
 
 SENTENCES = st.lists(
     st.lists(st.sampled_from(["ja", "Arm", "schnell", "a", "und"]), min_size=1, max_size=60), max_size=12

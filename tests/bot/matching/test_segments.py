@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.matching.segments import segments
+from bot.text import segments
 
 
 @pytest.mark.parametrize(

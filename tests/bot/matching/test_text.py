@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.matching.text import MAX_CHARACTERS, Sanitised, fold, sanitise, words
 from bot.testing import HOSTILE_TEXTS
+from bot.text import MAX_CHARACTERS, Sanitised, fold, sanitise, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 

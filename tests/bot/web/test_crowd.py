@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.safety import load_red_flags
+from bot.matching.red_flags import load_red_flags
 from bot.web.crowd import Crowd, FairLine, said_in
 
 URGENT = "Ich kriege keine Luft"

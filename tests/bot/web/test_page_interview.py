@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.reply import SENTENCES
+from bot.sentences.reply import SENTENCES
 from bot.web.page.labels import load_labels
 from tests.bot.web.browser import Browser, Browsers
 

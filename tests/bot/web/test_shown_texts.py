@@ -37,7 +37,7 @@ def test_only_the_module_of_the_guard_makes_parts_of_replies(path: Path) -> None
     imported = {
         alias.name
         for node in ast.walk(_tree(path))
-        if isinstance(node, ast.ImportFrom) and node.module == "bot.reply"
+        if isinstance(node, ast.ImportFrom) and node.module == "bot.sentences.reply"
         for alias in node.names
     }
 

@@ -23,7 +23,14 @@ def told(outcomes: list[Outcome]) -> list[object]:
 def test_the_assistant_as_a_command_answers_as_in_process(
     command: Command, suite: Suite, small_folder: Path, tmp_path: Path
 ) -> None:
-    main = [sys.executable, "-c", "from bot.cli import main; main()", "answer", "--catalog", str(small_folder)]
+    main = [
+        sys.executable,
+        "-c",
+        "from bot.commands.main import main; main()",
+        "answer",
+        "--catalog",
+        str(small_folder),
+    ]
     file = tmp_path / "outside.yaml"
     file.write_text(yaml.safe_dump({"kind": "command", "command": [*main, "--method", "cosine"]}), encoding="utf-8")
     options = ("--suite", tmp_path / "suite", "--catalog", small_folder)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.cli import app, assemble
+from bot.commands.main import app, assemble
 from bot.testing import scripted_endpoint
 from harness.judging.judge_prompts import JudgePrompt, load_instructions
 from harness.judging.judge_records import Judge, Recorded, keep, load_comparisons, load_ratings, take

@@ -20,7 +20,7 @@ if sys.platform == "win32":
     pytest.skip("Windows has no pseudo-terminals", allow_module_level=True)
 
 Start = Callable[..., pexpect.spawn]
-PROGRAM = "from bot.cli import main; main()"
+PROGRAM = "from bot.commands.main import main; main()"
 LEFT = "\x1b[D"
 
 

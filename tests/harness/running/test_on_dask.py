@@ -107,7 +107,7 @@ def test_a_scheduler_that_dies_ends_the_run_in_one_line_and_what_was_answered_is
 RUN = """\
 import sys
 from pathlib import Path
-from bot.cli import main
+from bot.commands.main import main
 sys.argv = ["klartext", "harness", "run", *sys.argv[1:]]
 main()
 """

@@ -15,7 +15,7 @@ WITHOUT = """\
 import sys
 for name in ("distributed", "dask", "duckdb", "pyarrow"):
     sys.modules[name] = None
-from bot.cli import main
+from bot.commands.main import main
 main()
 """
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from bot.interview.answer import Answer, JsonValue
-from bot.interview.parsing import Ambiguous, Asked, Option, Read, Reading, Unit, read
+from bot.interview.reading.reader import read
+from bot.interview.reading.reading import Ambiguous, Asked, Option, Read, Reading, Unit
+from bot.interview.values.answer import Answer, JsonValue
 
 TODAY = date(2026, 11, 18)  # a Wednesday
 

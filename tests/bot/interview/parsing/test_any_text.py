@@ -8,19 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.interview.parsing import (
-    Ambiguous,
-    Asked,
-    DontKnow,
-    NotUnderstood,
-    Read,
-    Reading,
-    Refused,
-    format_answer,
-    read,
-    read_command,
-    read_yes_no,
-)
+from bot.interview.reading.command import read_command
+from bot.interview.reading.reader import read
+from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, NotUnderstood, Read, Reading, Refused
+from bot.interview.reading.wording import format_answer
+from bot.interview.reading.yesno import read_yes_no
 from bot.testing import HOSTILE_TEXTS
 from tests.bot.interview.parsing.replies import CM, FOOT, INCH, KG, TODAY, G, M, options
 

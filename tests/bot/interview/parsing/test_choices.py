@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.interview.answer import Answer
-from bot.interview.parsing import Ambiguous, Asked, DontKnow, NotUnderstood, Option, Read, Refused
-from bot.matching.text import words
+from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, NotUnderstood, Option, Read, Refused
+from bot.interview.values.answer import Answer
+from bot.text import words
 from tests.bot.interview.parsing.replies import codes, options, reply
 
 SIDE = Asked("choice", options=options("Linke Brust", "Rechte Brust", "Beide Brüste"))

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.interview.answer import Answer
-from bot.interview.parsing import Ambiguous, Asked, NotUnderstood, Option, Read, Unit, read_yes_no
+from bot.interview.reading.reading import Ambiguous, Asked, NotUnderstood, Option, Read, Unit
+from bot.interview.reading.yesno import read_yes_no
+from bot.interview.values.answer import Answer
 from tests.bot.interview.parsing.replies import CM, KG, codes, options, reply
 
 NOW = datetime(2026, 11, 18, 10, 30, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.interview.parsing.feasts import easter
+from bot.interview.reading.feasts import easter
 from tests.bot.interview.parsing.replies import inferred, reply
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.interview.answer import Answer
-from bot.interview.parsing import NotUnderstood, Read
+from bot.interview.reading.reading import NotUnderstood, Read
+from bot.interview.values.answer import Answer
 from tests.bot.interview.parsing.replies import inferred, literal, reply, understood
 
 _ONES = [

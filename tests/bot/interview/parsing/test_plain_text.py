@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.interview.answer import Answer
-from bot.interview.parsing import NotUnderstood, Read, Refused
+from bot.interview.reading.reading import NotUnderstood, Read, Refused
+from bot.interview.values.answer import Answer
 from tests.bot.interview.parsing.replies import literal, reply
 
 

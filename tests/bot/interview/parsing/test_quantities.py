@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.interview.answer import JsonValue
-from bot.interview.parsing import Asked, NotUnderstood, Read, Reading, Unit
-from bot.interview.parsing.asked import UCUM
+from bot.interview.reading.reading import UCUM, Asked, NotUnderstood, Read, Reading, Unit
+from bot.interview.values.answer import JsonValue
 from tests.bot.interview.parsing.replies import CM, FOOT, INCH, KG, G, M, inferred, literal, reply, understood
 
 WEIGHT = Asked("quantity", unit=KG)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.interview.answer import Answer
-from bot.interview.parsing import Asked, Read, Unit, format_answer
+from bot.interview.reading.reading import Asked, Read, Unit
+from bot.interview.reading.wording import format_answer
+from bot.interview.values.answer import Answer
 from tests.bot.interview.parsing.replies import KG, G, options, reply
 
 LANGUAGES = st.sampled_from(["de", "de-CH", "en"])

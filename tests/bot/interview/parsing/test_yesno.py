@@ -2,7 +2,8 @@
 
 import pytest
 
-from bot.interview.parsing import DontKnow, NotUnderstood, Read, Refused, read_yes_no
+from bot.interview.reading.reading import DontKnow, NotUnderstood, Read, Refused
+from bot.interview.reading.yesno import read_yes_no
 from tests.bot.interview.parsing.replies import inferred, reply, understood
 
 

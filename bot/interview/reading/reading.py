@@ -1,0 +1,178 @@
+"""What is asked of a patient, and what their reply was read as. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from decimal import Decimal
+from typing import Literal
+
+from bot.interview.values.answer import Answer
+
+UCUM = "http://unitsofmeasure.org"
+
+Bound = int | Decimal | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One permitted answer of a choice.
+
+    Attributes:
+        answer: What is stored when it is chosen.
+        labels: What a patient may call it: display texts in the language of the conversation, code, prefix. The first
+            is the one that is shown.
+        exclusive: Whether it rules out all others ("none of these").
+        unseen: Those of the labels that are not shown with it, such as its code.
+    """
+
+    answer: Answer
+    labels: tuple[str, ...]
+    exclusive: bool = False
+    unseen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit that a quantity may have."""
+
+    code: str
+    display: str
+    system: str = UCUM
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, reduced to what decides how a reply is read.
+
+    Attributes:
+        type: FHIR item type: boolean, decimal, integer, date, dateTime, time, string, text, url, choice, open-choice,
+            quantity, attachment or reference.
+        repeats: Whether several answers are welcome.
+        options: In the order in which they are shown: "2" means the second.
+        unit: The unit of a number given without one.
+        units: Units that are allowed; empty means the default unit only or, without one, any.
+        max_length: Of a text, in characters.
+        entry_format: As the Questionnaire shows it, for example "MM/DD/YYYY": decides between day and month first.
+        minimum, maximum: Hints. Values outside are read, but never taken literally.
+        prompt: The question as it was put. Its words, said again in the reply, are no comment.
+        zone: Of times of day; without it a dateTime keeps its date only.
+        now: For times counted from the present: "vor drei Stunden".
+        decimal_places: Of a number, at most.
+        yes_said: What means yes to this question, a part of a reply that denies nothing: "a lump".
+    """
+
+    type: str
+    repeats: bool = False
+    options: tuple[Option, ...] = ()
+    unit: Unit | None = None
+    units: tuple[Unit, ...] = ()
+    max_length: int | None = None
+    entry_format: str = ""
+    minimum: Bound = None
+    maximum: Bound = None
+    prompt: str = ""
+    zone: tzinfo | None = None
+    now: datetime | None = None
+    decimal_places: int | None = None
+    yes_said: tuple[str, ...] = ()
+
+    @property
+    def allowed_units(self) -> tuple[Unit, ...]:
+        """Return the units a quantity may have, the default first; empty means any."""
+        default = (self.unit,) if self.unit else ()
+        return default + tuple(unit for unit in self.units if unit != self.unit)
+
+
+def within(value: int | Decimal | str, asked: Asked) -> bool:
+    """Tell whether a number or date lies within the hints; hints of another kind do not count."""
+    return _ordered(asked.minimum, value) and _ordered(value, asked.maximum)
+
+
+def _ordered(low: Bound, high: Bound) -> bool:
+    if isinstance(low, str) and isinstance(high, str):
+        # Partial dates compare as far as both go: 2015 is not before 2015-03.
+        shared = min(len(low), len(high))
+        return low[:shared] <= high[:shared]
+    if isinstance(low, int | Decimal) and isinstance(high, int | Decimal):
+        return low <= high
+    return True
+
+
+# Why a text was not understood: the chat picks its hint by this, in the patient's language.
+Why = Literal[
+    "nothing",  # no value of the wanted kind
+    "empty",
+    "too-long",
+    "several",  # several values where one is wanted
+    "range",  # "2 to 3"
+    "limit",  # "more than 2", "before 2015"
+    "vague",  # "a few"
+    "negated",  # "not 3"
+    "contradiction",  # "yes, no"
+    "two-readings",
+    "impossible",  # 30 February
+    "not-whole",  # a fraction where a whole number is wanted
+    "too-big",
+    "notation",  # "5x7", "10^3"
+    "incomplete",  # a time without a day, a decade
+    "unit-missing",
+    "unit",  # a unit that is not allowed
+    "implausible",  # a value that no human being has
+    "not-listed",
+    "yes-no",  # neither yes nor no, where nothing else is asked
+    "decade",  # "in the nineties", where a date is wanted
+    "exclusive",  # an option that rules out others, together with others
+    "url",
+    "not-in-chat",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Answers of the wanted type.
+
+    Attributes:
+        answers: None at all means "none of these" where several may be chosen, and "I don't have one" where a short
+            text is asked for.
+        literal: Whether the patient said just that. Otherwise it must be read back: it was inferred, approximate,
+            corrected, only partly understood, or could be read in two ways.
+        remainder: What else the patient wrote, as a comment for staff.
+    """
+
+    answers: tuple[Answer, ...]
+    literal: bool
+    remainder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DontKnow:
+    """The patient does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The patient does not want to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """The text fits several options, or names several where one is wanted."""
+
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NotUnderstood:
+    """No answer could be read.
+
+    Attributes:
+        reason: For staff, in English; never quotes the patient.
+        why: The kind of reason.
+    """
+
+    reason: str
+    why: Why = "nothing"
+
+
+Reading = Read | DontKnow | Refused | Ambiguous | NotUnderstood

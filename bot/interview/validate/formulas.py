@@ -1,0 +1,125 @@
+"""Evaluate a Questionnaire's FHIRPath on a response: variables, enableWhenExpression, constraints. Pure.
+
+What cannot be evaluated (a launch context that is not at hand, a query to a server, a formula that fails) is said to be
+unclear; nothing is concluded from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.interview.form.indexed import Asked, Form, Given
+from bot.interview.formulas.compile import compile_formula, evaluate
+from bot.interview.formulas.formula import BadFormula, Formula, FormulaFailed
+from bot.interview.values.comparing import Truth
+from bot.interview.values.fhir_json import JsonObject, as_object, extension_value, extension_values, string
+from bot.interview.values.fhir_names import ENABLE_WHEN_EXPRESSION, VARIABLE
+
+_CLOCK = frozenset({"now", "today", "timeOfDay"})
+_ITEM = "QuestionnaireResponse.item"
+_CONSTANTS = {"sct": "http://snomed.info/sct", "loinc": "http://loinc.org", "ucum": "http://unitsofmeasure.org"}
+
+
+class Unclear(Exception):
+    """A formula has no value here; the message says why."""
+
+
+class ResponseFormulas:
+    """The formulas of one Questionnaire, evaluated on one response."""
+
+    def __init__(self, form: Form, response: JsonObject, *, now: str = "") -> None:
+        """Take the moment of ``now()`` as a FHIR dateTime with zone; empty when formulas must not ask for it."""
+        self._form = form
+        self._response = response
+        self._now = now
+        self._running: list[tuple[str, Asked | None]] = []
+
+    def enabled(self, asked: Asked, parent: Given | None) -> Truth | None:
+        """Evaluate an item's enableWhenExpression; None when it has none."""
+        value = extension_value(asked.raw, *ENABLE_WHEN_EXPRESSION) if "extension" in asked.raw else None
+        if value is None:
+            return None
+        expression = as_object(value.value)
+        # SDC lets a formula stand at the item, other validators at the response: only what both say is sure.
+        outcomes = {self._truth(expression, asked, parent, focus) for focus in (parent, None)}
+        return outcomes.pop() if len(outcomes) == 1 else Truth.UNCLEAR
+
+    def _truth(self, expression: JsonObject, asked: Asked, parent: Given | None, focus: Given | None) -> Truth:
+        try:
+            found = self.value(expression, asked, parent, focus)
+        except Unclear:
+            return Truth.UNCLEAR
+        # No result is no permission, and a result other than a boolean is a slip of the form.
+        return Truth.of(found[0] is True) if all(isinstance(each, bool) for each in found[:1]) and found else Truth.NO
+
+    def value(
+        self, expression: JsonObject, asked: Asked | None, given: Given | None, focus: Given | None
+    ) -> list[object]:
+        """Evaluate an Expression that belongs to `asked`, at the item `focus` (None: the response).
+
+        Raises:
+            Unclear: It has no value here.
+        """
+        if string(expression, "language") not in {"", "text/fhirpath"}:
+            raise Unclear("its language is not FHIRPath")
+        try:
+            formula = compile_formula(string(expression, "expression"))
+            return self._evaluate(formula, asked, given, focus)
+        except (BadFormula, FormulaFailed) as error:
+            raise Unclear(str(error)) from None
+        except RecursionError:
+            raise Unclear("it is nested too deep") from None
+
+    def _evaluate(
+        self, formula: Formula, asked: Asked | None, given: Given | None, focus: Given | None
+    ) -> list[object]:
+        from bot.interview.formulas.fhirpath import node
+
+        if not self._now and formula.reads.functions & _CLOCK:
+            raise Unclear("it asks for the time")
+        whole = node(self._response, "QuestionnaireResponse")
+        names: dict[str, object] = {
+            "resource": whole,
+            "rootResource": whole,
+            "questionnaire": self._form.raw,
+            **_CONSTANTS,
+        }
+        if asked is not None:
+            names["qitem"] = asked.raw
+        for name in sorted(formula.reads.variables - names.keys() - {"context"}):
+            names[name] = self._variable(name, asked, given)
+        at = whole if focus is None else node(focus.raw, _ITEM)
+        return list(evaluate(formula, at, names, now=self._now or "2000-01-01T00:00:00Z"))
+
+    def _variable(self, name: str, asked: Asked | None, given: Given | None) -> list[object]:
+        """Evaluate the innermost variable of this name in sight of an item."""
+        for owner, raw in self._owners(asked):
+            expression = _named(raw, name)
+            if expression is None:
+                continue
+            if (name, owner) in self._running:
+                raise Unclear(f"%{name} depends on itself")
+            self._running.append((name, owner))
+            try:
+                return self.value(expression, owner, given, _given_of(owner, given))
+            finally:
+                self._running.pop()
+        raise Unclear(f"%{name} is not at hand")
+
+    def _owners(self, asked: Asked | None) -> Iterator[tuple[Asked | None, JsonObject]]:
+        while asked is not None:
+            yield asked, asked.raw
+            asked = asked.parent
+        yield None, self._form.raw
+
+
+def _named(raw: JsonObject, name: str) -> JsonObject | None:
+    found = (as_object(value.value) for value in extension_values(raw, *VARIABLE))
+    return next((each for each in found if each.get("name") == name), None)
+
+
+def _given_of(owner: Asked | None, given: Given | None) -> Given | None:
+    """Return the item of the response at which a variable of `owner` stands, from `given` outwards."""
+    while given is not None and given.asked is not owner:
+        given = given.parent
+    return given

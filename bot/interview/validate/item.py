@@ -1,0 +1,312 @@
+"""Validate one item of a response: find its question, check its answers and what is inside. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from bot.interview.form.indexed import Asked, Form, Given
+from bot.interview.rules.enabled import Enablement
+from bot.interview.rules.limits import AnswerCheck, check_attachment, check_limits, check_reference
+from bot.interview.rules.options import check_exclusive, check_options
+from bot.interview.rules.quantities import check_quantity
+from bot.interview.validate.structure import Checker
+from bot.interview.validate.structure_spec import spec
+from bot.interview.values.answer import Answer
+from bot.interview.values.comparing import Truth
+from bot.interview.values.fhir_json import (
+    JsonObject,
+    companion,
+    extension_value,
+    extensions,
+    number,
+    objects,
+    string,
+    translations,
+    values_of,
+)
+from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, CQF_EXPRESSION, MAX_OCCURS, MIN_OCCURS
+from bot.interview.values.finding import Finding, Findings, Place, Severity
+from bot.interview.values.terminology import Terminology
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Something that holds items: the response, a group, or one answer of a question."""
+
+    raw: JsonObject
+    place: Place
+    given: Given | None
+    asked: Mapping[str, Asked]
+
+
+@dataclass(slots=True)
+class GivenItems:
+    """The items of a response that the Questionnaire knows.
+
+    Attributes:
+        all: In the order of the response.
+        of_holder: For the holder of items (by the id of its JSON), the items in it by linkId.
+        holders: By the id of an item's JSON (0 for the response): what in it holds further items.
+    """
+
+    all: list[Given] = field(default_factory=list)
+    of_holder: dict[int, dict[str, list[Given]]] = field(default_factory=dict)
+    holders: dict[int, list[Holder]] = field(default_factory=dict)
+
+
+def match_items(response: JsonObject, form: Form, root: Place, findings: Findings) -> GivenItems:
+    """Walk a response beside its Questionnaire."""
+    found = GivenItems()
+    pending = [Holder(response, root, None, form.top)]
+    found.holders[0] = list(pending)
+    while pending:
+        holder = pending.pop()
+        inner = []
+        for given in _match_holder(holder, form, found, findings):
+            found.holders[id(given.raw)] = _holders_in(given)
+            inner.extend(found.holders[id(given.raw)])
+        pending.extend(reversed(inner))
+    return found
+
+
+def _match_holder(holder: Holder, form: Form, found: GivenItems, findings: Findings) -> Iterator[Given]:
+    if "item" not in holder.raw:
+        return
+    order = {link_id: index for index, link_id in enumerate(holder.asked)}
+    here: dict[str, list[Given]] = found.of_holder.setdefault(id(holder.raw), {})
+    last = -1
+    items = holder.raw.get("item")
+    for index, raw in enumerate(items if isinstance(items, list) else ()):
+        if not isinstance(raw, dict):
+            continue
+        place, link_id = holder.place.child("item", index), string(raw, "linkId")
+        asked = holder.asked.get(link_id)
+        if asked is None:
+            asked = _misplaced(link_id, form, place, findings)
+        else:
+            if order[link_id] < last:
+                text = f"The item {link_id!r} is not in the order of the Questionnaire"
+                findings.error(place, text, code="structure", rule="order")
+            last = order[link_id]
+        if asked is not None:
+            given = Given(raw, asked, holder.given, place)
+            found.all.append(given)
+            here.setdefault(link_id, []).append(given)
+            yield given
+
+
+def _misplaced(link_id: str, form: Form, place: Place, findings: Findings) -> Asked | None:
+    if not link_id:
+        return None  # already said: linkId is required
+    asked = form.by_id.get(link_id)
+    if asked is None:
+        findings.error(place, f"The Questionnaire has no item {link_id[:120]!r}", code="not-found", rule="linkId")
+    else:
+        text = f"The item {link_id!r} belongs to another place"
+        findings.error(place, text, code="structure", rule="misplaced")
+    return asked
+
+
+def _holders_in(given: Given) -> list[Holder]:
+    """Return what in an item holds items.
+
+    Items directly in a question are wrong, and said to be so elsewhere; so are answers of a group, left alone here.
+    """
+    children = given.asked.children
+    holders = [Holder(given.raw, given.place, given, children)] if "item" in given.raw else []
+    answers = given.raw.get("answer") if given.asked.type != "group" else None
+    for index, answer in enumerate(answers if isinstance(answers, list) else ()):
+        if isinstance(answer, dict):
+            holders.append(Holder(answer, given.place.child("answer", index), given, children))
+    return holders
+
+
+_VALUES = frozenset(kind for kinds in ANSWER_TYPES.values() for kind in kinds)
+
+
+def _is_stray_reference(asked: Asked, answer: Answer) -> bool:
+    """Say whether a choice is answered with a reference although no option is one."""
+    if answer.type != "reference" or asked.type not in CHOICES:
+        return False
+    return not any("valueReference" in option for option in objects(asked.raw, "answerOption"))
+
+
+def check_value(check: AnswerCheck) -> None:
+    """Check one answer whose type fits its item: limits, units, files, references, options and codes."""
+    check_limits(check)
+    match check.answer.type:
+        case "quantity":
+            check_quantity(check)
+        case "attachment":
+            check_attachment(check)
+        case "reference":
+            check_reference(check)
+    if check.item.keys() & {"answerOption", "answerValueSet"} or check.answer.type == "coding":
+        check_options(check)
+
+
+def check_alone(item: JsonObject, answer: JsonObject, known: Terminology) -> list[Finding]:
+    """Return what is wrong with one answer (``{"valueX": …}``) to an item, whatever else the response says."""
+    findings, place = Findings(), Place("answer")
+    kind = spec("QuestionnaireResponse.item.answer")
+    if kind is not None:
+        Checker(findings, {}).object(answer, "", kind, place)
+    for value in values_of(answer):
+        check_value(AnswerCheck(item, value, place, findings, known))
+    return findings.all()
+
+
+@dataclass(frozen=True, slots=True)
+class ItemChecks:
+    """The rules for the items of one response.
+
+    Attributes:
+        finished: Whether answers may be missing: until a response is finished, that is a warning.
+        same_language: Whether response and Questionnaire are in one language, so that texts must be equal.
+    """
+
+    findings: Findings
+    known: Terminology
+    enablement: Enablement
+    finished: bool
+    same_language: bool
+
+    def check(self, given: Given) -> None:
+        """Check an item that is there."""
+        if "text" in given.raw:
+            self._check_text(given)
+        if given.asked.type in {"group", "display", "question", ""}:
+            self._check_unasked(given)
+        else:
+            self._check_question(given)
+        if given.answers or given.raw.get("item"):
+            self._check_enabled(given)
+
+    def check_missing(
+        self, given: Given | None, children: Mapping[str, Asked], items: GivenItems, place: Place
+    ) -> None:
+        """Check that what is needed inside an item (None: in the response) is there, and not too often."""
+        if not children:
+            return
+        for holder in items.holders[0 if given is None else id(given.raw)]:
+            here = items.of_holder.get(id(holder.raw), {})
+            for link_id, asked in children.items():
+                self._check_count(asked, here.get(link_id, ()), given, holder.place)
+        if given is not None and given.asked.type == "group" and "item" not in given.raw:
+            self._say_missing_in_empty_group(given, children)
+
+    def _say_missing_in_empty_group(self, given: Given, children: Mapping[str, Asked]) -> None:
+        for asked in children.values():
+            self._check_count(asked, (), given, given.place)
+
+    def _check_count(
+        self, asked: Asked, found: tuple[Given, ...] | list[Given], parent: Given | None, place: Place
+    ) -> None:
+        if not found:
+            # A display that says it is required (que-6) is the Questionnaire's fault: it has no answers.
+            if asked.required and asked.type != "display" and self.enablement.of_asked(asked, parent) is not Truth.NO:
+                sure = self.enablement.of_asked(asked, parent) is Truth.YES
+                self._missing(place, f"The required item {asked.link_id!r} is missing", "required", sure=sure)
+            return
+        if len(found) > 1 and not asked.repeats:
+            text = f"The item {asked.link_id!r} is there {len(found)} times, but does not repeat"
+            self.findings.error(place, text, code="invalid", rule="repeats")
+        if asked.type == "group" and "extension" in asked.raw:
+            self._check_occurs(asked, len(found), place)
+
+    def _missing(self, place: Place, text: str, rule: str, *, sure: bool = True) -> None:
+        severity: Severity = "error" if self.finished and sure else "warning"
+        self.findings.add(severity, place, text, code="required", rule=rule)
+
+    def _check_occurs(self, asked: Asked, count: int, place: Place) -> None:
+        what = "times" if asked.type == "group" else "answers"
+        for urls, rule in ((MIN_OCCURS, "minOccurs"), (MAX_OCCURS, "maxOccurs")):
+            value = extension_value(asked.raw, *urls)
+            limit = number(value.value) if value is not None else None
+            said = f"The item {asked.link_id!r} has {count} {what}"
+            if limit is not None and rule == "minOccurs" and count < limit:
+                self._missing(place, f"{said}, fewer than the {limit} required", rule)
+            elif limit is not None and rule == "maxOccurs" and count > limit:
+                self.findings.error(place, f"{said}, more than the {limit} allowed", code="invalid", rule=rule)
+
+    def _check_text(self, given: Given) -> None:
+        """Compare the text with the Questionnaire's; a translation of it, or one computed, is as good."""
+        text, asked = string(given.raw, "text"), given.asked.raw
+        if not text or text == asked.get("text") or text in translations(asked, "text").values():
+            return
+        if extensions(companion(asked, "text"), *CQF_EXPRESSION):
+            return
+        where = f"The text of the item {given.asked.link_id!r} is not that of the Questionnaire"
+        if self.same_language:
+            self.findings.error(given.place, where, code="invalid", rule="text")
+        else:
+            self.findings.warning(given.place, f"{where}, which is in another language", code="invalid", rule="text")
+
+    def _check_unasked(self, given: Given) -> None:
+        """Check groups, displays and items without a type of their own: none of them has answers."""
+        kind, place = given.asked.type, given.place
+        if not kind:
+            text = f"The Questionnaire gives the item {given.asked.link_id!r} no type, so it was not checked"
+            self.findings.warning(place, text, code="incomplete", rule="type")
+        elif "answer" in given.raw:
+            self.findings.error(
+                place, f"An item of type {kind} has no answers", code="structure", rule=f"{kind}-answer"
+            )
+        if kind == "display" and "item" in given.raw:
+            self.findings.error(place, "A display item has no items", code="structure", rule="display-item")
+        empty = kind == "group" and given.asked.required and not given.raw.get("item")
+        if empty and self.enablement.of_given(given) is Truth.YES:
+            self._missing(place, f"The required group {given.asked.link_id!r} is empty", "required")
+
+    def _check_question(self, given: Given) -> None:
+        asked, place = given.asked, given.place
+        if "item" in given.raw:
+            text = "Items of a question stand in its answers, not beside them"
+            self.findings.error(place, text, code="structure", rule="question-item")
+            if "answer" in given.raw:
+                self.findings.error(place, "Items both in the item and in its answer", code="invariant", rule="qrs-1")
+        if asked.required and not given.answers:
+            enabled = self.enablement.of_given(given)
+            if enabled is not Truth.NO:
+                text = f"The required item {asked.link_id!r} has no answer"
+                self._missing(place, text, "required", sure=enabled is Truth.YES)
+        if len(given.answers) > 1 and not asked.repeats:
+            text = f"The item {asked.link_id!r} has {len(given.answers)} answers, but does not repeat"
+            self.findings.error(place, text, code="invalid", rule="repeats")
+        if "extension" in asked.raw and (given.answers or self.enablement.of_given(given) is Truth.YES):
+            self._check_occurs(asked, len(given.answers), place)
+        values = self._check_answers(given)
+        if "answerOption" in asked.raw:
+            check_exclusive(asked.raw, values, place, self.findings)
+
+    def _check_answers(self, given: Given) -> list[Answer]:
+        fitting = ANSWER_TYPES.get(given.asked.type)
+        values: list[Answer] = []
+        for index, raw in enumerate(given.answers):
+            if not any(name.startswith(("value", "_value")) for name in raw):
+                place = given.place.child("answer", index)
+                self.findings.warning(place, "An answer without a value", code="required", rule="no-value")
+            for answer in values_of(raw):
+                values.append(answer)
+                place = given.place.child("answer", index)
+                if fitting is None or answer.type not in _VALUES:
+                    continue  # an unknown type, which has been said to be so
+                if answer.type in fitting and not _is_stray_reference(given.asked, answer):
+                    check_value(AnswerCheck(given.asked.raw, answer, place, self.findings, self.known))
+                else:
+                    text = f"An answer of type {answer.type} to an item of type {given.asked.type}"
+                    self.findings.error(place, text, code="invariant", rule="answer-type")
+        return values
+
+    def _check_enabled(self, given: Given) -> None:
+        enabled = self.enablement.of_given(given)
+        if enabled is Truth.YES or (given.parent and self.enablement.of_given(given.parent) is enabled):
+            return  # what is around it has been said already
+        if enabled is Truth.NO:
+            severity: Severity = "error" if self.finished else "warning"
+            text = f"The item {given.asked.link_id!r} is answered, but not enabled"
+            self.findings.add(severity, given.place, text, code="invalid", rule="enableWhen")
+        else:
+            text = f"Whether the item {given.asked.link_id!r} is enabled cannot be told"
+            self.findings.information(given.place, text, code="incomplete", rule="enableWhen")
