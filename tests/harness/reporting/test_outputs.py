@@ -25,7 +25,7 @@ from harness.reporting.junit import junit_xml
 from harness.reporting.measure_report import measure_report
 from harness.reporting.spreadsheets import tables
 from harness.run import Outcome
-from tests.bot.fhir_process import fhir_process
+from tests.bot.handover.fhir_process import fhir_process
 from tests.harness.reporting.conftest import NOW, VIGNETTES
 from tests.harness.runs import write_run
 
