@@ -9,28 +9,28 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from bot.interview.form.indexed import Asked, Form, Given
+from bot.interview.form.indexed import GivenItem, IndexedForm, IndexedItem
 from bot.interview.values.answer import Answer
 from bot.interview.values.comparing import Truth, all_of, any_of, holds
 from bot.interview.values.fhir_json import JsonObject, objects, string, value_of
 
 _LONGEST_CHAIN = 80
-ByExpression = Callable[[Asked, Given | None], Truth | None]
+ByExpression = Callable[[IndexedItem, GivenItem | None], Truth | None]
 
 
 class Enablement:
     """Answers whether an item is enabled, for one response."""
 
-    def __init__(self, form: Form, given: Sequence[Given], by_expression: ByExpression) -> None:
+    def __init__(self, form: IndexedForm, given: Sequence[GivenItem], by_expression: ByExpression) -> None:
         """Take what the response holds. `by_expression` decides items with an enableWhenExpression, None otherwise."""
         self._form = form
         self._by_expression = by_expression
-        self._by_id: dict[str, list[Given]] = defaultdict(list)
+        self._by_id: dict[str, list[GivenItem]] = defaultdict(list)
         for each in given:
             self._by_id[each.asked.link_id].append(each)
         self._running: set[int] = set()
 
-    def of_given(self, given: Given) -> Truth:
+    def of_given(self, given: GivenItem) -> Truth:
         """Say whether an item of the response is enabled where it stands."""
         if isinstance(given.enabled, Truth):
             return given.enabled
@@ -43,7 +43,7 @@ class Enablement:
         given.enabled = own
         return own
 
-    def of_asked(self, asked: Asked, parent: Given | None) -> Truth:
+    def of_asked(self, asked: IndexedItem, parent: GivenItem | None) -> Truth:
         """Say whether an item, answered or not, is enabled below `parent` (None: at the top of the response)."""
         around = Truth.YES if parent is None else self.of_given(parent)
         if around is Truth.NO:
@@ -54,7 +54,7 @@ class Enablement:
             decided = self._conditions(asked, conditions, parent) if conditions else Truth.YES
         return all_of({around, decided})
 
-    def _conditions(self, asked: Asked, conditions: list[JsonObject], parent: Given | None) -> Truth:
+    def _conditions(self, asked: IndexedItem, conditions: list[JsonObject], parent: GivenItem | None) -> Truth:
         outcomes = [self._condition(asked, condition, parent) for condition in conditions]
         behaviour = string(asked.raw, "enableBehavior")
         if behaviour == "all" or len(outcomes) == 1:
@@ -64,7 +64,7 @@ class Enablement:
         # Several conditions and no word on how they go together (que-12): clear only where both ways agree.
         return outcomes[0] if len(set(outcomes)) == 1 else Truth.UNCLEAR
 
-    def _condition(self, asked: Asked, condition: JsonObject, parent: Given | None) -> Truth:
+    def _condition(self, asked: IndexedItem, condition: JsonObject, parent: GivenItem | None) -> Truth:
         target = self._form.by_id.get(string(condition, "question"))
         if target is None:
             return Truth.UNCLEAR
@@ -76,13 +76,13 @@ class Enablement:
         # Some answers may not count: only what holds with and without them is sure.
         return sure if sure is holds(string(condition, "operator"), expected, answers + unsure) else Truth.UNCLEAR
 
-    def _scope(self, target: Asked, parent: Given | None) -> Given | None:
+    def _scope(self, target: IndexedItem, parent: GivenItem | None) -> GivenItem | None:
         """Return the nearest item from `parent` outwards that holds the target: repetitions are kept apart."""
         while parent is not None and not parent.asked.holds(target):
             parent = parent.parent
         return parent
 
-    def _answers(self, target: Asked, scope: Given | None) -> tuple[list[Answer], list[Answer]]:
+    def _answers(self, target: IndexedItem, scope: GivenItem | None) -> tuple[list[Answer], list[Answer]]:
         """Return the answers of the target within `scope`: those that count, and those that may."""
         found: dict[Truth, list[Answer]] = {Truth.YES: [], Truth.UNCLEAR: [], Truth.NO: []}
         for given in self._by_id.get(target.link_id, ()):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.interview.form.indexed import Asked, Form, Given
+from bot.interview.form.indexed import GivenItem, IndexedForm, IndexedItem
 from bot.interview.formulas.compile import compile_formula, evaluate
 from bot.interview.formulas.formula import BadFormula, Formula, FormulaFailed
 from bot.interview.values.comparing import Truth
@@ -27,14 +27,14 @@ class Unclear(Exception):
 class ResponseFormulas:
     """The formulas of one Questionnaire, evaluated on one response."""
 
-    def __init__(self, form: Form, response: JsonObject, *, now: str = "") -> None:
+    def __init__(self, form: IndexedForm, response: JsonObject, *, now: str = "") -> None:
         """Take the moment of ``now()`` as a FHIR dateTime with zone; empty when formulas must not ask for it."""
         self._form = form
         self._response = response
         self._now = now
-        self._running: list[tuple[str, Asked | None]] = []
+        self._running: list[tuple[str, IndexedItem | None]] = []
 
-    def enabled(self, asked: Asked, parent: Given | None) -> Truth | None:
+    def enabled(self, asked: IndexedItem, parent: GivenItem | None) -> Truth | None:
         """Evaluate an item's enableWhenExpression; None when it has none."""
         value = extension_value(asked.raw, *ENABLE_WHEN_EXPRESSION) if "extension" in asked.raw else None
         if value is None:
@@ -44,7 +44,9 @@ class ResponseFormulas:
         outcomes = {self._truth(expression, asked, parent, focus) for focus in (parent, None)}
         return outcomes.pop() if len(outcomes) == 1 else Truth.UNCLEAR
 
-    def _truth(self, expression: JsonObject, asked: Asked, parent: Given | None, focus: Given | None) -> Truth:
+    def _truth(
+        self, expression: JsonObject, asked: IndexedItem, parent: GivenItem | None, focus: GivenItem | None
+    ) -> Truth:
         try:
             found = self.value(expression, asked, parent, focus)
         except Unclear:
@@ -53,7 +55,7 @@ class ResponseFormulas:
         return Truth.of(found[0] is True) if all(isinstance(each, bool) for each in found[:1]) and found else Truth.NO
 
     def value(
-        self, expression: JsonObject, asked: Asked | None, given: Given | None, focus: Given | None
+        self, expression: JsonObject, asked: IndexedItem | None, given: GivenItem | None, focus: GivenItem | None
     ) -> list[object]:
         """Evaluate an Expression that belongs to `asked`, at the item `focus` (None: the response).
 
@@ -71,7 +73,7 @@ class ResponseFormulas:
             raise Unclear("it is nested too deep") from None
 
     def _evaluate(
-        self, formula: Formula, asked: Asked | None, given: Given | None, focus: Given | None
+        self, formula: Formula, asked: IndexedItem | None, given: GivenItem | None, focus: GivenItem | None
     ) -> list[object]:
         from bot.interview.formulas.fhirpath import node
 
@@ -91,7 +93,7 @@ class ResponseFormulas:
         at = whole if focus is None else node(focus.raw, _ITEM)
         return list(evaluate(formula, at, names, now=self._now or "2000-01-01T00:00:00Z"))
 
-    def _variable(self, name: str, asked: Asked | None, given: Given | None) -> list[object]:
+    def _variable(self, name: str, asked: IndexedItem | None, given: GivenItem | None) -> list[object]:
         """Evaluate the innermost variable of this name in sight of an item."""
         for owner, raw in self._owners(asked):
             expression = _named(raw, name)
@@ -106,7 +108,7 @@ class ResponseFormulas:
                 self._running.pop()
         raise Unclear(f"%{name} is not at hand")
 
-    def _owners(self, asked: Asked | None) -> Iterator[tuple[Asked | None, JsonObject]]:
+    def _owners(self, asked: IndexedItem | None) -> Iterator[tuple[IndexedItem | None, JsonObject]]:
         while asked is not None:
             yield asked, asked.raw
             asked = asked.parent
@@ -118,7 +120,7 @@ def _named(raw: JsonObject, name: str) -> JsonObject | None:
     return next((each for each in found if each.get("name") == name), None)
 
 
-def _given_of(owner: Asked | None, given: Given | None) -> Given | None:
+def _given_of(owner: IndexedItem | None, given: GivenItem | None) -> GivenItem | None:
     """Return the item of the response at which a variable of `owner` stands, from `given` outwards."""
     while given is not None and given.asked is not owner:
         given = given.parent

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.interview.form.indexed import Asked, Form, Given, index_questionnaire
+from bot.interview.form.indexed import GivenItem, IndexedForm, IndexedItem, index_questionnaire
 from bot.interview.rules.enabled import Enablement
 from bot.interview.validate.formulas import ResponseFormulas, Unclear
 from bot.interview.validate.item import ItemChecks, match_items
@@ -38,20 +38,22 @@ class Constraints:
         self._findings = findings
         self._finished = finished
 
-    def check_form(self, form: Form, root: Place) -> None:
+    def check_form(self, form: IndexedForm, root: Place) -> None:
         """Check the constraints on the whole response."""
         self._check(form.raw, None, None, root)
 
-    def check_item(self, given: Given) -> None:
+    def check_item(self, given: GivenItem) -> None:
         """Check the constraints on one item of the response."""
         if "extension" in given.asked.raw:
             self._check(given.asked.raw, given.asked, given, given.place)
 
-    def _check(self, raw: JsonObject, asked: Asked | None, given: Given | None, place: Place) -> None:
+    def _check(self, raw: JsonObject, asked: IndexedItem | None, given: GivenItem | None, place: Place) -> None:
         for extension in extensions(raw, *CONSTRAINT, *TARGET_CONSTRAINT):
             self._check_one(extension, asked, given, place)
 
-    def _check_one(self, extension: JsonObject, asked: Asked | None, given: Given | None, place: Place) -> None:
+    def _check_one(
+        self, extension: JsonObject, asked: IndexedItem | None, given: GivenItem | None, place: Place
+    ) -> None:
         key, human = _text(extension, "key") or "without key", _text(extension, "human")
         try:
             found = self._formulas.value(_expression(extension), asked, given, given)
@@ -84,7 +86,7 @@ UNFINISHED = ("in-progress", "stopped", "entered-in-error")
 
 
 def check_response(
-    response: JsonObject, form: Form | None, *, known: Terminology | None = None, now: str = ""
+    response: JsonObject, form: IndexedForm | None, *, known: Terminology | None = None, now: str = ""
 ) -> list[Finding]:
     """Return everything that is wrong with a response.
 
@@ -122,7 +124,7 @@ def check_response(
     return findings.all()
 
 
-def find_questionnaire(response: JsonObject, resolve: Resolve) -> Form | None:
+def find_questionnaire(response: JsonObject, resolve: Resolve) -> IndexedForm | None:
     """Return the Questionnaire that a response names: contained (``#id``), or what `resolve` finds."""
     canonical = string(response, "questionnaire")
     if canonical.startswith("#"):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from bot.interview.form.form import Option
-from bot.interview.form.indexed import Form
+from bot.interview.form.indexed import IndexedForm
 from bot.interview.form.options import read_options
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.codes import code_key
@@ -22,7 +22,7 @@ _ASKING = ("ordinal(", "weight(")
 Scores = Mapping[str, tuple[Option, ...]]
 
 
-def with_scores(response: JsonObject, form: Form, known: Terminology) -> JsonObject:
+def with_scores(response: JsonObject, form: IndexedForm, known: Terminology) -> JsonObject:
     """Return a response whose codes know what they count; as it is where no formula of the form asks for that."""
     owners = (form.raw, *(asked.raw for asked in form.by_id.values()))
     if not any(word in str(raw.get("extension", "")) for raw in owners for word in _ASKING):

@@ -6,15 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.interview.form.form import Form, Item, Path
-from bot.interview.rules.quantities import in_listed_unit
+from bot.interview.rules.limits import in_listed_unit
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview.values.primitives import problem_with
 from bot.interview.walk.filling import Filling
 from bot.interview.walk.places import answers_at, below, count_at
-
-# An extension of a response's item: what the patient said to it and nobody could code.
-OWN_WORDS = "https://klartext.example/fhir/StructureDefinition/own-words"
 
 # An extension of a response's item: what the patient said to it and nobody could code.
 OWN_WORDS = "https://klartext.example/fhir/StructureDefinition/own-words"

@@ -16,7 +16,8 @@ from heapq import heapify, heappop, heappush
 
 from bot.interview.form.form import Condition, Form, Item, Option, Path
 from bot.interview.form.formulas import CONSTANTS, STANDARD_LAUNCH
-from bot.interview.form.options import fitted, label_of, named_option, with_unit
+from bot.interview.form.limits import with_unit
+from bot.interview.form.options import fitted, label_of, named_option
 from bot.interview.formulas.formula import FormulaFailed
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.comparing import Truth, holds, relate
