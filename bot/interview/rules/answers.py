@@ -54,10 +54,10 @@ def stated_violations(item: IndexedItem, answer: Answer, known: Terminology) -> 
 
 def _check_stated_bounds(item: IndexedItem, answer: Answer) -> Iterator[Violation]:
     for least in (True, False):
-        for bound in stated_bounds(item.raw, answer.type, least=least):
-            if bound.fixed is None:
-                yield Violation("computed-limit", "information")
-            else:
+        bounds = list(stated_bounds(item.raw, answer.type, least=least))
+        yield from (Violation("computed-limit", "information") for bound in bounds if bound.fixed is None)
+        for bound in bounds:
+            if bound.fixed is not None:
                 yield from check_bound(answer, bound.fixed, least=least)
 
 
