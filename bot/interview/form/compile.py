@@ -10,7 +10,8 @@ from bot.interview.form.form import Condition, Item, ItemType
 from bot.interview.form.formulas import Scope, read_constraints, read_formulas, read_variables
 from bot.interview.form.limits import compile_limits, compile_units
 from bot.interview.form.options import Listed, answer_types, check_systems, read_initial, read_options
-from bot.interview.form.texts import CORE, Notes, is_absorbed, item_text, read_presentation
+from bot.interview.form.support import CORE, Notes
+from bot.interview.form.texts import is_absorbed, item_text, read_presentation
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, extension_value, objects, string, value_of

@@ -87,10 +87,27 @@ def index_questionnaire(questionnaire: JsonObject, *, container: JsonObject | No
     return IndexedForm(questionnaire, questionnaire if container is None else container, top, by_id)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Holder:
+    """Something in a response that holds items: the response itself, an item, or one answer of a question.
+
+    Attributes:
+        owner: The item it is, or is in; None for the response.
+        asked: What of the Questionnaire belongs here, by linkId.
+        items: What is here of it, by linkId.
+    """
+
+    raw: JsonObject
+    place: Place
+    owner: GivenItem | None
+    asked: Mapping[str, IndexedItem]
+    items: dict[str, list[GivenItem]] = field(default_factory=dict)
+
+
 class GivenItem:
     """One item of a response, matched to the item of the Questionnaire that it answers."""
 
-    __slots__ = ("answers", "asked", "enabled", "parent", "place", "raw")
+    __slots__ = ("answers", "asked", "enabled", "holders", "parent", "place", "raw")
 
     def __init__(self, raw: JsonObject, asked: IndexedItem, parent: GivenItem | None, place: Place) -> None:
         self.raw = raw
@@ -98,7 +115,21 @@ class GivenItem:
         self.parent = parent
         self.place = place
         self.answers = objects(raw, "answer") if "answer" in raw else []
+        self.holders = list(self._holders())
         self.enabled: object = None  # remembered by the evaluation of conditions
+
+    def _holders(self) -> Iterator[Holder]:
+        """Yield what in it holds items.
+
+        Items directly in a question are wrong, and said to be so elsewhere; so are answers of a group, left alone here.
+        """
+        is_group = self.asked.type == "group"
+        if is_group or "item" in self.raw:
+            yield Holder(self.raw, self.place, self, self.asked.children)
+        answers = self.raw.get("answer") if not is_group else None
+        for index, answer in enumerate(answers if isinstance(answers, list) else ()):
+            if isinstance(answer, dict):
+                yield Holder(answer, self.place.child("answer", index), self, self.asked.children)
 
     def within(self, scope: GivenItem | None) -> bool:
         """Say whether this item is `scope` or nested in it; None stands for the whole response."""

@@ -13,7 +13,8 @@ from decimal import Decimal
 
 from bot.interview.form.form import Bound, Limits, Units
 from bot.interview.form.formulas import Scope, read_bound
-from bot.interview.form.texts import Notes, unit_label
+from bot.interview.form.support import Notes
+from bot.interview.form.texts import label_beside
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import (
@@ -131,7 +132,7 @@ def compile_units(raw: JsonObject, terminology: Terminology, link_id: str, notes
         usual=choices[0] if stated.usual is None and len(choices) == 1 else stated.usual,
         choices=choices,
         open=stated.open or not choices,
-        label=unit_label(raw),
+        label=label_beside(raw, "unit"),
     )
 
 

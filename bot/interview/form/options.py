@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from bot.interview.form.form import Option, Text
-from bot.interview.form.texts import CORE, Notes, extension_text, read_text, with_label
+from bot.interview.form.support import CORE, Notes
+from bot.interview.form.texts import extension_text, read_text, with_label
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.codes import code_key, repeatable

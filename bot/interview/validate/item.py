@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from bot.interview.form.indexed import GivenItem, IndexedForm, IndexedItem
+from bot.interview.form.indexed import GivenItem, Holder, IndexedForm, IndexedItem
 from bot.interview.rules.answers import stated_violations
 from bot.interview.rules.enabled import Enablement
 from bot.interview.rules.limits import Violation, check_number
@@ -29,51 +29,20 @@ from bot.interview.values.finding import Finding, Findings, Place, Severity
 from bot.interview.values.terminology import Terminology
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Something that holds items: the response, a group, or one answer of a question."""
-
-    raw: JsonObject
-    place: Place
-    given: GivenItem | None
-    asked: Mapping[str, IndexedItem]
-
-
-@dataclass(slots=True)
-class GivenItems:
-    """The items of a response that the Questionnaire knows.
-
-    Attributes:
-        all: In the order of the response.
-        of_holder: For the holder of items (by the id of its JSON), the items in it by linkId.
-        holders: By the id of an item's JSON (0 for the response): what in it holds further items.
-    """
-
-    all: list[GivenItem] = field(default_factory=list)
-    of_holder: dict[int, dict[str, list[GivenItem]]] = field(default_factory=dict)
-    holders: dict[int, list[Holder]] = field(default_factory=dict)
-
-
-def match_items(response: JsonObject, form: IndexedForm, root: Place, findings: Findings) -> GivenItems:
-    """Walk a response beside its Questionnaire."""
-    found = GivenItems()
-    pending = [Holder(response, root, None, form.top)]
-    found.holders[0] = list(pending)
+def match_items(root: Holder, form: IndexedForm, findings: Findings) -> list[GivenItem]:
+    """Walk a response beside its Questionnaire; return its items in their order, but for those of unknown linkId."""
+    found: list[GivenItem] = []
+    pending = [root]
     while pending:
         holder = pending.pop()
-        inner = []
-        for given in _match_holder(holder, form, found, findings):
-            found.holders[id(given.raw)] = _holders_in(given)
-            inner.extend(found.holders[id(given.raw)])
-        pending.extend(reversed(inner))
+        here = list(_match_holder(holder, form, findings))
+        found.extend(here)
+        pending.extend(reversed([inner for given in here for inner in given.holders]))
     return found
 
 
-def _match_holder(holder: Holder, form: IndexedForm, found: GivenItems, findings: Findings) -> Iterator[GivenItem]:
-    if "item" not in holder.raw:
-        return
+def _match_holder(holder: Holder, form: IndexedForm, findings: Findings) -> Iterator[GivenItem]:
     order = {link_id: index for index, link_id in enumerate(holder.asked)}
-    here: dict[str, list[GivenItem]] = found.of_holder.setdefault(id(holder.raw), {})
     last = -1
     items = holder.raw.get("item")
     for index, raw in enumerate(items if isinstance(items, list) else ()):
@@ -81,44 +50,23 @@ def _match_holder(holder: Holder, form: IndexedForm, found: GivenItems, findings
             continue
         place, link_id = holder.place.child("item", index), string(raw, "linkId")
         asked = holder.asked.get(link_id)
-        if asked is None:
-            asked = _misplaced(link_id, form, place, findings)
-        else:
+        if asked is not None:
             if order[link_id] < last:
                 text = f"The item {link_id!r} is not in the order of the Questionnaire"
                 findings.error(place, text, code="structure", rule="order")
             last = order[link_id]
+        elif link_id:  # without one, it has been said that linkId is required
+            asked = form.by_id.get(link_id)
+            if asked is None:
+                text = f"The Questionnaire has no item {link_id[:120]!r}"
+                findings.error(place, text, code="not-found", rule="linkId")
+            else:
+                text = f"The item {link_id!r} belongs to another place"
+                findings.error(place, text, code="structure", rule="misplaced")
         if asked is not None:
-            given = GivenItem(raw, asked, holder.given, place)
-            found.all.append(given)
-            here.setdefault(link_id, []).append(given)
+            given = GivenItem(raw, asked, holder.owner, place)
+            holder.items.setdefault(link_id, []).append(given)
             yield given
-
-
-def _misplaced(link_id: str, form: IndexedForm, place: Place, findings: Findings) -> IndexedItem | None:
-    if not link_id:
-        return None  # already said: linkId is required
-    asked = form.by_id.get(link_id)
-    if asked is None:
-        findings.error(place, f"The Questionnaire has no item {link_id[:120]!r}", code="not-found", rule="linkId")
-    else:
-        text = f"The item {link_id!r} belongs to another place"
-        findings.error(place, text, code="structure", rule="misplaced")
-    return asked
-
-
-def _holders_in(given: GivenItem) -> list[Holder]:
-    """Return what in an item holds items.
-
-    Items directly in a question are wrong, and said to be so elsewhere; so are answers of a group, left alone here.
-    """
-    children = given.asked.children
-    holders = [Holder(given.raw, given.place, given, children)] if "item" in given.raw else []
-    answers = given.raw.get("answer") if given.asked.type != "group" else None
-    for index, answer in enumerate(answers if isinstance(answers, list) else ()):
-        if isinstance(answer, dict):
-            holders.append(Holder(answer, given.place.child("answer", index), given, children))
-    return holders
 
 
 _VALUES = frozenset(kind for kinds in ANSWER_TYPES.values() for kind in kinds)
@@ -170,37 +118,20 @@ class ItemChecks:
         if given.answers or given.raw.get("item"):
             self._check_enabled(given)
 
-    def check_missing(
-        self, given: GivenItem | None, children: Mapping[str, IndexedItem], items: GivenItems, place: Place
-    ) -> None:
-        """Check that what is needed inside an item (None: in the response) is there, and not too often."""
-        if not children:
-            return
-        for holder in items.holders[0 if given is None else id(given.raw)]:
-            here = items.of_holder.get(id(holder.raw), {})
-            for link_id, asked in children.items():
-                self._check_count(asked, here.get(link_id, ()), given, holder.place)
-        if given is not None and given.asked.type == "group" and "item" not in given.raw:
-            self._say_missing_in_empty_group(given, children)
-
-    def _say_missing_in_empty_group(self, given: GivenItem, children: Mapping[str, IndexedItem]) -> None:
-        for asked in children.values():
-            self._check_count(asked, (), given, given.place)
-
-    def _check_count(
-        self, asked: IndexedItem, found: Sequence[GivenItem], parent: GivenItem | None, place: Place
-    ) -> None:
-        if found:
-            for violation in check_number(asked, len(found)):
+    def check_inside(self, holder: Holder) -> None:
+        """Check that what is needed inside the response, an item or an answer is there, and not too often."""
+        for link_id, asked in holder.asked.items():
+            given = len(holder.items.get(link_id, ()))
+            for violation in check_number(asked, given) if given else ():
                 # What of a question counts are its answers; that it is there more than once is another matter.
                 if violation.rule == "repeats" or asked.type == "group":
-                    self._report_number(violation, asked, "times", place)
-        # A display that says it is required (que-6) is the Questionnaire's fault: it has no answers.
-        elif asked.required and asked.type != "display":
-            enabled = self.enablement.of_asked(asked, parent)
-            if enabled is not Truth.NO:
-                text = f"The required item {asked.link_id!r} is missing"
-                self._missing(place, text, "required", sure=enabled is Truth.YES)
+                    self._report_number(violation, asked, "times", holder.place)
+            # A display that says it is required (que-6) is the Questionnaire's fault: it has no answers.
+            if not given and asked.required and asked.type != "display":
+                enabled = self.enablement.of_asked(asked, holder.owner)
+                if enabled is not Truth.NO:
+                    text = f"The required item {asked.link_id!r} is missing"
+                    self._missing(holder.place, text, "required", sure=enabled is Truth.YES)
 
     def _report_number(self, violation: Violation, asked: IndexedItem, what: str, place: Place) -> None:
         limit, given = violation.values["limit"], violation.values["given"]
