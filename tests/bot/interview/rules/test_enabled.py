@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from bot.interview.form.form import Condition
+from bot.interview.load import load_form
+from bot.interview.rules.enabled import holds, is_switched_on
+from bot.interview.values.answer import Answer
+from bot.interview.values.comparing import Truth
 from tests.bot.interview.resources import (
     CORE,
     SDC,
@@ -265,3 +271,39 @@ def test_a_constraint_that_cannot_be_evaluated_is_a_warning() -> None:
     asked = form(item("a", "string", extension=constraint({"valueString": "answer.nonsense("})))
 
     assert rules(checked(asked, response(said("a", TEXT)))) == [("warning", "constraint")]
+
+
+@pytest.mark.parametrize(
+    ("operator", "given", "validator", "interview"),
+    [
+        ("=", [], Truth.NO, False),
+        ("=", [5, 6], Truth.YES, True),
+        (">=", [4], Truth.NO, False),
+        ("!=", [], Truth.UNCLEAR, False),
+        ("!=", [6], Truth.YES, True),
+        ("!=", [5], Truth.NO, False),
+        ("!=", [5, 6], Truth.UNCLEAR, True),
+        ("like", [5], Truth.UNCLEAR, False),
+    ],
+)
+def test_the_interview_decides_what_the_validator_leaves_unclear(
+    operator: str, given: list[int], validator: Truth, interview: bool
+) -> None:
+    expected, answers = Answer("integer", 5), [Answer("integer", value) for value in given]
+    condition = {"question": "q", "operator": operator if operator != "like" else "=", "answerInteger": 5}
+    asked = load_form(form(item("q", "integer", repeats=True), item("a", "string", enableWhen=[condition]))).items[1]
+    asked = replace(asked, conditions=(Condition("q", operator, expected),))
+
+    assert holds(operator, expected, answers) is validator
+    assert is_switched_on(asked, lambda link_id: answers if link_id == "q" else []) is interview
+
+
+@pytest.mark.parametrize(("behaviour", "expected"), [("any", True), ("all", False), (None, True)])
+def test_of_several_conditions_without_a_word_one_is_enough_for_the_interview(
+    behaviour: str | None, expected: bool
+) -> None:
+    both = [when("=", "q", answerInteger=5), when("=", "q", answerInteger=6)]
+    head = {"enableBehavior": behaviour} if behaviour else {}
+    asked = load_form(form(item("q", "integer"), item("a", "string", enableWhen=both, **head))).items[1]
+
+    assert is_switched_on(asked, lambda _: [Answer("integer", 5)]) is expected
