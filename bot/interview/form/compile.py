@@ -141,4 +141,4 @@ class Around:
 
 def is_true(value: JsonValue) -> bool:
     """Say whether a flag is set, also where the form has it as text."""
-    return (value in (True, "true") and not isinstance(value, int)) or value is True
+    return value is True or value == "true"

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 
 from bot.interview.form.form import Option, Text
 from bot.interview.form.support import CORE, Notes
-from bot.interview.form.texts import extension_text, read_text, with_label
+from bot.interview.form.texts import extension_text, read_text
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.codes import code_key, repeatable
@@ -65,11 +65,10 @@ def _option(element: JsonObject, kind: str) -> Option | None:
     inner, chosen = as_object(answer.value), repeatable(answer, kind)
     if chosen.value in ({}, ""):
         return None  # nothing can be chosen by it
-    prefix = next((text.base for url in _PREFIXES if (text := extension_text(element, url)).base), "")
     return Option(
         answer=chosen,
         label=label_of(answer, element),
-        prefix=prefix,
+        prefix=_prefix(element),
         ordinal=_score(element, inner),
         exclusive=_is_true(element, fhir_names.OPTION_EXCLUSIVE),
         selected=element.get("initialSelected") in (True, "true"),
@@ -97,15 +96,18 @@ def _plain(value: JsonValue) -> str:
 def _from_concept(concept: Concept, *, coded: bool) -> Option:
     coding: dict[str, JsonValue] = {"system": concept.system, "code": concept.code, "display": concept.display}
     chosen = repeatable(Answer("coding", coding), "choice")
-    prefix = next((text.base for url in _PREFIXES if (text := extension_text(concept.node, url)).base), "")
-    label = with_label(concept.node, "display", concept.designations)
+    translations = {**dict(concept.designations), **read_text(concept.node, "display").translations}
     return Option(
         answer=chosen if coded else Answer("string", concept.code),
-        label=Text(concept.display or concept.code, label.translations),
-        prefix=prefix,
+        label=Text(concept.display or concept.code, translations),
+        prefix=_prefix(concept.node),
         ordinal=_score(concept.node, {}),
         exclusive=_is_true(concept.node, fhir_names.OPTION_EXCLUSIVE),
     )
+
+
+def _prefix(element: JsonObject) -> str:
+    return next((text.base for url in _PREFIXES if (text := extension_text(element, url)).base), "")
 
 
 def _score(*elements: JsonObject) -> Decimal | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.interview.form.form import Item, Option, Presentation, Text
@@ -106,12 +106,6 @@ def _translated_to(node: object) -> Iterator[str]:
         yield from _translated_to(child)
 
 
-def with_label(element: JsonObject, name: str, designations: Sequence[tuple[str, str]]) -> Text:
-    """Return a display text whose translations come from extensions or from a code system."""
-    own = read_text(element, name)
-    return Text(own.base, {**dict(designations), **own.translations} if designations else own.translations)
-
-
 @dataclass(frozen=True, slots=True)
 class Synonyms:
     """Further names, by linkId: of the question, and of its options by code."""
@@ -122,17 +116,16 @@ class Synonyms:
 
 def with_synonyms(items: tuple[Item, ...], synonyms: Synonyms) -> tuple[Item, ...]:
     """Return items, and all inside them, with their further names; names of what the form does not have are left."""
-    return tuple(_with(item, synonyms) for item in items)
-
-
-def _with(item: Item, synonyms: Synonyms) -> Item:
-    named = synonyms.options.get(item.link_id, {})
-    return replace(
-        item,
-        synonyms=synonyms.questions.get(item.link_id, ()),
-        yes_said=named.get("true", ()) if item.type == "boolean" else (),
-        options=tuple(replace(option, synonyms=named.get(_code(option), ())) for option in item.options),
-        children=with_synonyms(item.children, synonyms),
+    return tuple(
+        replace(
+            item,
+            synonyms=synonyms.questions.get(item.link_id, ()),
+            yes_said=named.get("true", ()) if item.type == "boolean" else (),
+            options=tuple(replace(option, synonyms=named.get(_code(option), ())) for option in item.options),
+            children=with_synonyms(item.children, synonyms),
+        )
+        for item in items
+        for named in (synonyms.options.get(item.link_id, {}),)
     )
 
 

@@ -36,61 +36,43 @@ def relate(one: Answer, other: Answer) -> Relation:
     """Say how `one` stands to `other`; "different" where the types have no order or do not match."""
     kinds = {one.type, other.type}
     if kinds <= _NUMBERS:
-        return _relate_numbers(number(one.value), number(other.value))
+        return _in_order(number(one.value), number(other.value))
     if isinstance(one.value, str) and isinstance(other.value, str):
         if kinds <= _DATES:
             return compare_dates(one.value, other.value)
         if kinds == {"time"}:
             return compare_times(one.value, other.value)
         if kinds <= _TEXTS:
-            return _relate_plain(one.value, other.value)
-    if len(kinds) == 1:
-        return _relate_same_type(one, other)
-    return "different"
-
-
-def _relate_same_type(one: Answer, other: Answer) -> Relation:
+            return _in_order(one.value, other.value)
+    if kinds == {"quantity"}:
+        return relate_quantities(one, other)
     left, right = as_object(one.value), as_object(other.value)
-    match one.type:
-        case "coding":
-            return _same(same_coding(one, other))
-        case "quantity":
-            return relate_quantities(one, other)
-        case "reference":
-            return _same(bool(string(left, "reference")) and string(left, "reference") == string(right, "reference"))
-        case _:
-            return _same(one.value == other.value)
-
-
-def _same(equal: bool) -> Relation:
-    return "same" if equal else "different"
-
-
-def same_coding(one: Answer, other: Answer) -> bool:
-    """Compare codes; a coding without system (in a condition) means the code in any system."""
-    left, right = code_key(as_object(one.value)), code_key(as_object(other.value))
-    return len({left[0], right[0]} - {""}) <= 1 and left[1] == right[1]
+    if kinds == {"coding"}:
+        # A coding without system (in a condition) means the code in any system.
+        systems, codes = zip(code_key(left), code_key(right), strict=True)
+        same = len({*systems} - {""}) <= 1 and len({*codes}) == 1
+    elif kinds == {"reference"}:
+        same = bool(string(left, "reference")) and string(left, "reference") == string(right, "reference")
+    else:
+        same = len(kinds) == 1 and one.value == other.value
+    return "same" if same else "different"
 
 
 def relate_quantities(one: Answer, other: Answer) -> Relation:
     """Compare quantities of one unit, or of UCUM units of one dimension; "unknown" when the units do not allow it."""
     left, right = as_object(one.value), as_object(other.value)
     first, second = number(left.get("value")), number(right.get("value"))
-    if first is None or second is None:
-        return "unknown"
     units = [(string(side, "system"), string(side, "code") or string(side, "unit")) for side in (left, right)]
-    if units[0] == units[1]:
-        return _relate_numbers(first, second)
+    if first is None or second is None or units[0] == units[1]:
+        return _in_order(first, second)
     if units[0][0] == units[1][0] == UCUM:
-        return _relate_numbers(convert(first, units[0][1], units[1][1]), second)
+        return _in_order(convert(first, units[0][1], units[1][1]), second)
     return "unknown"
 
 
-def _relate_numbers(one: Decimal | None, other: Decimal | None) -> Relation:
-    if one is None or other is None:
-        return "unknown"
-    return "same" if one == other else "before" if one < other else "after"
-
-
-def _relate_plain(one: str, other: str) -> Relation:
-    return "same" if one == other else "before" if one < other else "after"
+def _in_order(one: Decimal | str | None, other: Decimal | str | None) -> Relation:
+    if isinstance(one, str) and isinstance(other, str):
+        return "same" if one == other else "before" if one < other else "after"
+    if isinstance(one, Decimal) and isinstance(other, Decimal):
+        return "same" if one == other else "before" if one < other else "after"
+    return "unknown"

@@ -91,20 +91,15 @@ def has_errors(findings: Iterable[Finding]) -> bool:
 
 def operation_outcome(findings: Iterable[Finding]) -> dict[str, JsonValue]:
     """Return an R4 OperationOutcome. It must hold an issue: without findings it says that nothing was found."""
-    issues: list[JsonValue] = [_issue(finding) for finding in findings]
-    return {"resourceType": "OperationOutcome", "issue": issues or [_nothing()]}
+    nothing = Finding("information", "informational", "", "No issues found.")
+    issues: list[JsonValue] = [_issue(finding) for finding in list(findings) or [nothing]]
+    return {"resourceType": "OperationOutcome", "issue": issues}
 
 
 def _issue(finding: Finding) -> dict[str, JsonValue]:
-    issue: dict[str, JsonValue] = {"severity": finding.severity, "code": finding.code}
-    if finding.rule:
-        issue["details"] = {"coding": [{"code": finding.rule}], "text": finding.text}
-    else:
-        issue["details"] = {"text": finding.text}
+    details: dict[str, JsonValue] = {"coding": [{"code": finding.rule}]} if finding.rule else {}
+    details["text"] = finding.text
+    issue: dict[str, JsonValue] = {"severity": finding.severity, "code": finding.code, "details": details}
     if finding.path:
         issue["expression"] = [finding.path]
     return issue
-
-
-def _nothing() -> dict[str, JsonValue]:
-    return {"severity": "information", "code": "informational", "details": {"text": "No issues found."}}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from bot.interview.values.codes import code_key
-from bot.interview.values.fhir_json import JsonObject, objects, split_canonical, string, value_of
+from bot.interview.values.fhir_json import JsonObject, as_object, objects, split_canonical, string, strings, value_of
 from bot.interview.values.patterns import matcher
 
 _MAX_IMPORTS = 20
@@ -177,7 +177,7 @@ class Terminology:
         if canonical in path or len(path) > _MAX_IMPORTS:
             return Expansion((), (f"ValueSet {canonical} imports itself",))
         given = list(_given_expansion(resource))
-        compose = _object(resource, "compose")
+        compose = as_object(resource.get("compose"))
         if not objects(compose, "include"):
             return _once(given, () if given else (f"ValueSet {canonical} says nothing of its codes",))
         found: list[Concept] = []
@@ -200,7 +200,7 @@ class Terminology:
 
     def _include(self, include: JsonObject, path: tuple[str, ...]) -> Expansion:
         """List what one include or exclude names: its system part and its imported value sets, intersected."""
-        imported = [self._expand(canonical, path) for canonical in _imports(include)]
+        imported = [self._expand(canonical, path) for canonical in strings(include, "valueSet")]
         parts = ([self._system_part(include)] if include.get("system") else []) + imported
         if not parts:
             return Expansion((), ("an include without system or value set",))
@@ -217,7 +217,8 @@ class Terminology:
         if system is None:
             return Expansion((), (f"CodeSystem {canonical} is not at hand",))
         unknown = tuple(reason for each in objects(include, "filter") if (reason := _filter_problem(each)))
-        kept = [] if unknown else [c for c in system.concepts.values() if _passes(system, c, include)]
+        filters, concepts = objects(include, "filter"), () if unknown else system.concepts.values()
+        kept = [each for each in concepts if all(_passes(system, each, rule) for rule in filters)]
         gap = () if system.complete else (f"CodeSystem {canonical} is at hand in part",)
         return Expansion(tuple(kept), unknown + gap)
 
@@ -242,7 +243,7 @@ class Terminology:
         resource = self.value_set(canonical)
         if resource is None or len(path) > _MAX_IMPORTS:
             return Member.UNKNOWN
-        compose = _object(resource, "compose")
+        compose = as_object(resource.get("compose"))
         if any(_names(self._include(each, path), system, code) for each in objects(compose, "exclude")):
             return Member.NO
         includes = objects(compose, "include")
@@ -258,22 +259,12 @@ class Terminology:
             part = self._system_part(include).concepts
             if code not in {concept.code for concept in part}:
                 return False
-        imports = [canonical for canonical in _imports(include) if canonical not in path]
+        imports = [canonical for canonical in strings(include, "valueSet") if canonical not in path]
         return all(self._member(canonical, system, code, path) is not Member.NO for canonical in imports)
 
 
 def _names(expansion: Expansion, system: str, code: str) -> bool:
     return any(concept.code == code and system in ("", concept.system) for concept in expansion.concepts)
-
-
-def _object(parent: JsonObject, name: str) -> JsonObject:
-    found = parent.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _imports(include: JsonObject) -> list[str]:
-    found = include.get("valueSet")
-    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
 
 
 def _system_of(include: JsonObject) -> str:
@@ -283,7 +274,7 @@ def _system_of(include: JsonObject) -> str:
 
 def _given_expansion(resource: JsonObject) -> Iterator[Concept]:
     """Yield the concepts of an expansion that came with the value set; headings (abstract) are left out."""
-    pending = list(reversed(objects(_object(resource, "expansion"), "contains")))
+    pending = list(reversed(objects(as_object(resource.get("expansion")), "contains")))
     while pending:
         node = pending.pop()
         if node.get("abstract") is not True and string(node, "code"):
@@ -312,27 +303,19 @@ def _filter_problem(rule: JsonObject) -> str:
     return "" if known else f"the filter {op or 'without operator'} on {name} is not supported"
 
 
-def _passes(system: CodeSystem, concept: Concept, include: JsonObject) -> bool:
-    return all(_passes_one(system, concept, rule) for rule in objects(include, "filter"))
-
-
-def _passes_one(system: CodeSystem, concept: Concept, rule: JsonObject) -> bool:
+def _passes(system: CodeSystem, concept: Concept, rule: JsonObject) -> bool:
     op, name, wanted = string(rule, "op"), string(rule, "property"), string(rule, "value")
     if op in _HIERARCHY:
         below = wanted in system.ancestors(concept.code)
         return below if op == "descendent-of" else (below or concept.code == wanted) is (op == "is-a")
     if op == "regex":
-        return _matches(wanted, concept.code)
+        test = matcher(wanted)
+        return test is not None and test(concept.code) is True
     values = _property(system, concept, name)
     if op == "exists":
         return bool(values) is (wanted == "true")
     choices = [part.strip() for part in wanted.split(",")] if op in {"in", "not-in"} else [wanted]
     return any(value in choices for value in values) is (op != "not-in")
-
-
-def _matches(pattern: str, code: str) -> bool:
-    test = matcher(pattern)
-    return test is not None and test(code) is True
 
 
 def _property(system: CodeSystem, concept: Concept, name: str) -> list[str]:
