@@ -7,7 +7,7 @@ is approved and compares; anything else raises.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import Formatter
 from typing import Literal, get_args
@@ -15,12 +15,13 @@ from typing import Literal, get_args
 from bot.catalog.catalog import Catalog, Pair
 from bot.errors import GuardViolation
 from bot.interview.form.form import Form
-from bot.interview.manners.spoken import FormField, form_text, spoken
+from bot.interview.manners.said import Answers, FormField, ListEntry, Quote, Said, Saying, Sentence, Slot
 from bot.interview.values.answer import Answer
 from bot.sentences.emergency_texts import sentences
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.interview_texts import INTERVIEW_TEXTS
 from bot.sentences.spelling import swiss
+from bot.sentences.spoken import form_text, spoken
 
 ContentField = Literal["question", "answer", "easy_answer"]
 
@@ -45,17 +46,6 @@ class Content:
     pair_id: str
     field: ContentField
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What stands in a slot: answers to one question."""
-
-    link_id: str
-    answers: tuple[Answer, ...]
-
-
-Slot = int | Answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +131,33 @@ def interface(language: str, key: str, **slots: int) -> Interface:
     return Interface(key, SENTENCES[language][key].format(**slots), slots)
 
 
-def repeat_answers(form: Form, language: str, key: str, answers: Answers, **numbers: int) -> Interface:
-    """Return a fixed sentence that says a patient's answers."""
-    slots: dict[str, Slot] = {**numbers, "answer": answers}
-    return Interface(key, _filled(SENTENCES[language][key], slots, form, language), slots)
+def reply_of(said: Said, form: Form) -> Reply:
+    """Put what an interview says into words."""
+    parts, choices = (tuple(_worded(sayings, form, said.language)) for sayings in (said.parts, said.choices))
+    return Reply(said.language, parts, choices)
 
 
-def from_form(form: Form, language: str, link_id: str, name: FormField, number: int = 0) -> FormText | None:
-    """Return a text of the form as a part; None when the form has none."""
-    text = form_text(form, link_id, name, number, language)
-    return FormText(link_id, name, text, number) if text else None
+def _worded(sayings: Sequence[Saying], form: Form, language: str) -> Iterator[Part]:
+    for saying in sayings:
+        part = part_of(saying, form, language)
+        if part is not None:
+            yield part
+
+
+def part_of(saying: Saying | None, form: Form, language: str) -> Part | None:
+    """Return what an interview says as a part; None for a text that the form does not have."""
+    match saying:
+        case Sentence(key, slots, otherwise):
+            key = key if key in SENTENCES[language] or not otherwise else otherwise
+            return Interface(key, _filled(SENTENCES[language][key], slots, form, language), slots)
+        case Quote(link_id, name, number, otherwise):
+            text = form_text(form, link_id, name, number, language)
+            return FormText(link_id, name, text, number) if text else part_of(otherwise, form, language)
+        case ListEntry(number, label, value):
+            called, answer = part_of(label, form, language), part_of(value, form, language)
+            if isinstance(called, FormText) and isinstance(answer, Interface):
+                return Entry(number, called, answer)
+    return None
 
 
 def guard(reply: Reply, catalog: Catalog | None, *, shown: frozenset[str], heard: Heard | None = None) -> Reply:

@@ -11,9 +11,10 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from bot.errors import BadData
+from bot.interview.manners.said import Answers, Slot
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import NotJson, as_object, dump, parse
-from bot.sentences.reply import Answers, Content, Entry, FormText, Interface, Part, Reply, Slot
+from bot.sentences.reply import Content, Entry, FormText, Interface, Part, Reply
 from bot.talk.dialogue import State
 
 

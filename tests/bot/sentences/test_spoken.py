@@ -11,22 +11,10 @@ from hypothesis import strategies as st
 
 from bot.errors import GuardViolation
 from bot.interview.load import load_form
-from bot.interview.manners.spoken import MAX_OWN_WORDS, escaped, form_text, spoken
+from bot.interview.manners.said import Answers, FormField, ListEntry, Quote, Sentence, with_answers
 from bot.interview.values.answer import Answer
-from bot.sentences.reply import (
-    SENTENCES,
-    Answers,
-    Entry,
-    FormText,
-    Heard,
-    Interface,
-    Part,
-    Reply,
-    from_form,
-    guard,
-    interface,
-    repeat_answers,
-)
+from bot.sentences.reply import SENTENCES, Entry, FormText, Heard, Interface, Part, Reply, guard, interface, part_of
+from bot.sentences.spoken import MAX_OWN_WORDS, escaped, form_text, spoken
 from tests.bot.interview.chat import mammography
 from tests.bot.interview.walk.engine_steps import text, whole
 
@@ -40,24 +28,34 @@ def checked(part: Part, heard: Heard | None = HEARD, language: str = "de") -> Re
     return guard(Reply(language, (part,)), None, shown=frozenset(), heard=heard)
 
 
-def question(link_id: str = "age", language: str = "de") -> FormText:
-    part = from_form(FORM, language, link_id, "question")
-    assert part is not None
+def quoted(link_id: str, name: FormField, number: int = 0, language: str = "de") -> FormText:
+    part = part_of(Quote(link_id, name, number), FORM, language)
+    assert isinstance(part, FormText)
     return part
 
 
-def place_repeated(language: str = "de") -> Interface:
-    return repeat_answers(FORM, language, "read_back", Answers(PLACE, (ADA,)))
+def question(link_id: str = "age", language: str = "de") -> FormText:
+    return quoted(link_id, "question", language=language)
+
+
+def repeated(key: str, link_id: str, answer: Answer = ADA) -> Interface:
+    part = part_of(with_answers(key, link_id, (answer,)), FORM, "de")
+    assert isinstance(part, Interface)
+    return part
+
+
+def place_repeated() -> Interface:
+    return repeated("read_back", PLACE)
 
 
 def entry() -> Entry:
-    return Entry(3, question(PLACE), repeat_answers(FORM, "de", "summary_answer", Answers(PLACE, (ADA,))))
+    part = part_of(ListEntry(3, Quote(PLACE, "question"), with_answers("summary_answer", PLACE, (ADA,))), FORM, "de")
+    assert isinstance(part, Entry)
+    return part
 
 
 def test_texts_of_the_form_and_answers_of_the_patient_pass() -> None:
-    title, option = from_form(FORM, "de", "", "title"), from_form(FORM, "de", "implant", "option", 1)
-    assert title is not None
-    assert option is not None
+    title, option = quoted("", "title"), quoted("implant", "option", 1)
     parts = (title, question(), place_repeated(), interface("de", "progress", number=1, total=2), entry())
 
     reply = Reply("de", parts, choices=(option,))
@@ -82,8 +80,8 @@ def test_texts_of_the_form_and_answers_of_the_patient_pass() -> None:
         FormText("age", "short", ""),  # no text is no approved text
         FormText("implant", "option", "Nein", number=False),
         replace(place_repeated(), text="Ich habe verstanden: „Klinik Eva“. Stimmt das?"),
-        repeat_answers(FORM, "de", "read_back", Answers(PLACE, (text("Klinik Eva"),))),  # another patient's
-        repeat_answers(FORM, "de", "read_back", Answers("note", (ADA,))),  # the answer to another question
+        repeated("read_back", PLACE, text("Klinik Eva")),  # another patient's
+        repeated("read_back", "note"),  # the answer to another question
         Interface("read_back", "Ich habe verstanden: x. Stimmt das?", {"answer": "x"}),  # type: ignore[dict-item]
         Interface("read_back", SENTENCES["de"]["read_back"].format(answer=5), {"answer": 5, "more": 1}),
         Interface("progress", "Frage „Klinik Ada“ von 2", {"number": Answers(PLACE, (text("x"),)), "total": 2}),
@@ -106,6 +104,15 @@ def test_without_an_interview_nothing_of_one_passes(part: Part) -> None:
         checked(part, language="en")
 
 
+def test_what_a_form_or_the_program_does_not_say_is_left_out_or_said_otherwise() -> None:
+    missing = Quote("age", "open_label")
+
+    assert part_of(missing, FORM, "de") is None
+    assert part_of(replace(missing, otherwise=Sentence("own_words")), FORM, "de") == interface("de", "own_words")
+    assert part_of(Sentence("why_nothing", otherwise="not_understood"), FORM, "en") == interface("en", "not_understood")
+    assert part_of(ListEntry(1, missing, Sentence("summary_open")), FORM, "de") is None
+
+
 @given(place=st.integers(0, 1000), bits=st.integers(1, 127))
 def test_one_changed_character_is_refused(place: int, bits: int) -> None:
     for part in (question(), place_repeated()):
@@ -117,7 +124,7 @@ def test_one_changed_character_is_refused(place: int, bits: int) -> None:
 
 def test_a_refusal_never_quotes_a_patient() -> None:
     with pytest.raises(GuardViolation, match="not approved text") as caught:
-        checked(repeat_answers(FORM, "de", "read_back", Answers(PLACE, (text("Meier"),))))
+        checked(repeated("read_back", PLACE, text("Meier")))
 
     assert "Meier" not in str(caught.value)
 

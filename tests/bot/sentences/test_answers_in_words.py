@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.interview.reading.reading import Asked, Read, Unit
-from bot.interview.reading.wording import format_answer
 from bot.interview.values.answer import Answer
+from bot.sentences.spoken import format_answer
 from tests.bot.interview.reading.replies import KG, G, options, reply
 
 LANGUAGES = st.sampled_from(["de", "de-CH", "en"])
@@ -53,14 +53,8 @@ def test_answers_are_worded_in_the_language_of_the_chat(language: str, kind: str
     assert format_answer(Answer(kind, value), language=language) == words
 
 
-def test_an_option_is_worded_by_its_label() -> None:
-    listed = options(("Linke Brust", "L"), "Rechte Brust")
-
-    assert format_answer(listed[0].answer, language="de", options=listed) == "Linke Brust"
-
-
 def _round_trip(answer: Answer, question: Asked, language: str) -> None:
-    words = format_answer(answer, language=language, options=question.options)
+    words = format_answer(answer, language=language)
     reading = reply(words, question, language=language)
     assert isinstance(reading, Read), (words, reading)
     assert reading.answers == (answer,)
@@ -118,9 +112,7 @@ def test_amounts_can_be_read_again(number: Decimal, unit: Unit, language: str) -
 def test_options_can_be_read_again(labels: list[str], language: str) -> None:
     question = Asked("choice", options=options(*labels))
     for option in question.options:
-        reading = reply(
-            format_answer(option.answer, language=language, options=question.options), question, language=language
-        )
+        reading = reply(option.labels[0], question, language=language)
         if isinstance(reading, Read):
             assert reading == Read((option.answer,), literal=True)
         else:
