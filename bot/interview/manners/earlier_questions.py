@@ -91,7 +91,7 @@ def list_answers(listener: Listener, paths: Sequence[Path]) -> tuple[list[Saying
             link_id, number = around[-1]
             said += [Quote(link_id, "question"), Sentence("instance", {"number": number + 1})]
         group = around
-        item = listener.form.by_link_id[path[-1][0]]
+        item = listener.item(path)
         if not is_named(item, listener.language):
             continue
         said.append(ListEntry(len(listed) + 1 if item.asked else 0, name_of(item.link_id), _standing(listener, path)))
@@ -246,7 +246,7 @@ def _new_answers(listener: Listener, path: Path, text: str) -> tuple[Answer, ...
 
 def _called(listener: Listener, path: Path, text: str) -> int:
     """Return how well a message calls a question by its name: by its synonyms, else by telling words of its own."""
-    item, language, said = listener.form.by_link_id[path[-1][0]], listener.language, words(text)
+    item, language, said = listener.item(path), listener.language, words(text)
     names = [words(name) for name in (*item.synonyms, item.presentation.short.into(language))]
     # "Since" or "when" alone is in too many sentences to call a question by.
     telling = [name for name in names if not COMMON_WORDS.issuperset(name)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 
 from bot.interview.form.form import Path
 from bot.interview.manners.earlier_questions import (
@@ -49,29 +48,15 @@ class Hearing:
     """Takes one message in a turn; any text at all."""
 
     def __init__(self, turn: OpenTurn, text: str) -> None:
+        """Hear whether the message is a command, asks something itself, or says yes or no, with what stands beside."""
         self.turn = turn
         self.text = text
         self.language = turn.language
-
-    @cached_property
-    def command(self) -> Command | None:
-        """What the patient wants done, where the whole message says that."""
-        return read_command(self.text, language=self.language)
-
-    @cached_property
-    def yes_no(self) -> Read | None:
-        """The yes or no that the message says, with what stands beside it."""
-        said = read_yes_no(self.text, language=self.language)
-        return said if isinstance(said, Read) else None
-
-    @property
-    def says_yes(self) -> bool:
-        return self.yes_no is not None and self.yes_no.answers[0].value is True
-
-    @cached_property
-    def asks(self) -> str:
-        """Whether the message asks something itself: no, maybe, clear."""
-        return question_like(self.text, self.language)
+        self.command = read_command(text, language=turn.language)
+        self.asks = question_like(text, turn.language)
+        said = read_yes_no(text, language=turn.language)
+        self.yes = said.answers[0].value is True if isinstance(said, Read) else None
+        self.beside = said.remainder if isinstance(said, Read) else ""
 
     def take(self) -> None:
         """Take the message, whatever is open."""
@@ -112,20 +97,20 @@ class Hearing:
             turn.say("yes_or_no")
             turn.ask(brief=True)
         elif self.asks != "clear":
-            self._react(step, turn.listener.read(step, self.text))
+            self._react(step, turn.read(step, self.text))
         else:
             self._leave_to_team(step)
 
     def _leave_to_team(self, question: AskItem) -> None:
         """Take a question where there is room for anything as meant for the team, if the patient agrees."""
         turn = self.turn
-        reading = turn.listener.read(question, self.text)
+        reading = turn.read(question, self.text)
         if question.item.type not in FREE_TEXT or not isinstance(reading, Read):
             turn.say("no_pairs")
             self._ask_again(question)
             return
         answers = self._with_earlier(question, reading.answers)
-        if problems := turn.listener.problems(question.path, answers):
+        if problems := turn.problems(question.path, answers):
             turn.fail(question, "", problems)
         else:
             turn.propose(answers)
@@ -135,7 +120,7 @@ class Hearing:
 
     def _take_reply(self) -> None:
         turn, step = self.turn, self.turn.step
-        if self.command is not None and not turn.listener.picks(self.text):
+        if self.command is not None and not turn.picks(self.text):
             waits = turn.talk.pending is not None and not turn.talk.proposed
             if self.command.kind == "skip" and waits and isinstance(step, AskItem):
                 turn.say("yes_or_no")
@@ -157,14 +142,14 @@ class Hearing:
         if self._corrects(plainly=True):
             return True
         any_words = question.item.type in FREE_TEXT or bool(question.item.open and question.options)
-        if any_words or self.turn.listener.takes(question, self.text):
+        if any_words or self.turn.takes(question, self.text):
             return False
-        confirms = self.yes_no is not None and self.turn.talk.pending is not None
+        confirms = self.yes is not None and self.turn.talk.pending is not None
         return not confirms and self._corrects()
 
     def _take_answer(self, question: AskItem) -> None:
         turn, item = self.turn, question.item
-        reading = turn.listener.read(question, self.text)
+        reading = turn.read(question, self.text)
         if self._says_bare_yes(question, reading):
             turn.fail(question, "which_one" if question.options else "go_ahead")
         elif self.asks == "clear" and not (
@@ -181,7 +166,7 @@ class Hearing:
 
     def _says_bare_yes(self, question: AskItem, reading: Reading) -> bool:
         """Say whether the patient said yes to a list, or to room for words: they mean something, but not yet what."""
-        if not self.says_yes or (self.yes_no and self.yes_no.remainder):
+        if not self.yes or self.beside:
             return False
         if question.item.type in FREE_TEXT and not question.options:
             return self.turn.talk.tries == 0
@@ -227,7 +212,7 @@ class Hearing:
         item = question.item
         coded = any(string(code, "code") == CONSENT_CODE for code in objects(item.raw, "code"))
         asks_consent = item.type == "boolean" and (coded or item.link_id == "consent")
-        bare = self.yes_no is not None and not self.yes_no.remainder
+        bare = self.yes is not None and not self.beside
         if bare or asks_consent or item.type in FREE_TEXT or not tells_something(self.text):
             return None
         said = own_words(self.text)
@@ -249,7 +234,7 @@ class Hearing:
         elif not reading.answers:
             turn.propose((), nothing=True)
             turn.read_back(question)
-        elif problems := turn.listener.problems(question.path, answers):
+        elif problems := turn.problems(question.path, answers):
             turn.fail(question, "", problems)
         elif reading.literal:
             turn.give(question, answers)
@@ -266,13 +251,12 @@ class Hearing:
 
     def _confirms(self, question: AskItem) -> bool:
         """Take the reply to "is that right?"; say whether the message was such a reply."""
-        turn, talk, yes_no = self.turn, self.turn.talk, self.yes_no
-        if yes_no is None:
+        turn, talk = self.turn, self.turn.talk
+        if self.yes is None:
             return self._doubts(question)
-        if self.says_yes:
-            any_words = not yes_no.remainder or question.item.type in FREE_TEXT
-            more = None if any_words else turn.listener.read(question, yes_no.remainder)
-            if yes_no.remainder and self._pending_is_no(question):
+        if self.yes:
+            more = turn.read(question, self.beside) if self.beside and question.item.type not in FREE_TEXT else None
+            if self.beside and self._pending_is_no(question):
                 # "Yes, I have had it", to "I understood: No": that may be meant against it.
                 turn.drop_pending()
                 turn.fail(question, "corrected", kept=self.noted(question))
@@ -287,8 +271,8 @@ class Hearing:
                 turn.give(question, talk.pending, proposed=talk.proposed)
             return True
         turn.drop_pending()
-        ends = not yes_no.remainder or is_end(yes_no.remainder, self.language)
-        reading = None if ends else turn.listener.read(question, yes_no.remainder)
+        ends = not self.beside or is_end(self.beside, self.language)
+        reading = None if ends else turn.read(question, self.beside)
         if isinstance(reading, Read) and reading.answers and question.item.type != "boolean":
             own = any(answer.type == "string" for answer in reading.answers)
             self._understood(question, replace(reading, literal=reading.literal and not own))
@@ -310,7 +294,7 @@ class Hearing:
         """Ask again for yes or no, unless the message is an answer, or a question of its own."""
         turn, talk = self.turn, self.turn.talk
         declined = talk.declined or talk.proposed
-        if self.asks != "clear" and self._replaces(turn.listener.read(question, self.text)):
+        if self.asks != "clear" and self._replaces(turn.read(question, self.text)):
             turn.drop_pending(declined=declined)
             return False
         if has_second_thoughts(self.text, self.language):
@@ -336,28 +320,30 @@ class Hearing:
     # Replies to "anything else?"
 
     def _take_another(self, step: AskAnother) -> None:
-        turn, yes_no = self.turn, self.yes_no
-        any_words = step.item.type in FREE_TEXT
+        turn = self.turn
         # A long sentence with "no" in it is an answer where any words are one.
-        says_no = yes_no is not None and not self.says_yes
-        declines = says_no and yes_no and not (any_words and len(words(yes_no.remainder)) > MOST_AFTER_NO)
-        if is_end(self.text, self.language) or declines or self._does_not_know(step):
+        answers = step.item.type in FREE_TEXT and len(words(self.beside)) > MOST_AFTER_NO
+        declines = self.yes is False and not answers
+        silent = step.item.type != "group" and isinstance(
+            turn.read(turn.question(step.path), self.text), DontKnow | Refused
+        )
+        if is_end(self.text, self.language) or declines or silent:
             turn.leave("skipped")
-        elif yes_no is not None and self.says_yes:
+        elif self.yes:
             self._begin_another(step)
-            if not (yes_no.remainder and self._answers_ahead(yes_no.remainder, sure=False)):
+            if not (self.beside and self._answers_ahead(self.beside, sure=False)):
                 turn.go_on()
-        elif self.asks == "clear" or not self._answers_instead(step):
+        else:
+            # The next answer itself may be meant as a "yes"; in a group, that it begins another instance is guessed.
+            before = turn.session
+            if self.asks != "clear":
+                self._begin_another(step)
+                if self._answers_ahead(self.text, sure=step.item.type != "group"):
+                    return
+            turn.session = before
             turn.aside = "clear" if self.asks == "clear" else "maybe"
             turn.say("on_with")
             turn.ask(brief=True)
-
-    def _does_not_know(self, step: AskAnother) -> bool:
-        """Say whether the patient does not know, or will not say."""
-        if step.item.type == "group":
-            return False
-        listener = self.turn.listener
-        return isinstance(listener.read(listener.question(step.path), self.text), DontKnow | Refused)
 
     def _begin_another(self, step: AskAnother) -> None:
         if step.item.type == "group":
@@ -366,23 +352,13 @@ class Hearing:
         else:
             self.turn.open_again(step.path, more=True)
 
-    def _answers_instead(self, step: AskAnother) -> bool:
-        """Take the next answer itself as a "yes"; undo that where it is none."""
-        session = self.turn.session
-        self._begin_another(step)
-        # In a group, that the words begin another instance was only guessed.
-        if self._answers_ahead(self.text, sure=step.item.type != "group"):
-            return True
-        self.turn.session = session
-        return False
-
     def _answers_ahead(self, rest: str, *, sure: bool) -> bool:
         """Read words as the answer to the question that follows; unless `sure`, they are read back."""
         question = self.turn.step
-        reading = self.turn.listener.read(question, rest) if isinstance(question, AskItem) else None
+        reading = self.turn.read(question, rest) if isinstance(question, AskItem) else None
         if not isinstance(question, AskItem) or not isinstance(reading, Read) or not reading.answers:
             return False
-        if self.turn.listener.problems(question.path, self._with_earlier(question, reading.answers)):
+        if self.turn.problems(question.path, self._with_earlier(question, reading.answers)):
             return False
         self._understood(question, Read(reading.answers, literal=sure and reading.literal))
         return True
@@ -402,7 +378,7 @@ class Hearing:
                 turn.say("paused")
             case "resume" | "repeat":
                 turn.ask()
-            case "back" if (before := question_before(turn.listener)) is not None:
+            case "back" if (before := question_before(turn)) is not None:
                 turn.revisit(before)
             case _:
                 self._tell(command)
@@ -430,7 +406,7 @@ class Hearing:
 
     def _change(self, target: str) -> None:
         """Find the question that is to be answered anew."""
-        turn, form = self.turn, self.turn.engine.form
+        turn, form = self.turn, self.turn.form
         settled = settled_questions(form, turn.session.filling)
         number = number_meant(target)
         if number is not None and turn.talk.listed:
@@ -473,7 +449,7 @@ class Hearing:
                 self._obey(command)
         elif self._corrects():
             return
-        elif not (found := questions_meant(turn.engine.form, listed, self.text, self.language)):
+        elif not (found := questions_meant(turn.form, listed, self.text, self.language)):
             turn.aside = "maybe"
             turn.say("change_which")
         elif len(found) > 1:
@@ -510,7 +486,7 @@ class Hearing:
         be confirmed waits on. `plainly`: only where a new answer is set against the old one.
         """
         turn, step, talk = self.turn, self.turn.step, self.turn.talk
-        found = find_correction(turn.listener, self.text, plainly=plainly)
+        found = find_correction(turn, self.text, plainly=plainly)
         if found is None:
             return False
         if talk.phase == "asking" and isinstance(step, AskItem) and talk.pending and not talk.proposed:
@@ -525,7 +501,7 @@ class Hearing:
             answers = _different([*(each for each in turn.answers(path) if each not in alone), *answers])
         turn.open_again(path, pending=answers)
         turn.parts.append(name_of(item.link_id))
-        turn.read_back(turn.listener.question(path))
+        turn.read_back(turn.question(path))
         return True
 
     def _in_another_instance(self, path: Path) -> Path:

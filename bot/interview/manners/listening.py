@@ -54,9 +54,15 @@ _NUMBER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Listener:
-    """Hears messages as things stand: what is open, and what a message is to it."""
+    """Hears messages as things stand: what is open, and what a message is to it.
+
+    Attributes:
+        engine: Of the form that is asked.
+        now: The present, with time zone.
+        session: As things stand.
+    """
 
     engine: Engine
     now: datetime
@@ -78,6 +84,9 @@ class Listener:
     def step(self) -> Step:
         """What is open: the question that the patient went back to, else what comes next."""
         return self.question(self.talk.revisit) if self.talk.revisit else self.engine.next(self.session.filling)
+
+    def item(self, path: Path) -> Item:
+        return self.form.by_link_id[path[-1][0]]
 
     def question(self, path: Path) -> AskItem:
         """Return the question at a place."""

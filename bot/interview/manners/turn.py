@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from decimal import Decimal
 from itertools import takewhile
 from typing import Any
@@ -13,13 +12,13 @@ from bot.interview.form.form import Item, Option, Path
 from bot.interview.manners.earlier_questions import list_answers, questions
 from bot.interview.manners.listening import FREE_TEXT, NUMBERS, Listener, QuestionLike, unit_in_words, usual_unit
 from bot.interview.manners.said import FormField, Quote, Said, Saying, Sentence, name_of, with_answers
-from bot.interview.manners.session import Session, Status, Talk
+from bot.interview.manners.session import Session, Status
 from bot.interview.rules.answers import Problem
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import number as as_number
 from bot.interview.values.fhir_json import string
 from bot.interview.values.fhir_names import CHOICES
-from bot.interview.walk.engine import AskAnother, AskItem, Done, Engine, Show, Step
+from bot.interview.walk.engine import AskAnother, AskItem, Done, Show
 from bot.interview.walk.filling import Cleared, Event, Given, MarkedForStaff, NoMore, Shown, Skipped
 from bot.text import fold
 
@@ -47,48 +46,19 @@ class Turn:
 
 
 @dataclass(slots=True)
-class OpenTurn:
+class OpenTurn(Listener):
     """The turn in hand: all that changes its state is here.
 
     Attributes:
-        engine: Of the form that is asked.
-        now: The present, with time zone.
         session: As changed so far.
         parts: What was said so far.
         choices: What can be chosen by number.
         aside: Whether the message is no answer, but a question to somebody who can answer it.
     """
 
-    engine: Engine
-    now: datetime
-    session: Session
     parts: list[Saying] = field(default_factory=list)
     choices: tuple[Saying, ...] = ()
     aside: QuestionLike = "no"
-
-    @property
-    def listener(self) -> Listener:
-        """What is open, and what messages are to it, as things stand now."""
-        return Listener(self.engine, self.now, self.session)
-
-    @property
-    def language(self) -> str:
-        return self.session.language
-
-    @property
-    def talk(self) -> Talk:
-        return self.session.talk
-
-    @property
-    def step(self) -> Step:
-        """What is open: the question that the patient went back to, else what comes next."""
-        return self.listener.step
-
-    def answers(self, path: Path) -> tuple[Answer, ...]:
-        return self.engine.answers(self.session.filling, path)
-
-    def item(self, path: Path) -> Item:
-        return self.engine.form.by_link_id[path[-1][0]]
 
     def end(self) -> Turn:
         """Return what the turn came to."""
@@ -130,7 +100,7 @@ class OpenTurn:
 
     def give(self, question: AskItem, answers: tuple[Answer, ...], *, proposed: bool = False) -> None:
         """Accept answers and go on."""
-        self.say_problems(self.listener.problems(question.path, answers, "warning"))
+        self.say_problems(self.problems(question.path, answers, "warning"))
         self.apply(Given(question.path, answers, proposed=proposed))
         self.onward()
         self.go_on()
@@ -325,7 +295,7 @@ class OpenTurn:
 
     def _announce(self, path: Path) -> None:
         """Say the headings of groups that begin here: linkIds with their repetition, without questions in between."""
-        groups = tuple(step for step in path[:-1] if self.engine.form.by_link_id[step[0]].type == "group")
+        groups = tuple(step for step in path[:-1] if self.form.by_link_id[step[0]].type == "group")
         for depth in range(1, len(groups) + 1):
             if self.talk.heading[:depth] == groups[:depth]:
                 continue
@@ -387,7 +357,7 @@ class OpenTurn:
         may_propose = self.talk.pending is None and not self.talk.declined
         if self.answers(question.path):
             self.repeat("so_far", question.path, question.proposal)
-        elif may_propose and not self.listener.problems(question.path, question.proposal):
+        elif may_propose and not self.problems(question.path, question.proposal):
             self.note(pending=question.proposal, proposed=True)
         if self.talk.proposed and self.talk.pending is not None:
             self.repeat("proposal", question.path, self.talk.pending)
@@ -399,7 +369,7 @@ class OpenTurn:
             any_words = question.item.type in FREE_TEXT and not question.options
             self.say("read_back_has_none" if any_words else "read_back_none")
             return
-        if self.listener.is_unusual(question, pending):
+        if self.is_unusual(question, pending):
             self.say("unusual")
         self.repeat("proposal" if self.talk.proposed else "read_back", question.path, pending)
 
@@ -426,7 +396,7 @@ class OpenTurn:
     def _say_problem(self, problem: Problem, link_id: str) -> None:
         limit, key = problem.parameters.get("limit"), f"problem_{problem.code}"
         if problem.code == "constraint":
-            of = self.engine.form.by_link_id[link_id] if link_id else self.engine.form
+            of = self.form.by_link_id[link_id] if link_id else self.form
             same = (
                 number
                 for number, each in enumerate(of.constraints)
@@ -449,11 +419,11 @@ class OpenTurn:
     def show_summary(self, *, closing: bool) -> None:
         """Say all that was answered; `closing`: and ask whether it may go."""
         filling = self.session.filling
-        paths = list(questions(self.engine.form, filling, shown_too=True))
+        paths = list(questions(self.form, filling, shown_too=True))
         if not closing:
             paths = [path for path in paths if filling.settled(path) or self.answers(path)]
         self.say("summary" if any(self.answers(path) for path in paths) else "summary_empty")
-        said, listed = list_answers(self.listener, paths)
+        said, listed = list_answers(self, paths)
         self.parts += said
         if self.talk.phase == "asking":
             self.note(listed=listed)
@@ -482,7 +452,7 @@ class OpenTurn:
 
     def choose(self, paths: Sequence[Path], key: str) -> None:
         """List questions, and ask which answer is to be changed."""
-        said, listed = list_answers(self.listener, paths)
+        said, listed = list_answers(self, paths)
         self.parts += said
         self.say(key)
         self.onward()
