@@ -10,14 +10,14 @@ MAX_LINES = 400
 
 # Rules without I/O: they may import one another, but no adapter, no wiring and no edge.
 PURE = (
-    "bot.talk.acknowledgement",
+    "bot.talk.messages",
     "bot.matching.emergency",
     "bot.talk.stored_reply",
     "bot.web.links",
     "bot.matching",
     "bot.matching.calibration",
     "bot.catalog.catalog",
-    "bot.talk.acknowledgement",
+    "bot.talk.messages",
     "bot.talk.dialogue",
     "bot.sentences.emergency_texts",
     "bot.errors",

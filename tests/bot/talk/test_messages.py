@@ -10,9 +10,9 @@ from bot import Assistant
 from bot.adapters.sql_records import SqlRecords
 from bot.ports import StoredConversation
 from bot.sentences.reply import SENTENCES
-from bot.talk.acknowledgement import reaction, refuses
 from bot.talk.conversation import Conversation
 from bot.talk.dialogue import State
+from bot.talk.messages import reaction, refuses
 from bot.talk.reactions import Reactions
 from tests.bot.talk.test_conversation_interview import NOW, texts
 

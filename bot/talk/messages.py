@@ -1,7 +1,7 @@
-"""Recognise messages that ask nothing: short reactions (thanks, relief …), and words that call off an alarm.
+"""Recognise a whole message by its words: small talk, thanks, relief, refusals, wishes, and that an alarm is none.
 
-A message is a reaction only if all of it is made of known phrases (``reaction_phrases/``), in any order; one word
-too many and it is something else. So "danke tschüss" is one and "danke, aber tut das weh?" is none. Announcements
+The words are data (``reaction_phrases/``). A message is a reaction only if all of it is made of known phrases, in any
+order; one word too many and it is something else. So "danke tschüss" is one and "danke, aber tut das weh?" is none. Announcements
 ("dann frag ich die Ärztin") and refusals ("ich will nicht hin") end in words of the patient's own: whoever replies to
 those looks for red flags first.
 """
@@ -28,6 +28,15 @@ CLOSED = frozenset[Kind]({"farewell", "thanks", "hesitation", "relief", "agreeme
 MOST_WORDS = 24
 MOST_CALLING_OFF = 14  # words
 _FOLDER = Path(__file__).parent / "reaction_phrases"
+# "Can we do the questionnaire", unless it is asked about, refused or feared.
+_WANTS_INTERVIEW = re.compile(
+    r"^(?!(?:wie|was|wann|warum|wieso|wo|wer|muss|kann|darf|soll|how|what|when|why|where|who|do i|must i|can i)\b)"
+    r"(?=.*\b(?:fragebogen|fragebogn|(?:fragen|frag) (?:\w+ )?(?:der|von der|fuer die|aus der) radiologie|anamnese|"
+    r"questionnaire|(?:radiology|medical|history) questions)\b)"
+    r"(?=.*\b(?:mach(?:e|en|ma|n|t)?|ausfuell\w*|beantwort\w*|start\w*|anfang\w*|fang\w*|beginn\w*|loslegen|fill\w*|"
+    r"answer|do|begin)\b)"
+    r"(?!.*\b(?:nicht|angst|kein\w*|don t|afraid|scared|not|never|no)\b)"
+)
 _CLAUSE = re.compile(r"[.!,;:\n…–—]+|\s-+\s|(?<=\w)\s*[)(]+")
 
 
@@ -105,6 +114,40 @@ def refuses(text: str) -> bool:
     return any(one.refusing.search(said) for one in each) and not any(one.asking.match(said) for one in each)
 
 
+def small_talk(text: str) -> str | None:
+    """Return which kind of small talk a whole message is, a key of the interface texts; None when it is a question."""
+    said = " ".join(words(text))
+    return next((key for key, messages in _messages()["small_talk"].items() if said in messages), None)
+
+
+def asks_on(text: str) -> bool:
+    """Say whether a whole message asks on from the answer before: "und dann?", "why?"."""
+    return " ".join(words(text)) in _messages()["follow_ups"]
+
+
+def asks_easier(text: str) -> bool:
+    """Say whether a whole message asks for the easy answer."""
+    return " ".join(words(text)) in _messages()["easier"]
+
+
+def agrees(text: str) -> bool:
+    """Say whether a whole message is a bare yes."""
+    return " ".join(words(text)) in _messages()["yes"]
+
+
+def wants_interview(text: str) -> bool:
+    """Say whether a message asks for the questions of the radiology team."""
+    said = " ".join(words(text))
+    return said in _messages()["interview"] or bool(_WANTS_INTERVIEW.search(said))
+
+
+def nothing_asked(text: str) -> str | None:
+    """Return the key of the reply to yes or no where nothing was asked; None when it is something else."""
+    if agrees(text):
+        return "ask_away"
+    return "stop" if " ".join(words(text)) in _messages()["no"] else None
+
+
 def calls_off(text: str) -> bool:
     """Say whether a whole message says that an alarm is none: "nein", "kein Notfall", "I'm fine", "weiter"."""
     said = words(text)
@@ -146,6 +189,13 @@ def _reactions(language: str) -> _Reactions:
 def _all_clear() -> tuple[re.Pattern[str], re.Pattern[str]]:
     listed = _load("all_clear")
     return re.compile("|".join(listed["phrases"])), re.compile("|".join(listed["fill"]))
+
+
+@lru_cache(maxsize=1)
+def _messages() -> dict[str, Any]:
+    listed = _load("messages")
+    small_talk_ = {kind: frozenset(texts) for kind, texts in listed.pop("small_talk").items()}
+    return {"small_talk": small_talk_, **{name: frozenset(texts) for name, texts in listed.items()}}
 
 
 def _load(name: str) -> dict[str, Any]:
