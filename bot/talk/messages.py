@@ -1,9 +1,9 @@
 """Recognise a whole message by its words: small talk, thanks, relief, refusals, wishes, and that an alarm is none.
 
 The words are data (``reaction_phrases/``). A message is a reaction only if all of it is made of known phrases, in any
-order; one word too many and it is something else. So "danke tschüss" is one and "danke, aber tut das weh?" is none. Announcements
-("dann frag ich die Ärztin") and refusals ("ich will nicht hin") end in words of the patient's own: whoever replies to
-those looks for red flags first.
+order; one word too many and it is something else. So "danke tschüss" is one and "danke, aber tut das weh?" is none.
+Announcements ("dann frag ich die Ärztin") and refusals ("ich will nicht hin") end in words of the patient's own:
+whoever replies to those looks for red flags first.
 """
 
 from __future__ import annotations
