@@ -15,14 +15,13 @@ from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.catalog.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import UserFixable
 from bot.matching import store
+from bot.matching.fit_head import Part
 from bot.matching.red_flags import digest as red_flags_digest
-from bot.matching.train import Part
 from bot.matching.training import indexed_texts, train_catalog
 from bot.outbox_ports import FhirServer, Leaving, Outbox, Patience
 from bot.ports import AnswerIndex, Encoder, Entry, History, Interviews, Presence, Records, Vectors
 from bot.private_files import Derived, SealedFolder, derived_in
-from bot.retention import Keeper
-from bot.settings import Settings
+from bot.settings import Keeper, Settings
 
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore

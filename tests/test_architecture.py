@@ -33,7 +33,7 @@ PURE = (
     "bot.sentences.reply",
     "bot.resources",
     "bot.assistant",
-    "bot.retention",
+    "bot.settings",
     "bot.matching.red_flags",
     "bot.sentences.spelling",
     "bot.sentences.wording",

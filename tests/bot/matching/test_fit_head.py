@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bot.matching.features import Evidence
+from bot.matching.fit_head import BACKGROUND, Example, HeldOut, train
 from bot.matching.head import Head
-from bot.matching.train import BACKGROUND, Example, HeldOut, train
 from bot.testing import HOSTILE_TEXTS, SMALL_PAIRS, HashEncoder
 
 PAIRS = list(SMALL_PAIRS["de"])

@@ -7,8 +7,8 @@ from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from bot.web.envelope import HEADERS
 from bot.web.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES
+from bot.web.middleware import HEADERS
 from bot.web.problems import Problem, head_too_large, respond, unreadable
 
 RECEIVE_S = 10.0  # from the first byte (or the connection) to the end of the body

@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.web.envelope import UNLIMITED, address_of
 from bot.web.limits import MAX_BODY_BYTES
+from bot.web.middleware import UNLIMITED, address_of
 
 Item = TypeVar("Item")
 Owner = tuple[str, ...]  # from the outside in, such as address and conversation

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.matching.red_flags import load_red_flags
-from bot.web.crowd import Crowd, FairLine, said_in
+from bot.web.fair_queue import Crowd, FairLine, said_in
 
 URGENT = "Ich kriege keine Luft"
 LONG = "Tut das weh? " * 70
