@@ -1,4 +1,4 @@
-"""Around every request: security headers, limits by size and by address, one log line, the clock."""
+"""Middleware around every request: security headers, limits by size and by address, one log line, the clock."""
 
 from __future__ import annotations
 

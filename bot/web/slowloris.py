@@ -1,4 +1,4 @@
-"""How long a client may take over a request: whoever trickles bytes must not hold a connection for ever."""
+"""Uvicorn protocol with a receive deadline: whoever trickles bytes must not hold a connection for ever."""
 
 from __future__ import annotations
 
