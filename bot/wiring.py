@@ -191,7 +191,7 @@ def make_history(settings: Settings) -> History:
 
 def make_interviews(settings: Settings) -> Interviews:
     """Open the interviews in the same database."""
-    from bot.adapters.sql_interviews import SqlInterviews
+    from bot.adapters.sql_records import SqlInterviews
 
     return SqlInterviews(_database(settings).engine)
 
@@ -219,7 +219,7 @@ def make_keeper(settings: Settings) -> Keeper:
 
 def make_presence(settings: Settings) -> Presence:
     """Open the same database to say that this process serves patients, and which keys it knows."""
-    from bot.adapters.sql_presence import SqlPresence
+    from bot.adapters.sql_encryption import SqlPresence
 
     return SqlPresence(_database(settings).engine, text_cipher(settings))
 

@@ -11,10 +11,9 @@ from sqlalchemy import ColumnElement, Delete, Select, Update, delete, exists, fu
 from sqlalchemy.engine import CursorResult, Engine
 from sqlalchemy.orm import Session
 
-from bot.adapters.sql_interviews import InterviewRow
 from bot.adapters.sql_outbox import OutboxRow
 from bot.adapters.sql_probe import clean_up
-from bot.adapters.sql_records import UNANSWERED
+from bot.adapters.sql_records import UNANSWERED, InterviewRow
 from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow, talking_to
 from bot.ports import COMPLAINTS
 from bot.settings import Cutoffs, Purged

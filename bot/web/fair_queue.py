@@ -1,4 +1,4 @@
-"""Fair queue of requests, who is served next when many come at once: each address in turn, then its conversations; emergencies first."""
+"""Fair queue of requests: each address in turn, then its conversations; emergencies first."""
 
 from __future__ import annotations
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_outbox import SqlOutbox
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.adapters.sql_retention import SqlRetention
 from bot.errors import Erased
 from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from bot import Assistant
-from bot.adapters.sql_interviews import SqlInterviews
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.interview.manners.interview import Open
 from bot.interview.values.fhir_json import dump
 from bot.ports import StoredConversation
