@@ -91,13 +91,13 @@ class Stage:
         return _veiled(played) if is_third_party(document) else played
 
     def house(self, document: Json) -> House:
-        """Return the service for a conversation, with its clock set back."""
+        """Return the service for a conversation, as if nobody had been there before."""
         key = json.dumps([document.get("questionnaire"), document.get("settings")])
         if key not in self._houses:
             folder, form = self.folder / f"house-{len(self._houses)}", self._questionnaire(document)
             self._houses[key] = House.build(folder, self.data, document.get("settings", {}), form)
         house = self._houses[key]
-        house.clock.set_back()
+        house.set_back()
         return house
 
     def _questionnaire(self, document: Json) -> Path | None:
