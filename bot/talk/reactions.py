@@ -17,25 +17,33 @@ from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import Reply, interface, reply_of
-from bot.talk.acknowledgement import CLOSED, Kind, calls_off, calms, reaction, refuses, remarks
 from bot.talk.dialogue import (
     State,
     chosen,
     emergency,
     explain_easier,
     none_chosen,
-    nothing_asked,
     respond,
     says_emergency,
     says_it_again,
     says_no_emergency,
     show_pair,
-    small_talk,
     wants_easier,
-    wants_interview,
     with_context,
 )
 from bot.talk.interviewing import Interviewer
+from bot.talk.messages import (
+    CLOSED,
+    Kind,
+    calls_off,
+    calms,
+    nothing_asked,
+    reaction,
+    refuses,
+    remarks,
+    small_talk,
+    wants_interview,
+)
 from bot.text import sanitise, words
 
 # By how much (log-likelihood) one word must be of another language to change that of the conversation: drugs and

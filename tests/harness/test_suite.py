@@ -117,14 +117,19 @@ def test_a_folder_that_cannot_be_made_is_one_clear_line(small: Assistant, tmp_pa
 
 
 KILLED = """\
-import os, signal, sys
+import os, signal, sys, time
 from datetime import date
 from pathlib import Path
 import harness.suite
 from bot import load_catalog
 from harness.questions import Recording
 
-harness.suite.yaml.safe_dump = lambda *_, **__: os.kill(os.getpid(), getattr(signal, sys.argv[3]))
+def strike(*_, **__):
+    os.kill(os.getpid(), getattr(signal, sys.argv[3]))
+    time.sleep(60)  # a signal may reach another thread first
+
+
+harness.suite.yaml.safe_dump = strike
 catalog = load_catalog(Path(sys.argv[1]), "de")
 harness.suite.save_suite(
     Path(sys.argv[2]), catalog=catalog, note="", recording=Recording((), (), {}), today=date(2026, 1, 2)

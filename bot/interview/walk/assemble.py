@@ -16,9 +16,6 @@ from bot.interview.walk.places import answers_at, below, count_at
 # An extension of a response's item: what the patient said to it and nobody could code.
 OWN_WORDS = "https://klartext.example/fhir/StructureDefinition/own-words"
 
-# An extension of a response's item: what the patient said to it and nobody could code.
-OWN_WORDS = "https://klartext.example/fhir/StructureDefinition/own-words"
-
 
 @dataclass(frozen=True, slots=True)
 class Heading:

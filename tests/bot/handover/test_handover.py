@@ -15,9 +15,8 @@ from sqlalchemy import text
 
 from bot import Assistant, Settings
 from bot.adapters.fhir_server import HttpFhirServer
-from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_outbox import SqlOutbox
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.errors import BadData, UserFixable
 from bot.handover.bundle import make_bundle
 from bot.handover.handover import Context, Handover, export_of, hand_over_rest
