@@ -96,7 +96,7 @@ def event_to_json(event: Event) -> dict[str, JsonValue]:
     for name in (each.name for each in fields(event) if each.name != "path"):
         value = getattr(event, name)
         if value or name == "answers":
-            made[name] = _value_to_json(value)
+            made[name] = value_to_json(value)
     return made
 
 
@@ -108,9 +108,9 @@ def event_from_json(stored: JsonObject) -> Event:
     """
     try:
         values: dict[str, Any] = {name: value for name, value in stored.items() if name != "event"}
-        values["path"] = _path_from_json(values["path"])
+        values["path"] = path_from_json(values["path"])
         if "answers" in values:
-            values["answers"] = _answers_from_json(values["answers"])
+            values["answers"] = answers_from_json(values["answers"])
         event: Event = _EVENTS[str(stored["event"])](**values)
     except (KeyError, TypeError, ValueError) as error:
         raise BadData("A stored event of an interview cannot be read. Start the interview again.") from error
@@ -177,7 +177,7 @@ def filling_to_json(filling: Filling) -> dict[str, JsonValue]:
     for name in _STORED:
         value = getattr(filling, name)
         if isinstance(value, Mapping):
-            made[name] = [[_path_to_json(path), _value_to_json(each)] for path, each in value.items()]
+            made[name] = [[_path_to_json(path), value_to_json(each)] for path, each in value.items()]
         else:
             made[name] = [_path_to_json(path) for path in sorted(value)]
     return {name: value for name, value in made.items() if value}
@@ -194,37 +194,38 @@ def filling_from_json(stored: JsonObject) -> Filling:
         for name, entries in stored.items():
             listed: Any = entries
             if name in _TABLES:
-                values[name] = {_path_from_json(path): _TABLES[name](value) for path, value in listed}
+                values[name] = {path_from_json(path): _TABLES[name](value) for path, value in listed}
             else:
-                values[name] = frozenset(_path_from_json(path) for path in listed)
+                values[name] = frozenset(path_from_json(path) for path in listed)
         return Filling(**values)
     except (KeyError, TypeError, ValueError) as error:
         raise BadData("The stored state of an interview cannot be read.") from error
 
 
-def _answers_from_json(stored: Any) -> tuple[Answer, ...]:
+def answers_from_json(stored: Any) -> tuple[Answer, ...]:
     return tuple(Answer(each["type"], each["value"]) for each in stored)
 
 
 _STORED = tuple(each.name for each in fields(Filling) if each.name != "summaries")
 _TABLES: Mapping[str, Callable[[Any], Any]] = {
-    "answers": _answers_from_json,
-    "computed": _answers_from_json,
+    "answers": answers_from_json,
+    "computed": answers_from_json,
     "marked": str,
     "noted": tuple,
     "counts": int,
 }
 
 
-def _value_to_json(value: Any) -> JsonValue:
+def value_to_json(value: Any) -> JsonValue:
+    """Return an answer, a path, or tuples of them as JSON."""
     if isinstance(value, Answer):
         return {"type": value.type, "value": value.value}
-    return [_value_to_json(each) for each in value] if isinstance(value, tuple) else value
+    return [value_to_json(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _path_to_json(path: Path) -> JsonValue:
     return [[link_id, number] for link_id, number in path]
 
 
-def _path_from_json(stored: Any) -> Path:
+def path_from_json(stored: Any) -> Path:
     return tuple((str(link_id), int(number)) for link_id, number in stored)
