@@ -18,11 +18,11 @@ from typer.testing import CliRunner
 
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.assistant import Assistant
-from bot.cli import app as commands
-from bot.cli import assemble
+from bot.commands.main import app as commands
+from bot.commands.main import assemble
 from bot.interview_wiring import Interviewers
-from bot.reception import Reception
 from bot.settings import Settings
+from bot.talk.reception import Reception
 from bot.web.app import Service, build_app
 from bot.wiring import make_leaving, make_outbox, make_records
 
@@ -30,7 +30,7 @@ NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
 CHANNEL_TOKEN = "a-token-for-the-recorded-conversations"
 # Nothing listens there: what is to be sent stays in the outbox, where it can be looked at.
 FHIR_SERVER = "http://127.0.0.1:9/fhir"
-CLOCKS_OF_COMMANDS = ("bot.interview_cli.datetime", "bot.chat.datetime")
+CLOCKS_OF_COMMANDS = ("bot.commands.interview.datetime", "bot.commands.chat.datetime")
 ENCODER_OF_COMMANDS = "bot.wiring.EmbeddedEncoder"
 
 
