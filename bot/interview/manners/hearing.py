@@ -61,6 +61,7 @@ class Hearing:
     def take(self) -> None:
         """Take the message, whatever is open."""
         turn, phase = self.turn, self.turn.talk.phase
+        number = number_meant(self.text) if phase in ("choosing", "summary") else None
         if not sanitise(self.text).text:
             turn.say("why_empty")
             turn.ask_open()
@@ -75,6 +76,8 @@ class Hearing:
                 turn.resume()
             else:
                 turn.aside = "clear"
+        elif number is not None:
+            self._change_number(number)
         elif phase == "choosing":
             self._take_choice()
         elif phase == "summary":
@@ -435,11 +438,8 @@ class Hearing:
 
     def _take_choice(self) -> None:
         """Take the reply to "which answer would you like to change?"."""
-        turn, command, number = self.turn, self.command, number_meant(self.text)
-        listed = turn.talk.listed
-        if number is not None:
-            self._change_number(number)
-        elif command is not None and command.kind == "change":
+        turn, command, listed = self.turn, self.command, self.turn.talk.listed
+        if command is not None and command.kind == "change":
             self._change(command.target)
         elif command is not None or agrees(self.text, self.language) is not None:
             turn.onward()
@@ -460,13 +460,10 @@ class Hearing:
     def _take_agreement(self) -> None:
         """Take the reply to the summary."""
         turn, command, agreed = self.turn, self.command, agrees(self.text, self.language)
-        number = number_meant(self.text)
         may_correct = len(words(self.text)) > 1 and self.asks != "clear" and command is None
-        if number is not None:
-            self._change_number(number)
-        elif may_correct and self._corrects():
+        if may_correct and self._corrects():
             return
-        elif agreed is True or (agreed is None and command is not None and command.kind == "skip"):
+        if agreed is True or (agreed is None and command is not None and command.kind == "skip"):
             turn.finish()
         elif agreed is False:
             turn.say("change_which")

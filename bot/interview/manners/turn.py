@@ -47,7 +47,7 @@ class Turn:
 
 @dataclass(slots=True)
 class OpenTurn(Listener):
-    """The turn in hand: all that changes its state is here.
+    """The turn in hand: a listener whose session changes, and what is said meanwhile.
 
     Attributes:
         session: As changed so far.
@@ -397,13 +397,12 @@ class OpenTurn(Listener):
         limit, key = problem.parameters.get("limit"), f"problem_{problem.code}"
         if problem.code == "constraint":
             of = self.form.by_link_id[link_id] if link_id else self.form
-            same = (
+            same = [
                 number
                 for number, each in enumerate(of.constraints)
                 if (each.key, each.human.base) == (problem.key, problem.human) and each.human.into(self.language)
-            )
-            number = next(same, None)
-            self.parts.append(Sentence("problem") if number is None else Quote(link_id, "constraint", number))
+            ]
+            self.parts.append(Quote(link_id, "constraint", same[0]) if same else Sentence("problem"))
         elif problem.code in _COUNTED and isinstance(limit, int):
             self.say(key, limit=limit)
         elif problem.code in _BOUNDED and limit is not None:
