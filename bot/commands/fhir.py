@@ -28,7 +28,7 @@ from bot.errors import BadData, friendly_errors
 from bot.handover.bundle import make_bundle
 from bot.handover.handover import Context, export_of
 from bot.handover.outbox import push as push_all
-from bot.interview.form.indexed import Form, index_questionnaire
+from bot.interview.form.indexed import IndexedForm, index_questionnaire
 from bot.interview.validate.questionnaire import check_questionnaire
 from bot.interview.validate.response import check_response, find_questionnaire
 from bot.interview.values.fhir_json import JsonObject, Parsed, as_object, dump, string
@@ -112,7 +112,7 @@ def _resolve(canonical: str, around: Surroundings) -> JsonObject | None:
     return next(by_id, nameless[0] if len(nameless) == 1 else None)
 
 
-def _about_questionnaire(form: Form) -> list[Finding]:
+def _about_questionnaire(form: IndexedForm) -> list[Finding]:
     """Say that the Questionnaire itself is wrong: this may explain findings, but is none about the response."""
     errors = sum(finding.is_error for finding in check_questionnaire(form.raw))
     if not errors:

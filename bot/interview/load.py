@@ -12,15 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from bot.interview.form.compile import Around, Compiler
 from bot.interview.form.form import Form, Item, Note
 from bot.interview.form.formulas import launch_names, read_constraints, read_variables, root_scope
-from bot.interview.form.texts import (
-    Notes,
-    Synonyms,
-    UnsupportedQuestionnaire,
-    check_extensions,
-    languages,
-    read_text,
-    with_synonyms,
-)
+from bot.interview.form.support import Notes, UnsupportedQuestionnaire, check_extensions
+from bot.interview.form.texts import Synonyms, languages, read_text, with_synonyms
 from bot.interview.validate.questionnaire import check_questionnaire
 from bot.interview.values.fhir_json import MAX_DEPTH, JsonObject, deeper_than, objects, string, walk
 from bot.interview.values.terminology import Terminology

@@ -8,16 +8,10 @@ from typing import cast
 
 from bot.interview.form.form import Condition, Item, ItemType
 from bot.interview.form.formulas import Scope, read_constraints, read_formulas, read_variables
-from bot.interview.form.options import (
-    Listed,
-    answer_types,
-    check_systems,
-    read_initial,
-    read_limits,
-    read_options,
-    read_units,
-)
-from bot.interview.form.texts import CORE, Notes, is_absorbed, item_text, read_presentation
+from bot.interview.form.limits import compile_limits, compile_units
+from bot.interview.form.options import Listed, answer_types, check_systems, read_initial, read_options
+from bot.interview.form.support import CORE, Notes
+from bot.interview.form.texts import is_absorbed, item_text, read_presentation
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, extension_value, objects, string, value_of
@@ -80,8 +74,8 @@ class Compiler:
             open=kind not in CHOICES or kind == "open-choice",
             conditions=tuple(self._conditions(raw, link_id)),
             any_condition=self._any_condition(raw, link_id),
-            limits=read_limits(raw, link_id, scope, self.notes),
-            units=read_units(raw, self.terminology, link_id, self.notes),
+            limits=compile_limits(raw, link_id, scope, self.notes),
+            units=compile_units(raw, self.terminology, link_id, self.notes),
             presentation=read_presentation(raw),
             formulas=read_formulas(raw, link_id, variables, scope, self.notes),
             constraints=read_constraints(raw, link_id, scope, self.notes),

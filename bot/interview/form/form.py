@@ -97,18 +97,19 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an answer must keep to; None where nothing is said."""
+    """What an answer must keep to; None where nothing is said. `pattern` is as the form writes it."""
 
     minimum: Bound | None = None
     maximum: Bound | None = None
     min_length: int | None = None
     max_length: int | None = None
+    one_line: bool = False
     pattern: str | None = None
     decimal_places: int | None = None
     min_occurs: int | None = None
     max_occurs: int | None = None
     mime_types: tuple[str, ...] = ()
-    max_bytes: int | None = None
+    max_bytes: int | Decimal | None = None
     reference_types: tuple[str, ...] = ()
 
 
@@ -119,12 +120,14 @@ class Units:
     Attributes:
         usual: The unit meant when none is said.
         choices: The units to choose from; empty when nothing is said.
+        value_set: Where further units are, when they are not listed one by one.
         open: Whether other units are taken too.
         label: What a display item of the form calls the unit.
     """
 
     usual: JsonObject | None = None
     choices: tuple[JsonObject, ...] = ()
+    value_set: str = ""
     open: bool = True
     label: Text = Text()
 

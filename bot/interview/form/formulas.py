@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bot.interview.form.form import Bound, Constraint, Formulas, Text, Toggle
-from bot.interview.form.texts import COMPUTED, Notes, extension_text
+from bot.interview.form.support import COMPUTED, Notes
+from bot.interview.form.texts import extension_text
 from bot.interview.formulas.compile import compile_formula
 from bot.interview.formulas.formula import BadFormula, Formula
 from bot.interview.values import fhir_names
@@ -159,37 +160,47 @@ def _toggles(raw: JsonObject, link_id: str, scope: Scope, notes: Notes) -> list[
     return found
 
 
-def read_constraints(raw: JsonObject, link_id: str, scope: Scope, notes: Notes) -> tuple[Constraint, ...]:
-    """Read the constraints of the form (`link_id` is empty) or of an item."""
-    found = []
+@dataclass(frozen=True, slots=True)
+class StatedConstraint:
+    """A constraint as the form writes it. `mild`: broken, it is a warning."""
+
+    raw: JsonObject
+    key: str
+    mild: bool
+    expression: JsonObject
+
+
+def stated_constraints(raw: JsonObject) -> Iterator[StatedConstraint]:
+    """Yield the constraints of the form or of an item."""
     for extension in extensions(raw, *fhir_names.CONSTRAINT, *fhir_names.TARGET_CONSTRAINT):
-        value = extension_value(extension, "expression")
+        parts = (extension_value(extension, name) for name in ("key", "severity", "expression"))
+        key, severity, formula = (part.value if part is not None else None for part in parts)
         # The older extension holds plain text where the newer holds an Expression.
-        plain = value is not None and isinstance(value.value, str)
-        expression = {"expression": value.value} if value and plain else as_object(value.value if value else None)
-        formula = needed(expression, link_id, "constraint", scope, notes)
-        if formula is not None:
-            severity = extension_value(extension, "severity")
-            mild = severity is not None and severity.value == "warning"
-            key = extension_value(extension, "key")
-            found.append(
-                Constraint(
-                    owner=link_id,
-                    key=str(key.value) if key else "",
-                    severity="warning" if mild else "error",
-                    human=_message(raw, extension, str(key.value) if key else ""),
-                    formula=formula,
-                )
-            )
-    return tuple(found)
+        expression = {"expression": formula} if isinstance(formula, str) else as_object(formula)
+        yield StatedConstraint(extension, key if isinstance(key, str) else "", severity == "warning", expression)
 
 
-def _message(raw: JsonObject, constraint: JsonObject, key: str) -> Text:
+def read_constraints(raw: JsonObject, link_id: str, scope: Scope, notes: Notes) -> tuple[Constraint, ...]:
+    """Compile the constraints of the form (`link_id` is empty) or of an item."""
+    return tuple(
+        Constraint(
+            owner=link_id,
+            key=each.key,
+            severity="warning" if each.mild else "error",
+            human=_message(raw, each),
+            formula=formula,
+        )
+        for each in stated_constraints(raw)
+        if (formula := needed(each.expression, link_id, "constraint", scope, notes)) is not None
+    )
+
+
+def _message(raw: JsonObject, constraint: StatedConstraint) -> Text:
     """Return what a constraint says, with translations: of the text itself, or beside the constraint by its key.
 
     Libraries that refuse ``_valueString`` in an extension can read the second form.
     """
-    own = extension_text(constraint, "human")
+    own, key = extension_text(constraint.raw, "human"), constraint.key
     beside: dict[str, str] = {}
     for extension in extensions(raw, *fhir_names.CONSTRAINT_TRANSLATION):
         parts = {name: extension_value(extension, name) for name in ("key", "lang", "content")}

@@ -1,29 +1,69 @@
-"""What is wrong with an answer: its type, the limits of its question, the listed options. Pure.
+"""What is wrong with the answers to a question: by the form as it is written, and as the interview asks it. Pure.
 
-A problem has a code and parameters; how to say it is decided elsewhere.
+Both readings ask the same rules (`limits.py`, `options.py`), and part on purpose. The interview takes limits as they
+are meant (see `form/limits.py`), bounds and options as formulas give them at one place, no option twice, and lets pass
+what is only doubtful. The validator takes what is written, says what is doubtful, and looks codes up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 from bot.interview.form.form import Item, Option, Path
+from bot.interview.form.indexed import IndexedItem
+from bot.interview.form.limits import stated_bounds
 from bot.interview.form.options import named_option
-from bot.interview.rules.limits import mime_fits, referred_type, size_of
-from bot.interview.rules.quantities import against_bound, in_listed_unit, unit_fits
+from bot.interview.rules.limits import (
+    Violation,
+    check_attachment,
+    check_bound,
+    check_decimal_places,
+    check_number,
+    check_pattern,
+    check_reference,
+    check_text,
+    check_unit,
+    in_listed_unit,
+)
+from bot.interview.rules.options import check_options
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.comparing import relate
-from bot.interview.values.fhir_json import as_object, number, string
-from bot.interview.values.fhir_names import RESOURCE_TYPES
-from bot.interview.values.patterns import fits_pattern
+from bot.interview.values.fhir_json import as_object
 from bot.interview.values.primitives import PRIMITIVES, problem_with
+from bot.interview.values.terminology import Terminology
+
+
+def stated_violations(item: IndexedItem, answer: Answer, known: Terminology) -> Iterator[Violation]:
+    """Yield what is wrong with an answer of a fitting type by all that its item states."""
+    yield from check_text(item, answer)
+    yield from check_pattern(item, answer)
+    bounds = _check_stated_bounds(item, answer)
+    if answer.type != "quantity":
+        yield from bounds
+    yield from check_decimal_places(item, answer)
+    if answer.type == "quantity":
+        yield from bounds
+        yield from check_unit(item.units, as_object(answer.value), known)
+    yield from check_attachment(item, answer)
+    yield from check_reference(item, answer)
+    if item.raw.keys() & {"answerOption", "answerValueSet"} or answer.type == "coding":
+        yield from check_options(item, answer, known)
+
+
+def _check_stated_bounds(item: IndexedItem, answer: Answer) -> Iterator[Violation]:
+    for least in (True, False):
+        bounds = list(stated_bounds(item.raw, answer.type, least=least))
+        yield from (Violation("computed-limit", "information") for bound in bounds if bound.fixed is None)
+        for bound in bounds:
+            if bound.fixed is not None:
+                yield from check_bound(answer, bound.fixed, least=least)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that an answer, or the whole filling, must not be.
+    """Something that an answer, or the whole filling, must not be. How to say it is decided elsewhere.
 
     Attributes:
         code: required, too-few, too-many, wrong-type, malformed, too-long, too-short, pattern, below-minimum,
@@ -44,8 +84,29 @@ class Problem:
     severity: Literal["error", "warning"] = "error"
 
 
+# What a broken rule is called in the interview, and which of its values a message needs.
+_PROBLEMS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "required": ("required", ()),
+    "repeats": ("too-many", ("limit", "given")),
+    "minOccurs": ("too-few", ("limit", "given")),
+    "maxOccurs": ("too-many", ("limit", "given")),
+    "maxLength": ("too-long", ("limit", "given")),
+    "minLength": ("too-short", ("limit", "given")),
+    "regex": ("pattern", ()),
+    "minValue": ("below-minimum", ("limit",)),
+    "maxValue": ("above-maximum", ("limit",)),
+    "minQuantity": ("below-minimum", ("limit",)),
+    "maxQuantity": ("above-maximum", ("limit",)),
+    "maxDecimalPlaces": ("decimal-places", ("limit", "given")),
+    "unitOption": ("unit", ("allowed",)),
+    "mimeType": ("mime-type", ("allowed",)),
+    "maxSize": ("too-big", ("limit",)),
+    "referenceResource": ("reference-type", ("allowed",)),
+}
+
+
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlacedQuestion:
     """A question at one place, with what its formulas give there.
 
     Attributes:
@@ -59,43 +120,70 @@ class Asked:
     minimum: Answer | None
     maximum: Answer | None
 
-    def problem(self, code: str, **parameters: JsonValue) -> Problem:
-        return Problem(code, self.path, parameters)
+    def problems(self, answers: Sequence[Answer]) -> Iterator[Problem]:
+        """Yield what is wrong with the answers, taken together and one by one."""
+        yield from (each for each in number_problems(self.item, self.path, len(answers)) if each.code == "too-many")
+        chosen = [named_option(answer, self.options) for answer in answers]
+        # Twins have the same age, but nobody can tick the same box twice.
+        if any(answers.count(answer) > 1 for answer, option in zip(answers, chosen, strict=True) if option):
+            yield Problem("twice", self.path)
+        if len(answers) > 1 and any(option.exclusive for option in chosen if option):
+            yield Problem("exclusive", self.path)
+        for answer, option in zip(answers, chosen, strict=True):
+            yield from self._problems_with(answer, option)
+
+    def _problems_with(self, answer: Answer, option: Option | None) -> Iterator[Problem]:
+        item = self.item
+        if answer.type not in item.answer_types:
+            parameters: dict[str, JsonValue] = {"expected": sorted(item.answer_types)[0], "given": answer.type}
+            yield Problem("wrong-type", self.path, parameters)
+            return
+        if not _well_formed(answer):
+            yield Problem("malformed", self.path, {"expected": answer.type})
+            return
+        free = item.type == "open-choice" and answer.type == "string"
+        # Where a form lists options for a plain type, they are what can be chosen.
+        if option is None and not free and (item.options or item.formulas.options):
+            yield Problem("not-an-option", self.path)
+        for violation in self._violations(answer):
+            if violation.severity == "error" and violation.rule in _PROBLEMS:
+                yield _problem(item, self.path, violation)
+
+    def _violations(self, answer: Answer) -> Iterator[Violation]:
+        item = self.item
+        bounds = ((True, self.minimum), (False, self.maximum))
+        quantity = answer.type == "quantity"
+        unit = in_listed_unit(as_object(answer.value), item.units.choices)
+        return chain(
+            check_text(item, answer),
+            check_pattern(item, answer),
+            *(check_bound(answer, bound, least=least) for least, bound in bounds if bound is not None),
+            check_decimal_places(item, answer),
+            check_unit(item.units, unit, Terminology()) if quantity else (),
+            check_attachment(item, answer),
+            check_reference(item, answer),
+        )
 
 
-def answer_problems(asked: Asked, answers: Sequence[Answer]) -> Iterator[Problem]:
-    """Yield what is wrong with the answers to a question, taken together and one by one."""
-    item = asked.item
-    if item.most is not None and len(answers) > item.most:
-        yield asked.problem("too-many", limit=item.most, given=len(answers))
-    # Twins have the same age, but nobody can tick the same box twice.
-    if any(answers.count(answer) > 1 for answer in answers if named_option(answer, asked.options)):
-        yield asked.problem("twice")
-    if len(answers) > 1 and any(_is_exclusive(asked, answer) for answer in answers):
-        yield asked.problem("exclusive")
-    for answer in answers:
-        yield from _one(asked, answer)
+def number_problems(item: Item, path: Path, given: int) -> Iterator[Problem]:
+    """Yield what is wrong with the number of answers to a question, or of instances of a group."""
+    for violation in check_number(item, given):
+        needless = violation.rule == "minOccurs" and given == 0  # what is not required may be left out
+        if not needless and not (violation.rule == "maxOccurs" and not item.repeats):
+            yield _problem(item, path, violation)
 
 
-def _is_exclusive(asked: Asked, answer: Answer) -> bool:
-    option = named_option(answer, asked.options)
-    return option is not None and option.exclusive
-
-
-def _one(asked: Asked, answer: Answer) -> Iterator[Problem]:
-    if answer.type not in asked.item.answer_types:
-        yield asked.problem("wrong-type", expected=sorted(asked.item.answer_types)[0], given=answer.type)
-    elif not _well_formed(answer):
-        yield asked.problem("malformed", expected=answer.type)
-    else:
-        yield from _option(asked, answer)
-        yield from _text(asked, answer)
-        yield from _pattern(asked, answer)
-        yield from _bounds(asked, answer)
-        yield from _places(asked, answer)
-        yield from _unit(asked, answer)
-        yield from _attachment(asked, answer)
-        yield from _reference(asked, answer)
+def _problem(item: Item, path: Path, violation: Violation) -> Problem:
+    code, names = _PROBLEMS[violation.rule]
+    parameters: dict[str, JsonValue] = {}
+    for name in names:
+        value = violation.values[name]
+        parameters |= {name: value.value, "type": value.type} if isinstance(value, Answer) else {name: value}
+    if violation.rule == "regex":
+        parameters["format"] = item.presentation.entry_format.base
+    if violation.how in {"no code", "other kind"}:
+        code = "not-comparable"
+    return Problem(code, path, parameters)
 
 
 def _well_formed(answer: Answer) -> bool:
@@ -105,91 +193,3 @@ def _well_formed(answer: Answer) -> bool:
     if answer.type == "quantity":
         return not problem_with("decimal", value.get("value"))
     return bool(value)
-
-
-def _option(asked: Asked, answer: Answer) -> Iterator[Problem]:
-    item = asked.item
-    listed = bool(item.options or item.formulas.options)
-    if listed and not _takes_free(item, answer) and named_option(answer, asked.options) is None:
-        yield asked.problem("not-an-option")
-
-
-def _takes_free(item: Item, answer: Answer) -> bool:
-    """Say whether an answer need not be listed: free text, and anything where no closed list is asked."""
-    if item.type == "open-choice":
-        return answer.type == "string"
-    # Where a form lists options for a plain type, they are what can be chosen.
-    return False
-
-
-def _text(asked: Asked, answer: Answer) -> Iterator[Problem]:
-    limits, text = asked.item.limits, answer.value
-    if not isinstance(text, str) or answer.type not in {"string", "uri"}:
-        return
-    if limits.max_length is not None and len(text) > limits.max_length:
-        yield asked.problem("too-long", limit=limits.max_length, given=len(text))
-    if limits.min_length is not None and len(text) < limits.min_length:
-        yield asked.problem("too-short", limit=limits.min_length, given=len(text))
-
-
-def _pattern(asked: Asked, answer: Answer) -> Iterator[Problem]:
-    pattern = asked.item.limits.pattern
-    # A pattern that takes too long decides nothing.
-    if pattern is not None and fits_pattern(pattern, answer, asked.item.raw) is False:
-        yield asked.problem("pattern", format=asked.item.presentation.entry_format.base)
-
-
-def _bounds(asked: Asked, answer: Answer) -> Iterator[Problem]:
-    for bound, code, beyond in (
-        (asked.minimum, "below-minimum", "before"),
-        (asked.maximum, "above-maximum", "after"),
-    ):
-        if bound is None:
-            continue
-        if answer.type == "quantity":
-            fit = against_bound(answer, bound, least=beyond == "before")
-            if fit in {"beyond", "no-code", "other-kind"}:
-                known = code if fit == "beyond" else "not-comparable"
-                yield asked.problem(known, limit=bound.value, type=bound.type)
-        # A date known in part may lie on either side of the limit: nobody can ask for more than is known.
-        elif relate(answer, bound) == beyond:
-            yield asked.problem(code, limit=bound.value, type=bound.type)
-
-
-def _places(asked: Asked, answer: Answer) -> Iterator[Problem]:
-    most = asked.item.limits.decimal_places
-    value = number(as_object(answer.value).get("value") if answer.type == "quantity" else answer.value)
-    if most is None or value is None:
-        return
-    exponent = value.as_tuple().exponent
-    given = -exponent if isinstance(exponent, int) and exponent < 0 else 0
-    if given > most:
-        yield asked.problem("decimal-places", limit=most, given=given)
-
-
-def _unit(asked: Asked, answer: Answer) -> Iterator[Problem]:
-    units = asked.item.units
-    quantity = in_listed_unit(as_object(answer.value), units.choices)
-    if answer.type == "quantity" and not units.open and not any(unit_fits(quantity, each) for each in units.choices):
-        yield asked.problem("unit", allowed=[string(unit, "display") or string(unit, "code") for unit in units.choices])
-
-
-def _attachment(asked: Asked, answer: Answer) -> Iterator[Problem]:
-    limits, value = asked.item.limits, as_object(answer.value)
-    if answer.type != "attachment":
-        return
-    kind = string(value, "contentType")
-    if limits.mime_types and not (kind and any(mime_fits(kind, pattern) for pattern in limits.mime_types)):
-        yield asked.problem("mime-type", allowed=list(limits.mime_types))
-    size = size_of(value)
-    if limits.max_bytes is not None and size is not None and size > limits.max_bytes:
-        yield asked.problem("too-big", limit=limits.max_bytes)
-
-
-def _reference(asked: Asked, answer: Answer) -> Iterator[Problem]:
-    wanted = asked.item.limits.reference_types
-    if answer.type != "reference":
-        return
-    kind = referred_type(as_object(answer.value))
-    if wanted and kind in RESOURCE_TYPES and kind not in wanted:
-        yield asked.problem("reference-type", allowed=list(wanted))

@@ -2,79 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from bot.interview.form.indexed import Asked, Form, Given
+from bot.interview.form.indexed import GivenItem, Holder, IndexedForm, IndexedItem
+from bot.interview.rules.answers import stated_violations
 from bot.interview.rules.enabled import Enablement
-from bot.interview.rules.limits import AnswerCheck, check_attachment, check_limits, check_reference
-from bot.interview.rules.options import check_exclusive, check_options
-from bot.interview.rules.quantities import check_quantity
+from bot.interview.rules.limits import Violation, check_number
+from bot.interview.rules.options import check_exclusive
 from bot.interview.validate.structure import Checker
 from bot.interview.validate.structure_spec import spec
+from bot.interview.validate.wording import report
 from bot.interview.values.answer import Answer
 from bot.interview.values.comparing import Truth
 from bot.interview.values.fhir_json import (
     JsonObject,
     companion,
-    extension_value,
     extensions,
-    number,
     objects,
     string,
     translations,
     values_of,
 )
-from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, CQF_EXPRESSION, MAX_OCCURS, MIN_OCCURS
+from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, CQF_EXPRESSION
 from bot.interview.values.finding import Finding, Findings, Place, Severity
 from bot.interview.values.terminology import Terminology
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Something that holds items: the response, a group, or one answer of a question."""
-
-    raw: JsonObject
-    place: Place
-    given: Given | None
-    asked: Mapping[str, Asked]
-
-
-@dataclass(slots=True)
-class GivenItems:
-    """The items of a response that the Questionnaire knows.
-
-    Attributes:
-        all: In the order of the response.
-        of_holder: For the holder of items (by the id of its JSON), the items in it by linkId.
-        holders: By the id of an item's JSON (0 for the response): what in it holds further items.
-    """
-
-    all: list[Given] = field(default_factory=list)
-    of_holder: dict[int, dict[str, list[Given]]] = field(default_factory=dict)
-    holders: dict[int, list[Holder]] = field(default_factory=dict)
-
-
-def match_items(response: JsonObject, form: Form, root: Place, findings: Findings) -> GivenItems:
-    """Walk a response beside its Questionnaire."""
-    found = GivenItems()
-    pending = [Holder(response, root, None, form.top)]
-    found.holders[0] = list(pending)
+def match_items(root: Holder, form: IndexedForm, findings: Findings) -> list[GivenItem]:
+    """Walk a response beside its Questionnaire; return its items in their order, but for those of unknown linkId."""
+    found: list[GivenItem] = []
+    pending = [root]
     while pending:
         holder = pending.pop()
-        inner = []
-        for given in _match_holder(holder, form, found, findings):
-            found.holders[id(given.raw)] = _holders_in(given)
-            inner.extend(found.holders[id(given.raw)])
-        pending.extend(reversed(inner))
+        here = list(_match_holder(holder, form, findings))
+        found.extend(here)
+        pending.extend(reversed([inner for given in here for inner in given.holders]))
     return found
 
 
-def _match_holder(holder: Holder, form: Form, found: GivenItems, findings: Findings) -> Iterator[Given]:
-    if "item" not in holder.raw:
-        return
+def _match_holder(holder: Holder, form: IndexedForm, findings: Findings) -> Iterator[GivenItem]:
     order = {link_id: index for index, link_id in enumerate(holder.asked)}
-    here: dict[str, list[Given]] = found.of_holder.setdefault(id(holder.raw), {})
     last = -1
     items = holder.raw.get("item")
     for index, raw in enumerate(items if isinstance(items, list) else ()):
@@ -82,68 +50,33 @@ def _match_holder(holder: Holder, form: Form, found: GivenItems, findings: Findi
             continue
         place, link_id = holder.place.child("item", index), string(raw, "linkId")
         asked = holder.asked.get(link_id)
-        if asked is None:
-            asked = _misplaced(link_id, form, place, findings)
-        else:
+        if asked is not None:
             if order[link_id] < last:
                 text = f"The item {link_id!r} is not in the order of the Questionnaire"
                 findings.error(place, text, code="structure", rule="order")
             last = order[link_id]
+        elif link_id:  # without one, it has been said that linkId is required
+            asked = form.by_id.get(link_id)
+            if asked is None:
+                text = f"The Questionnaire has no item {link_id[:120]!r}"
+                findings.error(place, text, code="not-found", rule="linkId")
+            else:
+                text = f"The item {link_id!r} belongs to another place"
+                findings.error(place, text, code="structure", rule="misplaced")
         if asked is not None:
-            given = Given(raw, asked, holder.given, place)
-            found.all.append(given)
-            here.setdefault(link_id, []).append(given)
+            given = GivenItem(raw, asked, holder.owner, place)
+            holder.items.setdefault(link_id, []).append(given)
             yield given
-
-
-def _misplaced(link_id: str, form: Form, place: Place, findings: Findings) -> Asked | None:
-    if not link_id:
-        return None  # already said: linkId is required
-    asked = form.by_id.get(link_id)
-    if asked is None:
-        findings.error(place, f"The Questionnaire has no item {link_id[:120]!r}", code="not-found", rule="linkId")
-    else:
-        text = f"The item {link_id!r} belongs to another place"
-        findings.error(place, text, code="structure", rule="misplaced")
-    return asked
-
-
-def _holders_in(given: Given) -> list[Holder]:
-    """Return what in an item holds items.
-
-    Items directly in a question are wrong, and said to be so elsewhere; so are answers of a group, left alone here.
-    """
-    children = given.asked.children
-    holders = [Holder(given.raw, given.place, given, children)] if "item" in given.raw else []
-    answers = given.raw.get("answer") if given.asked.type != "group" else None
-    for index, answer in enumerate(answers if isinstance(answers, list) else ()):
-        if isinstance(answer, dict):
-            holders.append(Holder(answer, given.place.child("answer", index), given, children))
-    return holders
 
 
 _VALUES = frozenset(kind for kinds in ANSWER_TYPES.values() for kind in kinds)
 
 
-def _is_stray_reference(asked: Asked, answer: Answer) -> bool:
+def _is_stray_reference(asked: IndexedItem, answer: Answer) -> bool:
     """Say whether a choice is answered with a reference although no option is one."""
     if answer.type != "reference" or asked.type not in CHOICES:
         return False
     return not any("valueReference" in option for option in objects(asked.raw, "answerOption"))
-
-
-def check_value(check: AnswerCheck) -> None:
-    """Check one answer whose type fits its item: limits, units, files, references, options and codes."""
-    check_limits(check)
-    match check.answer.type:
-        case "quantity":
-            check_quantity(check)
-        case "attachment":
-            check_attachment(check)
-        case "reference":
-            check_reference(check)
-    if check.item.keys() & {"answerOption", "answerValueSet"} or check.answer.type == "coding":
-        check_options(check)
 
 
 def check_alone(item: JsonObject, answer: JsonObject, known: Terminology) -> list[Finding]:
@@ -152,8 +85,10 @@ def check_alone(item: JsonObject, answer: JsonObject, known: Terminology) -> lis
     kind = spec("QuestionnaireResponse.item.answer")
     if kind is not None:
         Checker(findings, {}).object(answer, "", kind, place)
+    asked = IndexedItem(item)
     for value in values_of(answer):
-        check_value(AnswerCheck(item, value, place, findings, known))
+        for violation in stated_violations(asked, value, known):
+            report(violation, asked, place, findings)
     return findings.all()
 
 
@@ -172,7 +107,7 @@ class ItemChecks:
     finished: bool
     same_language: bool
 
-    def check(self, given: Given) -> None:
+    def check(self, given: GivenItem) -> None:
         """Check an item that is there."""
         if "text" in given.raw:
             self._check_text(given)
@@ -183,54 +118,39 @@ class ItemChecks:
         if given.answers or given.raw.get("item"):
             self._check_enabled(given)
 
-    def check_missing(
-        self, given: Given | None, children: Mapping[str, Asked], items: GivenItems, place: Place
-    ) -> None:
-        """Check that what is needed inside an item (None: in the response) is there, and not too often."""
-        if not children:
-            return
-        for holder in items.holders[0 if given is None else id(given.raw)]:
-            here = items.of_holder.get(id(holder.raw), {})
-            for link_id, asked in children.items():
-                self._check_count(asked, here.get(link_id, ()), given, holder.place)
-        if given is not None and given.asked.type == "group" and "item" not in given.raw:
-            self._say_missing_in_empty_group(given, children)
-
-    def _say_missing_in_empty_group(self, given: Given, children: Mapping[str, Asked]) -> None:
-        for asked in children.values():
-            self._check_count(asked, (), given, given.place)
-
-    def _check_count(
-        self, asked: Asked, found: tuple[Given, ...] | list[Given], parent: Given | None, place: Place
-    ) -> None:
-        if not found:
+    def check_inside(self, holder: Holder) -> None:
+        """Check that what is needed inside the response, an item or an answer is there, and not too often."""
+        for link_id, asked in holder.asked.items():
+            given = len(holder.items.get(link_id, ()))
+            for violation in check_number(asked, given) if given else ():
+                # What of a question counts are its answers; that it is there more than once is another matter.
+                if violation.rule == "repeats" or asked.type == "group":
+                    self._report_number(violation, asked, "times", holder.place)
             # A display that says it is required (que-6) is the Questionnaire's fault: it has no answers.
-            if asked.required and asked.type != "display" and self.enablement.of_asked(asked, parent) is not Truth.NO:
-                sure = self.enablement.of_asked(asked, parent) is Truth.YES
-                self._missing(place, f"The required item {asked.link_id!r} is missing", "required", sure=sure)
+            if not given and asked.required and asked.type != "display":
+                enabled = self.enablement.of_asked(asked, holder.owner)
+                if enabled is not Truth.NO:
+                    text = f"The required item {asked.link_id!r} is missing"
+                    self._missing(holder.place, text, "required", sure=enabled is Truth.YES)
+
+    def _report_number(self, violation: Violation, asked: IndexedItem, what: str, place: Place) -> None:
+        limit, given = violation.values["limit"], violation.values["given"]
+        said = f"The item {asked.link_id!r} has {given} {what}"
+        if violation.rule == "minOccurs":
+            self._missing(place, f"{said}, fewer than the {limit} required", "minOccurs")
             return
-        if len(found) > 1 and not asked.repeats:
-            text = f"The item {asked.link_id!r} is there {len(found)} times, but does not repeat"
-            self.findings.error(place, text, code="invalid", rule="repeats")
-        if asked.type == "group" and "extension" in asked.raw:
-            self._check_occurs(asked, len(found), place)
+        if violation.rule == "maxOccurs":
+            text = f"{said}, more than the {limit} allowed"
+        else:
+            said = f"The item {asked.link_id!r} is there {given} times" if what == "times" else said
+            text = f"{said}, but does not repeat"
+        self.findings.error(place, text, code="invalid", rule=violation.rule)
 
     def _missing(self, place: Place, text: str, rule: str, *, sure: bool = True) -> None:
         severity: Severity = "error" if self.finished and sure else "warning"
         self.findings.add(severity, place, text, code="required", rule=rule)
 
-    def _check_occurs(self, asked: Asked, count: int, place: Place) -> None:
-        what = "times" if asked.type == "group" else "answers"
-        for urls, rule in ((MIN_OCCURS, "minOccurs"), (MAX_OCCURS, "maxOccurs")):
-            value = extension_value(asked.raw, *urls)
-            limit = number(value.value) if value is not None else None
-            said = f"The item {asked.link_id!r} has {count} {what}"
-            if limit is not None and rule == "minOccurs" and count < limit:
-                self._missing(place, f"{said}, fewer than the {limit} required", rule)
-            elif limit is not None and rule == "maxOccurs" and count > limit:
-                self.findings.error(place, f"{said}, more than the {limit} allowed", code="invalid", rule=rule)
-
-    def _check_text(self, given: Given) -> None:
+    def _check_text(self, given: GivenItem) -> None:
         """Compare the text with the Questionnaire's; a translation of it, or one computed, is as good."""
         text, asked = string(given.raw, "text"), given.asked.raw
         if not text or text == asked.get("text") or text in translations(asked, "text").values():
@@ -243,7 +163,7 @@ class ItemChecks:
         else:
             self.findings.warning(given.place, f"{where}, which is in another language", code="invalid", rule="text")
 
-    def _check_unasked(self, given: Given) -> None:
+    def _check_unasked(self, given: GivenItem) -> None:
         """Check groups, displays and items without a type of their own: none of them has answers."""
         kind, place = given.asked.type, given.place
         if not kind:
@@ -259,28 +179,25 @@ class ItemChecks:
         if empty and self.enablement.of_given(given) is Truth.YES:
             self._missing(place, f"The required group {given.asked.link_id!r} is empty", "required")
 
-    def _check_question(self, given: Given) -> None:
+    def _check_question(self, given: GivenItem) -> None:
         asked, place = given.asked, given.place
         if "item" in given.raw:
             text = "Items of a question stand in its answers, not beside them"
             self.findings.error(place, text, code="structure", rule="question-item")
             if "answer" in given.raw:
                 self.findings.error(place, "Items both in the item and in its answer", code="invariant", rule="qrs-1")
-        if asked.required and not given.answers:
-            enabled = self.enablement.of_given(given)
-            if enabled is not Truth.NO:
+        for violation in check_number(asked, len(given.answers)):
+            # Only where it is enabled, something can be missing.
+            enabled = Truth.YES if given.answers else self.enablement.of_given(given)
+            if violation.rule == "required" and enabled is not Truth.NO:
                 text = f"The required item {asked.link_id!r} has no answer"
                 self._missing(place, text, "required", sure=enabled is Truth.YES)
-        if len(given.answers) > 1 and not asked.repeats:
-            text = f"The item {asked.link_id!r} has {len(given.answers)} answers, but does not repeat"
-            self.findings.error(place, text, code="invalid", rule="repeats")
-        if "extension" in asked.raw and (given.answers or self.enablement.of_given(given) is Truth.YES):
-            self._check_occurs(asked, len(given.answers), place)
-        values = self._check_answers(given)
-        if "answerOption" in asked.raw:
-            check_exclusive(asked.raw, values, place, self.findings)
+            elif violation.rule != "required" and enabled is Truth.YES:
+                self._report_number(violation, asked, "answers", place)
+        for violation in check_exclusive(asked, self._check_answers(given)):
+            report(violation, asked, place, self.findings)
 
-    def _check_answers(self, given: Given) -> list[Answer]:
+    def _check_answers(self, given: GivenItem) -> list[Answer]:
         fitting = ANSWER_TYPES.get(given.asked.type)
         values: list[Answer] = []
         for index, raw in enumerate(given.answers):
@@ -293,13 +210,14 @@ class ItemChecks:
                 if fitting is None or answer.type not in _VALUES:
                     continue  # an unknown type, which has been said to be so
                 if answer.type in fitting and not _is_stray_reference(given.asked, answer):
-                    check_value(AnswerCheck(given.asked.raw, answer, place, self.findings, self.known))
+                    for violation in stated_violations(given.asked, answer, self.known):
+                        report(violation, given.asked, place, self.findings)
                 else:
                     text = f"An answer of type {answer.type} to an item of type {given.asked.type}"
                     self.findings.error(place, text, code="invariant", rule="answer-type")
         return values
 
-    def _check_enabled(self, given: Given) -> None:
+    def _check_enabled(self, given: GivenItem) -> None:
         enabled = self.enablement.of_given(given)
         if enabled is Truth.YES or (given.parent and self.enablement.of_given(given.parent) is enabled):
             return  # what is around it has been said already

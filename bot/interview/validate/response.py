@@ -8,83 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.interview.form.indexed import Asked, Form, Given, index_questionnaire
+from bot.interview.form.indexed import Holder, IndexedForm, index_questionnaire
 from bot.interview.rules.enabled import Enablement
-from bot.interview.validate.formulas import ResponseFormulas, Unclear
+from bot.interview.validate.formulas import Constraints, ResponseFormulas, with_scores
 from bot.interview.validate.item import ItemChecks, match_items
-from bot.interview.validate.scores import with_scores
 from bot.interview.validate.structure import check_structure
 from bot.interview.values.fhir_json import (
     JsonObject,
     as_object,
-    extension_value,
-    extensions,
     objects,
     split_canonical,
     string,
 )
-from bot.interview.values.fhir_names import CONSTRAINT, TARGET_CONSTRAINT
-from bot.interview.values.finding import Finding, Findings, Place, Severity
+from bot.interview.values.finding import Finding, Findings, Place
 from bot.interview.values.primitives import compare_dates
 from bot.interview.values.terminology import Terminology
-
-
-class Constraints:
-    """Checks the constraints of a form and of its items."""
-
-    def __init__(self, formulas: ResponseFormulas, findings: Findings, *, finished: bool) -> None:
-        """Take whether the response is finished: until then, a broken constraint is a warning."""
-        self._formulas = formulas
-        self._findings = findings
-        self._finished = finished
-
-    def check_form(self, form: Form, root: Place) -> None:
-        """Check the constraints on the whole response."""
-        self._check(form.raw, None, None, root)
-
-    def check_item(self, given: Given) -> None:
-        """Check the constraints on one item of the response."""
-        if "extension" in given.asked.raw:
-            self._check(given.asked.raw, given.asked, given, given.place)
-
-    def _check(self, raw: JsonObject, asked: Asked | None, given: Given | None, place: Place) -> None:
-        for extension in extensions(raw, *CONSTRAINT, *TARGET_CONSTRAINT):
-            self._check_one(extension, asked, given, place)
-
-    def _check_one(self, extension: JsonObject, asked: Asked | None, given: Given | None, place: Place) -> None:
-        key, human = _text(extension, "key") or "without key", _text(extension, "human")
-        try:
-            found = self._formulas.value(_expression(extension), asked, given, given)
-        except Unclear as reason:
-            text = f"The constraint {key} was not checked: {reason}"
-            self._findings.warning(place, text, code="incomplete", rule="constraint")
-            return
-        # Nothing to say is no objection; so is anything but a plain "false".
-        if found and found[0] is False:
-            mild = _text(extension, "severity") == "warning" or not self._finished
-            severity: Severity = "warning" if mild else "error"
-            self._findings.add(severity, place, human or f"The constraint {key} is broken", code="invariant", rule=key)
-
-
-def _expression(extension: JsonObject) -> JsonObject:
-    """Return the formula: an Expression, or plain text in the older of the two extensions."""
-    value = extension_value(extension, "expression")
-    if value is None:
-        return {}
-    return {"expression": value.value} if isinstance(value.value, str) else as_object(value.value)
-
-
-def _text(extension: JsonObject, name: str) -> str:
-    value = extension_value(extension, name)
-    return value.value[:300] if value is not None and isinstance(value.value, str) else ""
-
 
 Resolve = Callable[[str], JsonObject | None]
 UNFINISHED = ("in-progress", "stopped", "entered-in-error")
 
 
 def check_response(
-    response: JsonObject, form: Form | None, *, known: Terminology | None = None, now: str = ""
+    response: JsonObject, form: IndexedForm | None, *, known: Terminology | None = None, now: str = ""
 ) -> list[Finding]:
     """Return everything that is wrong with a response.
 
@@ -102,27 +47,29 @@ def check_response(
     _check_authored(response, form.raw, root, findings)
     inside = (known or Terminology()).within(form.container)
     response = with_scores(response, form, inside)
-    given = match_items(response, form, root, findings)
+    whole = Holder(response, root, None, form.top)
+    given = match_items(whole, form, findings)
     formulas = ResponseFormulas(form, response, now=now)
     finished = string(response, "status") not in UNFINISHED
     checks = ItemChecks(
         findings=findings,
         known=inside,
-        enablement=Enablement(form, given.all, formulas.enabled),
+        enablement=Enablement(form, given, formulas.enabled),
         finished=finished,
         same_language=_same_language(response, form.raw),
     )
     constraints = Constraints(formulas, findings, finished=finished)
-    checks.check_missing(None, form.top, given, root)
-    constraints.check_form(form, root)
-    for item in given.all:
+    checks.check_inside(whole)
+    constraints.check(form.raw, root)
+    for item in given:
         checks.check(item)
-        checks.check_missing(item, item.asked.children, given, item.place)
-        constraints.check_item(item)
+        for holder in item.holders:
+            checks.check_inside(holder)
+        constraints.check(item.asked.raw, item.place, item)
     return findings.all()
 
 
-def find_questionnaire(response: JsonObject, resolve: Resolve) -> Form | None:
+def find_questionnaire(response: JsonObject, resolve: Resolve) -> IndexedForm | None:
     """Return the Questionnaire that a response names: contained (``#id``), or what `resolve` finds."""
     canonical = string(response, "questionnaire")
     if canonical.startswith("#"):

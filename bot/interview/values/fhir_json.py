@@ -130,11 +130,6 @@ def string(parent: JsonObject, name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def flag(parent: JsonObject, name: str) -> bool:
-    """Return whether `name` is true."""
-    return parent.get(name) is True
-
-
 def number(value: JsonValue) -> Decimal | None:
     """Return a JSON number as a decimal; None for anything else (true and false are no numbers)."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal):

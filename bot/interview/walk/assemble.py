@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.interview.form.form import Form, Item, Path
-from bot.interview.rules.quantities import in_listed_unit
+from bot.interview.rules.limits import in_listed_unit
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview.values.primitives import problem_with

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.interview.form.form import Bound, Constraint, Form, Item, Path
-from bot.interview.rules.answers import Asked, Problem, answer_problems
+from bot.interview.rules.answers import PlacedQuestion, Problem, number_problems
 from bot.interview.validate.item import check_alone
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import objects
@@ -29,7 +29,7 @@ class Checks:
     def answers(self, item: Item, path: Path, answers: Sequence[Answer]) -> Iterator[Problem]:
         """Yield what is wrong with the answers themselves."""
         options = options_at(self.plan, self.sight, item, path)
-        found = list(answer_problems(Asked(item, path, options, *self.bounds(item, path)), answers))
+        found = list(PlacedQuestion(item, path, options, *self.bounds(item, path)).problems(answers))
         yield from found
         if not found:
             yield from self._refused(item, path, answers)
@@ -104,14 +104,15 @@ class Checks:
         standing = [path for path in instances(self.form, self.filling, item, around) if path in assembly.nodes]
         own = below(around, item.link_id)
         if own not in self.filling.disabled:
-            yield from self._number(item, own, sum("item" in assembly.nodes[path] for path in standing))
+            yield from number_problems(item, own, sum("item" in assembly.nodes[path] for path in standing))
         for path in standing:
             yield from self._own_constraints(item, path)
             yield from self._items(item.children, path, assembly)
 
     def _question(self, item: Item, path: Path, assembly: Assembly) -> Iterator[Problem]:
         answers = answers_at(self.filling, path)
-        yield from self._number(item, path, len(answers))
+        # Whether there are too many is asked with the answers themselves.
+        yield from (each for each in number_problems(item, path, len(answers)) if each.code != "too-many")
         if not answers:
             return
         yield from self.answers(item, path, answers)
@@ -122,12 +123,3 @@ class Checks:
     def _own_constraints(self, item: Item, path: Path) -> Iterator[Problem]:
         for constraint in item.constraints:
             yield from self._constraint(constraint, self.plan.at(item.link_id, constraint.formula), path)
-
-    def _number(self, item: Item, path: Path, given: int) -> Iterator[Problem]:
-        """Check how many answers there are, or instances with something in them."""
-        if given == 0 and item.required:
-            yield Problem("required", path)
-        elif 0 < given < item.least:
-            yield Problem("too-few", path, {"limit": item.least, "given": given})
-        if item.type == "group" and item.most is not None and given > item.most:
-            yield Problem("too-many", path, {"limit": item.most, "given": given})

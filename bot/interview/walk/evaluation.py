@@ -1,8 +1,5 @@
 """Re-evaluate conditions, calculations and options where answers changed. Pure.
 
-Where R4's text and HL7's validator part, the validator is followed, for servers run it: ``!=`` holds when some answer
-differs, so never without an answer.
-
 Every step is a function of the state before it, so replaying events settles to the same state.
 """
 
@@ -14,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import heapify, heappop, heappush
 
-from bot.interview.form.form import Condition, Form, Item, Option, Path
+from bot.interview.form.form import Form, Item, Option, Path
 from bot.interview.form.formulas import CONSTANTS, STANDARD_LAUNCH
-from bot.interview.form.options import fitted, label_of, named_option, with_unit
+from bot.interview.form.limits import with_unit
+from bot.interview.form.options import fitted, label_of, named_option
 from bot.interview.formulas.formula import FormulaFailed
+from bot.interview.rules.enabled import is_switched_on
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.comparing import Truth, holds, relate
 from bot.interview.values.fhir_json import JsonObject, objects
 from bot.interview.values.primitives import problem_with
 from bot.interview.walk.assemble import Assembly, canonical_of
@@ -175,22 +173,15 @@ def _place_of(owner: Item | None, path: Path) -> Path:
 
 def conditions_hold(form: Form, filling: Filling, item: Item, path: Path) -> bool:
     """Say whether the conditions of an item that stands at `path` switch it on."""
-    outcomes = (_holds(form, filling, item, path, condition) for condition in item.conditions)
-    return any(outcomes) if item.any_condition else all(outcomes)
 
+    def answers_to(link_id: str) -> list[Answer]:
+        target = form.by_link_id.get(link_id)
+        if target is None or not target.is_question:
+            return []
+        places = instances(form, filling, target, _shared(path, item, target))
+        return [answer for place in places if is_enabled(form, filling, place) for answer in answers_at(filling, place)]
 
-def _holds(form: Form, filling: Filling, item: Item, path: Path, condition: Condition) -> bool:
-    target = form.by_link_id.get(condition.question)
-    if target is None or not target.is_question:
-        given: list[Answer] = []
-    else:
-        given = [
-            answer
-            for place in instances(form, filling, target, _shared(path, item, target))
-            if is_enabled(form, filling, place)
-            for answer in answers_at(filling, place)
-        ]
-    return _decide(condition, given)
+    return is_switched_on(item, answers_to)
 
 
 def _shared(path: Path, item: Item, target: Item) -> Path:
@@ -201,12 +192,6 @@ def _shared(path: Path, item: Item, target: Item) -> Path:
             break
         depth += 1
     return path[:depth]
-
-
-def _decide(condition: Condition, given: Sequence[Answer]) -> bool:
-    if condition.operator == "!=":
-        return any(relate(answer, condition.answer) in {"before", "after", "different"} for answer in given)
-    return holds(condition.operator, condition.answer, list(given)) is Truth.YES
 
 
 _CODING = ("system", "version", "code", "display", "userSelected")

@@ -9,7 +9,7 @@ import pytest
 
 from bot.errors import UserFixable
 from bot.interview.form.form import Form
-from bot.interview.form.texts import UnsupportedQuestionnaire
+from bot.interview.form.support import UnsupportedQuestionnaire
 from bot.interview.load import load_form
 from tests.bot.interview.resources import CORE, SDC, UCUM, Json, form, item
 from tests.bot.interview.walk.engine_steps import (

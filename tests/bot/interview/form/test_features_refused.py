@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.interview.form.texts import UnsupportedQuestionnaire
+from bot.interview.form.support import UnsupportedQuestionnaire
 from bot.interview.load import load_form
 from tests.bot.interview.resources import CORE, SDC, Json, form, item
 from tests.bot.interview.walk.engine_steps import fhirpath

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.interview.form.form import Form
-from bot.interview.form.texts import UnsupportedQuestionnaire
+from bot.interview.form.support import UnsupportedQuestionnaire
 from bot.interview.load import load_form
 from bot.interview.values.terminology import Terminology
 from bot.talk.interviewing import form_of

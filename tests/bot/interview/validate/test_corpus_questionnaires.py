@@ -11,7 +11,7 @@ import pytest
 
 from bot.catalog.fhir_files import shipped_terminology
 from bot.interview.form.indexed import index_questionnaire
-from bot.interview.form.texts import UnsupportedQuestionnaire
+from bot.interview.form.support import UnsupportedQuestionnaire
 from bot.interview.load import load_form
 from bot.interview.validate.response import check_response
 from bot.interview.values.fhir_json import as_object, parse, string, walk

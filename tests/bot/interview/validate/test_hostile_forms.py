@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.interview.form.texts import UnsupportedQuestionnaire
+from bot.interview.form.support import UnsupportedQuestionnaire
 from bot.interview.load import load_form
 from bot.interview.walk.engine import Done, Engine
 from tests.bot.interview.random_forms import Patient, questionnaires

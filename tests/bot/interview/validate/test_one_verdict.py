@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from bot.catalog.fhir_files import shipped_terminology
 from bot.commands.fhir import surroundings, validate_documents
-from bot.interview.form.texts import UnsupportedQuestionnaire
+from bot.interview.form.support import UnsupportedQuestionnaire
 from bot.interview.load import load_form
 from bot.interview.validate.item import check_alone
 from bot.interview.values.answer import Answer
