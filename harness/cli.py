@@ -12,23 +12,26 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bot import BadData, LanguageDetector, friendly_errors, load_catalog, locate
-from harness.options import CatalogOption, DataOption, FormatOption, JobsOption, LanguageOption, SchedulerOption
-from harness.prompts import Plan, Prompt, build_prompts, write_prompts
-from harness.questions import QuestionSource
-from harness.recording import ModelAnswer, read_answers
-from harness.study.cli import study
-from harness.suite import contamination, load_suite, save_suite
-from harness.vignettes import load_vignettes
+from harness.commands.options import (
+    CatalogOption,
+    DataOption,
+    FormatOption,
+    JobsOption,
+    LanguageOption,
+    SchedulerOption,
+)
+from harness.commands.study import study
+from harness.llm.batch_files import ModelAnswer, read_answers, write_prompts
+from harness.patients.prompts import Plan, Prompt, build_prompts
+from harness.patients.suites import QuestionSource, contamination, load_suite, save_suite
+from harness.patients.vignettes import load_vignettes
 
 if TYPE_CHECKING:
-    from harness.fidelity.regenerate import Answerer
-    from harness.fidelity.sifting import Sifting
+    from harness.generation.regeneration import Answerer, Sifting
+
 
 harness = typer.Typer(help="Test the assistant with simulated patients.", no_args_is_help=True)
 prompts_app = typer.Typer(help="Export prompts for any model, and import its answers.", no_args_is_help=True)
-harness.add_typer(prompts_app, name="prompts")
-harness.add_typer(study, name="study")
-
 VariationsOption = Annotated[int, typer.Option(min=0, max=100, help="Paraphrases per pair and vignette.")]
 NovelOption = Annotated[int, typer.Option(min=0, max=1000, help="Novel questions per vignette.")]
 TemperatureOption = Annotated[
@@ -50,21 +53,25 @@ NameOption = Annotated[str, typer.Option("--name", help="Name of the suite.")]
 SuitesOption = Annotated[Path, typer.Option("--suites", help="Folder that the suite's folder is made in.")]
 
 
+harness.add_typer(prompts_app, name="prompts")
+
+
+harness.add_typer(study, name="study")
+
+
 def part(app: typer.Typer) -> None:
     """Add the harness to the command line of the assistant."""
-    from harness.batch.cli import batch
-    from harness.bench import bench
-    from harness.demo import demo
-    from harness.fidelity.cli import fidelity
-    from harness.gate_cli import add_to as add_gate_to
-    from harness.importing import import_suite
-    from harness.judging.cli import add_to as add_judging_to
-    from harness.labelling.cli import add_to as add_labelling_to
-    from harness.meaning.cli import meaning
-    from harness.refine.cli import refine
-    from harness.report_cli import add_to as add_reports_to
-    from harness.stability_cli import stability_
-    from harness.vignettes_cli import vignettes
+    from harness.commands.batch import batch
+    from harness.commands.bench import bench
+    from harness.commands.gate import add_to as add_gate_to
+    from harness.commands.labels import add_to as add_labelling_to
+    from harness.commands.meaning import meaning
+    from harness.commands.raters import add_to as add_judging_to
+    from harness.commands.refine import refine
+    from harness.commands.report import add_to as add_reports_to
+    from harness.commands.running import demo
+    from harness.commands.stability import stability_
+    from harness.commands.suites import fidelity, import_suite, vignettes
 
     harness.command("import")(import_suite)
     harness.add_typer(batch, name="batch")
@@ -136,7 +143,7 @@ def import_(
     suites: SuitesOption = Path("vignettes/suites"),
 ) -> None:
     """Read a model's answers, report what was dropped and why, and write an immutable suite."""
-    from harness.fidelity.sifting import Sifting  # word lists, scipy
+    from harness.generation.regeneration import Sifting  # word lists, scipy
 
     with friendly_errors():
         target = Target(suites, name, catalog, lang, answered, temperature, note)
@@ -225,9 +232,9 @@ def generate(
     suites: SuitesOption = Path("vignettes/suites"),
 ) -> None:
     """Have a live model write a suite; interrupted, it goes on where it was and asks nothing twice."""
-    from harness.fidelity.sifting import Sifting
-    from harness.llm import ModelCall
-    from harness.llm.generating import Keeping, answer_with_model
+    from harness.generation.answering import Keeping, answer_with_model
+    from harness.generation.regeneration import Sifting
+    from harness.llm.contract import ModelCall
 
     with friendly_errors():
         prompts = _plan(catalog, lang, Who(vignette, vignettes), Plan(variations, novel))
@@ -275,12 +282,11 @@ def run(
     data: DataOption = None,
 ) -> None:
     """Ask a system every question of a suite, score it, and print the tables."""
-    from harness.commands import run_and_report
-    from harness.judging.ambiguity import MOST_JUDGED, find_ambiguous
-    from harness.run import load_outcomes
-    from harness.running.planning import How
-    from harness.suite import open_suite
-    from harness.systems import Opening, require_known
+    from harness.commands.running import run_and_report
+    from harness.labelling.ambiguous import MOST_JUDGED, find_ambiguous
+    from harness.patients.suites import open_suite
+    from harness.running.run import How, load_outcomes
+    from harness.systems.system import Opening, require_known
 
     with friendly_errors():
         require_known(system)
@@ -300,7 +306,7 @@ def errors(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Group what a run missed by cause, with a proposal for each; also written to RUN/errors.json."""
-    from harness.misses.command import show_errors
+    from harness.commands.report import show_errors
 
     with friendly_errors():
         show_errors(run_, catalog=catalog, data=data, as_json=json_)

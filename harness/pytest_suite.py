@@ -16,10 +16,9 @@ from typing import Any
 import pytest
 
 from bot import Assistant, BadData, Catalog, Settings, UserFixable
-from harness.questions import Question
-from harness.run import ERROR, Outcome, accepted_pairs
-from harness.suite import Suite, contamination, load_suite
-from harness.systems import IN_PROCESS, Failure, InProcess, Opening, System, require_known
+from harness.patients.suites import Question, Suite, contamination, load_suite
+from harness.running.outcomes import ERROR, Outcome, accepted_pairs
+from harness.systems.system import IN_PROCESS, Failure, InProcess, Opening, System, require_known
 
 MARK = "klartext"
 SHOWN = 10  # wrong answers quoted by a test that fails
@@ -121,7 +120,7 @@ class SuiteTests:
         if self.options.system == IN_PROCESS:
             inside = InProcess.open(opening, language)
             return inside, inside.assistant.catalog(language)
-        from harness.external.opening import open_external
+        from harness.systems.opening import open_external
 
         settings = Settings.from_environment(data=opening.data)
         external = open_external(Path(self.options.system), opening, language, settings=settings, environ=os.environ)

@@ -14,15 +14,16 @@ from harness.judging.coefficients import (
     MISSING,
     Codes,
     Coefficient,
+    Estimate,
     Ratings,
     ac1,
     alpha_nominal,
     alpha_ordinal,
     cohen,
+    estimate,
     percentage,
 )
-from harness.judging.intervals import Estimate, estimate
-from harness.labels import VERDICTS, Verdicts
+from harness.labelling.labels import VERDICTS, Verdicts
 
 TWO: dict[str, Coefficient] = {
     "agreement": percentage,

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.labels import Label, NovelScore, Verdicts, load_labels, score_novel
-from harness.run import Outcome
-from harness.score import Score, score
+from harness.labelling.labels import Label, NovelScore, Verdicts, load_labels, score_novel
+from harness.running.outcomes import Outcome
+from harness.scoring.score import Score, score
 
 Kind = Literal["person", "model"]
 

@@ -13,9 +13,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from bot import BadData
-from harness.labelling.files import ADJUDICATOR, open_rater_file
-from harness.labelling.reasons import check_reason
-from harness.labels import Item, Label, Rater, Verdict
+from harness.labelling.labels import Item, Label, Rater, Verdict, check_reason
+from harness.labelling.rater_files import ADJUDICATOR, open_rater_file
 
 LABEL_FIELDS = ("item_id", "rater_id", "label", "reason", "comment", "time")
 ITEM_FIELDS = ("item_id", "question", "answer")

@@ -13,10 +13,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot import BadData
-from harness.judging.automatic import load_ambiguous
-from harness.labelling.files import file_name
-from harness.labels import Item, Rater
-from harness.run import Outcome
+from harness.labelling.ambiguous import load_ambiguous
+from harness.labelling.labels import Item, Rater
+from harness.labelling.rater_files import file_name
+from harness.running.outcomes import Outcome
 
 QUEUES = "queues"
 Kinds = Literal["novel", "ambiguous", "all"]

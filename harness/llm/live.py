@@ -1,29 +1,73 @@
-"""A model behind an OpenAI-compatible endpoint: asks what the store does not hold, several requests at a time."""
+"""An event loop in a thread of its own, so that what is asynchronous can be used from what is not.
+
+A model behind an OpenAI-compatible endpoint: asks what the store does not hold, several requests at a time."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
+from typing import Any, TypeVar
 
 import httpx2
 import openai
 
-from harness.llm.asking import Asker, Ended, NothingLeft
-from harness.llm.background import Background, background_loop
+from harness.llm.asking import Asker, Ended, Fault, NothingLeft, explain
 from harness.llm.budget import Budget, BudgetReached
 from harness.llm.contract import Completion, ModelCall, Request, Terms, key_of
-from harness.llm.faults import Fault, explain
+from harness.llm.opening import completion_of
 from harness.llm.prices import PriceTable
-from harness.llm.records import completion_of
 from harness.llm.store import AnswerStore, Record
 
+Result = TypeVar("Result")
 _HOPELESS_AT_FIRST = 3  # requests in a row without an answer, when none has been answered yet
 _HOPELESS = 10
 _CONNECT_S = 15.0
+
+
+class Background:
+    """The running loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def start(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+
+@contextmanager
+def background_loop() -> Iterator[Background]:
+    """Run a loop until the block is left; what still runs in it then is cancelled."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=_serve, args=(loop,), name="model requests", daemon=True)
+    thread.start()
+    try:
+        yield Background(loop)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+        loop.run_until_complete(_wind_up(loop))
+    finally:
+        loop.close()
+
+
+async def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
+    left = asyncio.all_tasks(loop) - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,71 @@
-"""What a report says about a run, as data. Pure."""
+"""What the questions of a run cost: the file that `klartext harness generate` writes beside a suite.
+
+What a report says about a run, as data. Pure."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot import measure
-from harness.advice import Advice, advise
-from harness.comparison import Comparison, Paired, Run, compare, is_right, pair_up
-from harness.confusions import Confusion, confusions, mistakes_of
-from harness.labels import Verdicts
-from harness.reporting.costs import Costs
-from harness.run import ERROR, Outcome
-from harness.score import Score, Summary, summarise
+from bot import BadData, measure
+from harness.advice.advice import Advice, advise
+from harness.labelling.labels import Verdicts
+from harness.running.outcomes import ERROR, Outcome
+from harness.running.results import Run
+from harness.scoring.comparison import Comparison, Paired, compare, is_right, pair_up
+from harness.scoring.confusions import Confusion, confusions, mistakes_of
+from harness.scoring.score import Score, Summary, summarise
+
+COSTS = "costs.json"
+
+
+class _Edge(BaseModel):
+    # The file says much more: tokens, single calls.
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Spent(_Edge):
+    """Calls added up; `cost` in the currency of the price table."""
+
+    cost: float = Field(ge=0, allow_inf_nan=False)
+
+
+class Costs(_Edge):
+    """Money spent.
+
+    Attributes:
+        currency: Such as ``USD``.
+        total: On everything.
+        vignette: By vignette.
+        pair: By pair.
+    """
+
+    currency: str = Field(min_length=1, max_length=10)
+    total: Spent
+    vignette: dict[str, Spent] = {}
+    pair: dict[str, Spent] = {}
+
+
+def load_costs(run: Path, file: Path | None) -> Costs | None:
+    """Read what a run's questions cost, from `file` or ``costs.json`` in its folder; None when nobody wrote it.
+
+    Raises:
+        BadData: The file is missing or not understood.
+    """
+    path = file or run / COSTS
+    if file is None and not path.is_file():
+        return None
+    try:
+        return Costs.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        raise BadData(f"{path} does not say what the questions cost ({first}). Give another with `--costs`.") from error
 
 
 class Targets(Protocol):

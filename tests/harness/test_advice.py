@@ -11,12 +11,12 @@ from subprocess import CompletedProcess
 import pytest
 from scipy.stats import false_discovery_control, fisher_exact
 
-from harness.advice import advise, fisher
-from harness.advice_report import report
-from harness.labels import Label, Rater, Verdicts
-from harness.paired import false_discovery
-from harness.run import Outcome
-from harness.threshold_moves import advise_threshold
+from harness.advice.advice import advise, fisher
+from harness.advice.thresholds import advise_threshold
+from harness.commands.report import advice_tables
+from harness.labelling.labels import Label, Rater, Verdicts
+from harness.running.outcomes import Outcome
+from harness.scoring.statistics import false_discovery
 from tests.harness.runs import write_run
 
 Make = Callable[..., Outcome]
@@ -239,6 +239,6 @@ def test_a_run_without_scores_is_one_line(
 
 
 def test_no_advice_is_said_in_words(good: list[Outcome]) -> None:
-    (text,) = report(advise(good, NOBODY)).renderables
+    (text,) = advice_tables(advise(good, NOBODY)).renderables
 
     assert str(text) == "No pair is confused or missed more than chance would have it."

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.bench_running import SEED, write_jsonl, write_parquet
-from harness.outcomes import Outcome
-from harness.run import load_outcomes
+from harness.benches.running import SEED, write_jsonl, write_parquet
+from harness.running.outcomes import Outcome
+from harness.running.run import load_outcomes
 from harness.running.store import find_store
-from harness.score import summarise, summarise_tally
+from harness.scoring.score import summarise, summarise_tally
 
 
 def test_drawn_outcomes_are_a_run_in_both_formats(make_outcome: Callable[..., Outcome], tmp_path: Path) -> None:

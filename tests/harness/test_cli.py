@@ -10,9 +10,9 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from harness.labels import load_labels
-from harness.run import load_outcomes
-from harness.suite import load_suite
+from harness.labelling.labels import load_labels
+from harness.patients.suites import load_suite
+from harness.running.run import load_outcomes
 
 Command = Callable[..., CompletedProcess[str]]
 

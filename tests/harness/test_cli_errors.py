@@ -9,8 +9,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from harness.questions import Question
-from harness.suite import Suite
+from harness.patients.suites import Question, Suite
 
 Command = Callable[..., CompletedProcess[str]]
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from bot import BadData
-from harness.comparison import compare, load_run
-from harness.run import Outcome
+from harness.running.outcomes import Outcome
+from harness.running.results import load_run
+from harness.scoring.comparison import compare
 from tests.harness.runs import run_of, write_run
 
 MakeOutcome = Callable[..., Outcome]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.confusions import Mistake, confusions
+from harness.scoring.confusions import Mistake, confusions
 
 
 def test_two_pairs_that_are_taken_for_each_other_stand_out() -> None:

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot import BadData
-from harness.fidelity.drift import VignetteDrift
-from harness.fidelity.judging import FidelityJudge
-from harness.questions import Question
-from harness.suite import load_suite
+from harness.patients.fidelity import FidelityJudge, VignetteDrift
+from harness.patients.suites import Question, load_suite
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 MakeQuestion = Callable[..., Question]

@@ -8,10 +8,10 @@ import re
 import pytest
 
 from bot import BadData, fold, measure, syllables
-from harness.fidelity.lexicon import load_lexicon, tokens
-from harness.fidelity.measures import SYLLABLE_DEVIATION, chance, count, ease_error, misses
-from harness.suite import load_suite
-from harness.vignettes import Targets
+from harness.patients.fidelity import SYLLABLE_DEVIATION, chance, count, ease_error, misses
+from harness.patients.lexicon import load_lexicon, tokens
+from harness.patients.suites import load_suite
+from harness.patients.vignettes import Targets
 
 
 def targets(**given: tuple[float, float]) -> Targets:

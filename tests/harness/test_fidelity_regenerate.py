@@ -12,14 +12,12 @@ from typing import Any
 import pytest
 
 from bot import BadData, Catalog, LanguageDetector
-from harness.fidelity.judging import FidelityJudge
-from harness.fidelity.measures import TOO_HIGH, TOO_LOW
-from harness.fidelity.regenerate import UNLIKE, Completion, load_again
-from harness.prompts import Plan, Prompt, build_prompts
-from harness.questions import QuestionSource
-from harness.recording import ModelAnswer
-from harness.suite import load_suite
-from harness.vignettes import Targets, load_vignettes
+from harness.generation.regeneration import UNLIKE, Completion, load_again
+from harness.llm.batch_files import ModelAnswer
+from harness.patients.fidelity import TOO_HIGH, TOO_LOW, FidelityJudge
+from harness.patients.prompts import Plan, Prompt, build_prompts
+from harness.patients.suites import QuestionSource, load_suite
+from harness.patients.vignettes import Targets, load_vignettes
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 GOOD = ["Tut das weh?", "Ist das sehr schlimm?", "Muss ich Angst haben vor Schmerzen?", "Spüre ich das stark?"]

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.comparison import compare
-from harness.gate import GateResult, check_baseline, check_run, merge
-from harness.gate_config import AtLeast, AtMost, Baseline, Gates, Margin
-from harness.run import Outcome
+from harness.running.outcomes import Outcome
+from harness.scoring.comparison import compare
+from harness.scoring.gate import AtLeast, AtMost, Baseline, GateResult, Gates, Margin, check_baseline, check_run, merge
 from tests.harness.runs import run_of
 
 MakeOutcome = Callable[..., Outcome]

@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from bot import BadData
-from harness.gate_config import DEFAULT, load_config
-from harness.run import Outcome
+from harness.running.outcomes import Outcome
+from harness.scoring.gate import DEFAULT, load_config
 from tests.harness.runs import write_run
 
 Command = Callable[..., CompletedProcess[str]]

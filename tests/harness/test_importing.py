@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.qa_cli import qa
-from harness.suite import load_suite
+from harness.patients.suites import load_suite
 from tests.harness.conftest import Command
 
 TRAIN = [

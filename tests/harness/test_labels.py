@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot import BadData
-from harness.labels import (
+from harness.labelling.labels import (
     Label,
     NovelScore,
     Rater,
@@ -22,7 +22,7 @@ from harness.labels import (
     now,
     score_novel,
 )
-from harness.run import Outcome
+from harness.running.outcomes import Outcome
 
 MakeOutcome = Callable[..., Outcome]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from bot import Catalog
-from harness.labels import ANY_OTHER, Label, load_labels, shipped_labels
-from harness.suite import load_suite
+from harness.labelling.labels import ANY_OTHER, Label, load_labels, shipped_labels
+from harness.patients.suites import load_suite
 
 
 @pytest.fixture(params=["de", "en"])

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bot.testing import scripted_endpoint
-from harness.fidelity.regenerate import UNLIKE
-from harness.questions import Question
-from harness.suite import Suite, load_suite
+from harness.generation.regeneration import UNLIKE
+from harness.patients.suites import Question, Suite, load_suite
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 LEARNED = "Ist die Kompression bei dichtem Parenchym mit relevanter Mastodynie assoziiert?"

@@ -13,12 +13,19 @@ import pytest
 
 from bot import BadData, Catalog
 from bot.adapters.embedded_encoder import EmbeddedEncoder
-from harness.labels import Rater
-from harness.meaning.command import Drawing, check_meaning
-from harness.meaning.correction import Estimate, correct, estimate, truth
-from harness.meaning.files import LABELS, PLAN, QUEUE, MeaningLabel, decide, load_meaning_labels
-from harness.meaning.suspects import MARGIN, margins
-from harness.run import Outcome
+from harness.judging.meaning import (
+    LABELS,
+    PLAN,
+    QUEUE,
+    Drawing,
+    MeaningLabel,
+    check_meaning,
+    decide,
+    load_meaning_labels,
+)
+from harness.judging.meaning_figures import MARGIN, Estimate, correct, estimate, margins, truth
+from harness.labelling.labels import Rater
+from harness.running.outcomes import Outcome
 from tests.harness.runs import write_run
 
 Command = Callable[..., subprocess.CompletedProcess[str]]

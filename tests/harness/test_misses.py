@@ -15,11 +15,12 @@ from rich.console import Console
 
 from bot import Assistant, BadData
 from bot.testing import HashEncoder
-from harness.misses.browser import Findings, Run, browse
-from harness.misses.tables import report
-from harness.run import run_suite
-from harness.suite import Suite
-from harness.systems import InProcess
+from harness.advice.misses import Findings, browse, load_explainable
+from harness.commands.report import misses_tables
+from harness.patients.suites import Suite
+from harness.running.results import Run
+from harness.running.run import run_suite
+from harness.systems.system import InProcess
 from tests.harness.authored import write_authored_catalog, write_authored_suite
 
 Command = Callable[..., CompletedProcess[str]]
@@ -59,7 +60,7 @@ def run(folder: Path, assistant: Assistant) -> Run:
     suite: Suite = write_authored_suite(folder / "suite", content.path.parent, asked)
     identity = {"method": "hybrid", "catalog": content.ref, "catalog_hash": content.content_hash}
     run_suite(suite, InProcess(assistant, "hybrid", identity), content, folder / "run")
-    return Run.load(folder / "run")
+    return load_explainable(folder / "run")
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +116,7 @@ def test_the_json_holds_everything_and_lies_beside_the_run(findings: Findings, r
 def test_the_tables_fit_the_terminal_and_show_every_group(findings: Findings) -> None:
     screen = io.StringIO()
 
-    Console(file=screen, width=80, markup=False).print(report(findings))
+    Console(file=screen, width=80, markup=False).print(misses_tables(findings))
 
     shown = screen.getvalue()
     assert shown.startswith("6 of 8 questions were missed.")
@@ -129,7 +130,7 @@ def test_a_changed_catalog_is_told(run: Run, assistant: Assistant) -> None:
     older = replace(run, identity={**run.identity, "catalog_hash": "0"})
     screen = io.StringIO()
 
-    Console(file=screen, width=80).print(report(browse(older, assistant)))
+    Console(file=screen, width=80).print(misses_tables(browse(older, assistant)))
 
     assert "The catalog has changed since this run" in screen.getvalue()
 
@@ -138,7 +139,7 @@ def test_a_run_without_misses_has_nothing_to_show(run: Run, assistant: Assistant
     understood = replace(run, outcomes=tuple(outcome for outcome in run.outcomes if outcome.right))
     screen = io.StringIO()
 
-    Console(file=screen, width=80).print(report(browse(understood, assistant)))
+    Console(file=screen, width=80).print(misses_tables(browse(understood, assistant)))
 
     assert screen.getvalue() == "0 of 2 questions were missed.\n"
 
@@ -175,7 +176,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path, files: dict[str, str], expect
         (tmp_path / name).write_text(text, encoding="utf-8")
 
     with pytest.raises(BadData, match=expected):
-        Run.load(tmp_path)
+        load_explainable(tmp_path)
 
 
 def test_the_published_method_cannot_be_explained(run: Run, tmp_path: Path) -> None:
@@ -183,7 +184,7 @@ def test_the_published_method_cannot_be_explained(run: Run, tmp_path: Path) -> N
     (tmp_path / "run.json").write_text('{"method": "cosine"}', encoding="utf-8")
 
     with pytest.raises(BadData, match=r"method 'cosine', and only `hybrid` can be explained"):
-        Run.load(tmp_path)
+        load_explainable(tmp_path)
 
 
 def test_the_command_prints_tables_or_json(command: Command, small_folder: Path, tmp_path: Path) -> None:

@@ -9,15 +9,12 @@ from typing import Any
 import pytest
 
 from bot import Assistant
-from harness.confusions import Confusion
-from harness.labels import Label, Rater, Verdicts
-from harness.misses.causes import Cause, causes, is_confused
-from harness.misses.clues import Clues, CuratedText, Nearness, sentences
-from harness.misses.distinct import DistinctWords
-from harness.misses.kinds import Kind, Miss, misses_of
-from harness.misses.moves import best_move, moves
-from harness.misses.proposals import Known, entries
-from harness.run import Outcome
+from harness.advice.clues import Clues, CuratedText, Kind, Miss, Nearness, misses_of, sentences
+from harness.advice.proposals import Cause, DistinctWords, Known, causes, entries, is_confused
+from harness.advice.thresholds import best_move, moves
+from harness.labelling.labels import Label, Rater, Verdicts
+from harness.running.outcomes import Outcome
+from harness.scoring.confusions import Confusion
 
 MakeOutcome = Callable[..., Outcome]
 

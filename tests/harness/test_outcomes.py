@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from bot import Assistant, BadData
-from harness.questions import Question
-from harness.run import Outcome, accepted_pairs
-from harness.systems import InProcess, require_known
+from harness.patients.suites import Question
+from harness.running.outcomes import Outcome, accepted_pairs
+from harness.systems.system import InProcess, require_known
 from tests.harness.conftest import ByCosine
 
 MakeQuestion = Callable[..., Question]

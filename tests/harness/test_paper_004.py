@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 from bot import Assistant
-from harness.report import PAPER_ERRORS, PAPER_N, PAPER_NOVEL
-from harness.run import Outcome
-from harness.score import score, summarise
-from harness.stats import wilson
+from harness.reporting.paper_tables import PAPER_ERRORS, PAPER_N, PAPER_NOVEL
+from harness.running.outcomes import Outcome
+from harness.scoring.score import score, summarise
+from harness.scoring.statistics import wilson
 
 PAIRS = [f"pair-{number}" for number in range(33)]
 PRINTED = {"high-health-literacy": 0.69, "low-health-literacy": 0.77, "low-language-literacy": 0.79}

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import LanguageDetector
-from harness.parse import parse_answer, split_unfinished
-from harness.prompts import Prompt
-from harness.questions import QuestionSource
-from harness.recording import ModelAnswer, record
+from harness.generation.parse import parse_answer, split_unfinished
+from harness.generation.recording import record
+from harness.llm.batch_files import ModelAnswer
+from harness.patients.prompts import Prompt
+from harness.patients.suites import QuestionSource
 
 PAIN = Prompt("paraphrase/v/pain", "paraphrase", "v", "pain", "de", "Sie sind …", "Tut es weh?", 3)
 

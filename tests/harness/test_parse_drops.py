@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot import MAX_CHARACTERS, LanguageDetector
-from harness.parse import Dropped, Parsed, parse_answer
+from harness.generation.parse import Parsed, parse_answer
+from harness.patients.suites import Dropped
 
 
 def reasons(parsed: Parsed) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.parse import parse_answer
+from harness.generation.parse import parse_answer
 
 HURTS, LASTS, COSTS = "Tut das weh?", "Wie lange dauert es?", "Was kostet es?"
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import words
-from harness.parse import parse_answer
+from harness.generation.parse import parse_answer
 
 PREFIXES = st.sampled_from(
     ["", "1. ", "2) ", "(3) ", "- ", "* ", "• ", "## ", "**", "Frage 1: ", "„", '"', "```", "a) "]

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import pytest
 
 from bot import Catalog, data_folder
-from harness.fidelity.judging import FidelityJudge
-from harness.meaning.files import load_meaning_labels
-from harness.prompts import Plan, build_prompts
-from harness.suite import Suite, load_suite
-from harness.vignettes import ALL, load_vignettes
+from harness.judging.meaning import load_meaning_labels
+from harness.patients.fidelity import FidelityJudge
+from harness.patients.prompts import Plan, build_prompts
+from harness.patients.suites import Suite, load_suite
+from harness.patients.vignettes import ALL, load_vignettes
 
 
 @pytest.fixture(params=["de", "en"])

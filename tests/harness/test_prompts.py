@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from bot import BadData, Catalog
-from harness.prompts import Plan, Prompt, as_batch_line, build_prompts, load_tasks, write_prompts
-from harness.vignettes import load_vignettes
+from harness.llm.batch_files import as_batch_line, write_prompts
+from harness.patients.prompts import Plan, Prompt, build_prompts, load_tasks
+from harness.patients.vignettes import load_vignettes
 
 PROMPT = Prompt("paraphrase/v/pain", "paraphrase", "v", "pain", "de", "Sie sind …", "Formulieren Sie …", 10)
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from bot import BadData, LanguageDetector
-from harness.prompts import Prompt
-from harness.questions import QuestionSource, Recording
-from harness.recording import ModelAnswer, read_answers, record
+from harness.generation.recording import record
+from harness.llm.batch_files import ModelAnswer, read_answers
+from harness.patients.prompts import Prompt
+from harness.patients.suites import QuestionSource, Recording
 
 PAIN = Prompt("paraphrase/v/pain", "paraphrase", "v", "pain", "de", "Sie sind …", "Tut es weh?", 2)
 NOVEL = [Prompt(f"novel/v/{part}", "novel", "v", None, "de", "Sie sind …", f"Teil {part}", 2) for part in (1, 2)]

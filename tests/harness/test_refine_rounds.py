@@ -12,15 +12,24 @@ from typing import Any
 import pytest
 
 from bot import BadData, Catalog, fold
-from harness.prompts import Prompt
-from harness.questions import Question
-from harness.recording import ModelAnswer
-from harness.refine.command import Refinery
-from harness.refine.prompts import Asking, load_refine_texts
-from harness.refine.rounds import GOOD, LAST, UNCHANGED, UNCORRECTED, UNSCORED, Progress, replay
-from harness.refine.table import CARRIED, TOTAL, round_table
-from harness.suite import Suite, load_suite
-from harness.vignettes import ALL, load_vignettes
+from harness.generation.critique import Asking, load_refine_texts
+from harness.generation.refinery import Refinery
+from harness.generation.rounds import (
+    CARRIED,
+    GOOD,
+    LAST,
+    TOTAL,
+    UNCHANGED,
+    UNCORRECTED,
+    UNSCORED,
+    Progress,
+    replay,
+    round_table,
+)
+from harness.llm.batch_files import ModelAnswer
+from harness.patients.prompts import Prompt
+from harness.patients.suites import Question, Suite, load_suite
+from harness.patients.vignettes import ALL, load_vignettes
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 MakeQuestion = Callable[..., Question]

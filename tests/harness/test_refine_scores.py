@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.refine.prompts import load_refine_texts
-from harness.refine.scores import parse_scores, total
+from harness.generation.critique import load_refine_texts, parse_scores, total
 
 DE, EN = load_refine_texts("de").labels, load_refine_texts("en").labels
 EXPECTED = {"meaning": 5.0, "fit": 4.0, "realistic": 3.0, "giveaway": 5.0, "distinct": 2.0}

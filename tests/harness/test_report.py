@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from harness.labels import VERDICTS, Label, Rater, Verdicts
-from harness.report import NOTE_1, Titles, note_2, table_1, table_2
-from harness.run import Outcome
-from harness.score import summarise
-from harness.vignettes import Vignette, load_vignettes
+from harness.labelling.labels import VERDICTS, Label, Rater, Verdicts
+from harness.patients.vignettes import Vignette, load_vignettes
+from harness.reporting.paper_tables import NOTE_1, Titles, note_2, table_1, table_2
+from harness.running.outcomes import Outcome
+from harness.scoring.score import summarise
 
 MakeOutcome = Callable[..., Outcome]
 MakeRun = Callable[..., list[Outcome]]

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from harness.questions import Question
-from harness.run import CHUNK, load_outcomes
-from harness.suite import Suite
+from harness.patients.suites import Question, Suite
+from harness.running.chunks import CHUNK
+from harness.running.run import load_outcomes
 
 # Runs the suite with a system that logs every question, and hangs at the question number in its last argument.
 SCRIPT = """\

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot import Assistant, BadData
-from harness.questions import Question
-from harness.run import OUTCOMES, load_outcomes, run_suite
-from harness.suite import Suite
+from harness.patients.suites import Question, Suite
+from harness.running.run import load_outcomes, run_suite
+from harness.running.store import OUTCOMES
 from tests.harness.conftest import ByCosine
 
 MakeSuite = Callable[[Sequence[Question]], Suite]

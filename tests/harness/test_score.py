@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.run import Outcome
-from harness.score import score, summarise
+from harness.running.outcomes import Outcome
+from harness.scoring.score import score, summarise
 
 MakeOutcome = Callable[..., Outcome]
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot import Unreachable
-from harness.service_bench.load import Job, Measured
-from harness.service_bench.measure import Pair, _crowd, _one_turn, _quantile
-from harness.service_bench.processes import floor, let_ask
+from harness.benches.service import Pair, _crowd, _one_turn, _quantile, floor, let_ask
+from harness.benches.service_load import Job, Measured
 
 
 def test_every_turn_on_the_floor_commits_two_rows(tmp_path: Path) -> None:

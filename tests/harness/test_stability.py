@@ -13,11 +13,11 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from harness.outcomes import ERROR, Outcome
-from harness.stability import stability
-from harness.stability_cli import stability_
-from harness.stats import wilson
-from harness.suite import Suite
+from harness.commands.stability import stability_
+from harness.patients.suites import Suite
+from harness.running.outcomes import ERROR, Outcome
+from harness.scoring.stability import stability
+from harness.scoring.statistics import wilson
 from tests.harness.runs import write_run
 
 Command = Callable[..., CompletedProcess[str]]

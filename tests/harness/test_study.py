@@ -11,12 +11,9 @@ import pytest
 
 from bot import BadData
 from bot.testing import HashEncoder
-from harness.study.ablation import STEPS, WITHOUT, ablation
-from harness.study.confusion import confusion
-from harness.study.encoders import encoders
 from harness.study.learning_curve import LearningCurve, Plan, learning_curve, steps, unseen_questions
-from harness.study.scoring import RememberingEncoder, Study
-from harness.study.tables import StudyTable, mean_and_range
+from harness.study.matchers import STEPS, WITHOUT, ablation, confusion, encoders
+from harness.study.study import RememberingEncoder, Study, StudyTable, mean_and_range
 from tests.harness.authored import VOICES, write_authored_catalog, write_authored_suite
 
 Command = Callable[..., CompletedProcess[str]]

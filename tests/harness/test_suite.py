@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot import Assistant, BadData
-from harness.parse import Dropped
-from harness.questions import Question, Recording
-from harness.suite import Suite, load_suite, save_suite
+from harness.patients.suites import Dropped, Question, Recording, Suite, load_suite, save_suite
 
 MakeSuite = Callable[[Sequence[Question]], Suite]
 MakeQuestion = Callable[..., Question]
@@ -120,13 +118,13 @@ KILLED = """\
 import os, signal, sys
 from datetime import date
 from pathlib import Path
-import harness.suite
+import harness.patients.suites
 from bot import load_catalog
 from harness.questions import Recording
 
-harness.suite.yaml.safe_dump = lambda *_, **__: os.kill(os.getpid(), getattr(signal, sys.argv[3]))
+harness.patients.suites.yaml.safe_dump = lambda *_, **__: os.kill(os.getpid(), getattr(signal, sys.argv[3]))
 catalog = load_catalog(Path(sys.argv[1]), "de")
-harness.suite.save_suite(
+harness.patients.suites.save_suite(
     Path(sys.argv[2]), catalog=catalog, note="", recording=Recording((), (), {}), today=date(2026, 1, 2)
 )
 """

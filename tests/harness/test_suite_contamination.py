@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from bot import Assistant, Catalog
-from harness.questions import Question
-from harness.suite import Suite, contamination, load_suite
+from harness.patients.suites import Question, Suite, contamination, load_suite
 
 MakeSuite = Callable[[Sequence[Question]], Suite]
 MakeQuestion = Callable[..., Question]

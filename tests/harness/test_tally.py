@@ -15,17 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import Assistant
-from harness.outcomes import ERROR, Outcome
-from harness.run import Plan, ask_suite, load_outcomes
-from harness.running import jsonl, parquet
-from harness.running.jsonl import JsonlStore
+from harness.patients.suites import load_suite
+from harness.running import parquet
+from harness.running import store as stores
+from harness.running.outcomes import ERROR, Outcome, tally
 from harness.running.parquet import ParquetStore
-from harness.running.store import PARTS, Store
-from harness.score import SEED, summarise, summarise_tally
-from harness.stats import clustered, wilson
-from harness.suite import load_suite
-from harness.systems import InProcess
-from harness.tally import tally
+from harness.running.run import Plan, ask_suite, load_outcomes
+from harness.running.store import PARTS, JsonlStore, Store
+from harness.scoring.score import SEED, summarise, summarise_tally
+from harness.scoring.statistics import clustered, wilson
+from harness.systems.system import InProcess
 
 PAIRS = ("pain", "costs", "duration")
 
@@ -121,7 +120,7 @@ def test_json_lines_count_each_question_once_whatever_failed_before(
     lost = [replace(o, decision=ERROR, right=None, offered=None, top1=None) if o.id in ids else o for o in outcomes]
     again = [outcome for outcome in outcomes if outcome.id in ids]
     store = JsonlStore(tmp_path / "outcomes.jsonl")
-    store.path.write_bytes(jsonl.encode(list(enumerate(lost + again))))
+    store.path.write_bytes(stores.encode(list(enumerate(lost + again))))
 
     assert store.tally() == tally(outcomes)
     assert list(store.outcomes()) == outcomes

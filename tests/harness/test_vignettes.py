@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from bot import BadData
-from harness.vignettes import load_file, load_vignettes
+from harness.patients.vignettes import load_file, load_vignettes
 
 TEXTS: dict[str, Any] = {
     "title": "Müde",

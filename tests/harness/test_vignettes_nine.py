@@ -12,11 +12,11 @@ import pytest
 import yaml
 
 from bot import BadData, Catalog, LanguageDetector, data_folder
-from harness.prompts import Plan, build_prompts
-from harness.questions import QuestionSource
-from harness.recording import ModelAnswer, record
-from harness.suite import load_suite
-from harness.vignettes import ALL, load_folder, load_vignettes
+from harness.generation.recording import record
+from harness.llm.batch_files import ModelAnswer
+from harness.patients.prompts import Plan, build_prompts
+from harness.patients.suites import QuestionSource, load_suite
+from harness.patients.vignettes import ALL, load_folder, load_vignettes
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 PAPERS = ["high-health-literacy", "low-health-literacy", "low-language-literacy"]

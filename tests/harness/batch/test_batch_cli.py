@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from harness.suite import load_suite
+from harness.patients.suites import load_suite
 from tests.harness.batch.batch_server import BatchServer, batch_server
 from tests.harness.batch.conftest import echo, request, write
 from tests.harness.inprocess import harness

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot import BadData
-from harness.batch.parts import Limits, content_of, split
+from harness.llm.batch_files import Limits, content_of, split
 from tests.harness.batch.conftest import request, write
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from bot import BadData, Settings, Unreachable
-from harness.batch.parts import Limits
-from harness.batch.service import BatchService, Patience
-from harness.batch.state import State, load_state
-from harness.batch.work import Terms, fetch, poll, submit, write_rest
-from harness.recording import read_answers
+from harness.llm.batch import Terms, fetch, poll, submit, write_rest
+from harness.llm.batch_files import Limits, read_answers
+from harness.llm.batch_service import BatchService, Patience
+from harness.llm.batch_state import State, load_state
 from tests.harness.batch.batch_server import BatchServer
 from tests.harness.batch.conftest import request, write
 

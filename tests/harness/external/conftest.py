@@ -12,9 +12,9 @@ import yaml
 
 from bot import Assistant, Catalog, Settings
 from bot.testing import HashEncoder
-from harness.external.opening import open_external
-from harness.external.recognise import Recogniser
-from harness.systems import Opening, System
+from harness.systems.opening import open_external
+from harness.systems.recognition import Recogniser
+from harness.systems.system import Opening, System
 
 Opener = Callable[..., AbstractContextManager[tuple[System, Catalog]]]
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bot import Unreachable
-from harness.systems import Failure, Reply
+from harness.systems.system import Failure, Reply
 from tests.harness.external.conftest import Opener
 
 # Answers "pain", unless the question names a fault; notes every start on standard error.

@@ -10,8 +10,9 @@ from subprocess import CompletedProcess
 
 import yaml
 
-from harness.run import Outcome, load_outcomes
-from harness.suite import Suite
+from harness.patients.suites import Suite
+from harness.running.outcomes import Outcome
+from harness.running.run import load_outcomes
 
 Command = Callable[..., CompletedProcess[str]]
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from bot import BadData, Unreachable
-from harness.questions import Question
-from harness.run import MOST_FAILURES, load_outcomes, run_suite
-from harness.score import summarise
-from harness.suite import Suite
+from harness.patients.suites import Question, Suite
+from harness.running.chunks import MOST_FAILURES
+from harness.running.run import load_outcomes, run_suite
+from harness.scoring.score import summarise
 from tests.harness.external.conftest import Opener
 from tests.harness.external.servers import Seen, Server, serving
 

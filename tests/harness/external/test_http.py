@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot import BadData, UserFixable
-from harness.systems import Failure, Reply
+from harness.systems.system import Failure, Reply
 from tests.harness.external.conftest import Opener
 from tests.harness.external.servers import CUT, GARBLED, SLOW, Seen, serving
 

@@ -14,9 +14,9 @@ import yaml
 
 from bot import Settings
 from bot.testing import HashEncoder
-from harness.external.file import load_system_file
-from harness.external.opening import Traffic, open_described
-from harness.systems import Failure, Opening, Reply
+from harness.systems.description import load_system_file
+from harness.systems.opening import Traffic, open_described
+from harness.systems.system import Failure, Opening, Reply
 from tests.harness.external.servers import Seen, serving
 
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.external.file import KLARTEXT_ANSWER, Paths
-from harness.external.reading import JsonReader, read_messages
-from harness.external.recognise import Recogniser
-from harness.systems import Failure, Reply
+from harness.systems.description import KLARTEXT_ANSWER, Paths
+from harness.systems.recognition import JsonReader, Recogniser, read_messages
+from harness.systems.system import Failure, Reply
 
 ANSWER = "Tut die Untersuchung weh? (pain, de)"
 Told = tuple[str, str | None, str | None, tuple[str, ...]]

@@ -8,7 +8,7 @@ import pytest
 
 from bot import Assistant
 from bot.testing import HashEncoder
-from harness.external.recognise import Recognised, Recogniser
+from harness.systems.recognition import Recognised, Recogniser
 
 ANSWER = "Tut die Untersuchung weh? (pain, de)"  # the small catalog's answer
 

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 from bot import BadData, Catalog, load_catalog
-from harness.judging.automatic import (
+from harness.labelling.ambiguous import (
     automatic_as_json,
+    confidences,
     judge_all,
     load_ambiguous,
     load_unfaithful,
+    reliability,
     write_ambiguous,
 )
-from harness.judging.confidence import confidences, reliability
-from harness.judging.equivalence import Equivalence
-from harness.labels import Label, Rater, Verdicts
-from harness.run import Outcome
+from harness.labelling.labels import Label, Rater, Verdicts
+from harness.running.outcomes import Equivalence, Outcome
 
 MakeOutcome = Callable[..., Outcome]
 NOBODY = Verdicts([])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.judging.comparing import against, both_orders, duels_of_ratings, preference_of_labels
-from harness.judging.judge_answers import Better
-from harness.judging.judge_records import Comparison, Rating
-from harness.labels import Label, Rater, Verdict, Verdicts
+from harness.judging.judge_answers import Better, Comparison, Rating
+from harness.judging.judge_report import against, both_orders, duels_of_ratings, preference_of_labels
+from harness.labelling.labels import Label, Rater, Verdict, Verdicts
 
 
 def duel(question: str, ab: Better | None, ba: Better | None) -> list[Comparison]:

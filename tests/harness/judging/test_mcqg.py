@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from harness.judging.coefficients import Ratings, cohen, percentage, point
-from harness.judging.comparing import both_orders
-from harness.judging.judge_records import Comparison
+from harness.judging.judge_answers import Comparison
+from harness.judging.judge_report import both_orders
 from harness.judging.selection import ordered
 
 # Table 18: aspect, percentage agreement, Cohen's kappa with Expert X, in the printed order.

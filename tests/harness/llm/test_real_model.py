@@ -13,17 +13,19 @@ import httpx
 import pytest
 
 from bot import LanguageDetector, Settings, load_catalog
-from harness.batch.service import BatchService
-from harness.batch.work import Terms as BatchTerms
-from harness.batch.work import fetch, poll, submit
-from harness.llm import Completion, ModelCall, Request, Terms, open_model
-from harness.llm.answers import answer_into, requests_for, still_open
+from harness.generation.answering import answer_into, requests_for, still_open
+from harness.generation.parse import parse_answer, split_unfinished
+from harness.generation.recording import record
+from harness.llm.batch import Terms as BatchTerms
+from harness.llm.batch import fetch, poll, submit
+from harness.llm.batch_files import read_answers, write_prompts
+from harness.llm.batch_service import BatchService
+from harness.llm.contract import Completion, ModelCall, Request, Terms
+from harness.llm.opening import open_model
 from harness.llm.store import AnswerStore
-from harness.parse import parse_answer, split_unfinished
-from harness.prompts import Plan, Prompt, build_prompts, write_prompts
-from harness.questions import QuestionSource
-from harness.recording import read_answers, record
-from harness.vignettes import load_vignettes
+from harness.patients.prompts import Plan, Prompt, build_prompts
+from harness.patients.suites import QuestionSource
+from harness.patients.vignettes import load_vignettes
 from tests.harness.batch.batch_server import batch_server
 from tests.harness.llm.faulty_model import REFUSAL, Fault, faulty_model
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot import BadData
-from harness.llm import ModelCall, Request
-from harness.llm.contract import key_of
+from harness.llm.contract import ModelCall, Request, key_of
 from harness.llm.store import AnswerStore, Record
 
 CALL = ModelCall("m", temperature=0.5)

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.comparison import Run
-from harness.labels import Verdicts
-from harness.reporting.costs import Costs, Spent
-from harness.reporting.facts import Context, Facts, facts_of
+from harness.labelling.labels import Verdicts
+from harness.patients.vignettes import load_vignettes
+from harness.reporting.facts import Context, Costs, Facts, Spent, facts_of
 from harness.reporting.page import render
-from harness.run import Outcome
-from harness.vignettes import load_vignettes
+from harness.running.outcomes import Outcome
+from harness.running.results import Run
 from tests.harness.runs import HASH, write_run
 
 PAIRS = ("pain", "costs", "duration", "preparation")

@@ -17,15 +17,14 @@ import pytest
 import yaml
 
 from bot import Unreachable, UserFixable
-from harness.loopback_cluster import LoopbackCluster, loopback_cluster
-from harness.run import Plan, ask_suite, load_outcomes
+from harness.benches.running import LoopbackCluster, loopback_cluster
+from harness.patients.suites import Suite
 from harness.running.chunks import CHUNK
-from harness.running.planning import How, plan_of, recipe_of
 from harness.running.recipe import Recipe
+from harness.running.run import How, Plan, ask_suite, load_outcomes, plan_of, recipe_of
 from harness.running.store import PARTS, Store, find_store
-from harness.score import summarise_tally
-from harness.suite import Suite
-from harness.systems import Opening
+from harness.scoring.score import summarise_tally
+from harness.systems.system import Opening
 from tests.harness.external.servers import Seen, serving
 from tests.harness.running.conftest import MakeLong, MakeSystem, eventually, timeless
 

@@ -11,14 +11,12 @@ from pathlib import Path
 import pytest
 
 from bot import BadData, Unreachable
-from harness.run import Plan, ask_suite, load_outcomes, run_suite
 from harness.running import processes
 from harness.running.chunks import CHUNK
-from harness.running.crew import size_of
-from harness.running.planning import How, plan_of
 from harness.running.processes import processes_for
-from harness.running.recipe import Errand, Recipe, Refused, ask_elsewhere
-from harness.systems import Opening
+from harness.running.recipe import Errand, Recipe, Refused, ask_elsewhere, size_of
+from harness.running.run import How, Plan, ask_suite, load_outcomes, plan_of, run_suite
+from harness.systems.system import Opening
 from tests.harness.running.conftest import MakeLong, eventually, timeless
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from bot import Assistant, BadData
-from harness.comparison import Counted, load_counted, load_run
-from harness.outcomes import ERROR, Outcome
-from harness.run import Plan, ask_suite, load_outcomes, run_suite
+from harness.patients.suites import Suite, load_suite, open_suite
 from harness.running import parquet
+from harness.running.outcomes import ERROR, Outcome
 from harness.running.parquet import ParquetStore
+from harness.running.results import Counted, load_counted, load_run
+from harness.running.run import Plan, ask_suite, load_outcomes, run_suite
 from harness.running.store import PARTS
-from harness.suite import Suite, load_suite, open_suite
-from harness.systems import Failure
+from harness.systems.system import Failure
 from tests.harness.conftest import ByCosine
 
 MakeOutcome = Callable[..., Outcome]

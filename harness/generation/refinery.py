@@ -1,0 +1,228 @@
+"""What `klartext harness refine` does: replay the rounds, ask for what is missing, keep everything, write a suite."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Literal, Protocol
+
+from bot import BadData, Catalog, fold, load_catalog, locate
+from harness.generation.critique import Asking, load_refine_texts
+from harness.generation.rounds import Progress, Track, replay
+from harness.llm.batch_files import ModelAnswer, read_answers, write_prompts
+from harness.patients.prompts import Prompt
+from harness.patients.suites import (
+    Dropped,
+    Question,
+    QuestionSource,
+    Recording,
+    Suite,
+    SuiteMeta,
+    load_suite,
+    save_suite,
+)
+from harness.patients.vignettes import ALL, load_vignettes
+
+IDENTITY, ANSWERS, PROMPTS, ROUNDS_FILE = "refine.json", "answers.jsonl", "prompts.jsonl", "rounds.jsonl"
+
+
+class Asker(Protocol):
+    """Answers prompts: an endpoint, a batch, or a person at a file."""
+
+    def __call__(self, prompts: Sequence[Prompt], /) -> Mapping[str, ModelAnswer]:
+        """Return answers by prompt id; what cannot be answered is left out."""
+        ...
+
+
+@dataclass(frozen=True)
+class Refinery:
+    """A folder in which a suite is refined.
+
+    Attributes:
+        folder: Holds the answers (what everything is replayed from), the prompts that wait, and the rounds.
+        suite: What is refined.
+        asking: Makes the prompts.
+        questions: Those of the suite that are refined.
+    """
+
+    folder: Path
+    suite: Suite
+    asking: Asking
+    questions: tuple[Question, ...]
+
+    @classmethod
+    def open(
+        cls, folder: Path, suite: str, catalog: str, *, vignettes: Path | None = None, limit: int | None = None
+    ) -> Refinery:
+        """Open a folder for a suite, or go on in it.
+
+        Raises:
+            BadData: The folder holds the refinement of something else, or the suite has no paraphrase.
+        """
+        loaded = load_suite(suite)
+        language = loaded.meta.language
+        questions = loaded.paraphrases[:limit]
+        if not questions:
+            raise BadData(
+                f"The suite {loaded.meta.name!r} holds no paraphrase to refine. Choose another with `--suite`."
+            )
+        content = load_catalog(locate(catalog), language)
+        _require_pairs(questions, content)
+        known = {vignette.id: vignette for vignette in load_vignettes(language, vignettes, names=[ALL])}
+        _claim(folder, {"suite": loaded.meta.name, "suite_hash": loaded.meta.sha256, "questions": str(len(questions))})
+        return cls(folder, loaded, Asking(load_refine_texts(language), content, known), questions)
+
+    @property
+    def answers_file(self) -> Path:
+        return self.folder / ANSWERS
+
+    def take(self, files: Sequence[Path]) -> int:
+        """Add the answers of Batch output files to the folder's own, and return how many lines were new.
+
+        Raises:
+            BadData: A file is no Batch output, or answers nothing that was ever asked here.
+        """
+        given = read_answers(list(files))
+        strange = [key for key in given if not key.startswith(("critique/", "correct/"))]
+        if strange:
+            raise BadData(
+                f"{len(strange)} answers belong to no critique or correction, for example {strange[0]!r}. "
+                f"Give the answers to {self.folder / PROMPTS}."
+            )
+        self._cut_off()
+        have = {key for key, answer in self._answers().items() if not answer.problem}
+        fresh = []
+        for file in files:
+            for line in file.read_text(encoding="utf-8").split("\n"):
+                if line.strip() and str(json.loads(line)["custom_id"]) not in have:
+                    fresh.append(line.strip())
+        with self.answers_file.open("a", encoding="utf-8") as stream:
+            stream.write("".join(f"{line}\n" for line in fresh))
+            stream.flush()
+            os.fsync(stream.fileno())
+        return len(fresh)
+
+    def advance(self, asker: Asker | None = None) -> Progress:
+        """Go through the rounds as far as answers reach, asking for what is missing when there is someone to ask."""
+        answers = dict(self._answers())
+        progress = replay(self.questions, self.asking, answers)
+        while asker is not None and progress.pending:
+            before = {prompt.id for prompt in progress.pending}
+            answers.update(asker(progress.pending))
+            progress = replay(self.questions, self.asking, answers)
+            if before == {prompt.id for prompt in progress.pending}:
+                break  # nobody answered: what is left is exported
+        return progress
+
+    def keep(self, progress: Progress, *, model: str, temperature: float | None) -> None:
+        """Write every round with its provenance, and the prompts that wait."""
+        lines = [
+            json.dumps(
+                {"question_id": track.question.id, **one.as_json(), "stopped": _stopped_in(track, one.number)},
+                ensure_ascii=False,
+            )
+            for track in progress.tracks
+            for one in track.rounds
+        ]
+        partial = (self.folder / ROUNDS_FILE).with_suffix(".partial")
+        partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        partial.replace(self.folder / ROUNDS_FILE)
+        write_prompts(progress.pending, self.folder / PROMPTS, model=model, temperature=temperature)
+
+    def write_suite(
+        self, progress: Progress, folder: Path, *, answered: Literal["live", "offline"], note: str
+    ) -> SuiteMeta:
+        """Write the best text of each question as a new suite; what was not refined stays as it was.
+
+        Raises:
+            BadData: Questions still wait for answers, or the folder exists.
+        """
+        if progress.pending:
+            raise BadData(
+                f"{len(progress.pending)} prompts in {self.folder / PROMPTS} wait for answers. "
+                "Import their answers with `--answers`, then name the suite."
+            )
+        source = QuestionSource(kind="model", answered=answered, date=date.today())
+        refined = {track.question.id: _refined(track, source) for track in progress.tracks}
+        questions, dropped = _distinct([refined.get(one.id, one) for one in self.suite.questions])
+        return save_suite(
+            folder,
+            catalog=self.asking.catalog,
+            note=note or f"Refined from {self.suite.meta.name}: critique and correction, at most four rounds.",
+            recording=Recording(tuple(questions), tuple(dropped), {}),
+            today=date.today(),
+        )
+
+    def _cut_off(self) -> None:
+        """Remove a line that a kill left unfinished."""
+        try:
+            with self.answers_file.open("ab+") as stream:
+                stream.seek(0)
+                stream.truncate(stream.read().rfind(b"\n") + 1)
+        except OSError as error:
+            raise BadData(
+                f"{self.answers_file} cannot be written ({error.strerror}). Choose another `--out`."
+            ) from error
+
+    def _answers(self) -> dict[str, ModelAnswer]:
+        return read_answers([self.answers_file]) if self.answers_file.is_file() else {}
+
+
+def _require_pairs(questions: Sequence[Question], catalog: Catalog) -> None:
+    unknown = sorted({one.pair_id or "" for one in questions} - set(catalog.by_id))
+    if unknown:
+        raise BadData(
+            f"The suite asks for pairs that {catalog.ref} lacks, for example {unknown[0]!r}. Give `--catalog`."
+        )
+
+
+def _claim(folder: Path, identity: dict[str, str]) -> None:
+    """Note what is refined in a folder, or make sure that it is the same."""
+    path = folder / IDENTITY
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if path.is_file():
+            before = json.loads(path.read_text(encoding="utf-8"))
+            if before != identity:
+                raise BadData(f"{folder} holds the refinement of something else ({before}). Choose another `--out`.")
+            return
+        path.write_text(json.dumps(identity, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise BadData(f"{folder} cannot be written ({error.strerror}). Choose another `--out`.") from error
+    except ValueError as error:
+        raise BadData(f"{path} does not say what is refined here. Choose another `--out`.") from error
+
+
+def _stopped_in(track: Track, number: int) -> str | None:
+    """Return why a question stopped, on its last round only."""
+    return track.stopped if number == track.rounds[-1].number else None
+
+
+def _refined(track: Track, source: QuestionSource) -> Question:
+    """Return the best text of a question; one that was never corrected stays exactly as it was."""
+    best = track.best
+    if best is None or best.correction is None:
+        return track.question
+    written = source.model_copy(update={"model": best.writer or None, "prompt": best.correction})
+    return track.question.model_copy(
+        update={"id": f"{track.question.id}~{best.number}", "text": best.text, "source": written}
+    )
+
+
+def _distinct(questions: Sequence[Question]) -> tuple[list[Question], list[Dropped]]:
+    """Leave out what a correction made the same as a sibling."""
+    seen: set[tuple[str, str | None, str]] = set()
+    kept: list[Question] = []
+    dropped: list[Dropped] = []
+    for one in questions:
+        key = (one.vignette, one.pair_id, fold(one.text))
+        if key in seen:
+            dropped.append(Dropped(one.id, one.text, "duplicate"))
+        else:
+            seen.add(key)
+            kept.append(one)
+    return kept, dropped
