@@ -19,7 +19,7 @@ from harness.advice.thresholds import ThresholdAdvice, advise_threshold
 from harness.labelling.labels import Verdicts
 from harness.running.outcomes import ERROR, Outcome
 from harness.scoring.confusions import Confusion, confusions, mistakes_of
-from harness.scoring.statistics import false_discovery
+from harness.statistics import false_discovery
 
 SIGNIFICANT = 0.05
 HINT = 0.05  # before adjusting: what is listed at all

@@ -16,7 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from harness.scoring.statistics import Interval, wilson
+from harness.statistics import Interval, wilson
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from bot import BadData
+from harness.llm.contract import Completion, ModelCall, Request, text_of, usage_of, was_cut
+from harness.llm.prices import PriceTable
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -43,6 +45,22 @@ class Record:
     prompt_id: str
     asked: Mapping[str, Any]
     response: Mapping[str, Any]
+
+
+def completion_of(record: Record, request: Request, call: ModelCall, prices: PriceTable) -> Completion:
+    """Return what a stored answer says to a request, at today's prices."""
+    usage = usage_of(record.response, request.messages)
+    price = prices.of(call.model)
+    return Completion(
+        id=request.id,
+        text=text_of(record.response) or "",
+        usage=usage,
+        cost=price.of(usage) if price else None,
+        replayed=True,
+        response=record.response,
+        key=record.key,
+        cut=was_cut(record.response),
+    )
 
 
 class AnswerStore:

@@ -11,7 +11,7 @@ from rich.table import Table
 from harness.labelling.labels import NovelScore, Verdicts, score_novel
 from harness.running.outcomes import Outcome
 from harness.scoring.score import Score, Summary
-from harness.scoring.statistics import Interval
+from harness.statistics import Interval
 
 # Reichenpfader et al. (2024), Tables 1 and 2: errors of 330 paraphrases; (incorrect, partial, correct) of 10.
 PAPER_N = 330
