@@ -168,7 +168,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     """Make the tables, or check that they are ours, in one transaction: two processes may open a new store at once."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if _is_empty(connection):
+        if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall():
             for statement in filter(str.strip, _SCHEMA.split(";")):
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -199,10 +199,6 @@ def _connect_by_uri(path: Path, how: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    return not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
 
 
 def _require_ours(connection: sqlite3.Connection) -> None:

@@ -289,7 +289,11 @@ class FidelityJudge:
                 "Give the folder it lies in with `--vignettes`."
             )
         asked_by = self.vignettes[vignette]
-        return judge(id_, count(text, _lexicon(asked_by)), asked_by)
+        return judge(
+            id_,
+            count(text, load_lexicon(asked_by.language, asked_by.mixed_with or OTHER.get(asked_by.language, "en"))),
+            asked_by,
+        )
 
     def judge_all(self, questions: Sequence[Question]) -> list[Judged]:
         """Measure all questions that patients are said to have asked (urgent messages are not)."""
@@ -299,7 +303,3 @@ class FidelityJudge:
         """Summarise by vignette, in the order of their first questions."""
         names = dict.fromkeys(one.vignette for one in judged)
         return [drift_of(self.vignettes[name], [one for one in judged if one.vignette == name]) for name in names]
-
-
-def _lexicon(vignette: Vignette) -> Lexicon:
-    return load_lexicon(vignette.language, vignette.mixed_with or OTHER.get(vignette.language, "en"))

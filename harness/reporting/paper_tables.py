@@ -45,7 +45,13 @@ def table_1(ours: Summary, cosine: Summary | None, titles: Titles) -> Table:
         table.add_row(titles.of(name), *_cells(score), _share(beside), _share(_paper(name)))
     table.add_section()
     total = cosine.total.accuracy if cosine else None
-    table.add_row("Total", *_cells(ours.total), _share(total), _share(_paper_total()), style="bold")
+    table.add_row(
+        "Total",
+        *_cells(ours.total),
+        _share(total),
+        _share(1 - sum(PAPER_ERRORS.values()) / (PAPER_N * len(PAPER_ERRORS))),
+        style="bold",
+    )
     return table
 
 
@@ -127,7 +133,3 @@ def _range(interval: Interval | None) -> str:
 def _paper(vignette: str) -> float | None:
     errors = PAPER_ERRORS.get(vignette)
     return None if errors is None else 1 - errors / PAPER_N
-
-
-def _paper_total() -> float:
-    return 1 - sum(PAPER_ERRORS.values()) / (PAPER_N * len(PAPER_ERRORS))

@@ -88,7 +88,15 @@ def ask_suite(suite: Asked, system: System, catalog: Catalog, out: Path, plan: P
         asker = _asker(plan, system, catalog, store, count - len(done))
         questions = enumerate(suite.questions)
         todo = (placed for placed in questions if placed[1].id not in left_out and placed[1].id not in done)
-        _store_all(asker.batches(todo), store, plan.progress)
+        batches = asker.batches(todo)
+        for batch in batches:
+            store.append(batch.payload)
+            plan.progress(batch.count)
+            if batch.down is not None:
+                raise Unreachable(
+                    f"The system failed {MOST_FAILURES} times in a row, at last: {batch.down}. "
+                    "Mend it and run this again; what was answered is kept."
+                )
     return store
 
 
@@ -100,17 +108,6 @@ def _asker(plan: Plan, system: System, catalog: Catalog, store: Store, count: in
 def load_outcomes(out: Path) -> list[Outcome]:
     """Read the outcomes of a run; raise BadData when there are none."""
     return list(find_store(out).outcomes())
-
-
-def _store_all(batches: Iterable[Batch], store: Store, progress: Progress) -> None:
-    for batch in batches:
-        store.append(batch.payload)
-        progress(batch.count)
-        if batch.down is not None:
-            raise Unreachable(
-                f"The system failed {MOST_FAILURES} times in a row, at last: {batch.down}. "
-                "Mend it and run this again; what was answered is kept."
-            )
 
 
 @contextmanager
