@@ -122,7 +122,7 @@ class Regeneration:
         recording = record(asked, given, detector=self.detector, source=self.source)
         state.dropped.extend(recording.dropped)
         for question in recording.questions:
-            first = _first(question.id)
+            first = question.id.rpartition("/")[0].partition(_MARK)[0]
             # Novel questions are asked for in several prompts, which must not bring the same one.
             seen = state.seen.setdefault(first if question.pair_id else f"novel/{question.vignette}", set())
             missed = self.judge.judge(question.id, question.text, question.vignette).misses
@@ -154,11 +154,6 @@ def _counting(prompt: Prompt, missing: int) -> str:
     """Return the prompt's task with another number of questions: the count is the first number in it."""
     head, found, rest = prompt.task.partition(str(prompt.count))
     return f"{head}{missing}{rest}" if found else prompt.task
-
-
-def _first(question_id: str) -> str:
-    """Return the id of the first prompt that a question goes back to: ``a/b/c#2/1`` to ``a/b/c``."""
-    return question_id.rpartition("/")[0].partition(_MARK)[0]
 
 
 def load_again(language: str) -> AgainTexts:

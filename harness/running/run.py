@@ -76,7 +76,19 @@ def ask_suite(suite: Asked, system: System, catalog: Catalog, out: Path, plan: P
         BadData: The suite is for another catalog, or `out` holds a run of something else.
         Unreachable: The system failed on many questions in a row; what it answered is kept.
     """
-    _check(suite, catalog)
+    if suite.meta.catalog != catalog.name:
+        raise BadData(
+            f"The suite {suite.meta.name!r} asks about {suite.meta.catalog!r}, but the catalog is {catalog.name!r}. "
+            f"Run it with `--catalog {suite.meta.catalog}`."
+        )
+    unknown = sorted({question.pair_id for question in suite.questions if question.pair_id} - set(catalog.by_id))
+    if unknown:
+        raise BadData(
+            f"The suite {suite.meta.name!r} asks for {len(unknown)} pairs that {catalog.ref} does not have, "
+            f"for example {unknown[0]!r}. Run it against the catalog it was made for."
+        )
+    if not suite.questions:
+        raise BadData(f"The suite {suite.meta.name!r} has no questions. Import it again.")
     left_out = {item.question.id for item in contamination(suite, catalog)}
     count = len(suite.questions) - len(left_out)
     identity = {"suite": suite.meta.name, "suite_hash": suite.meta.sha256, **system.identity}
@@ -135,22 +147,6 @@ def _locked(out: Path) -> Iterator[None]:
 
 def _not_written(out: Path, error: OSError) -> BadData:
     return BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--out`.")
-
-
-def _check(suite: Asked, catalog: Catalog) -> None:
-    if suite.meta.catalog != catalog.name:
-        raise BadData(
-            f"The suite {suite.meta.name!r} asks about {suite.meta.catalog!r}, but the catalog is {catalog.name!r}. "
-            f"Run it with `--catalog {suite.meta.catalog}`."
-        )
-    unknown = sorted({question.pair_id for question in suite.questions if question.pair_id} - set(catalog.by_id))
-    if unknown:
-        raise BadData(
-            f"The suite {suite.meta.name!r} asks for {len(unknown)} pairs that {catalog.ref} does not have, "
-            f"for example {unknown[0]!r}. Run it against the catalog it was made for."
-        )
-    if not suite.questions:
-        raise BadData(f"The suite {suite.meta.name!r} has no questions. Import it again.")
 
 
 def _claim(out: Path, identity: dict[str, str], *, questions: int) -> None:
