@@ -19,7 +19,7 @@ from bot.interview.values.answer import Answer
 
 def read_choice(raw: str, reply: Reply, asked: Asked, words: Words) -> Reading:
     """Read options; free text too where the question is open."""
-    spelled = Reply(reply.text, number_tokens(reply.tokens, words.choices.numbers))
+    spelled = Reply(reply.text, number_tokens(reply.tokens, words.positions))
     choosing = _Choosing(raw, reply, spelled, asked, words, Labels(asked.options, words))
     return (
         choosing.called_just_so()

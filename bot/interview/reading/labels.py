@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from bot.interview.reading.numerals import number_tokens
 from bot.interview.reading.reading import Option
-from bot.interview.reading.synonyms import alike
-from bot.interview.reading.tokens import Fold, Token, cut, one_slip_apart
+from bot.interview.reading.tokens import Fold, Token, cut, fold_german, fold_plain, one_slip_apart
 from bot.interview.reading.vocabulary import NumberWords, Words
 from bot.interview.reading.yesno import negates
 
@@ -20,6 +20,31 @@ MIN_TAIL = 6
 MAX_PIECE = 40  # words; longer pieces are compared word by word only for equality
 
 Folded = tuple[str, ...]
+
+_SYNONYMS = Path(__file__).parent / "words" / "synonyms.txt"
+_RELATIVES = "mutter vater schwester bruder tochter sohn tante onkel grossmutter grossvater"
+
+
+@lru_cache(maxsize=1)
+def _meanings() -> Mapping[str, int]:
+    """Return the line of each word that has synonyms, as both languages fold it."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(_SYNONYMS.read_text(encoding="utf-8").splitlines()):
+        for word in () if line.startswith("#") else line.split():
+            for folded in (fold_german(word), fold_plain(word)):
+                found.setdefault(folded, number)
+    return found
+
+
+def alike(one: str, other: str) -> bool:
+    """Tell whether two folded words are plain words for the same thing."""
+    line = _meanings().get(one)
+    return line is not None and line == _meanings().get(other)
+
+
+def is_relative(word: str) -> bool:
+    """Tell whether a folded word is what a relative is called."""
+    return any(alike(word, name) for name in _RELATIVES.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +81,7 @@ class Labels:
     def __init__(self, options: Sequence[Option], words: Words) -> None:
         self._words = words
         self.all = tuple(
-            tuple(_folded(label, words.fold, words.choices.numbers) for label in option.labels) for option in options
+            tuple(_folded(label, words.fold, words.positions) for label in option.labels) for option in options
         )
         # In a list of "A", "B" and "C", "a" is no article.
         self.single = frozenset(name[0] for names in self.all for name in names if len(name) == 1)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from bot.interview.reading.context import Context
 from bot.interview.reading.reading import Asked, NotUnderstood, Read, Reading
-from bot.interview.reading.tokens import Reply, cut
+from bot.interview.reading.tokens import Reply
 from bot.interview.reading.vocabulary import Frames, Words
 from bot.interview.reading.yesno import negates
 from bot.interview.values.answer import Answer, JsonValue
@@ -47,14 +48,13 @@ def read_text(raw: str, asked: Asked) -> Reading:
     return Read((Answer("string", clean.text),), literal=True)
 
 
-def read_words(raw: str, reply: Reply, asked: Asked, words: Words) -> Reading:
+def read_words(raw: str, reply: Reply, context: Context) -> Reading:
     """Return the text that a reply holds, without the sentence around it, or that there is none.
 
     A short answer ("string") that says "I don't have one" is none; in a long one ("text") such words may be what the
     team wants to know. Whatever is not just what was written is to be read back.
     """
-    texts = [token.text for token in reply.tokens if token.kind != "mark"]
-    prompt = {token.text for token in cut(asked.prompt, words.fold).tokens if token.kind == "word"}
+    asked, words, texts, prompt = context.asked, context.words, reply.said, context.prompt_words
     about_it = tuple(text for text in texts if text not in prompt)  # "ich habe keinen Hausarzt"
     if asked.type == "text" and _NO.issuperset(texts) and not {"nichts", "nix", "nothing"}.issuperset(texts):
         return Read((), literal=True)
@@ -75,7 +75,7 @@ def _doubted(reading: Read) -> Read:
     return replace(reading, literal=False)
 
 
-def _framed(reply: Reply, asked: Asked, prompt: set[str], words: Words) -> tuple[int, int]:
+def _framed(reply: Reply, asked: Asked, prompt: frozenset[str], words: Words) -> tuple[int, int]:
     """Return where the text that was asked for begins and ends among the tokens."""
     frames = words.frames
     places = [place for place, token in enumerate(reply.tokens) if token.kind != "mark"]
@@ -95,7 +95,7 @@ def _framed(reply: Reply, asked: Asked, prompt: set[str], words: Words) -> tuple
     return places[first], len(reply.tokens) if not closed else places[last]
 
 
-def _opened(texts: Sequence[str], start: int, asked: Asked, prompt: set[str], frames: Frames) -> int:
+def _opened(texts: Sequence[str], start: int, asked: Asked, prompt: frozenset[str], frames: Frames) -> int:
     """Return where a frame that begins at a word ends; 0 when none does."""
     length = frames.openers.length_at(texts, start)
     if not length and frames.names & prompt:
@@ -107,7 +107,7 @@ def _opened(texts: Sequence[str], start: int, asked: Asked, prompt: set[str], fr
     return start + length if length else 0
 
 
-def _about_it(texts: Sequence[str], prompt: set[str], frames: Frames) -> int:
+def _about_it(texts: Sequence[str], prompt: frozenset[str], frames: Frames) -> int:
     """Return how many words "mein Hausarzt ist" takes, where the question asks for just that."""
     if len(texts) < 4 or texts[0] not in frames.whose or texts[2] not in frames.verbs:
         return 0

@@ -45,37 +45,24 @@ class Unit:
 class Asked:
     """A question, reduced to what decides how a reply is read.
 
-    Attributes:
-        type: FHIR item type: boolean, decimal, integer, date, dateTime, time, string, text, url, choice, open-choice,
-            quantity, attachment or reference.
-        repeats: Whether several answers are welcome.
-        options: In the order in which they are shown: "2" means the second.
-        unit: The unit of a number given without one.
-        units: Units that are allowed; empty means the default unit only or, without one, any.
-        max_length: Of a text, in characters.
-        entry_format: As the Questionnaire shows it, for example "MM/DD/YYYY": decides between day and month first.
-        minimum, maximum: Hints. Values outside are read, but never taken literally.
-        prompt: The question as it was put. Its words, said again in the reply, are no comment.
-        zone: Of times of day; without it a dateTime keeps its date only.
-        now: For times counted from the present: "vor drei Stunden".
-        decimal_places: Of a number, at most.
-        yes_said: What means yes to this question, a part of a reply that denies nothing: "a lump".
+    `type` is a FHIR item type: boolean, decimal, integer, date, dateTime, time, string, text, url, choice, open-choice,
+    quantity, attachment or reference.
     """
 
     type: str
-    repeats: bool = False
-    options: tuple[Option, ...] = ()
-    unit: Unit | None = None
-    units: tuple[Unit, ...] = ()
-    max_length: int | None = None
-    entry_format: str = ""
-    minimum: Bound = None
+    repeats: bool = False  # whether several answers are welcome
+    options: tuple[Option, ...] = ()  # in the order in which they are shown: "2" means the second
+    unit: Unit | None = None  # of a number given without one
+    units: tuple[Unit, ...] = ()  # that are allowed; empty means the default unit only or, without one, any
+    max_length: int | None = None  # of a text, in characters
+    entry_format: str = ""  # as the Questionnaire shows it, such as "MM/DD/YYYY": decides between day and month first
+    minimum: Bound = None  # hints: values outside are read, but never taken literally
     maximum: Bound = None
-    prompt: str = ""
-    zone: tzinfo | None = None
-    now: datetime | None = None
-    decimal_places: int | None = None
-    yes_said: tuple[str, ...] = ()
+    prompt: str = ""  # the question as it was put; its words, said again in the reply, are no comment
+    zone: tzinfo | None = None  # of times of day; without it a dateTime keeps its date only
+    now: datetime | None = None  # for times counted from the present: "vor drei Stunden"
+    decimal_places: int | None = None  # of a number, at most
+    yes_said: tuple[str, ...] = ()  # what means yes to this question in a reply that denies nothing: "a lump"
 
     @property
     def allowed_units(self) -> tuple[Unit, ...]:

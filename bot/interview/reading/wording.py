@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from bot.interview.reading.choices import option_of
-from bot.interview.reading.languages import words_for
 from bot.interview.reading.reading import Option
-from bot.interview.reading.vocabulary import Words
+from bot.interview.reading.vocabulary import Words, words_for
 from bot.interview.values.answer import Answer, JsonValue
 
 _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
