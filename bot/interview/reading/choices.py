@@ -7,21 +7,20 @@ from dataclasses import dataclass, replace
 
 from bot.interview.reading.labels import EQUAL, Folded, Labels, texts_of
 from bot.interview.reading.no_answer import ends_unknown, means_refused, means_unknown, one_word, read_silence
-from bot.interview.reading.numerals import number_tokens
+from bot.interview.reading.numbers import with_numbers
 from bot.interview.reading.pieces import MAX_PIECES, Picked, Piece, cut_pieces, merged, pick
 from bot.interview.reading.plain_text import read_text
 from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, NotUnderstood, Option, Read, Reading, Refused
 from bot.interview.reading.tokens import Reply, cut
 from bot.interview.reading.vocabulary import Words
-from bot.interview.reading.yesno import excepts, negates, only_denies, read_boolean, read_how_often
-from bot.interview.values.answer import Answer
+from bot.interview.reading.yesno import read_boolean, read_how_often
 
 _NEGATED = NotUnderstood("an option that is negated", "negated")
 
 
 def read_choice(raw: str, reply: Reply, asked: Asked, words: Words) -> Reading:
     """Read options; free text too where the question is open."""
-    spelled = Reply(reply.text, number_tokens(reply.tokens, words.positions))
+    spelled = with_numbers(reply, words.positions)
     labels, said = Labels(asked.options, words), read_boolean(reply, words)
     choosing = _Choosing(raw, reply, spelled, texts_of(spelled.tokens), said, asked, words, labels)
     return (
@@ -45,21 +44,13 @@ def asks_yes_no(asked: Asked, words: Words) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Choosing:
-    """A reply and the list it chooses from; each method reads it in one way, or returns None.
+    """A reply and the list it chooses from; each method reads it in one way, or returns None."""
 
-    Attributes:
-        raw: The reply as typed.
-        reply: Its pieces.
-        spelled: The same with number words merged.
-        texts: What counts of those when labels are compared.
-        said: What the reply means as a yes or no.
-    """
-
-    raw: str
-    reply: Reply
-    spelled: Reply
-    texts: Folded
-    said: Reading
+    raw: str  # the reply as typed
+    reply: Reply  # its pieces
+    spelled: Reply  # the same with number words merged
+    texts: Folded  # what counts of those when labels are compared
+    said: Reading  # what the reply means as a yes or no
     asked: Asked
     words: Words
     labels: Labels
@@ -115,7 +106,7 @@ class _Choosing:
         if affirmed or said.answers[0].value is not True:
             return affirmed
         # Without "but", for "ja", "Ja, links" is one of several.
-        opened = self._places(lambda names: names[0] and names[0][0] in plain_yes and not negates(names[0], self.words))
+        opened = self._places(lambda names: names[0] and names[0][0] in plain_yes and not self.words.negates(names[0]))
         if len(opened) == 1 and not alone:
             return self._read(opened, remainder=said.remainder)  # "still nursing, yes": "Ja, ich stille"
         return (
@@ -175,7 +166,7 @@ class _Choosing:
         if len(pieces) > MAX_PIECES:
             return NotUnderstood("too many parts for a choice", "not-listed")
         # "Außer Atem" is itself about an exception, as far as its words go.
-        if excepts(self.texts, words) and not any(excepts(name, words) for names in self.labels.all for name in names):
+        if words.excepts(self.texts) and not any(words.excepts(name) for names in self.labels.all for name in names):
             return NotUnderstood("an exception, not an option", "negated")
         telling = [text for text in self.texts if text not in words.around.joins]
         part = self.labels.part_of_one(telling) if len(pieces) > 1 else ()
@@ -188,7 +179,7 @@ class _Choosing:
         if isinstance(reading, Read) and self._only_yes_no(picked.chosen):
             # "ja, früher": the list asks for yes or no, and this is neither.
             return said if isinstance(said, NotUnderstood) and said.why in ("vague", "contradiction") else reading
-        elsewhere = not picked.attempt or picked.problem or only_denies(self.reply.said, words)
+        elsewhere = not picked.attempt or picked.problem or words.only_denies(self.reply.said)
         if isinstance(reading, NotUnderstood) and elsewhere:
             # "Ja, 2025": a number beyond the list is no position, but a comment; "alle zwei Jahre" is a yes.
             often = read_how_often(self.reply, words)
@@ -210,7 +201,7 @@ class _Choosing:
         if picked.unclear or (len(picked.chosen) > 1 and (not self.asked.repeats or said & self.words.around.either)):
             return Ambiguous(tuple(options[place] for place in sorted({*picked.unclear, *picked.chosen})))
         if not picked.chosen:
-            negated = picked.attempt and any(negates(piece.texts, self.words) for piece in picked.strange)
+            negated = picked.attempt and any(self.words.negates(piece.texts) for piece in picked.strange)
             return _NEGATED if negated else NotUnderstood("no option of the list", "not-listed")
         if len(picked.chosen) > 1 and any(options[place].exclusive for place in picked.chosen):
             return NotUnderstood("an option that rules out the others, together with others", "exclusive")
@@ -241,8 +232,3 @@ class _Choosing:
                 answers += own.answers
         comments = "; ".join(self._text(piece) for piece in picked.strange if piece.comment)
         return Read(tuple(answers), literal=False, remainder=comments)
-
-
-def option_of(answer: Answer, options: Sequence[Option]) -> Option | None:
-    """Return the option that an answer is, or None for the patient's own words."""
-    return next((option for option in options if option.answer == answer), None)

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from bot.interview.reading.context import Context
 from bot.interview.reading.found import Found
-from bot.interview.reading.reading import Asked, Why, within
+from bot.interview.reading.reading import Asked, Context, Why, within
 from bot.interview.reading.tokens import Token, corrected
 from bot.interview.reading.vocabulary import Words
 

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from bot.interview.reading.context import Context
 from bot.interview.reading.date_forms import date_at, drawing, full_year, written
 from bot.interview.reading.feasts import decade_at, feast_at, part_at, season_at
 from bot.interview.reading.found import Found, settle
-from bot.interview.reading.numerals import number_tokens
-from bot.interview.reading.reading import NotUnderstood, Read, Reading
+from bot.interview.reading.numbers import with_numbers
+from bot.interview.reading.reading import Context, NotUnderstood, Read, Reading
 from bot.interview.reading.relative_dates import counted_at, counted_time, relative_at
-from bot.interview.reading.tokens import Reply, Token
+from bot.interview.reading.tokens import Reply, Token, one_after_another
 from bot.interview.reading.vocabulary import Words
 from bot.interview.values.answer import Answer
 
@@ -24,7 +23,7 @@ SECOND_HALF = 7  # by July, most people of a year have had their birthday
 def read_date(reply: Reply, context: Context) -> Reading:
     """Read dates."""
     now = context.asked.now
-    spelled = Reply(reply.text, number_tokens(reply.tokens, context.words.numbers, years=True))
+    spelled = with_numbers(reply, context.words.numbers, years=True)
     counted = counted_time(spelled.tokens, context.words) if now else None
     if counted and now:
         found = [Found(counted.first, counted.end, counted.moment(now).date().isoformat(), literal=False)]
@@ -42,10 +41,9 @@ def dates_in(reply: Reply, context: Context) -> list[Found]:
     """Return the dates in a reply whose number words are merged."""
     tokens = reply.tokens
     drawn = drawing(tokens, context.words)
-    found: list[Found] = []
-    place = 0
-    while place < len(tokens):
-        item = (
+
+    def at(place: int) -> Found | None:
+        return (
             counted_at(tokens, place, context)  # before years: "2000 days ago"
             or decade_at(tokens, place, context)
             or feast_at(tokens, place, context)
@@ -54,10 +52,8 @@ def dates_in(reply: Reply, context: Context) -> list[Found]:
             or season_at(tokens, place, context)
             or relative_at(tokens, place, context)
         )
-        if item:
-            found.append(item)
-        place = item.end if item else place + 1
-    found = _month_of_year(_with_weekday(found))
+
+    found = _month_of_year(_with_weekday(one_after_another(tokens, at)))
     return [_limited(item, found, tokens, context.words) for item in found] or _bare_year(tokens, context)
 
 
@@ -122,7 +118,7 @@ def read_age(reply: Reply, context: Context) -> Reading | None:
     words = context.words
     if not context.asks_age:
         return None
-    spelled = Reply(reply.text, number_tokens(reply.tokens, words.numbers))
+    spelled = with_numbers(reply, words.numbers)
     numbers = [int(token.value) for token in spelled.tokens if token.numeric and token.value is not None]
     if not numbers or words.agreement.negators.within(spelled.names):
         return None

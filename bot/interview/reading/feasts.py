@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, timedelta
 
-from bot.interview.reading.context import Context
 from bot.interview.reading.date_forms import full_year, months_away, written
 from bot.interview.reading.found import Found
-from bot.interview.reading.relative_dates import step_of, text_at
-from bot.interview.reading.tokens import Token
+from bot.interview.reading.reading import Context
+from bot.interview.reading.relative_dates import step_of
+from bot.interview.reading.tokens import Token, text_at
 from bot.interview.reading.vocabulary import Feast
 
 MOST_BETWEEN = 2  # words between a feast and its year: "Ostern im letzten Jahr"

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Literal
 
-from bot.interview.reading.context import Context
-from bot.interview.reading.reading import NotUnderstood, Read, Reading, Why
+from bot.interview.reading.reading import Context, NotUnderstood, Read, Reading, Why
 from bot.interview.reading.tokens import Reply, Token
 from bot.interview.reading.vocabulary import Around, Words, steps
-from bot.interview.reading.yesno import only_denies
 from bot.interview.values.answer import Answer, JsonValue
 
 _UNSURE_MARKS = frozenset("?~-%$€°&#@_§")
@@ -23,19 +21,14 @@ _LIMIT = NotUnderstood("a limit, not a value", "limit")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A value that the tokens from `first` up to `end` give.
-
-    Attributes:
-        problem: Why there is no value although there seemed to be one.
-        exactly_said: Whether the value is what was said, not what it was converted to.
-    """
+    """A value that the tokens from `first` up to `end` give."""
 
     first: int
     end: int
     value: JsonValue
     literal: bool
-    problem: NotUnderstood | None = None
-    exactly_said: bool = True
+    problem: NotUnderstood | None = None  # why there is no value although there seemed to be one
+    exactly_said: bool = True  # whether the value is what was said, not what it was converted to
 
     def failed(self, reason: str, why: Why) -> Found:
         """Return the same without a value."""
@@ -44,17 +37,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What stands around the values.
+    """What stands around the values."""
 
-    Attributes:
-        problem: Why the values cannot count.
-        literal: Whether it leaves them as they are.
-        remainder: What is more than padding.
-    """
-
-    problem: NotUnderstood | None
-    literal: bool
-    remainder: str
+    problem: NotUnderstood | None  # why the values cannot count
+    literal: bool  # whether it leaves them as they are
+    remainder: str  # what is more than padding
 
 
 def settle(found: Sequence[Found], reply: Reply, kind: str, context: Context) -> Reading:
@@ -198,7 +185,7 @@ def _phrases(gap: _Gap, words: Words) -> Iterator[_Verdict]:
         elif taken == limit and ((gap.leads and to_end <= 1) or (gap.follows and place == 0)):
             yield _LIMIT
         elif taken == negator and (
-            (gap.leads and to_end <= 2) or (gap.follows and not gap.leads and only_denies(names, words))
+            (gap.leads and to_end <= 2) or (gap.follows and not gap.leads and words.only_denies(names))
         ):
             yield NotUnderstood("a value that is negated", "negated")  # "nicht 3", "3 sind es nicht"
         else:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bot.interview.reading.numerals import number_tokens
+from bot.interview.reading.numbers import with_numbers
 from bot.interview.reading.reading import Option
 from bot.interview.reading.tokens import Fold, Token, cut, fold_german, fold_plain, one_slip_apart
 from bot.interview.reading.vocabulary import NumberWords, Words
-from bot.interview.reading.yesno import negates
 
 EQUAL, INFLECTED, ALIKE = 3, 2, 1  # how like two words are
 MIN_STEM = 3
@@ -49,19 +48,12 @@ def is_relative(word: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The options that a piece of text fits.
+    """The options that a piece of text fits."""
 
-    Attributes:
-        options: Their places in the list; several when the text does not decide.
-        likeness: EQUAL when all words are the same, less when inflected, shortened or misspelled.
-        whole: Whether the text is the whole label and nothing else.
-        beyond: Words of the text that are no part of the label.
-    """
-
-    options: tuple[int, ...]
-    likeness: int
-    whole: bool = False
-    beyond: Folded = ()
+    options: tuple[int, ...]  # their places in the list; several when the text does not decide
+    likeness: int  # EQUAL when all words are the same, less when inflected, shortened or misspelled
+    whole: bool = False  # whether the text is the whole label and nothing else
+    beyond: Folded = ()  # words of the text that are no part of the label
 
 
 def texts_of(tokens: Sequence[Token]) -> Folded:
@@ -72,7 +64,7 @@ def texts_of(tokens: Sequence[Token]) -> Folded:
 @lru_cache(maxsize=4096)
 def _folded(label: str, fold: Fold, names: NumberWords) -> Folded:
     # Lists can be long and come with every turn. Labels are the Questionnaire's: no patient's text is kept here.
-    return texts_of(number_tokens(cut(label, fold).tokens, names))
+    return texts_of(with_numbers(cut(label, fold), names).tokens)
 
 
 class Labels:
@@ -152,7 +144,7 @@ class Labels:
 
     def _part_of_label(self, wanted: Folded, likeness: int) -> Fit | None:
         """Return the options of which the text is a part that names them: "links" of "Linke Brust"."""
-        negated = negates(wanted, self.words)
+        negated = self.words.negates(wanted)
         covering = [
             (place, label)
             for place, labels in enumerate(self._content)
@@ -162,7 +154,7 @@ class Labels:
         named = dict.fromkeys(
             place
             for place, label in covering
-            if negates(label, self.words) == negated and self._stands_for(label, wanted, likeness)
+            if self.words.negates(label) == negated and self._stands_for(label, wanted, likeness)
         )
         if len(named) == 1 and not self._tells_apart(wanted, next(iter(named)), likeness):
             # "ich rauche", of "Ich rauche täglich" and "Ich rauche nicht", may be either.
@@ -193,7 +185,7 @@ class Labels:
 
     def _label_within(self, wanted: Folded, likeness: int) -> Fit | None:
         """Return the options named within the text: "die linke Brust, glaube ich"."""
-        negated = negates(wanted, self.words)
+        negated = self.words.negates(wanted)
         matched = [
             (place, label)
             for place, labels in enumerate(self._content)
@@ -203,7 +195,7 @@ class Labels:
             and not self._silent.issuperset(label)
             and (len(label) > 1 or (len(label[0]) > 2 and not label[0].isdecimal()))
             # "schwanger" is no part of "nicht schwanger", nor the other way.
-            and negates(label, self.words) == negated
+            and self.words.negates(label) == negated
         ]
         if not matched:
             return None
@@ -224,12 +216,12 @@ class Labels:
             return frozenset(text for text in telling if any(self._like(text, part) >= INFLECTED for part in label))
 
         known = max((said_of(label) for place in found.options for label in self._content[place]), key=len)
-        negated = negates(wanted, self.words)
+        negated = self.words.negates(wanted)
         richer: dict[int, int] = {}
         for place, labels in enumerate(self._content):
             for label in labels if place not in found.options else ():
                 said = said_of(label)
-                if said > known and negates(label, self.words) == negated:
+                if said > known and self.words.negates(label) == negated:
                     richer[place] = max(richer.get(place, 0), len(said))
         best = tuple(place for place, count in richer.items() if count == max(richer.values()))
         return Fit(best, ALIKE, beyond=tuple(text for text in wanted if text not in telling)) if best else None

@@ -9,7 +9,6 @@ from bot.interview.reading.labels import EQUAL, Fit, Folded, Labels, texts_of
 from bot.interview.reading.reading import NotUnderstood
 from bot.interview.reading.tokens import Reply, Token
 from bot.interview.reading.vocabulary import Words
-from bot.interview.reading.yesno import negates, only_denies, without_hedges, without_negation
 
 MAX_PIECES = 60
 MAX_MERGED = 5  # pieces that may belong to one label with commas in it
@@ -101,29 +100,18 @@ def _position_of(tokens: Sequence[Token], count: int, words: Words) -> _Position
 
 @dataclass(slots=True)
 class Picked:
-    """What the pieces of a reply came to.
-
-    Attributes:
-        chosen: Places of options, in the order in which they were named.
-        unclear: Places of options that a piece fits alike.
-        strange: Pieces that are no option.
-        literal: Whether everything was said in so many words.
-        attempt: Whether the patient tried to name options.
-        denied: Places of options that were named as not being the case.
-        taken_back: Whether something denies what was named: "Aspirin, das nehme ich nicht".
-        problem: Why nothing can be picked.
-    """
+    """What the pieces of a reply came to."""
 
     labels: Labels
     words: Words
-    chosen: list[int] = field(default_factory=list)
-    unclear: list[int] = field(default_factory=list)
-    strange: list[Piece] = field(default_factory=list)
-    literal: bool = True
-    attempt: bool = False
-    denied: list[int] = field(default_factory=list)
-    taken_back: bool = False
-    problem: NotUnderstood | None = None
+    chosen: list[int] = field(default_factory=list)  # places of options, in the order in which they were named
+    unclear: list[int] = field(default_factory=list)  # places of options that a piece fits alike
+    strange: list[Piece] = field(default_factory=list)  # pieces that are no option
+    literal: bool = True  # whether everything was said in so many words
+    attempt: bool = False  # whether the patient tried to name options
+    denied: list[int] = field(default_factory=list)  # places of options that were named as not being the case
+    taken_back: bool = False  # whether something denies what was named: "Aspirin, das nehme ich nicht"
+    problem: NotUnderstood | None = None  # why nothing can be picked
 
     def take(self, piece: Piece, *, left: int) -> None:
         """Take one piece, after which so many are left."""
@@ -136,7 +124,7 @@ class Picked:
         """Tell whether a piece only announces what follows: "zwei: 1 und 3", "alles: Biopsie, Bestrahlung"."""
         position = _position_of(piece.tokens, 0, self.words)
         counts = position is not None and position.number == left > 0
-        return counts or not (self.labels.fit(piece.texts) or negates(piece.texts, self.words))
+        return counts or not (self.labels.fit(piece.texts) or self.words.negates(piece.texts))
 
     def _choose(self, places: Sequence[int], *, literal: bool) -> None:
         """Add the option of a piece, or the options it may mean."""
@@ -172,7 +160,7 @@ class Picked:
         fit = self.labels.fit(texts)
         if fit is None:
             spoken = self._unpadded(texts)
-            shorter = len(spoken) < len(texts) and negates(spoken, words) == negates(texts, words)
+            shorter = len(spoken) < len(texts) and words.negates(spoken) == words.negates(texts)
             fit = self.labels.fit(spoken) if spoken and shorter else None
             if fit is None:
                 self._strange(piece, spoken)
@@ -202,15 +190,15 @@ class Picked:
 
     def _strange(self, piece: Piece, spoken: Folded) -> None:
         """Take a piece that names no option: a comment, or one that denies an option or what was said before."""
-        if not without_hedges(spoken, self.words):
+        if not self.words.without_hedges(spoken):
             return
-        if not negates(piece.texts, self.words):
+        if not self.words.negates(piece.texts):
             self.strange.append(piece)
             return
-        rest = without_negation(spoken, self.words)
+        rest = self.words.without_negation(spoken)
         denied = self.labels.fit(rest) if rest else None
         self.denied += denied.options if denied else ()
-        self.taken_back |= denied is None and only_denies(piece.texts, self.words)
+        self.taken_back |= denied is None and self.words.only_denies(piece.texts)
         self.attempt |= denied is not None or self.labels.resembles(spoken)
         self.strange.append(replace(piece, comment=denied is not None))  # "nicht rechts"
 

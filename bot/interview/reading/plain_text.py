@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from bot.interview.reading.context import Context
-from bot.interview.reading.reading import Asked, NotUnderstood, Read, Reading
+from bot.interview.reading.reading import Asked, Context, NotUnderstood, Read, Reading
 from bot.interview.reading.tokens import Reply
-from bot.interview.reading.yesno import negates
 from bot.interview.values.answer import Answer, JsonValue
 from bot.text import MAX_CHARACTERS, sanitise
 
@@ -68,7 +66,7 @@ def read_words(raw: str, reply: Reply, context: Context) -> Reading:
     kept = read_text(raw if whole else reply.between(start, end), asked)
     if denied and not isinstance(kept, Read):
         return Read((), literal=False)
-    doubted = denied or not whole or (asked.type == "string" and negates(texts, context.words))
+    doubted = denied or not whole or (asked.type == "string" and context.words.negates(texts))
     return replace(kept, literal=False) if isinstance(kept, Read) and doubted else kept
 
 

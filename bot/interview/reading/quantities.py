@@ -6,31 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 
-from bot.interview.reading.context import Context
+from bot.interview.reading import units
 from bot.interview.reading.found import Found, settle, weigh
-from bot.interview.reading.numbers import INTEGER_LIMIT, Number, chosen, number_at, numbers_in, read_number
-from bot.interview.reading.numerals import number_tokens, spelled_out, with_decimals
-from bot.interview.reading.reading import NotUnderstood, Read, Reading, Unit
-from bot.interview.reading.tokens import Reply, Token
-from bot.interview.reading.units import (
-    BARE,
-    SMALLER,
-    TIMES,
-    Measure,
-    convert,
-    convert_roughly,
-    factor,
-    is_likely,
-    is_possible,
-    is_pressure,
-    meant_unit,
-    measure_of,
-    unit_at,
+from bot.interview.reading.numbers import (
+    HALF,
+    INTEGER_LIMIT,
+    Number,
+    and_a_half,
+    chosen,
+    number_at,
+    numbers_in,
+    read_number,
+    spelled_out,
+    with_numbers,
 )
+from bot.interview.reading.reading import Context, NotUnderstood, Read, Reading, Unit
+from bot.interview.reading.tokens import Reply, Token, one_after_another, text_at
+from bot.interview.reading.units import Measure
 from bot.interview.reading.vocabulary import Words
 from bot.interview.values.answer import Answer, JsonValue
 
-_HALF = Decimal("0.5")
 _MMHG = Unit("mm[Hg]", "mmHg")
 _LENGTHS = frozenset({"m", "cm", "mm", "[in_i]", "[ft_i]"})
 # Well-known quantities that have but one usual unit, so that a number alone can be judged.
@@ -39,8 +34,7 @@ _UNITLESS = frozenset({"age", "systolic", "diastolic", "pulse", "bmi"})
 
 def read_quantity(reply: Reply, context: Context) -> Reading:
     """Read amounts, in a unit that the question allows; a question for a plain number gets it in its unit."""
-    names = context.words.numbers
-    spelled = Reply(reply.text, with_decimals(number_tokens(reply.tokens, names), names))
+    spelled = with_numbers(reply, context.words.numbers, point=True)
     measuring = _Measuring.of(spelled, context)
     return measuring.pressure() or settle(measuring.found(), spelled, context.asked.type, context)
 
@@ -49,7 +43,7 @@ def read_amount(reply: Reply, context: Context) -> Reading:
     """Read a plain number: in the unit of the question, or, where it has none, without any."""
     if context.asked.unit:
         return read_quantity(reply, context)
-    measuring = _Measuring.of(Reply(reply.text, number_tokens(reply.tokens, context.words.numbers)), context)
+    measuring = _Measuring.of(with_numbers(reply, context.words.numbers), context)
     pair = measuring.pressure()
     if pair:
         return pair
@@ -60,7 +54,7 @@ def read_amount(reply: Reply, context: Context) -> Reading:
         return NotUnderstood("a unit where a number without one is wanted", "unit")
     measure = measuring.measure
     amounts = [Decimal(answer.value) for answer in reading.answers if isinstance(answer.value, int | Decimal)]
-    if measure and measure.kind in _UNITLESS and any(not is_possible(amount, "", measure) for amount in amounts):
+    if measure and measure.kind in _UNITLESS and any(not units.is_possible(amount, "", measure) for amount in amounts):
         return NotUnderstood("a value that nobody has", "implausible")
     return reading
 
@@ -99,16 +93,18 @@ class _Measuring:
     @classmethod
     def of(cls, reply: Reply, context: Context) -> _Measuring:
         asked, words = context.asked, context.words
-        return cls(reply, reply.tokens, context, words, asked.allowed_units, measure_of(asked, context.prompt, words))
+        return cls(
+            reply, reply.tokens, context, words, asked.allowed_units, units.measure_of(asked, context.prompt, words)
+        )
 
     def unit_at(self, start: int) -> tuple[int, tuple[str, ...]]:
-        return unit_at(self.tokens, start, self.words, self.allowed)
+        return units.unit_at(self.tokens, start, self.words, self.allowed)
 
     def has_a_unit(self) -> bool:
         """Tell whether a number has a unit after it that its question knows nothing of; "Jahre" may stand there."""
-        own = {*TIMES, self.measure.unit if self.measure else ""}
+        own = {*units.TIMES, self.measure.unit if self.measure else ""}
         for number in numbers_in(self.tokens, self.words.numbers):
-            codes = unit_at(self.tokens, number.end, self.words)[1]
+            codes = units.unit_at(self.tokens, number.end, self.words)[1]
             known = own & set(codes) or any(code.startswith("/") for code in codes)
             if codes and not known and self.tokens[number.end].text not in self.words.around.harmless:
                 return True
@@ -118,7 +114,7 @@ class _Measuring:
         """Read "120 zu 80": both values, or the one that is asked for; None when it is something else."""
         asked, words, tokens = self.context.asked, self.words, self.tokens
         numbers = [place for place, token in enumerate(tokens) if token.numeric]
-        if len(numbers) != 2 or not is_pressure(asked, self.context.prompt, words):
+        if len(numbers) != 2 or not units.is_pressure(asked, self.context.prompt, words):
             return None
         first, second = numbers
         high, low = tokens[first].value, tokens[second].value
@@ -139,14 +135,7 @@ class _Measuring:
 
     def found(self) -> list[Found]:
         """Return the amounts in the reply, as the question wants them."""
-        found: list[Found] = []
-        place = 0
-        while place < len(self.tokens):
-            amount = self._amount_at(place)
-            if amount:
-                found.append(self._as_asked(self._valued(amount)))
-            place = amount.end if amount else place + 1
-        return found
+        return [self._as_asked(self._valued(amount)) for amount in one_after_another(self.tokens, self._amount_at)]
 
     def _amount_at(self, start: int) -> _Amount | None:
         """Return the amount that begins at `start`, with a smaller unit after it if there is one."""
@@ -157,8 +146,7 @@ class _Measuring:
         if first is None or not first.codes:
             return first
         place = first.end
-        if place < len(self.tokens) and self.tokens[place].text in self.words.numbers.joiners:
-            place += 1
+        place += text_at(self.tokens, place) in self.words.numbers.joiners
         second = self._single(place) if place < len(self.tokens) else None
         return (_together(first, second) if second else None) or first
 
@@ -170,7 +158,7 @@ class _Measuring:
         feet, inches = pieces[0].text, pieces[2].text
         if "[ft_i]" not in self.unit_at(start + 1)[1] or len(feet) > 1 or len(inches) > 2:
             return None
-        closed = [token.text for token in self.tokens[start + 3 : start + 4]] == ['"']
+        closed = text_at(self.tokens, start + 3) == '"'
         return _joint(start, start + 3 + closed, Decimal(feet) * 12 + Decimal(inches), "[in_i]", literal=True)
 
     def _spoken_height(self, start: int) -> _Amount | None:
@@ -204,11 +192,9 @@ class _Measuring:
         end, codes = self.unit_at(either.end)
         if not codes:
             return _Amount(number, number.end, ()) if number else None
-        following = [token.text for token in self.tokens[end : end + 3]]
-        half = self.words.numbers.and_a_half.length_at(following, 0)
+        after, half = and_a_half(self.tokens, end, self.words.numbers)
         if half and either.readings:
-            either = replace(either, readings=(either.readings[0] + _HALF,))
-            end += half
+            return _Amount(replace(either, readings=(either.readings[0] + half,)), after, codes)
         return _Amount(either, end, codes)
 
     def _worded(self, start: int) -> Number | None:
@@ -222,7 +208,7 @@ class _Measuring:
             elif token.kind != "article" or (end > start and not halved):
                 break
             end += 1
-        return None if end == start else Number(start, end, (_HALF if halved else Decimal(1),), literal=False)
+        return None if end == start else Number(start, end, (HALF if halved else Decimal(1),), literal=False)
 
     def _valued(self, amount: _Amount) -> Found:
         """Return the amount in an allowed unit, or why there is none."""
@@ -243,8 +229,8 @@ class _Measuring:
             return replace(plain, value=quantity(value, direct[0]), literal=plain.literal and len(direct) == 1)
         places = self.context.asked.decimal_places
         pairs = [(unit, code) for unit in options for code in codes]
-        exact = ((unit, convert(value, code, unit.code)) for unit, code in pairs)
-        rough = ((unit, convert_roughly(value, code, unit.code, places=places)) for unit, code in pairs)
+        exact = ((unit, units.convert(value, code, unit.code)) for unit, code in pairs)
+        rough = ((unit, units.convert_roughly(value, code, unit.code, places=places)) for unit, code in pairs)
         for unit, converted in (*exact, *rough):
             if converted is not None:
                 return replace(plain, value=quantity(converted, unit), literal=False, exactly_said=False)
@@ -254,24 +240,24 @@ class _Measuring:
     def _free_units(self, amount: _Amount, value: Decimal) -> tuple[Unit, ...]:
         """Return the units that a quantity without any given unit may have: the one the patient wrote."""
         codes = [code if not code.startswith("{") else "kg" for code in amount.codes]
-        larger = [big for big, small in SMALLER.items() if small in codes and amount.joint]
-        exact = [big for big in larger if convert(value, codes[0], big) is not None]
+        larger = [big for big, small in units.SMALLER.items() if small in codes and amount.joint]
+        exact = [big for big in larger if units.convert(value, codes[0], big) is not None]
         return tuple(Unit(code, self.words.units.names.get(code, code)) for code in exact + codes)
 
     def _meant(self, value: Decimal, unit: str) -> str:
-        return meant_unit(value, unit, self.context.asked, self.measure)
+        return units.meant_unit(value, unit, self.context.asked, self.measure)
 
     def _without_unit(self, plain: Found, value: Decimal) -> Found:
-        asked, units = self.context.asked, self.words.units
+        asked, known = self.context.asked, self.words.units.known
         after = self.tokens[plain.end] if plain.end < len(self.tokens) else None
-        counts = asked.type != "quantity" and all(unit.code not in units.known for unit in self.allowed)
+        counts = asked.type != "quantity" and all(unit.code not in known for unit in self.allowed)
         if after is not None and after.kind == "word" and not counts and self._may_be_unit(after.text):
             return plain.failed("a word after the number that is no known unit", "unit")
         unit = asked.unit or (self.allowed[0] if len(self.allowed) == 1 else None)
         if unit is None:
             return plain.failed("a number without its unit", "unit-missing")
         meant = self._meant(value, unit.code)
-        converted = convert_roughly(value, meant, unit.code, places=asked.decimal_places)
+        converted = units.convert_roughly(value, meant, unit.code, places=asked.decimal_places)
         if meant != unit.code and converted is not None:
             return replace(plain, value=quantity(converted, unit), literal=False, exactly_said=False)
         return replace(plain, value=quantity(value, unit), literal=plain.literal and len(self.allowed) == 1)
@@ -291,9 +277,9 @@ class _Measuring:
         if found.problem or not isinstance(value, dict) or not isinstance(amount, Decimal):
             return found
         unit = str(value.get("code") or "")
-        if not is_possible(amount, unit, self.measure):
+        if not units.is_possible(amount, unit, self.measure):
             return found.failed("a value that nobody has", "implausible")
-        certain = found.literal and is_likely(amount, unit, self.measure)
+        certain = found.literal and units.is_likely(amount, unit, self.measure)
         if kind != "integer":
             return replace(found, value=value if kind == "quantity" else amount, literal=certain)
         whole = amount.to_integral_value(ROUND_HALF_UP)
@@ -307,9 +293,9 @@ class _Measuring:
 def _together(first: _Amount, second: _Amount) -> _Amount | None:
     """Return two amounts as one, in the smaller unit, if the second continues the first."""
     for code in first.codes:
-        smaller = SMALLER.get(code, "")
-        fits = smaller in second.codes or (not second.codes and code in BARE)
-        count = factor(code, smaller)
+        smaller = units.SMALLER.get(code, "")
+        fits = smaller in second.codes or (not second.codes and code in units.BARE)
+        count = units.factor(code, smaller)
         if fits and count and first.number.readings and second.number.readings:
             large, small = first.number.readings[0], second.number.readings[0]
             if large == large.to_integral_value() and 0 <= small < count:

@@ -10,19 +10,18 @@ from dataclasses import replace
 from datetime import date
 
 from bot.interview.reading.choices import asks_yes_no, read_choice
-from bot.interview.reading.context import Context
 from bot.interview.reading.dates import read_age, read_date
 from bot.interview.reading.exactness import OWN_WORDS, said_just_so
 from bot.interview.reading.labels import is_relative
 from bot.interview.reading.no_answer import after_echo, hints_at_silence, one_word, read_silence, without_not_knowing
 from bot.interview.reading.plain_text import read_attachment, read_reference, read_url, read_words
 from bot.interview.reading.quantities import read_amount, read_quantity
-from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, NotUnderstood, Read, Reading, Refused
+from bot.interview.reading.reading import Ambiguous, Asked, Context, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.reading.times import read_moment, read_time
 from bot.interview.reading.tokens import Reply, cut
 from bot.interview.reading.units import stated_unit
 from bot.interview.reading.vocabulary import words_for
-from bot.interview.reading.yesno import asks_leave, negates, read_boolean, read_how_often, read_leave
+from bot.interview.reading.yesno import asks_leave, read_boolean, read_how_often, read_leave
 from bot.interview.values.answer import Answer
 from bot.text import MAX_CHARACTERS, sanitise
 
@@ -89,7 +88,7 @@ def _answers(text: str, context: Context) -> bool:
         return isinstance(reading, Refused | Ambiguous)
     said, beside = cut(text, words.fold).said, cut(reading.remainder, words.fold).said
     # "Kein Kontakt zur Familie": all but the "kein" stands beside the no.
-    reason = negates(said, words) and len(beside) >= len(said) - 1 and not words.agreement.plain_no & set(said)
+    reason = words.negates(said) and len(beside) >= len(said) - 1 and not words.agreement.plain_no & set(said)
     return bool(reading.answers) and not reason and not _in_own_words(reading)
 
 
@@ -135,7 +134,7 @@ def _read(text: str, context: Context) -> Reading:
 def _says_yes(reply: Reply, context: Context) -> bool:
     """Say whether a reply names what is asked about, and denies nothing: "I've got a lump"."""
     said, words = reply.said, context.words
-    if not context.asked.yes_said or negates(said, words) or any(map(is_relative, said)):
+    if not context.asked.yes_said or words.negates(said) or any(map(is_relative, said)):
         return False
     names = (" ".join(token.text for token in cut(name, words.fold).tokens) for name in context.asked.yes_said)
     return any(f" {name} " in f" {' '.join(said)} " for name in names)

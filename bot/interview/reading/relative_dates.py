@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from bot.interview.reading.context import Context
 from bot.interview.reading.date_forms import days_away, latest, months_away, week_of, written
 from bot.interview.reading.found import Found
-from bot.interview.reading.tokens import Token
+from bot.interview.reading.numbers import HALF, and_a_half
+from bot.interview.reading.reading import Context
+from bot.interview.reading.tokens import Token, text_at
 from bot.interview.reading.units import unit_at
 from bot.interview.reading.vocabulary import DateWords, Words
 
@@ -18,13 +19,7 @@ MAX_YEARS = 150
 MOST_APART = 2  # "zwei bis fünf Wochen" is a range, no rough number
 MOST_HOURS = 240
 _DAYS_PER_MONTH = Decimal("30.44")
-_HALF = Decimal("0.5")
 _MINUTES = {"h": 60, "min": 1}
-
-
-def text_at(tokens: Sequence[Token], place: int) -> str:
-    """Return the text of a token; empty where there is none."""
-    return tokens[place].text if 0 <= place < len(tokens) else ""
 
 
 def step_of(word: str, names: DateWords, *, ahead: bool = False) -> int | None:
@@ -117,14 +112,16 @@ def counted_at(tokens: Sequence[Token], start: int, context: Context) -> Found |
     # Two numbers, or no exact one: "zwei, drei Wochen", "a couple of weeks".
     one = sum(token.kind in ("digits", "number") for token in said) == 1
     ranged = not one and not (len(said) == 2 and any(token.kind == "article" for token in said))
-    end, count = _and_a_half(tokens, end, count, words)
+    end, half = and_a_half(tokens, end, words.numbers)
     if text_at(tokens, end) in names.ago_after:
         back, ahead, end = True, False, end + 1
     if not (back or ahead):
         if not context.asks_since_when:
             return None
         back = True  # "drei Wochen", where the question is since when
-    value = _away(-count if back else count, unit, context.today, rough=back and (place > start + 1 or ranged))
+    value = _away(
+        -count - half if back else count + half, unit, context.today, rough=back and (place > start + 1 or ranged)
+    )
     return Found(start, end, value, literal=False) if value else None
 
 
@@ -170,12 +167,7 @@ def _span(tokens: Sequence[Token], start: int, words: Words) -> tuple[int, Decim
     if tokens[place].text in names.half_year:
         return place + 1, (number or Decimal(1)) * 6, "mo"
     unit = names.spans.get(tokens[place].text)
-    return (place + 1, _HALF if halved else number or Decimal(0), unit) if unit else None
-
-
-def _and_a_half(tokens: Sequence[Token], end: int, count: Decimal, words: Words) -> tuple[int, Decimal]:
-    more = words.numbers.and_a_half.length_at([token.text for token in tokens[end : end + 3]], 0)
-    return end + more, count + (_HALF if more else 0)
+    return (place + 1, HALF if halved else number or Decimal(0), unit) if unit else None
 
 
 def _away(count: Decimal, unit: str, today: date, *, rough: bool) -> str:
@@ -218,7 +210,7 @@ def counted_time(tokens: Sequence[Token], words: Words) -> Counted | None:
         while place < len(tokens) and (tokens[place].text,) in words.around.approximate:
             place += 1
         end, minutes = _minutes_at(tokens, place, words)
-        closed = end < len(tokens) and tokens[end].text in names.ago_after
+        closed = text_at(tokens, end) in names.ago_after
         if minutes is not None and (opened or closed):
             ahead = token.text in names.ahead and not closed
             return Counted(start, end + closed, minutes if ahead else -minutes)
@@ -232,5 +224,6 @@ def _minutes_at(tokens: Sequence[Token], start: int, words: Words) -> tuple[int,
     unit = next((_MINUTES[code] for code in codes if code in _MINUTES), None)
     if place == start or unit is None:
         return start, None
-    end, count = _and_a_half(tokens, end, _HALF if halved else number or Decimal(1), words)
-    return (end, int(count * unit)) if count * unit <= MOST_HOURS * 60 else (start, None)
+    end, half = and_a_half(tokens, end, words.numbers)
+    minutes = ((HALF if halved else number or Decimal(1)) + half) * unit
+    return (end, int(minutes)) if minutes <= MOST_HOURS * 60 else (start, None)

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
-from bot.interview.reading.context import Context
 from bot.interview.reading.date_forms import exists
 from bot.interview.reading.dates import around_dates, dates_in
 from bot.interview.reading.found import Found, settle, weigh
-from bot.interview.reading.numerals import number_tokens
-from bot.interview.reading.reading import NotUnderstood, Read, Reading
+from bot.interview.reading.numbers import with_numbers
+from bot.interview.reading.reading import Context, NotUnderstood, Read, Reading
 from bot.interview.reading.relative_dates import counted_time, means_part_of_day
-from bot.interview.reading.tokens import Reply, Token
+from bot.interview.reading.tokens import Reply, Token, one_after_another, text_at
 from bot.interview.reading.vocabulary import TimeWords, Words
 from bot.interview.values.answer import Answer
 
@@ -127,7 +126,7 @@ def _clock_tokens(reply: Reply, words: Words, *, years: bool) -> Reply:
             token = replace(token, kind="word", text=token.text + "m", end=reply.tokens[place + taken].end)
         tokens.append(token)
         place += taken + 1
-    return Reply(reply.text, number_tokens(tokens, words.numbers, years=years))
+    return with_numbers(Reply(reply.text, tuple(tokens)), words.numbers, years=years)
 
 
 def _times_in(reply: Reply, words: Words, *, alone: bool, taken: Sequence[Found] = ()) -> tuple[list[Found], Reply]:
@@ -147,14 +146,8 @@ def _times_in(reply: Reply, words: Words, *, alone: bool, taken: Sequence[Found]
                 tokens[place] = replace(token, kind="mark", text=",")
             break
     drawn = "".join(_drawn(token, words.times) if free[place] else "-" for place, token in enumerate(tokens))
-    times: list[_ClockTime] = []
-    place = 0
-    while place < len(tokens):
-        item = _time_at(tokens, drawn, place, words.times)
-        if item:
-            times.append(item)
-        place = item.end if item else place + 1
-    opened = [place for place in numbers if alone or (place and tokens[place - 1].text in words.times.at)]
+    times = one_after_another(tokens, lambda place: _time_at(tokens, drawn, place, words.times))
+    opened = [place for place in numbers if alone or text_at(tokens, place - 1) in words.times.at]
     if not times and len(opened) == 1:
         bare = _bare(tokens[opened[0]], opened[0])
         times = [bare] if bare else []
@@ -177,22 +170,16 @@ def _drawn(token: Token, names: TimeWords) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _ClockTime:
-    """A time as said: an hour, minutes before or after it, and what tells morning from evening.
-
-    Attributes:
-        first_hour: 0 for am, 12 for pm, None if neither was said.
-        settled: Whether it is written so that it can only be meant one way.
-        usual: Whether the form is understood alike everywhere.
-    """
+    """A time as said: an hour, minutes before or after it, and what tells morning from evening."""
 
     first: int
     end: int
     hour: int
     minutes: int
     second: int
-    first_hour: int | None
-    settled: bool
-    usual: bool = True
+    first_hour: int | None  # 0 for am, 12 for pm, None if neither was said
+    settled: bool  # whether it is written so that it can only be meant one way
+    usual: bool = True  # whether the form is understood alike everywhere
 
     def found(self, window: tuple[int, int] | None) -> Found:
         """Return the time as FHIR writes it; `window`: the hours that a word like "abends" allows."""

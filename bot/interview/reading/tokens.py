@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Protocol, TypeVar
 
 from bot.text import MAX_CHARACTERS, fold, sanitise
 
@@ -122,6 +123,31 @@ class Reply:
         if first >= end:
             return ""
         return self.text[self.tokens[first].start : self.tokens[end - 1].end].strip(_EDGES)
+
+
+def text_at(tokens: Sequence[Token], place: int) -> str:
+    """Return the text of a token; empty where there is none."""
+    return tokens[place].text if 0 <= place < len(tokens) else ""
+
+
+class _Span(Protocol):
+    @property
+    def end(self) -> int: ...
+
+
+S = TypeVar("S", bound=_Span)
+
+
+def one_after_another(tokens: Sequence[Token], found_at: Callable[[int], S | None]) -> list[S]:
+    """Return what is found from the places of tokens on; what is next begins behind the end of the one before."""
+    found: list[S] = []
+    place = 0
+    while place < len(tokens):
+        item = found_at(place)
+        if item is not None:
+            found.append(item)
+        place = item.end if item is not None else place + 1
+    return found
 
 
 def cut(raw: str, fold: Fold) -> Reply:

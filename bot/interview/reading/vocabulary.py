@@ -295,6 +295,31 @@ class Words:
     wordings: Wordings
     positions: NumberWords
 
+    def without_hedges(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Return words without "I'm not sure" and "nothing else", whose negation is about something else."""
+        found = steps(texts, self.around.hedges, self.choices.enough)
+        return tuple(texts[place] for place, lengths in found if not any(lengths))
+
+    def negates(self, texts: Sequence[str]) -> bool:
+        """Tell whether anything is negated, apart from how sure the patient is."""
+        plain = self.without_hedges(texts)
+        return self.agreement.negators.within(plain) or not self.choices.without.isdisjoint(plain)
+
+    def without_negation(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Return what is negated: the words without those that negate."""
+        plain, without = self.without_hedges(texts), self.choices.without
+        found = steps(plain, self.agreement.negators)
+        return tuple(plain[place] for place, (taken,) in found if not taken and plain[place] not in without)
+
+    def excepts(self, texts: Sequence[str]) -> bool:
+        """Tell whether something is taken out: "alles bis auf Husten", "everything but the cough"."""
+        return self.choices.excepting.within(texts)
+
+    def only_denies(self, texts: Sequence[str]) -> bool:
+        """Tell whether words deny what was said before them and say nothing of their own: "das nehme ich nicht"."""
+        silent = self.choices.weak | self.choices.articles | self.silence.padding | self.agreement.openers
+        return self.negates(texts) and silent.issuperset(self.without_negation(texts))
+
 
 def words_for(language: str) -> Words:
     """Return the words of a language tag such as "de-CH", by its region, else its language, else English."""

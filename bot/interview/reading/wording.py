@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from bot.interview.reading.choices import option_of
 from bot.interview.reading.reading import Option
 from bot.interview.reading.vocabulary import Words, words_for
 from bot.interview.values.answer import Answer, JsonValue
@@ -19,7 +18,7 @@ _ZONE = re.compile(r"(?:Z|[+-]\d\d:\d\d)$")
 def format_answer(answer: Answer, *, language: str, options: Sequence[Option] = ()) -> str:
     """Return an answer in words that can be read again: "3. März 1975", "70,5 kg", an option's label."""
     words = words_for(language)
-    option = option_of(answer, options)
+    option = next((option for option in options if option.answer == answer), None)
     if option and option.labels:
         return option.labels[0]
     value = answer.value

@@ -1,11 +1,11 @@
-"""Read yes or no from a reply, and words that deny. Pure."""
+"""Read yes or no, permission, and how often something happens. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.interview.reading.numerals import number_tokens
+from bot.interview.reading.numbers import with_numbers
 from bot.interview.reading.reading import NotUnderstood, Read, Reading
 from bot.interview.reading.tokens import MIN_CORRECTED, Reply, corrected, cut, squeeze
 from bot.interview.reading.vocabulary import Words, steps, words_for
@@ -21,36 +21,6 @@ _NEGATIVE = frozenset({"no", "negators", "maybe_no"})
 _NO_SENTENCE = NotUnderstood("a sentence that is no clear no")
 _BOTH = NotUnderstood("both yes and no", "contradiction")
 _TWICE = NotUnderstood("a double negation", "contradiction")
-
-
-def without_hedges(texts: Sequence[str], words: Words) -> tuple[str, ...]:
-    """Return words without "I'm not sure" and "nothing else", whose negation is about something else."""
-    found = steps(texts, words.around.hedges, words.choices.enough)
-    return tuple(texts[place] for place, lengths in found if not any(lengths))
-
-
-def negates(texts: Sequence[str], words: Words) -> bool:
-    """Tell whether anything is negated, apart from how sure the patient is."""
-    plain = without_hedges(texts, words)
-    return words.agreement.negators.within(plain) or not words.choices.without.isdisjoint(plain)
-
-
-def without_negation(texts: Sequence[str], words: Words) -> tuple[str, ...]:
-    """Return what is negated: the words without those that negate."""
-    plain = without_hedges(texts, words)
-    found = steps(plain, words.agreement.negators)
-    return tuple(plain[place] for place, (taken,) in found if not taken and plain[place] not in words.choices.without)
-
-
-def excepts(texts: Sequence[str], words: Words) -> bool:
-    """Tell whether something is taken out: "alles bis auf Husten", "everything but the cough"."""
-    return words.choices.excepting.within(texts)
-
-
-def only_denies(texts: Sequence[str], words: Words) -> bool:
-    """Tell whether words deny what was said before them and say nothing of their own: "das nehme ich nicht"."""
-    silent = words.choices.weak | words.choices.articles | words.silence.padding | words.agreement.openers
-    return negates(texts, words) and silent.issuperset(without_negation(texts, words))
 
 
 def read_yes_no(text: str, *, language: str) -> Reading:
@@ -75,7 +45,7 @@ def read_boolean(reply: Reply, words: Words) -> Reading:
     reading = speech.read()
     if isinstance(reading, NotUnderstood) and reading.why != "vague":
         reading = speech.read_end() or reading
-    if isinstance(reading, Read) and excepts(reply.said, words):
+    if isinstance(reading, Read) and words.excepts(reply.said):
         return NotUnderstood("yes or no with an exception", "contradiction")
     return reading
 
@@ -94,7 +64,7 @@ def read_leave(reply: Reply, words: Words) -> Read | None:
     found = list(steps(speech.texts, agreement.leave, agreement.no_leave))
     given = {leave > kept_back for _, (leave, kept_back) in found if leave or kept_back}
     rest = [speech.texts[place] for place, lengths in found if not any(lengths)]
-    if len(given) != 1 or speech.asks or excepts(rest, words) or agreement.but & set(rest[1:]):
+    if len(given) != 1 or speech.asks or words.excepts(rest) or agreement.but & set(rest[1:]):
         return None
     allowed = given.pop()
     denied = any(each.within(rest) for each in (agreement.negators, agreement.no, agreement.maybe_no))
@@ -112,7 +82,7 @@ def read_how_often(reply: Reply, words: Words) -> Read | None:
     texts = speech.texts
     if speech.negations() or agreement.unclear.within(texts) or speech.asks or len(texts) > MAX_SENTENCE:
         return None
-    if agreement.meta & set(texts) or excepts(texts, words):
+    if agreement.meta & set(texts) or words.excepts(texts):
         return None
     habit = agreement.always & set(texts) and agreement.attended & set(texts)
     often = habit or agreement.often.within(texts) or speech.counts()
@@ -310,7 +280,7 @@ class _Speech:
     def counts(self) -> bool:
         """Tell whether a reply says "every two years" or "three times"."""
         numbers, spans = self.words.numbers, self.words.dates.spans
-        starts = {token.start for token in number_tokens(self.reply.tokens, numbers) if token.numeric}
+        starts = {token.start for token in with_numbers(self.reply, numbers).tokens if token.numeric}
         counted = [self.reply.tokens[place].start in starts for place in self.places]
         for place, text in enumerate(self.texts):
             one, two = [*self.texts[place + 1 : place + 3], "", ""][:2]
