@@ -1,23 +1,27 @@
-"""What a reply may consist of, and the guard that every reply passes. Pure.
+"""What a reply may consist of, the guard that every reply passes, and replies as a place says them and as JSON. Pure.
 
 A reply is a list of parts: an approved text of the catalog; a text of the Questionnaire; or a sentence of the program
 whose slots hold numbers, or typed and escaped answers of this same patient. The guard makes every text again from what
 is approved and compares; anything else raises.
+
+What is read back is no more trusted than anything else: a reply passes the guard again before it is shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from string import Formatter
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from bot.catalog.catalog import Catalog, Pair
-from bot.errors import GuardViolation
+from bot.errors import BadData, GuardViolation
 from bot.interview.form.form import Form
 from bot.interview.manners.said import Answers, FormField, ListEntry, Quote, Said, Saying, Sentence, Slot
 from bot.interview.values.answer import Answer
-from bot.sentences.emergency_texts import sentences
+from bot.interview.values.fhir_json import NotJson, as_object, dump, parse
+from bot.ports import Channel
+from bot.sentences.emergency_texts import Country, sentences
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.interview_texts import INTERVIEW_TEXTS
 from bot.sentences.spelling import swiss
@@ -230,3 +234,117 @@ def _filled(template: str, slots: Mapping[str, Slot], form: Form | None, languag
 
 def _slots(template: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a patient is.
+
+    Attributes:
+        channel: How the patient talks to us.
+        country: Whose emergency numbers are said; None: those of all.
+    """
+
+    channel: Channel = "terminal"
+    country: Country | None = None
+
+
+def worded(reply: Reply, place: Place) -> Reply:
+    """Return the reply in the sentences of a place; they are fixed sentences too, and pass the same guard."""
+    return replace(reply, parts=tuple(_said_there(part, reply.language, place) for part in reply.parts))
+
+
+def emergency_notice(language: str, country: Country | None) -> Interface:
+    """Return the sentence that says whom to call in a country; None: the numbers of all."""
+    key = f"emergency_notice_{country.lower()}" if country else "emergency_notice"
+    return interface(language, key)
+
+
+def _said_there(part: Part, language: str, place: Place) -> Part:
+    if not isinstance(part, Interface) or part.slots:
+        return part
+    key, known = part.key, SENTENCES.get(language, {})
+    plain = "plain" if place.channel != "terminal" and f"{key}_{place.channel}" not in known else ""
+    for suffix in (place.channel, plain, place.country.lower() if place.country else ""):
+        key = f"{key}_{suffix}" if f"{key}_{suffix}" in known else key
+    return part if key == part.key else interface(language, key)
+
+
+def write_reply(reply: Reply) -> str:
+    """Return a reply as JSON; numbers keep their digits."""
+    stored: dict[str, Any] = {
+        "language": reply.language,
+        "parts": [_part_to_json(part) for part in reply.parts],
+        "choices": [_part_to_json(part) for part in reply.choices],
+    }
+    return dump(stored)
+
+
+def read_reply(text: str) -> Reply:
+    """Return the reply that `write_reply` wrote; raise BadData when it is damaged."""
+    try:
+        stored: Any = as_object(parse(text).value)
+        parts, choices = (tuple(_part_from_json(part) for part in stored[name]) for name in ("parts", "choices"))
+        return Reply(str(stored["language"]), parts, choices)
+    except (NotJson, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadData("A stored reply cannot be read. Restore the database from its backup.") from error
+
+
+def repeated(replies: Sequence[Reply]) -> dict[str, list[Answer]]:
+    """Return the answers that stored replies repeat, by linkId."""
+    known: dict[str, list[Answer]] = {}
+    for slot in (slot for reply in replies for part in (*reply.parts, *reply.choices) for slot in _answers_in(part)):
+        known.setdefault(slot.link_id, []).extend(slot.answers)
+    return known
+
+
+def _answers_in(part: Part) -> Iterator[Answers]:
+    sentence = part.value if isinstance(part, Entry) else part
+    if isinstance(sentence, Interface):
+        yield from (slot for slot in sentence.slots.values() if isinstance(slot, Answers))
+
+
+def _part_to_json(part: Part) -> dict[str, Any]:
+    kind = type(part).__name__
+    if isinstance(part, Entry):
+        return {
+            "kind": kind,
+            "number": part.number,
+            "label": _part_to_json(part.label),
+            "value": _part_to_json(part.value),
+        }
+    stored = {"kind": kind, **{each.name: getattr(part, each.name) for each in fields(part)}}
+    if isinstance(part, Interface):
+        stored["slots"] = {name: _slot_to_json(slot) for name, slot in part.slots.items()}
+    return stored
+
+
+def _slot_to_json(slot: Slot) -> Any:
+    if not isinstance(slot, Answers):
+        return slot
+    return {
+        "link_id": slot.link_id,
+        "answers": [{"type": answer.type, "value": answer.value} for answer in slot.answers],
+    }
+
+
+def _part_from_json(stored: Mapping[str, Any]) -> Part:
+    values = {name: value for name, value in stored.items() if name != "kind"}
+    if stored["kind"] == "Entry":
+        label, value = _part_from_json(values["label"]), _part_from_json(values["value"])
+        if not isinstance(label, FormText) or not isinstance(value, Interface):
+            raise TypeError("a line of a summary is a label and a value")
+        return Entry(values["number"], label, value)
+    if stored["kind"] == "Interface":
+        values["slots"] = {name: _slot_from_json(slot) for name, slot in values["slots"].items()}
+    kinds: dict[str, type[Content] | type[Interface] | type[FormText]] = {
+        each.__name__: each for each in (Content, Interface, FormText)
+    }
+    return kinds[stored["kind"]](**values)
+
+
+def _slot_from_json(stored: Any) -> Slot:
+    if isinstance(stored, Mapping):
+        answers = tuple(Answer(each["type"], each["value"]) for each in stored["answers"])
+        return Answers(str(stored["link_id"]), answers)
+    return int(stored)

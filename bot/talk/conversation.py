@@ -13,12 +13,22 @@ from bot.errors import AlreadyStored, BadData, GuardViolation, NoSuchChoice
 from bot.interview.manners.said import Said
 from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.sentences.interface_texts import LANGUAGES
-from bot.sentences.reply import Content, Part, Reply, guard, interface, reply_of, safe_reply
-from bot.sentences.wording import Place, worded
-from bot.talk.dialogue import State, offered
+from bot.sentences.reply import (
+    Content,
+    Part,
+    Place,
+    Reply,
+    guard,
+    interface,
+    read_reply,
+    reply_of,
+    safe_reply,
+    worded,
+    write_reply,
+)
+from bot.talk.dialogue import State, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
 from bot.talk.reactions import Decided, Reaction, Reactions
-from bot.talk.stored_reply import read_reply, read_state, write_reply, write_state
 from bot.text import sanitise
 
 # Channels whose patients saw the greeting, with its offer, before their first turn.

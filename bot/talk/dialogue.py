@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 
 from bot.assistant import Response
 from bot.catalog.catalog import Catalog
+from bot.errors import BadData
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import Part, Reply, content, interface
 from bot.talk.messages import agrees, asks_easier, asks_on, calls_off
@@ -48,6 +51,33 @@ class State:
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
 CONFIRMING = 8
+
+
+def write_state(state: State) -> str:
+    return json.dumps(asdict(state))
+
+
+def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
+    """Return the state that `write_state` wrote, without pairs that may no longer be shown.
+
+    Args:
+        text: The JSON.
+        shown: Ids of the pairs that may be shown, by language.
+
+    Raises:
+        BadData: It is damaged.
+    """
+    try:
+        stored = json.loads(text)
+        state = State(**{**stored, "choices": tuple(stored["choices"])})
+    except (ValueError, TypeError, KeyError) as error:
+        raise BadData("The stored state of a conversation cannot be read.") from error
+    if state.language not in shown:
+        return State(next(iter(shown)))
+    allowed = shown[state.language]
+    # Choices are numbered: when one of them was withdrawn, none of the numbers can be trusted.
+    choices = state.choices if set(state.choices) <= allowed else ()
+    return replace(state, choices=choices, last_pair=state.last_pair if state.last_pair in allowed else None)
 
 
 def with_context(state: State, text: str) -> str:

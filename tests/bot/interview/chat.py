@@ -16,8 +16,7 @@ from bot.interview.manners.turn import Turn
 from bot.interview.validate.response import check_response
 from bot.interview.values.fhir_json import JsonObject, as_object, dump, parse
 from bot.interview.walk.assemble import Heading
-from bot.sentences.reply import Heard, guard, reply_of
-from bot.talk.stored_reply import read_reply, repeated, write_reply
+from bot.sentences.reply import Heard, guard, read_reply, repeated, reply_of, write_reply
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
 AUTHORED = "2026-11-22T10:31:00+00:00"
