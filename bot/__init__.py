@@ -13,7 +13,7 @@ from bot.catalog.readability import measure, syllables
 from bot.commands.chat import run_chat
 from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors
 from bot.matching.explain import Explanation
-from bot.matching.train import Part
+from bot.matching.fit_head import Part
 from bot.ports import Encoder
 from bot.resources import data_folder
 from bot.settings import Settings, usable_cores

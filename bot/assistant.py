@@ -27,11 +27,10 @@ from bot.matching.decide import (
     decide_by_cosine,
     says_nothing,
 )
-from bot.matching.disguise import is_other_script, is_spelt_out
 from bot.matching.emergency import Lookout, Verdict, decision_of
 from bot.matching.explain import Explanation
-from bot.matching.red_flags import load_red_flags
-from bot.matching.train import Part
+from bot.matching.fit_head import Part
+from bot.matching.red_flags import is_other_script, is_spelt_out, load_red_flags
 from bot.ports import Encoder, Neighbour, Vectors
 from bot.sentences.emergency_texts import Country
 from bot.sentences.spelling import released

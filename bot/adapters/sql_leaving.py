@@ -8,8 +8,8 @@ from sqlalchemy import ColumnElement, exists, func, select, union
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
-from bot.adapters.sql_interviews import InterviewRow
 from bot.adapters.sql_outbox import OutboxRow
+from bot.adapters.sql_records import InterviewRow
 from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow, in_utc, talking_to
 from bot.outbox_ports import RedFlag
 

@@ -19,8 +19,7 @@ from bot.handover.handover import hand_over_rest
 from bot.interview_wiring import Interviewers
 from bot.ports import StoredConversation
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import SENTENCES, Content, FormText, Interface, Part, Reply
-from bot.sentences.wording import emergency_notice
+from bot.sentences.reply import SENTENCES, Content, FormText, Interface, Part, Reply, emergency_notice
 from bot.settings import Settings
 from bot.talk.conversation import Conversation, first_language
 from bot.talk.interviewing import Interviewer

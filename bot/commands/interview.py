@@ -15,8 +15,10 @@ from bot.catalog.fhir_files import files_in, read_json, write_text
 from bot.errors import BadData, friendly_errors
 from bot.interview.form.form import Form, Item
 from bot.interview.form.form import Path as Place
-from bot.interview.manners.interview import Interview, Open, Turn
+from bot.interview.manners.interview import Interview, Open
+from bot.interview.manners.said import Said, Sentence
 from bot.interview.manners.session import Session
+from bot.interview.manners.turn import Turn
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
 from bot.interview.values.fhir_json import as_object, dump
@@ -24,7 +26,7 @@ from bot.interview.walk.assemble import Heading
 from bot.interview.walk.filling import Given, Shown
 from bot.matching.red_flags import load_red_flags
 from bot.sentences.interface_texts import INTERFACE_TEXTS, LANGUAGES
-from bot.sentences.reply import SENTENCES, Reply, guard, interface
+from bot.sentences.reply import SENTENCES, Heard, Reply, guard, reply_of
 from bot.talk.dialogue import URGENT_TEXTS
 from bot.talk.interviewing import form_of
 
@@ -189,22 +191,22 @@ class Batch:
     def _urgent(self, turn: Turn, said: str, flag: str) -> Turn:
         """Interrupt: the form reads nothing of it, unless it turns out to be no emergency."""
         language = turn.session.language
-        alarm = interface(language, URGENT_TEXTS.get(flag, "urgent"))
-        if flag == "chest-pain" or self._interview.says_just_an_answer(turn.session, said):
+        alarm = Sentence(URGENT_TEXTS.get(flag, "urgent"))
+        if flag == "chest-pain" or self._interview.listener(turn.session).hears_just_an_answer(said):
             # The breast or the heart; or words that the form itself lists.
             self._held = said
-            question = interface(language, "chest_question" if flag == "chest-pain" else "is_emergency")
-            reply = Reply(language, (alarm, question), (interface(language, "chest_breast"),))
+            question = Sentence("chest_question" if flag == "chest-pain" else "is_emergency")
+            interruption = Said(language, (alarm, question), (Sentence("chest_breast"),))
         else:
-            reply = Reply(language, (alarm,))
-        self._show(replace(turn, reply=reply))
+            interruption = Said(language, (alarm,))
+        self._show(replace(turn, said=interruption))
         return turn
 
     def _heard(self, turn: Turn, said: str) -> Turn:
         after = self._interview.turn(turn.session, said)
         if after.aside != "no" and after.session.talk.phase not in ("paused", "finished"):
             after = self._interview.not_answered(after.session, said)
-        if interface(after.session.language, "go_ahead") in after.reply.parts:
+        if any(isinstance(part, Sentence) and part.key == "go_ahead" for part in after.said.parts):
             # "Yes" to room for words: a file means just that.
             self._show(after)
             self._write(f"> {said}")
@@ -223,8 +225,9 @@ class Batch:
         return self._interview.add_to(after.session, last)
 
     def _show(self, turn: Turn) -> Turn:
-        reply = guard(turn.reply, None, shown=frozenset(), heard=self._interview.heard(turn.session))
-        for line in transcript(reply):
+        heard = Heard(self._interview.form, self._interview.heard(turn.session))
+        reply = reply_of(turn.said, self._interview.form)
+        for line in transcript(guard(reply, None, shown=frozenset(), heard=heard)):
             self._write(line)
         return turn
 

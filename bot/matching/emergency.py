@@ -26,9 +26,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 from scipy.sparse import csr_array
 
-from bot.matching.disguise import is_spelt_out
 from bot.matching.features import Bag, Floats, Vocabulary, Whitening, fit_whitening, quadratic, sparse_rows
-from bot.matching.red_flags import CONTEXTS, RED_FLAGS, RedFlags, Sign
+from bot.matching.red_flags import CONTEXTS, RED_FLAGS, RedFlags, Sign, is_spelt_out
 from bot.ports import Encoder
 from bot.text import passages, words
 

@@ -15,10 +15,10 @@ from threadpoolctl import threadpool_limits
 from bot.catalog.catalog import Catalog
 from bot.matching.calibration import Judged, Limit, choose_with_risk, choose_without_risk
 from bot.matching.emergency import Alarm, AlarmTexts, Lookout, decision_of, fit_alarm
+from bot.matching.fit_head import BACKGROUND, NOTHING, Example, HeldOut, Part, train
 from bot.matching.head import Head
 from bot.matching.red_flags import FLAGS, load_examples, load_red_flags
 from bot.matching.store import Trained
-from bot.matching.train import BACKGROUND, NOTHING, Example, HeldOut, Part, train
 from bot.ports import Encoder, Vectors
 from bot.settings import numeric_threads
 from bot.text import NearCopies, sanitise

@@ -1,5 +1,5 @@
-"""Everything that may be said to a patient: fixed sentences, texts of a form, answers in words, and the guard.
+"""All that may be said to patients: fixed texts, replies and their guard, answers in words, spelling. Pure.
 
-From outside: `Reply`, its parts and `guard` (reply.py), the texts. It knows no rules. Imports: catalog, and the
-values and form of the interview.
+From outside: parts, `reply_of` and `guard` (reply.py), `worded`, `spelt`, and the tables of texts. Imports the catalog;
+of the interview: values, form, `said`, and the names of units and months by which replies are read.
 """

@@ -1,26 +1,31 @@
-"""What a reply may consist of, and the guard that every reply passes. Pure.
+"""What a reply may consist of, the guard that every reply passes, and replies as a place says them and as JSON. Pure.
 
 A reply is a list of parts: an approved text of the catalog; a text of the Questionnaire; or a sentence of the program
 whose slots hold numbers, or typed and escaped answers of this same patient. The guard makes every text again from what
 is approved and compares; anything else raises.
+
+What is read back is no more trusted than anything else: a reply passes the guard again before it is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from string import Formatter
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from bot.catalog.catalog import Catalog, Pair
-from bot.errors import GuardViolation
+from bot.errors import BadData, GuardViolation
 from bot.interview.form.form import Form
-from bot.interview.manners.spoken import FormField, form_text, spoken
+from bot.interview.manners.said import Answers, FormField, ListEntry, Quote, Said, Saying, Sentence, Slot
 from bot.interview.values.answer import Answer
-from bot.sentences.emergency_texts import sentences
+from bot.interview.values.fhir_json import NotJson, as_object, dump, parse
+from bot.ports import Channel
+from bot.sentences.emergency_texts import Country, sentences
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.interview_texts import INTERVIEW_TEXTS
 from bot.sentences.spelling import swiss
+from bot.sentences.spoken import form_text, spoken
 
 ContentField = Literal["question", "answer", "easy_answer"]
 
@@ -45,17 +50,6 @@ class Content:
     pair_id: str
     field: ContentField
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What stands in a slot: answers to one question."""
-
-    link_id: str
-    answers: tuple[Answer, ...]
-
-
-Slot = int | Answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +135,33 @@ def interface(language: str, key: str, **slots: int) -> Interface:
     return Interface(key, SENTENCES[language][key].format(**slots), slots)
 
 
-def repeat_answers(form: Form, language: str, key: str, answers: Answers, **numbers: int) -> Interface:
-    """Return a fixed sentence that says a patient's answers."""
-    slots: dict[str, Slot] = {**numbers, "answer": answers}
-    return Interface(key, _filled(SENTENCES[language][key], slots, form, language), slots)
+def reply_of(said: Said, form: Form) -> Reply:
+    """Put what an interview says into words."""
+    parts, choices = (tuple(_worded(sayings, form, said.language)) for sayings in (said.parts, said.choices))
+    return Reply(said.language, parts, choices)
 
 
-def from_form(form: Form, language: str, link_id: str, name: FormField, number: int = 0) -> FormText | None:
-    """Return a text of the form as a part; None when the form has none."""
-    text = form_text(form, link_id, name, number, language)
-    return FormText(link_id, name, text, number) if text else None
+def _worded(sayings: Sequence[Saying], form: Form, language: str) -> Iterator[Part]:
+    for saying in sayings:
+        part = part_of(saying, form, language)
+        if part is not None:
+            yield part
+
+
+def part_of(saying: Saying | None, form: Form, language: str) -> Part | None:
+    """Return what an interview says as a part; None for a text that the form does not have."""
+    match saying:
+        case Sentence(key, slots, otherwise):
+            key = key if key in SENTENCES[language] or not otherwise else otherwise
+            return Interface(key, _filled(SENTENCES[language][key], slots, form, language), slots)
+        case Quote(link_id, name, number, otherwise):
+            text = form_text(form, link_id, name, number, language)
+            return FormText(link_id, name, text, number) if text else part_of(otherwise, form, language)
+        case ListEntry(number, label, value):
+            called, answer = part_of(label, form, language), part_of(value, form, language)
+            if isinstance(called, FormText) and isinstance(answer, Interface):
+                return Entry(number, called, answer)
+    return None
 
 
 def guard(reply: Reply, catalog: Catalog | None, *, shown: frozenset[str], heard: Heard | None = None) -> Reply:
@@ -223,3 +234,117 @@ def _filled(template: str, slots: Mapping[str, Slot], form: Form | None, languag
 
 def _slots(template: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a patient is.
+
+    Attributes:
+        channel: How the patient talks to us.
+        country: Whose emergency numbers are said; None: those of all.
+    """
+
+    channel: Channel = "terminal"
+    country: Country | None = None
+
+
+def worded(reply: Reply, place: Place) -> Reply:
+    """Return the reply in the sentences of a place; they are fixed sentences too, and pass the same guard."""
+    return replace(reply, parts=tuple(_said_there(part, reply.language, place) for part in reply.parts))
+
+
+def emergency_notice(language: str, country: Country | None) -> Interface:
+    """Return the sentence that says whom to call in a country; None: the numbers of all."""
+    key = f"emergency_notice_{country.lower()}" if country else "emergency_notice"
+    return interface(language, key)
+
+
+def _said_there(part: Part, language: str, place: Place) -> Part:
+    if not isinstance(part, Interface) or part.slots:
+        return part
+    key, known = part.key, SENTENCES.get(language, {})
+    plain = "plain" if place.channel != "terminal" and f"{key}_{place.channel}" not in known else ""
+    for suffix in (place.channel, plain, place.country.lower() if place.country else ""):
+        key = f"{key}_{suffix}" if f"{key}_{suffix}" in known else key
+    return part if key == part.key else interface(language, key)
+
+
+def write_reply(reply: Reply) -> str:
+    """Return a reply as JSON; numbers keep their digits."""
+    stored: dict[str, Any] = {
+        "language": reply.language,
+        "parts": [_part_to_json(part) for part in reply.parts],
+        "choices": [_part_to_json(part) for part in reply.choices],
+    }
+    return dump(stored)
+
+
+def read_reply(text: str) -> Reply:
+    """Return the reply that `write_reply` wrote; raise BadData when it is damaged."""
+    try:
+        stored: Any = as_object(parse(text).value)
+        parts, choices = (tuple(_part_from_json(part) for part in stored[name]) for name in ("parts", "choices"))
+        return Reply(str(stored["language"]), parts, choices)
+    except (NotJson, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadData("A stored reply cannot be read. Restore the database from its backup.") from error
+
+
+def repeated(replies: Sequence[Reply]) -> dict[str, list[Answer]]:
+    """Return the answers that stored replies repeat, by linkId."""
+    known: dict[str, list[Answer]] = {}
+    for slot in (slot for reply in replies for part in (*reply.parts, *reply.choices) for slot in _answers_in(part)):
+        known.setdefault(slot.link_id, []).extend(slot.answers)
+    return known
+
+
+def _answers_in(part: Part) -> Iterator[Answers]:
+    sentence = part.value if isinstance(part, Entry) else part
+    if isinstance(sentence, Interface):
+        yield from (slot for slot in sentence.slots.values() if isinstance(slot, Answers))
+
+
+def _part_to_json(part: Part) -> dict[str, Any]:
+    kind = type(part).__name__
+    if isinstance(part, Entry):
+        return {
+            "kind": kind,
+            "number": part.number,
+            "label": _part_to_json(part.label),
+            "value": _part_to_json(part.value),
+        }
+    stored = {"kind": kind, **{each.name: getattr(part, each.name) for each in fields(part)}}
+    if isinstance(part, Interface):
+        stored["slots"] = {name: _slot_to_json(slot) for name, slot in part.slots.items()}
+    return stored
+
+
+def _slot_to_json(slot: Slot) -> Any:
+    if not isinstance(slot, Answers):
+        return slot
+    return {
+        "link_id": slot.link_id,
+        "answers": [{"type": answer.type, "value": answer.value} for answer in slot.answers],
+    }
+
+
+def _part_from_json(stored: Mapping[str, Any]) -> Part:
+    values = {name: value for name, value in stored.items() if name != "kind"}
+    if stored["kind"] == "Entry":
+        label, value = _part_from_json(values["label"]), _part_from_json(values["value"])
+        if not isinstance(label, FormText) or not isinstance(value, Interface):
+            raise TypeError("a line of a summary is a label and a value")
+        return Entry(values["number"], label, value)
+    if stored["kind"] == "Interface":
+        values["slots"] = {name: _slot_from_json(slot) for name, slot in values["slots"].items()}
+    kinds: dict[str, type[Content] | type[Interface] | type[FormText]] = {
+        each.__name__: each for each in (Content, Interface, FormText)
+    }
+    return kinds[stored["kind"]](**values)
+
+
+def _slot_from_json(stored: Any) -> Slot:
+    if isinstance(stored, Mapping):
+        answers = tuple(Answer(each["type"], each["value"]) for each in stored["answers"])
+        return Answers(str(stored["link_id"]), answers)
+    return int(stored)

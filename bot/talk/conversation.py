@@ -10,14 +10,25 @@ from typing import Literal
 
 from bot.assistant import Assistant
 from bot.errors import AlreadyStored, BadData, GuardViolation, NoSuchChoice
+from bot.interview.manners.said import Said
 from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.sentences.interface_texts import LANGUAGES
-from bot.sentences.reply import Content, Part, Reply, guard, interface, safe_reply
-from bot.sentences.wording import Place, worded
-from bot.talk.dialogue import State, offered
+from bot.sentences.reply import (
+    Content,
+    Part,
+    Place,
+    Reply,
+    guard,
+    interface,
+    read_reply,
+    reply_of,
+    safe_reply,
+    worded,
+    write_reply,
+)
+from bot.talk.dialogue import State, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
 from bot.talk.reactions import Decided, Reaction, Reactions
-from bot.talk.stored_reply import read_reply, read_state, write_reply, write_state
 from bot.text import sanitise
 
 # Channels whose patients saw the greeting, with its offer, before their first turn.
@@ -172,13 +183,16 @@ class Conversation:
         if who is None or who.session is None:
             return ()
         listed = who.interview(at).listed(who.session)
-        shown = self._guarded(Reply(who.session.language, tuple(name for _, name in listed))).parts
+        said = Said(who.session.language, tuple(name for _, name in listed))
+        shown = self._guarded(reply_of(said, who.form)).parts
         return tuple((number, part) for (number, _), part in zip(listed, shown, strict=False))
 
     def answers(self, *, at: datetime) -> Reply | None:
         """Return what was answered in the interview so far; None before it was begun."""
         who = self._interviewer
-        return None if who is None or who.session is None else self._guarded(who.interview(at).answers(who.session))
+        if who is None or who.session is None:
+            return None
+        return self._guarded(reply_of(who.interview(at).answers(who.session), who.form))
 
     def welcome(self) -> Reply:
         """Say who is answering, and what to do in an emergency."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from bot.assistant import Response
 from bot.catalog.catalog import Catalog
+from bot.errors import BadData
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import Part, Reply, content, interface
-from bot.talk.acknowledgement import calls_off
+from bot.talk.messages import agrees, asks_easier, asks_on, calls_off
 from bot.text import MAX_CHARACTERS, sanitise, words
 
 URGENT_TEXTS = {
@@ -47,180 +49,40 @@ class State:
     confirmed: bool = False
 
 
-# Single messages that are no questions, folded; each has a fixed reply.
-SMALL_TALK: Mapping[str, frozenset[str]] = {
-    "greeting": frozenset(
-        [
-            "hallo",
-            "hi",
-            "hey",
-            "guten tag",
-            "guten morgen",
-            "guten abend",
-            "gruezi",
-            "gruess gott",
-            "servus",
-            "moin",
-            "hoi",
-            "salue",
-            "hallo zusammen",
-            "hello",
-            "good morning",
-            "good afternoon",
-            "good evening",
-            "hi there",
-            "hello there",
-        ]
-    ),
-    "thanks": frozenset(
-        [
-            "danke",
-            "danke schoen",
-            "vielen dank",
-            "herzlichen dank",
-            "merci",
-            "merci vielmal",
-            "dankeschoen",
-            "danke ihnen",
-            "super danke",
-            "ok danke",
-            "thanks",
-            "thank you",
-            "thank you very much",
-            "many thanks",
-            "ok thanks",
-            "cheers",
-        ]
-    ),
-    "help": frozenset(["hilfe", "help", "was kannst du", "was koennen sie", "what can you do"]),
-    "stop": frozenset(
-        [
-            "stop",
-            "stopp",
-            "halt",
-            "abbrechen",
-            "aufhoeren",
-            "beenden",
-            "chat beenden",
-            "ende",
-            "schluss",
-            "ich moechte aufhoeren",
-            "quit",
-            "exit",
-            "end",
-            "end chat",
-            "please stop",
-            "i want to stop",
-        ]
-    ),
-    "goodbye": frozenset(
-        [
-            "tschuess",
-            "auf wiedersehen",
-            "ade",
-            "adieu",
-            "auf wiederluege",
-            "uf wiederluege",
-            "bye",
-            "bye bye",
-            "goodbye",
-        ]
-    ),
-}
-# Whole messages by which a patient asks for the easy answer.
-EASIER = frozenset(
-    [
-        "einfacher",
-        "einfacher bitte",
-        "bitte einfacher",
-        "einfacher erklaeren",
-        "einfacher erklaert",
-        "in einfachen worten",
-        "das verstehe ich nicht",
-        "verstehe ich nicht",
-        "ich verstehe das nicht",
-        "verstehe nicht",
-        "zu kompliziert",
-        "das ist zu kompliziert",
-        "zu schwierig",
-        "simpler",
-        "simpler please",
-        "easier",
-        "easier please",
-        "in simple words",
-        "in simpler words",
-        "i do not understand",
-        "i don t understand",
-        "i dont understand",
-        "too complicated",
-        "that is too complicated",
-        "too difficult",
-    ]
-)
-# Whole messages that ask for the questions of the radiology team.
-INTERVIEW = frozenset(
-    [
-        "interview",
-        "fragebogen",
-        "fragebogen ausfuellen",
-        "anamnese",
-        "fragen beantworten",
-        "ich moechte die fragen beantworten",
-        "questionnaire",
-        "answer the questions",
-        "medical history",
-    ]
-)
-_WANTS_INTERVIEW = re.compile(
-    r"^(?!(?:wie|was|wann|warum|wieso|wo|wer|muss|kann|darf|soll|how|what|when|why|where|who|do i|must i|can i)\b)"
-    r"(?=.*\b(?:fragebogen|fragebogn|(?:fragen|frag) (?:\w+ )?(?:der|von der|fuer die|aus der) radiologie|anamnese|"
-    r"questionnaire|(?:radiology|medical|history) questions)\b)"
-    r"(?=.*\b(?:mach(?:e|en|ma|n|t)?|ausfuell\w*|beantwort\w*|start\w*|anfang\w*|fang\w*|beginn\w*|loslegen|fill\w*|answer|do|begin)\b)"
-    r"(?!.*\b(?:nicht|angst|kein\w*|don t|afraid|scared|not|never|no)\b)"
-)
 # Words: a message that begins with yes and is no longer confirms an open alarm.
 CONFIRMING = 8
-YES = frozenset(["ja", "jo", "ja bitte", "ja genau", "yes", "yes please"])
-NO = frozenset(["nein", "nein danke", "ne", "nee", "no", "no thanks", "no thank you"])
-# Messages that ask on from the answer before.
-FOLLOW_UPS = frozenset(
-    [
-        "und dann",
-        "und danach",
-        "warum",
-        "wieso",
-        "weshalb",
-        "wieso das",
-        "warum das",
-        "warum denn",
-        "und warum",
-        "wirklich",
-        "echt",
-        "sicher",
-        "wie genau",
-        "und wie",
-        "and then",
-        "why",
-        "why not",
-        "why is that",
-        "really",
-        "are you sure",
-        "how exactly",
-        "and after that",
-        "what then",
-    ]
-)
 
 
-def small_talk(text: str) -> str | None:
-    """Return which kind of small talk a whole message is, a key of the interface texts; None when it is a question."""
-    said = " ".join(words(text))
-    return next((key for key, messages in SMALL_TALK.items() if said in messages), None)
+def write_state(state: State) -> str:
+    return json.dumps(asdict(state))
+
+
+def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
+    """Return the state that `write_state` wrote, without pairs that may no longer be shown.
+
+    Args:
+        text: The JSON.
+        shown: Ids of the pairs that may be shown, by language.
+
+    Raises:
+        BadData: It is damaged.
+    """
+    try:
+        stored = json.loads(text)
+        state = State(**{**stored, "choices": tuple(stored["choices"])})
+    except (ValueError, TypeError, KeyError) as error:
+        raise BadData("The stored state of a conversation cannot be read.") from error
+    if state.language not in shown:
+        return State(next(iter(shown)))
+    allowed = shown[state.language]
+    # Choices are numbered: when one of them was withdrawn, none of the numbers can be trusted.
+    choices = state.choices if set(state.choices) <= allowed else ()
+    return replace(state, choices=choices, last_pair=state.last_pair if state.last_pair in allowed else None)
 
 
 def with_context(state: State, text: str) -> str:
     """Return the question to match: "why?" is asked about what was asked before."""
-    if state.last_question is not None and " ".join(words(text)) in FOLLOW_UPS:
+    if state.last_question is not None and asks_on(text):
         return f"{state.last_question} {text}"
     return text
 
@@ -272,7 +134,7 @@ def says_emergency(state: State, text: str) -> bool:
     """Whether the patient confirms that a possible emergency is one: "ja", "ja, wirklich ganz schlimm"."""
     said = _plain(text)
     first = said.partition(" ")[0]
-    return state.alarmed and (said in YES or (first in YES and "?" not in text and len(said.split()) <= CONFIRMING))
+    return state.alarmed and (agrees(said) or (agrees(first) and "?" not in text and len(said.split()) <= CONFIRMING))
 
 
 def says_it_again(state: State, text: str) -> bool:
@@ -282,20 +144,7 @@ def says_it_again(state: State, text: str) -> bool:
 
 def wants_easier(state: State, text: str) -> bool:
     """Whether a whole message asks for the easy answer to what was answered last."""
-    return state.last_pair is not None and _plain(text) in EASIER
-
-
-def wants_interview(text: str) -> bool:
-    """Whether a whole message asks for the questions of the radiology team."""
-    return _plain(text) in INTERVIEW or bool(_WANTS_INTERVIEW.search(" ".join(words(text))))
-
-
-def nothing_asked(text: str) -> str | None:
-    """Return the key of the reply to yes or no where nothing was asked; None when it is something else."""
-    said = _plain(text)
-    if said in YES:
-        return "ask_away"
-    return "stop" if said in NO else None
+    return state.last_pair is not None and asks_easier(text)
 
 
 def emergency(state: State) -> Reply:

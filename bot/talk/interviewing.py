@@ -12,8 +12,9 @@ from bot.catalog.fhir_files import resources_in, shipped_synonyms, shipped_termi
 from bot.errors import BadData
 from bot.interview.form.form import Form
 from bot.interview.load import load_form
-from bot.interview.manners.interview import Interview, Turn
+from bot.interview.manners.interview import Interview
 from bot.interview.manners.session import Session, head_to_json, session_from_json
+from bot.interview.manners.turn import Turn
 from bot.interview.values.fhir_json import JsonObject, NotJson, as_object, dump, parse
 from bot.interview.walk.filling import event_to_json
 from bot.outbox_ports import Outgoing
@@ -95,14 +96,14 @@ class Interviewer:
         """How many questions are done, and how many there are as things stand; None unless questions are asked."""
         if not self.is_asking or self._session is None or self._asking is None:
             return None
-        return self._asking[1].progress(self._session)
+        return self._asking[1].engine.progress(self._session.filling)
 
     @property
-    def heard(self) -> Heard | None:
+    def heard(self) -> Heard:
         """What may be repeated to the patient."""
         if self._session is None or self._asking is None:
             return Heard(self._form)
-        return self._asking[1].heard(self._session)
+        return Heard(self._form, self._asking[1].heard(self._session))
 
     def interview(self, at: datetime) -> Interview:
         """Return the interview as of today: formulas and dates depend on the day."""

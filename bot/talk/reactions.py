@@ -7,33 +7,43 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.assistant import Assistant, Response
-from bot.interview.manners.interview import Interview, Turn
+from bot.interview.manners.interview import Interview
 from bot.interview.manners.listening import question_like
+from bot.interview.manners.said import Sentence
 from bot.interview.manners.session import Session
+from bot.interview.manners.turn import Turn
 from bot.interview.reading.command import read_command
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
 from bot.sentences.interface_texts import LANGUAGES
-from bot.sentences.reply import Reply, interface
-from bot.talk.acknowledgement import CLOSED, Kind, calls_off, calms, reaction, refuses, remarks
+from bot.sentences.reply import Reply, interface, reply_of
 from bot.talk.dialogue import (
     State,
     chosen,
     emergency,
     explain_easier,
     none_chosen,
-    nothing_asked,
     respond,
     says_emergency,
     says_it_again,
     says_no_emergency,
     show_pair,
-    small_talk,
     wants_easier,
-    wants_interview,
     with_context,
 )
 from bot.talk.interviewing import Interviewer
+from bot.talk.messages import (
+    CLOSED,
+    Kind,
+    calls_off,
+    calms,
+    nothing_asked,
+    reaction,
+    refuses,
+    remarks,
+    small_talk,
+    wants_interview,
+)
 from bot.text import sanitise, words
 
 # By how much (log-likelihood) one word must be of another language to change that of the conversation: drugs and
@@ -110,8 +120,8 @@ class Reactions:
         if self._interviewer is None:
             return _fixed(state, "interview_none")
         turn = self._interviewer.start(state.language, at=at)
-        language = turn.reply.language
-        return Reaction(turn.reply, State(language, last_pair=state.last_pair, last_turn=state.last_turn))
+        after = State(turn.session.language, last_pair=state.last_pair, last_turn=state.last_turn)
+        return Reaction(reply_of(turn.said, self._interviewer.form), after)
 
     def _shortcut(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to an empty turn, or to one of the commands that begin with a slash."""
@@ -176,7 +186,8 @@ class Reactions:
         turn = asked.called_off(session, held)
         if turn.aside == "no":
             who.take(turn)
-            return Reaction(_joined(calm, turn.reply), replace(rest, language=session.language))
+            reply = _joined(calm, reply_of(turn.said, who.form))
+            return Reaction(reply, replace(rest, language=session.language))
         reaction = self._aside(who, turn, rest, held, at, ignore_flags=True)
         return replace(reaction, after=replace(reaction.after, last_question=None))
 
@@ -280,7 +291,7 @@ class Reactions:
         if turn.aside != "no":
             return None
         who.take(turn)
-        return Reaction(turn.reply, _rest(state, turn.reply.language))
+        return Reaction(reply_of(turn.said, who.form), _rest(state, turn.session.language))
 
     def _interviewing(self, who: Interviewer, state: State, text: str, at: datetime) -> Reaction:
         """React while questions are asked: red flags by rule, what was offered, the form, and what else it may be."""
@@ -288,7 +299,7 @@ class Reactions:
         if session is None:
             return self._question(state, text)
         rest = _rest(state, session.language)
-        literal = small_talk(text) is not None or asked.says_just_an_answer(session, text)
+        literal = small_talk(text) is not None or asked.listener(session).hears_just_an_answer(text)
         urgent = self._assistant.red_flag(text, fallback=session.language, rules_only=True)
         if urgent is not None and small_talk(text) != "help":  # a bare "help" is told how this works, and whom to call
             return self._alarm(rest, text, urgent, may_be_none=literal)
@@ -296,7 +307,7 @@ class Reactions:
         if picked is not None:
             return self._then_question(picked, at)
         text = _in_its_language(asked, session, text)
-        understood = asked.understands(session, text)
+        understood = asked.listener(session).understands(text)
         kind = None if understood else reaction(text)
         # What the open question understands is an answer to it, whatever the learned alarm hears in it.
         calm = understood or literal or kind in CLOSED
@@ -304,7 +315,7 @@ class Reactions:
         if urgent is not None:
             return self._alarm(rest, text, urgent, may_be_none=False)
         if not understood and calls_off(text):
-            return Reaction(asked.again(session).reply, rest)  # no alarm is open any more
+            return Reaction(reply_of(asked.again(session).said, who.form), rest)  # no alarm is open any more
         if kind is not None and kind != "farewell":
             said = Reply(session.language, (interface(session.language, _REPLIES[kind]),))
             return self._then_question(Reaction(said, rest), at)
@@ -314,7 +325,7 @@ class Reactions:
         if turn.aside != "no":
             return self._aside(who, turn, state, text, at)
         who.take(turn)
-        return Reaction(turn.reply, rest)
+        return Reaction(reply_of(turn.said, who.form), rest)
 
     def _alarm(self, rest: State, text: str, language: str, *, may_be_none: bool) -> Reaction:
         """React to a red flag. Words that the form itself lists may be no emergency: that is asked."""
@@ -335,7 +346,8 @@ class Reactions:
         rest = _rest(state, language)
         talk = small_talk(text)
         if talk in ("greeting", "thanks"):
-            return Reaction(_joined(Reply(language, (interface(language, talk),)), turn.reply), rest)
+            thanked = Reply(language, (interface(language, talk),))
+            return Reaction(_joined(thanked, reply_of(turn.said, who.form)), rest)
         heard_in = self._language(text, language)
         response = self._assistant.answer(text, heard_in, ignore_flags=ignore_flags)
         if _helps(response, text):
@@ -345,10 +357,10 @@ class Reactions:
             return self._then_question(reaction, at)
         after_all = asked.not_answered(turn.session, text)
         who.take(after_all)
-        declined = interface(language, "declined")
-        parts = (declined if part == interface(language, "no_pairs") else part for part in after_all.reply.parts)
+        said, unknown = after_all.said, Sentence("no_pairs")
+        parts = tuple(Sentence("declined") if part == unknown else part for part in said.parts)
         decided = _decided(response) if turn.aside == "clear" else None
-        return Reaction(replace(after_all.reply, parts=tuple(parts)), rest, decided)
+        return Reaction(reply_of(replace(said, parts=parts), who.form), rest, decided)
 
     def _then_question(self, reaction: Reaction, at: datetime) -> Reaction:
         """Put the open question of the interview after a reply."""
@@ -357,7 +369,8 @@ class Reactions:
             return reaction
         if who.session.language != reply.language:
             who.speak(reply.language)  # the patient has gone on in another language
-        return replace(reaction, reply=_joined(reply, who.interview(at).again(who.session).reply))
+        question = reply_of(who.interview(at).again(who.session).said, who.form)
+        return replace(reaction, reply=_joined(reply, question))
 
 
 def _in_its_language(asked: Interview, session: Session, text: str) -> str:

@@ -13,10 +13,9 @@ from bot.assistant import Assistant
 from bot.errors import AlreadyStored, BadData, GuardViolation, Reused, Unreachable
 from bot.interview.form.form import Form
 from bot.ports import Channel, Records, StoredConversation, StoredFlag, StoredTurn
-from bot.sentences.reply import Heard, Reply, guard, interface
+from bot.sentences.reply import Heard, Reply, guard, interface, read_reply, repeated
 from bot.talk.conversation import Conversation, Message, Taken, first_language
 from bot.talk.interviewing import Interviewer
-from bot.talk.stored_reply import read_reply, repeated
 from bot.text import sanitise
 
 RETRIES = 20  # of a turn that crossed others of the same conversation

@@ -25,16 +25,14 @@ from bot.talk.conversation import first_language
 from bot.talk.reception import Reception
 from bot.text import seen
 from bot.web.api import ConversationApi
-from bot.web.crowd import Crowd
-from bot.web.envelope import HEADERS, Envelope, Side
+from bot.web.fair_queue import Crowd
 from bot.web.health import StorageHealth
 from bot.web.limits import MAX_BODY_BYTES, RateLimit
 from bot.web.metrics import CONTENT_TYPE, Metrics
+from bot.web.middleware import HEADERS, Envelope, Side
 from bot.web.page.app import build_pages, page_headers, refuse
 from bot.web.page.handlers import Pages
-from bot.web.page.labels import load_labels
-from bot.web.page.problems import PageProblem
-from bot.web.page.rendering import Renderer
+from bot.web.page.rendering import PageProblem, Renderer, load_labels
 from bot.web.page.views import Shown
 from bot.web.problems import HANDLERS, Problem, ProblemView, documented, not_ready, respond
 from bot.web.rest_channel import ChannelReply, RestChannel

@@ -16,8 +16,7 @@ from bot.handover.urgent import RedFlagDelivery, Waiting
 from bot.interview_wiring import Interviewers
 from bot.outbox_ports import FhirServer, Patience
 from bot.ports import Presence
-from bot.retention import Keeper
-from bot.settings import Settings
+from bot.settings import Keeper, Settings
 from bot.web.metrics import Metrics
 from bot.wiring import make_fhir_server, make_keeper, make_leaving, make_outbox, make_presence
 

@@ -9,8 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.sentences.emergency_texts import Country
-from bot.sentences.reply import Content, Entry, FormText, Part, Reply
-from bot.sentences.wording import emergency_notice
+from bot.sentences.reply import Content, Entry, FormText, Part, Reply, emergency_notice
 from bot.talk.conversation import Taken
 
 Language = Literal["de", "en"]

@@ -26,7 +26,7 @@ from bot.web import logs
 from bot.web.app import Service, build_app
 from bot.web.background import Background
 from bot.web.metrics import Metrics
-from bot.web.patience import ImpatientProtocol
+from bot.web.slowloris import ImpatientProtocol
 from bot.web.workers import Worker, require_shareable, supervise
 from bot.wiring import make_records
 

@@ -1,5 +1,5 @@
-"""The manners of a chat about a form: read back, go back, change, skip, why, pause, summary.
+"""The manners of an interview: questions put, replies read back, commands, corrections, summary. Pure.
 
-From outside: `Interview`, `Session`. What it says is data; `bot/sentences` words it. Imports: values, form, rules,
-walk, reading.
+From outside: `Interview` and `Open` (interview.py), `Turn`, the `Session` and its JSON, what is said as data (said.py),
+and `question_like`. Never imports `bot.sentences`, which puts into words what is said here.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -9,7 +10,15 @@ from bot.errors import BadData
 from bot.interview.form.form import Path
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
-from bot.interview.walk.filling import Event, Filling, event_from_json, event_to_json
+from bot.interview.walk.filling import (
+    Event,
+    Filling,
+    answers_from_json,
+    event_from_json,
+    event_to_json,
+    path_from_json,
+    value_to_json,
+)
 
 Phase = Literal["asking", "paused", "summary", "choosing", "finished"]
 Status = Literal["in-progress", "completed", "amended"]
@@ -92,8 +101,20 @@ def head_to_json(session: Session) -> dict[str, JsonValue]:
     return {
         "language": session.language,
         "status": session.status,
-        "talk": {name: _plain(value) for name, value in kept.items()},
+        "talk": {name: value_to_json(value) for name, value in kept.items()},
     }
+
+
+# How what is no plain value is read.
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "pending": answers_from_json,
+    "between": answers_from_json,
+    "kept": answers_from_json,
+    "revisit": path_from_json,
+    "heading": path_from_json,
+    "kept_for": path_from_json,
+    "listed": lambda paths: tuple(path_from_json(path) for path in paths),
+}
 
 
 def session_from_json(stored: JsonObject) -> Session:
@@ -105,29 +126,8 @@ def session_from_json(stored: JsonObject) -> Session:
     try:
         head: Any = stored
         events = tuple(event_from_json(event) for event in head["events"])
-        return Session(str(head["language"]), events, _talk(head["talk"]), head["status"])
+        kept = dict(head["talk"])
+        talk = Talk(**{name: _READERS[name](value) if name in _READERS else value for name, value in kept.items()})
+        return Session(str(head["language"]), events, talk, head["status"])
     except (KeyError, TypeError, ValueError) as error:
         raise BadData("A stored interview cannot be read. Start the interview again.") from error
-
-
-def _plain(value: Any) -> JsonValue:
-    if isinstance(value, Answer):
-        return {"type": value.type, "value": value.value}
-    return [_plain(each) for each in value] if isinstance(value, tuple) else value
-
-
-def _talk(stored: Any) -> Talk:
-    kept: dict[str, Any] = dict(stored)
-    for name in ("pending", "between", "kept"):
-        if kept.get(name) is not None:
-            kept[name] = tuple(Answer(each["type"], each["value"]) for each in kept[name])
-    for name in ("revisit", "heading", "kept_for"):
-        if name in kept:
-            kept[name] = _path(kept[name])
-    if "listed" in kept:
-        kept["listed"] = tuple(_path(each) for each in kept["listed"])
-    return Talk(**kept)
-
-
-def _path(stored: Any) -> Path:
-    return tuple((str(link_id), int(number)) for link_id, number in stored)

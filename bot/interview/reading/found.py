@@ -4,56 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import Literal
 
-from bot.interview.reading.reading import Asked, NotUnderstood, Read, Reading, Why
+from bot.interview.reading.reading import Context, NotUnderstood, Read, Reading, Why
 from bot.interview.reading.tokens import Reply, Token
-from bot.interview.reading.vocabulary import Around, Words
-from bot.interview.reading.yesno import only_denies
+from bot.interview.reading.vocabulary import Around, Words, steps
 from bot.interview.values.answer import Answer, JsonValue
 
 _UNSURE_MARKS = frozenset("?~-%$€°&#@_§")
 _LIMIT_MARKS = frozenset("<>+")
 _FORMULA_MARKS = frozenset("^/*=\\⁄×÷")
+_RANGE = NotUnderstood("a range, not a value", "range")
+_LIMIT = NotUnderstood("a limit, not a value", "limit")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A value that the tokens from `first` up to `end` give.
-
-    Attributes:
-        problem: Why there is no value although there seemed to be one.
-        exactly_said: Whether the value is what was said, not what it was converted to.
-    """
+    """A value that the tokens from `first` up to `end` give."""
 
     first: int
     end: int
     value: JsonValue
     literal: bool
-    problem: NotUnderstood | None = None
-    exactly_said: bool = True
+    problem: NotUnderstood | None = None  # why there is no value although there seemed to be one
+    exactly_said: bool = True  # whether the value is what was said, not what it was converted to
+
+    def failed(self, reason: str, why: Why) -> Found:
+        """Return the same without a value."""
+        return replace(self, value=None, literal=False, problem=NotUnderstood(reason, why))
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What stands around the values.
+    """What stands around the values."""
 
-    Attributes:
-        problem: Why the values cannot count.
-        literal: Whether it leaves them as they are.
-        remainder: What is more than padding.
-    """
-
-    problem: NotUnderstood | None
-    literal: bool
-    remainder: str
+    problem: NotUnderstood | None  # why the values cannot count
+    literal: bool  # whether it leaves them as they are
+    remainder: str  # what is more than padding
 
 
-def settle(found: Sequence[Found], reply: Reply, kind: str, asked: Asked, words: Words) -> Reading:
+def settle(found: Sequence[Found], reply: Reply, kind: str, context: Context) -> Reading:
     """Return the values as answers of a kind, unless the text around them speaks against it."""
-    problem = _problem(found, reply, asked, words)
-    if problem:
-        return problem
+    asked, words = context.asked, context.words
+    if not found:
+        vague = words.around.vague.within(reply.names)
+        return (
+            NotUnderstood("an amount without a number", "vague")
+            if vague
+            else NotUnderstood(f"no {asked.type} in the text")
+        )
+    if any(_one_end(reply.tokens, item, words.around) for item in found):
+        return _RANGE
+    failed = [item.problem for item in found if item.problem]
+    failed += [why for pair in pairwise(found) if (why := _clash(reply.tokens, *pair, words.around))]
+    if failed:
+        return failed[0]
+    if len(found) > 1 and not asked.repeats and len({str(item.value) for item in found}) > 1:
+        return NotUnderstood(f"{len(found)} values where one is wanted", "several")
     found = _counted_off(found, reply) if asked.repeats else found
     rest = weigh(reply, found, words)
     if rest.problem:
@@ -63,32 +71,12 @@ def settle(found: Sequence[Found], reply: Reply, kind: str, asked: Asked, words:
     return Read(answers if asked.repeats else answers[:1], certain, rest.remainder)
 
 
-def _problem(found: Sequence[Found], reply: Reply, asked: Asked, words: Words) -> NotUnderstood | None:
-    if not found:
-        names = [token.text for token in reply.tokens if token.wordlike]
-        if words.around.vague.within(names):
-            return NotUnderstood("an amount without a number", "vague")
-        return NotUnderstood(f"no {asked.type} in the text")
-    if any(_one_end(reply.tokens, item, words.around) for item in found):
-        return NotUnderstood("a range, not a value", "range")
-    for item in found:
-        if item.problem:
-            return item.problem
-    for left, right in pairwise(found):
-        relation = _relation(reply.tokens, left, right, words.around)
-        if relation:
-            return relation
-    if len(found) > 1 and not asked.repeats and len({str(item.value) for item in found}) > 1:
-        return NotUnderstood(f"{len(found)} values where one is wanted", "several")
-    return None
-
-
-def _relation(tokens: Sequence[Token], left: Found, right: Found, around: Around) -> NotUnderstood | None:
+def _clash(tokens: Sequence[Token], left: Found, right: Found, around: Around) -> NotUnderstood | None:
     """Return why two values that follow one another cannot both count."""
     between = tokens[left.end : right.first]
     texts = {token.text for token in between}
     if len(between) <= 3 and texts & around.to:
-        return NotUnderstood("a range, not a value", "range")
+        return _RANGE
     if len(between) <= 3 and texts & around.either:
         return NotUnderstood("two values to choose from", "range")
     if right.first < len(tokens) and tokens[right.first].glued and (not between or texts & _FORMULA_MARKS):
@@ -105,24 +93,6 @@ def _counted_off(found: Sequence[Found], reply: Reply) -> Sequence[Found]:
     return found
 
 
-def weigh(reply: Reply, found: Sequence[Found], words: Words) -> Rest:
-    """Return what the text before, between and after the values means for them."""
-    if any(_one_end(reply.tokens, item, words.around) for item in found):
-        return _blocked("a range, not a value", "range")
-    literal, comments = True, []
-    last = len(found)
-    edges = [(0, 0), *((item.first, item.end) for item in found), (len(reply.tokens), len(reply.tokens))]
-    for number, ((_, start), (end, _)) in enumerate(pairwise(edges)):
-        gap = _Gap(reply.tokens, start, end, number > 0, number < last, last)
-        for verdict in (*_marks(gap, words), *_phrases(gap, words)):
-            if verdict.problem:
-                return verdict
-            literal = literal and verdict.literal
-            if verdict.remainder and reply.between(start, end) not in comments:
-                comments.append(reply.between(start, end))
-    return Rest(None, literal and not comments, "; ".join(comments))
-
-
 def _one_end(tokens: Sequence[Token], found: Found, around: Around) -> bool:
     """Tell whether a value is the end of a range whose other end is only a number: "8 bis 9 Uhr", "3.-5. März"."""
     marks = around.to | around.either
@@ -132,6 +102,24 @@ def _one_end(tokens: Sequence[Token], found: Found, around: Around) -> bool:
     starts = len(before) >= 2 and before[-1].text in marks and before[-2].numeric
     ends = len(after) >= 2 and after[0].text in marks and after[1].numeric
     return opened or starts or ends
+
+
+def weigh(reply: Reply, found: Sequence[Found], words: Words) -> Rest:
+    """Return what the text before, between and after the values means for them."""
+    if any(_one_end(reply.tokens, item, words.around) for item in found):
+        return Rest(_RANGE, literal=False, remainder="")
+    literal, comments = True, []
+    count = len(found)
+    edges = [(0, 0), *((item.first, item.end) for item in found), (len(reply.tokens), len(reply.tokens))]
+    for number, ((_, start), (end, _)) in enumerate(pairwise(edges)):
+        gap = _Gap(reply.tokens, start, end, follows=number > 0, leads=number < count, count=count)
+        for verdict in chain(_marks(gap, words), _phrases(gap, words)):
+            if isinstance(verdict, NotUnderstood):
+                return Rest(verdict, literal=False, remainder="")
+            literal = False
+            if verdict == "comment" and reply.between(start, end) not in comments:
+                comments.append(reply.between(start, end))
+    return Rest(None, literal, "; ".join(comments))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,83 +134,59 @@ class _Gap:
     count: int
 
 
-_FINE, _UNSURE, _ODD = Rest(None, True, ""), Rest(None, False, ""), Rest(None, False, "odd")
+# Why values cannot count, or that they must be read back, perhaps with a comment.
+_Verdict = NotUnderstood | Literal["unsure", "comment"]
 
 
-def _blocked(reason: str, why: Why) -> Rest:
-    return Rest(NotUnderstood(reason, why), False, "")
-
-
-def _marks(gap: _Gap, words: Words) -> Iterator[Rest]:
+def _marks(gap: _Gap, words: Words) -> Iterator[_Verdict]:
     """Weigh everything that is not a word, and words stuck to digits."""
+    tokens, harmless = gap.tokens, words.around.harmless
     for place in range(gap.start, gap.end):
-        token = gap.tokens[place]
-        stuck = _stuck(gap.tokens, place)
+        token, after = tokens[place], tokens[place + 1] if place + 1 < len(tokens) else None
+        follows = place > 0 and token.glued and tokens[place - 1].numeric
+        stuck = follows or (after is not None and after.glued and after.numeric)
         beside = (gap.follows and place == gap.start) or (gap.leads and place == gap.end - 1)
         if token.kind == "mark":
-            if token.text == "-" and _hyphen(gap.tokens, place, words):
-                continue
+            if token.text == "-" and token.glued and after is not None and after.glued and after.text in harmless:
+                continue  # "3-mal"
             if token.text in _LIMIT_MARKS and beside:
-                yield _blocked("a limit, not a value", "limit")
+                yield _LIMIT
             elif token.text in _FORMULA_MARKS and stuck:
-                yield _blocked("a formula, not a value", "notation")
-            yield _FINE if token.text not in _UNSURE_MARKS | _FORMULA_MARKS | _LIMIT_MARKS else _UNSURE
+                yield NotUnderstood("a formula, not a value", "notation")
+            elif token.text in _UNSURE_MARKS | _FORMULA_MARKS | _LIMIT_MARKS:
+                yield "unsure"
         elif not token.wordlike:
             # "Ja, zwei: 2010 und 2015" says how many there are.
-            yield _UNSURE if token.value == gap.count else _ODD
+            yield "unsure" if token.value == gap.count else "comment"
         elif stuck and token.glued and token.text in words.dates.decade_ends:
-            yield _blocked("a decade, not a value", "vague")
-        elif stuck and not _may_stick(token.text, words):
-            yield _blocked("letters stuck to a number", "notation")
+            yield NotUnderstood("a decade, not a value", "vague")
+        elif stuck and not (
+            token.text in harmless or token.text in words.units.codes or token.text in words.dates.spans
+        ):
+            yield NotUnderstood("letters stuck to a number", "notation")
 
 
-def _hyphen(tokens: Sequence[Token], place: int, words: Words) -> bool:
-    """Tell whether a dash joins a harmless word to a number: "3-mal"."""
-    after = tokens[place + 1] if place + 1 < len(tokens) else None
-    return tokens[place].glued and after is not None and after.glued and after.text in words.around.harmless
-
-
-def _stuck(tokens: Sequence[Token], place: int) -> bool:
-    before = place > 0 and tokens[place].glued and tokens[place - 1].numeric
-    after = place + 1 < len(tokens) and tokens[place + 1].glued and tokens[place + 1].numeric
-    return before or after
-
-
-def _may_stick(word: str, words: Words) -> bool:
-    return word in words.around.harmless or word in words.units.codes or word in words.dates.spans
-
-
-def _phrases(gap: _Gap, words: Words) -> Iterator[Rest]:
+def _phrases(gap: _Gap, words: Words) -> Iterator[_Verdict]:
     """Weigh the words, the longest phrases first."""
     names = [token.text for token in gap.tokens[gap.start : gap.end] if token.wordlike]
     around, negators = words.around, words.agreement.negators
     if gap.follows and names and names[0] in around.scales and gap.tokens[gap.start].wordlike:
-        yield _blocked("a large number that is not written in digits", "notation")
-    place = 0
-    while place < len(names):
-        lists = (around.hedges, around.approximate, around.limits, around.vague, negators)
-        lengths = [phrases.length_at(names, place) for phrases in lists]
+        yield NotUnderstood("a large number that is not written in digits", "notation")
+    padding = around.harmless | words.numbers.articles
+    for place, lengths in steps(names, around.hedges, around.approximate, around.limits, around.vague, negators):
+        hedge, rough, limit, vague, negator = lengths
         taken = max(lengths)
+        to_end = len(names) - place - taken
         if not taken:
-            yield _FINE if names[place] in around.harmless or names[place] in words.numbers.articles else _ODD
-        elif taken in lengths[:2]:
-            yield _UNSURE
-        elif taken == lengths[2] and _beside(gap, place, taken, names, near=1):
-            yield _blocked("a limit, not a value", "limit")
-        elif taken == lengths[4] and _is_denied(gap, names, place + taken, words):
-            yield _blocked("a value that is negated", "negated")
+            if names[place] not in padding:
+                yield "comment"
+        elif taken in (hedge, rough):
+            yield "unsure"
+        elif taken == limit and ((gap.leads and to_end <= 1) or (gap.follows and place == 0)):
+            yield _LIMIT
+        elif taken == negator and (
+            (gap.leads and to_end <= 2) or (gap.follows and not gap.leads and words.only_denies(names))
+        ):
+            yield NotUnderstood("a value that is negated", "negated")  # "nicht 3", "3 sind es nicht"
         else:
-            yield _UNSURE if taken == lengths[3] else _ODD
-        place += max(taken, 1)
-
-
-def _is_denied(gap: _Gap, names: Sequence[str], end: int, words: Words) -> bool:
-    """Tell whether a negation up to the word `end` is about the value: "nicht 3", "3 sind es nicht"."""
-    if gap.leads and end >= len(names) - 2:
-        return True
-    return gap.follows and not gap.leads and only_denies(names, words)
-
-
-def _beside(gap: _Gap, place: int, taken: int, names: Sequence[str], *, near: int) -> bool:
-    """Tell whether a phrase stands next to a value, at most `near` words away."""
-    return (gap.leads and place + taken >= len(names) - near) or (gap.follows and place == 0)
+            yield "unsure" if taken == vague else "comment"

@@ -1,17 +1,16 @@
-"""Which options a piece of a reply may mean, by their labels. Pure."""
+"""Which options a piece of a reply may mean, by their labels. Pure but for the file of synonyms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
-from bot.interview.reading.numerals import number_tokens
+from bot.interview.reading.numbers import with_numbers
 from bot.interview.reading.reading import Option
-from bot.interview.reading.synonyms import alike
-from bot.interview.reading.tokens import Fold, Token, cut, one_slip_apart
+from bot.interview.reading.tokens import Fold, Token, cut, fold_german, fold_plain, one_slip_apart
 from bot.interview.reading.vocabulary import NumberWords, Words
-from bot.interview.reading.yesno import negates
 
 EQUAL, INFLECTED, ALIKE = 3, 2, 1  # how like two words are
 MIN_STEM = 3
@@ -21,22 +20,40 @@ MAX_PIECE = 40  # words; longer pieces are compared word by word only for equali
 
 Folded = tuple[str, ...]
 
+_SYNONYMS = Path(__file__).parent / "words" / "synonyms.txt"
+_RELATIVES = "mutter vater schwester bruder tochter sohn tante onkel grossmutter grossvater"
+
+
+@lru_cache(maxsize=1)
+def _meanings() -> Mapping[str, int]:
+    """Return the line of each word that has synonyms, as both languages fold it."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(_SYNONYMS.read_text(encoding="utf-8").splitlines()):
+        for word in () if line.startswith("#") else line.split():
+            for folded in (fold_german(word), fold_plain(word)):
+                found.setdefault(folded, number)
+    return found
+
+
+def alike(one: str, other: str) -> bool:
+    """Tell whether two folded words are plain words for the same thing."""
+    line = _meanings().get(one)
+    return line is not None and line == _meanings().get(other)
+
+
+def is_relative(word: str) -> bool:
+    """Tell whether a folded word is what a relative is called."""
+    return any(alike(word, name) for name in _RELATIVES.split())
+
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The options that a piece of text fits.
+    """The options that a piece of text fits."""
 
-    Attributes:
-        options: Their places in the list; several when the text does not decide.
-        likeness: EQUAL when all words are the same, less when inflected, shortened or misspelled.
-        whole: Whether the text is the whole label and nothing else.
-        beyond: Words of the text that are no part of the label.
-    """
-
-    options: tuple[int, ...]
-    likeness: int
-    whole: bool = False
-    beyond: Folded = ()
+    options: tuple[int, ...]  # their places in the list; several when the text does not decide
+    likeness: int  # EQUAL when all words are the same, less when inflected, shortened or misspelled
+    whole: bool = False  # whether the text is the whole label and nothing else
+    beyond: Folded = ()  # words of the text that are no part of the label
 
 
 def texts_of(tokens: Sequence[Token]) -> Folded:
@@ -47,23 +64,22 @@ def texts_of(tokens: Sequence[Token]) -> Folded:
 @lru_cache(maxsize=4096)
 def _folded(label: str, fold: Fold, names: NumberWords) -> Folded:
     # Lists can be long and come with every turn. Labels are the Questionnaire's: no patient's text is kept here.
-    return texts_of(number_tokens(cut(label, fold).tokens, names))
+    return texts_of(with_numbers(cut(label, fold), names).tokens)
 
 
 class Labels:
     """The labels of a list of options, folded for comparison."""
 
     def __init__(self, options: Sequence[Option], words: Words) -> None:
-        self._words = words
+        self.words = words
         self.all = tuple(
-            tuple(_folded(label, words.fold, words.choices.numbers) for label in option.labels) for option in options
+            tuple(_folded(label, words.fold, words.positions) for label in option.labels) for option in options
         )
         # In a list of "A", "B" and "C", "a" is no article.
         self.single = frozenset(name[0] for names in self.all for name in names if len(name) == 1)
         self._articles = words.choices.articles - self.single
-        negators = {phrase[0] for phrase in words.agreement.negators.all if len(phrase) == 1}
         self._silent = words.choices.weak | self._articles
-        self._untelling = self._silent | negators
+        self._untelling = self._silent | {phrase[0] for phrase in words.agreement.negators.all if len(phrase) == 1}
         self._shown = tuple(
             tuple(name for name, label in zip(names, option.labels, strict=True) if label not in option.unseen)
             for names, option in zip(self.all, options, strict=True)
@@ -74,6 +90,9 @@ class Labels:
             tuple(label for place, label in enumerate(labels) if not place or not any(map(str.isdecimal, label)))
             for labels in self._names
         )
+        self.vocabulary = frozenset(word for labels in self.all for label in labels for word in label)
+        # Whether what is shown of an option begins with a number of its own: "1 Several days".
+        self.own_numbers = any(label and label[0].isdecimal() for labels in self._shown for label in labels)
 
     def content(self, texts: Sequence[str]) -> Folded:
         """Return words without articles, unless nothing is left."""
@@ -88,6 +107,22 @@ class Labels:
         """Return the options that have a word in what is shown of them."""
         return tuple(place for place, labels in enumerate(self._shown) if any(word in label for label in labels))
 
+    def shown_as(self, texts: Folded) -> tuple[int, ...]:
+        """Return the options of which all that is shown, or a part shown by itself, is just so."""
+        return tuple(place for place, labels in enumerate(self._shown) if texts in labels)
+
+    def part_of_one(self, texts: Sequence[str]) -> tuple[int, ...]:
+        """Return the one option that has all of several words in its label, if there is just one."""
+        wanted = self.content(texts)
+        fit = self._part_of_label(wanted, EQUAL) if len(wanted) > 1 else None
+        return fit.options if fit and len(fit.options) == 1 else ()
+
+    def resembles(self, texts: Sequence[str]) -> bool:
+        """Tell whether any telling word is like one in a label: the text may be an attempt to name an option."""
+        telling = [text for text in self.content(texts)[:MAX_PIECE] if len(text) >= MIN_PREFIX]
+        known = {word for labels in self._content for label in labels for word in label}
+        return any(self._like(text, word) for text in telling for word in known)
+
     def fit(self, texts: Sequence[str]) -> Fit | None:
         """Return the options that best fit some words, or None when none does."""
         wanted = self.content(texts)
@@ -100,62 +135,32 @@ class Labels:
             found = self._part_of_label(wanted, likeness) or self._label_within(wanted, likeness)
             if found:
                 return self._named_more_fully(found, wanted) or found
-        return self._initial(wanted)
-
-    def _initial(self, wanted: Folded) -> Fit | None:
-        """Return the one option that begins with a single letter: "w" for "weiblich"."""
         letter = wanted[0]
         if len(wanted) > 1 or len(letter) != 1 or not letter.isalpha():
             return None
+        # The one option that begins with a single letter: "w" for "weiblich".
         places = [place for place, labels in enumerate(self._content) if labels and labels[0][0].startswith(letter)]
         return Fit(tuple(places), ALIKE) if len(places) == 1 else None
 
-    @property
-    def vocabulary(self) -> frozenset[str]:
-        """Return all words of all labels."""
-        return frozenset(word for labels in self.all for label in labels for word in label)
-
-    @property
-    def numeric(self) -> bool:
-        """Tell whether any shown label is nothing but a number."""
-        return any(labels and len(labels[0]) == 1 and labels[0][0].isdecimal() for labels in self.all)
-
-    @property
-    def own_numbers(self) -> bool:
-        """Tell whether what is shown of an option begins with a number of its own: "1 Several days"."""
-        return any(label and label[0].isdecimal() for labels in self._shown for label in labels)
-
-    def shown_as(self, texts: Folded) -> tuple[int, ...]:
-        """Return the options of which all that is shown, or a part shown by itself, is just so."""
-        return tuple(place for place, labels in enumerate(self._shown) if texts in labels)
-
-    def part_of_one(self, texts: Sequence[str]) -> tuple[int, ...]:
-        """Return the one option that has all of several words in its label, if there is just one."""
-        wanted = self.content(texts)
-        fit = self._part_of_label(wanted, EQUAL) if len(wanted) > 1 else None
-        return fit.options if fit and len(fit.options) == 1 else ()
-
     def _part_of_label(self, wanted: Folded, likeness: int) -> Fit | None:
         """Return the options of which the text is a part that names them: "links" of "Linke Brust"."""
-        covered = [
-            place
+        negated = self.words.negates(wanted)
+        covering = [
+            (place, label)
             for place, labels in enumerate(self._content)
-            if any(self._covers(label, wanted, likeness) for label in labels)
+            for label in labels
+            if self._covers(label, wanted, likeness)
         ]
-        places = [
+        named = dict.fromkeys(
             place
-            for place in covered
-            if any(
-                self._covers(label, wanted, likeness)
-                and self._same_sense(label, wanted)
-                and self._stands_for(label, wanted, likeness)
-                for label in self._content[place]
-            )
-        ]
-        if len(places) == 1 and not self._tells_apart(wanted, places[0], likeness):
+            for place, label in covering
+            if self.words.negates(label) == negated and self._stands_for(label, wanted, likeness)
+        )
+        if len(named) == 1 and not self._tells_apart(wanted, next(iter(named)), likeness):
             # "ich rauche", of "Ich rauche täglich" and "Ich rauche nicht", may be either.
-            places = covered if len(covered) > 1 and not negates(wanted, self._words) else []
-        return Fit(tuple(places), likeness) if places else None
+            covered = dict.fromkeys(place for place, _ in covering)
+            named = covered if len(covered) > 1 and not negated else {}
+        return Fit(tuple(named), likeness) if named else None
 
     def _stands_for(self, label: Folded, wanted: Folded, likeness: int) -> bool:
         """Tell whether a part of a label can stand for it.
@@ -166,7 +171,7 @@ class Labels:
         left_out = [part for part in label if not any(self._like(text, part) >= likeness for text in wanted)]
         if self._silent.issuperset(left_out):
             return True
-        return self._words.choices.judging.isdisjoint(left_out) and not self._untelling.issuperset(wanted)
+        return self.words.choices.judging.isdisjoint(left_out) and not self._untelling.issuperset(wanted)
 
     def _tells_apart(self, wanted: Folded, place: int, likeness: int) -> bool:
         """Tell whether a part leaves out nothing that says something, or has a word that no other label has."""
@@ -180,20 +185,25 @@ class Labels:
 
     def _label_within(self, wanted: Folded, likeness: int) -> Fit | None:
         """Return the options named within the text: "die linke Brust, glaube ich"."""
+        negated = self.words.negates(wanted)
         matched = [
             (place, label)
             for place, labels in enumerate(self._content)
             for label in labels
-            if self._covers(wanted, label, likeness) and self._speaks(label) and self._same_sense(label, wanted)
+            if self._covers(wanted, label, likeness)
+            # It must be telling enough to be found inside a text: no single letter, digit or "no".
+            and not self._silent.issuperset(label)
+            and (len(label) > 1 or (len(label[0]) > 2 and not label[0].isdecimal()))
+            # "schwanger" is no part of "nicht schwanger", nor the other way.
+            and self.words.negates(label) == negated
         ]
         if not matched:
             return None
         # "Typ 1 Diabetes" names "Typ 1 Diabetes" rather than "Diabetes".
         longest = [item for item in matched if not any(set(item[1]) < set(other[1]) for other in matched)]
-        places = tuple(dict.fromkeys(place for place, _ in longest))
         label = longest[0][1]
         beyond = tuple(text for text in wanted if not any(self._like(text, part) >= likeness for part in label))
-        return Fit(places, likeness, beyond=beyond)
+        return Fit(tuple(dict.fromkeys(place for place, _ in longest)), likeness, beyond=beyond)
 
     def _named_more_fully(self, found: Fit, wanted: Folded) -> Fit | None:
         """Return the options of which a text has all telling words that it has of `found`, and more.
@@ -202,34 +212,21 @@ class Labels:
         """
         telling = [text for text in wanted if text not in self._untelling and len(text) > 1]
 
-        def said_of(label: Folded, likeness: int = INFLECTED) -> frozenset[str]:
-            return frozenset(text for text in telling if any(self._like(text, part) >= likeness for part in label))
+        def said_of(label: Folded) -> frozenset[str]:
+            return frozenset(text for text in telling if any(self._like(text, part) >= INFLECTED for part in label))
 
         known = max((said_of(label) for place in found.options for label in self._content[place]), key=len)
-        richer = {
-            place: max(map(len, fuller))
-            for place, labels in enumerate(self._content)
-            if place not in found.options
-            and (
-                fuller := [
-                    said for label in labels if (said := said_of(label)) > known and self._same_sense(label, wanted)
-                ]
-            )
-        }
+        negated = self.words.negates(wanted)
+        richer: dict[int, int] = {}
+        for place, labels in enumerate(self._content):
+            for label in labels if place not in found.options else ():
+                said = said_of(label)
+                if said > known and self.words.negates(label) == negated:
+                    richer[place] = max(richer.get(place, 0), len(said))
         best = tuple(place for place, count in richer.items() if count == max(richer.values()))
         return Fit(best, ALIKE, beyond=tuple(text for text in wanted if text not in telling)) if best else None
 
-    def _speaks(self, label: Folded) -> bool:
-        """Tell whether a label is telling enough to be found inside a text: no single letter, digit or "no"."""
-        if self._silent.issuperset(label):
-            return False
-        return len(label) > 1 or (len(label[0]) > 2 and not label[0].isdecimal())
-
-    def _same_sense(self, label: Folded, wanted: Folded) -> bool:
-        """Tell whether both or neither negate: "schwanger" is no part of "nicht schwanger", nor the other way."""
-        return negates(label, self._words) == negates(wanted, self._words)
-
-    def _covers(self, larger: Folded, smaller: Folded, likeness: int) -> bool:
+    def _covers(self, larger: Iterable[str], smaller: Folded, likeness: int) -> bool:
         if likeness == EQUAL:
             return set(smaller) <= set(larger)
         return all(any(self._like(part, whole) >= likeness for whole in larger) for part in smaller)
@@ -242,7 +239,7 @@ class Labels:
             return INFLECTED
         short, long = sorted((written, known), key=len)
         head = long.removesuffix(short)
-        if len(short) >= MIN_TAIL and MIN_STEM < len(head) < len(long) and head not in self._words.choices.negating:
+        if len(short) >= MIN_TAIL and MIN_STEM < len(head) < len(long) and head not in self.words.choices.negating:
             return ALIKE  # "Schrittmacher" for "Herzschrittmacher"
         if written[0] != known[0] or min(len(written), len(known)) < MIN_STEM or written.isdecimal():
             return 0
@@ -254,13 +251,7 @@ class Labels:
         return ALIKE if len(stem) >= MIN_PREFIX and long.startswith(stem) else 0
 
     def _stem(self, word: str) -> str:
-        for ending in self._words.choices.endings:
+        for ending in self.words.choices.endings:
             if word.endswith(ending) and len(word) - len(ending) >= MIN_STEM:
                 return word.removesuffix(ending)
         return word
-
-    def resembles(self, texts: Sequence[str]) -> bool:
-        """Tell whether any telling word is like one in a label: the text may be an attempt to name an option."""
-        telling = [text for text in self.content(texts)[:MAX_PIECE] if len(text) >= MIN_PREFIX]
-        known = {word for labels in self._content for label in labels for word in label}
-        return any(self._like(text, word) for text in telling for word in known)

@@ -6,36 +6,38 @@ from collections.abc import Iterator, Sequence
 
 from bot.interview.reading.reading import DontKnow, Refused
 from bot.interview.reading.tokens import Reply, Token
-from bot.interview.reading.vocabulary import Phrases, Words
+from bot.interview.reading.vocabulary import Words, steps
+
+MOST_REPEATED = 5  # words of the question that are said again: "in meinem Alter?"
+_PARTING = frozenset(".,;:!()-")
 
 
 def read_silence(reply: Reply, words: Words) -> DontKnow | Refused | None:
-    """Return what a message means that says nothing but "I don't know" or "I won't say"."""
-    core = _core(reply, words)
+    """Return what a message means that says nothing but "I don't know" or "I won't say", once or more often."""
+    core = _without_padding(reply.said, words)
     if not core:
         return DontKnow() if reply.tokens and all(token.text == "?" for token in reply.tokens) else None
-    if _made_of(core, words.silence.dont_know):
+    if all(taken for _, (taken,) in steps(core, words.silence.dont_know)):
         return DontKnow()
-    return Refused() if _made_of(core, words.silence.refused) else None
+    return Refused() if all(taken for _, (taken,) in steps(core, words.silence.refused)) else None
+
+
+def hints_at_silence(reply: Reply, words: Words) -> DontKnow | Refused | None:
+    """Return the same for a message that says it among other things, and not just in one word that may mean refusal."""
+    core = _without_padding(reply.said, words)
+    if words.silence.dont_know.within(core):
+        return DontKnow()
+    return Refused() if any(words.silence.refused.length_at(core, place) > 1 for place in range(len(core))) else None
 
 
 def one_word(reply: Reply) -> bool:
     """Tell whether a message is a single word, which may as well be an answer: "privat" of an insurance."""
-    return sum(token.kind != "mark" for token in reply.tokens) == 1
-
-
-def hints_at_silence(reply: Reply, words: Words) -> DontKnow | Refused | None:
-    """Return the same for a message that says it among other things."""
-    core = _core(reply, words)
-    if words.silence.dont_know.within(core):
-        return DontKnow()
-    return Refused() if any(len(phrase) > 1 and _within(core, phrase) for phrase in words.silence.refused.all) else None
+    return len(reply.said) == 1
 
 
 def means_unknown(label: Sequence[str], words: Words) -> bool:
     """Tell whether a label, as folded words, stands for not knowing."""
-    core = _without_padding(label, words)
-    return core in words.silence.dont_know or tuple(label) in words.silence.unknown_labels
+    return _without_padding(label, words) in words.silence.dont_know or tuple(label) in words.choices.unknown
 
 
 def ends_unknown(label: Sequence[str], words: Words) -> bool:
@@ -49,31 +51,8 @@ def means_refused(label: Sequence[str], words: Words) -> bool:
     return _without_padding(label, words) in words.silence.refused
 
 
-def _core(reply: Reply, words: Words) -> tuple[str, ...]:
-    return _without_padding([token.text for token in reply.tokens if token.kind != "mark"], words)
-
-
 def _without_padding(texts: Sequence[str], words: Words) -> tuple[str, ...]:
     return tuple(text for text in texts if text not in words.silence.padding)
-
-
-def _made_of(core: Sequence[str], phrases: Phrases) -> bool:
-    """Tell whether words are nothing but such phrases, said once or twice."""
-    place = 0
-    while place < len(core):
-        length = phrases.length_at(core, place)
-        if not length:
-            return False
-        place += length
-    return True
-
-
-def _within(core: Sequence[str], phrase: tuple[str, ...]) -> bool:
-    return any(tuple(core[start : start + len(phrase)]) == phrase for start in range(len(core)))
-
-
-MOST_REPEATED = 5  # words of the question that are said again: "in meinem Alter?"
-_PARTING = frozenset(".,;:!()-")
 
 
 def after_echo(reply: Reply, words: Words) -> str:
@@ -81,7 +60,7 @@ def after_echo(reply: Reply, words: Words) -> str:
     marks = [place for place, token in enumerate(reply.tokens) if token.text == "?"]
     if not marks:
         return ""
-    echo = [token.text for token in reply.tokens[: marks[-1]] if token.kind != "mark"]
+    echo = Reply(reply.text, reply.tokens[: marks[-1]]).said
     agreement = words.agreement
     answers = any(each.within(echo) for each in (agreement.yes, agreement.no, agreement.negators, agreement.unclear))
     if not 0 < len(echo) <= MOST_REPEATED or answers:
@@ -96,11 +75,13 @@ def without_not_knowing(reply: Reply, words: Words) -> tuple[str, str] | None:
     """
     connecting = words.silence.connecting
     for parting in (connecting - words.silence.padding, connecting):  # "weiß es deshalb nicht", "deshalb keine Ahnung"
-        clauses = list(_clauses(reply.tokens, parting))
-        silent = [clause for clause in clauses if _says_so(reply, clause, words)]
-        others = [clause for clause in clauses if clause not in silent]
-        if silent and others:
-            return _text(reply, silent), _text(reply, others)
+        parts: dict[bool, list[str]] = {True: [], False: []}
+        for first, end in _clauses(reply.tokens, parting):
+            clause = Reply(reply.text, reply.tokens[first:end])
+            unknown = bool(clause.said) and isinstance(read_silence(clause, words), DontKnow)
+            parts[unknown].append(reply.between(first, end))
+        if parts[True] and parts[False]:
+            return ", ".join(filter(None, parts[True])), ", ".join(filter(None, parts[False]))
     return None
 
 
@@ -115,13 +96,3 @@ def _clauses(tokens: Sequence[Token], parting: frozenset[str]) -> Iterator[tuple
             start = place + 1
     if start < len(tokens):
         yield start, len(tokens)
-
-
-def _says_so(reply: Reply, clause: tuple[int, int], words: Words) -> bool:
-    tokens = reply.tokens[clause[0] : clause[1]]
-    said = any(token.kind != "mark" for token in tokens)
-    return said and isinstance(read_silence(Reply(reply.text, tokens), words), DontKnow)
-
-
-def _text(reply: Reply, clauses: Sequence[tuple[int, int]]) -> str:
-    return ", ".join(text for first, end in clauses if (text := reply.between(first, end)))

@@ -1,4 +1,4 @@
-"""Cut a reply into the pieces that may each name an option. Pure."""
+"""Cut a reply into the pieces that may each name an option, and pick what they name. Pure."""
 
 from __future__ import annotations
 
@@ -9,50 +9,6 @@ from bot.interview.reading.labels import EQUAL, Fit, Folded, Labels, texts_of
 from bot.interview.reading.reading import NotUnderstood
 from bot.interview.reading.tokens import Reply, Token
 from bot.interview.reading.vocabulary import Words
-from bot.interview.reading.yesno import negates, only_denies, without_hedges, without_negation
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """A place in a list.
-
-    Attributes:
-        number: From 1.
-        bare: Whether only a number was written, which may also be part of a label.
-    """
-
-    number: int
-    bare: bool
-
-
-def position_of(tokens: Sequence[Token], count: int, words: Words) -> Position | None:
-    """Return the place that some tokens name, or None when they say anything else."""
-    names = words.choices
-    padded = _without_one([token for token in tokens if token.kind != "mark" and not _pads(token, words)], words)
-    if len(padded) != 1 or any(token.text in ("-", "%", "<", ">") for token in tokens):
-        return None
-    token = padded[0]
-    called = any(token.kind == "word" and token.text in names.number_pads for token in tokens)
-    if token.kind == "word" and token.text in names.last:
-        return Position(count, bare=False)
-    if token.value is None or token.kind == "article" or token.value != token.value.to_integral_value():
-        return None
-    if token.value > 10**6:
-        return None
-    return Position(int(token.value), bare=token.kind != "ordinal" and not called)
-
-
-def _without_one(tokens: Sequence[Token], words: Words) -> Sequence[Token]:
-    """Return the tokens without "one" after an ordinal: "the second one"."""
-    if len(tokens) == 2 and tokens[1].kind == "number" and tokens[1].value == 1:
-        first = tokens[0]
-        return tokens[:1] if first.kind == "ordinal" or first.text in words.choices.last else tokens
-    return tokens
-
-
-def _pads(token: Token, words: Words) -> bool:
-    return token.kind == "word" and (token.text in words.choices.number_pads or token.text in words.around.joins)
-
 
 MAX_PIECES = 60
 MAX_MERGED = 5  # pieces that may belong to one label with commas in it
@@ -74,42 +30,8 @@ class Piece:
         return texts_of(self.tokens)
 
 
-@dataclass(slots=True)
-class Picked:
-    """What the pieces of a reply came to.
-
-    Attributes:
-        chosen: Places of options, in the order in which they were named.
-        unclear: Places of options that a piece fits alike.
-        strange: Pieces that are no option.
-        literal: Whether everything was said in so many words.
-        attempt: Whether the patient tried to name options.
-        denied: Places of options that were named as not being the case.
-        taken_back: Whether something denies what was named: "Aspirin, das nehme ich nicht".
-        problem: Why nothing can be picked.
-    """
-
-    chosen: list[int] = field(default_factory=list)
-    unclear: list[int] = field(default_factory=list)
-    strange: list[Piece] = field(default_factory=list)
-    literal: bool = True
-    attempt: bool = False
-    denied: list[int] = field(default_factory=list)
-    taken_back: bool = False
-    problem: NotUnderstood | None = None
-
-    def choose(self, places: Sequence[int], *, literal: bool) -> None:
-        """Add the option of a piece, or the options it may mean."""
-        self.attempt = True
-        if len(places) > 1:
-            self.unclear += [place for place in places if place not in self.unclear]
-            return
-        self.chosen += [place for place in places if place not in self.chosen]
-        self.literal = self.literal and literal
-
-
 def cut_pieces(reply: Reply, words: Words) -> list[Piece]:
-    """Return the pieces of a reply."""
+    """Return the pieces of a reply: what stands between commas, "and"s and bare numbers."""
     tokens = reply.tokens
     pieces: list[Piece] = []
     start = 0
@@ -148,125 +70,167 @@ def merged(pieces: Sequence[Piece], reply: Reply, labels: Labels) -> list[Piece]
     return result
 
 
-def pick(pieces: Sequence[Piece], labels: Labels, words: Words) -> Picked:
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """A place in a list, from 1; `bare` when only a number was written, which may also be part of a label."""
+
+    number: int
+    bare: bool
+
+
+def _position_of(tokens: Sequence[Token], count: int, words: Words) -> _Position | None:
+    """Return the place that some tokens name, or None when they say anything else."""
+    names = words.choices
+    around = names.number_pads | words.around.joins
+    said = [token for token in tokens if token.kind != "mark" and not (token.kind == "word" and token.text in around)]
+    if len(said) == 2 and said[1].kind == "number" and said[1].value == 1:
+        counted = said[0].kind == "ordinal" or said[0].text in names.last
+        said = said[:1] if counted else said  # "the second one"
+    if len(said) != 1 or any(token.text in ("-", "%", "<", ">") for token in tokens):
+        return None
+    token = said[0]
+    if token.kind == "word" and token.text in names.last:
+        return _Position(count, bare=False)
+    value = None if token.kind == "article" else token.value
+    if value is None or value != value.to_integral_value() or value > 10**6:
+        return None
+    called = any(each.kind == "word" and each.text in names.number_pads for each in tokens)
+    return _Position(int(value), bare=token.kind != "ordinal" and not called)
+
+
+@dataclass(slots=True)
+class Picked:
+    """What the pieces of a reply came to."""
+
+    labels: Labels
+    words: Words
+    chosen: list[int] = field(default_factory=list)  # places of options, in the order in which they were named
+    unclear: list[int] = field(default_factory=list)  # places of options that a piece fits alike
+    strange: list[Piece] = field(default_factory=list)  # pieces that are no option
+    literal: bool = True  # whether everything was said in so many words
+    attempt: bool = False  # whether the patient tried to name options
+    denied: list[int] = field(default_factory=list)  # places of options that were named as not being the case
+    taken_back: bool = False  # whether something denies what was named: "Aspirin, das nehme ich nicht"
+    problem: NotUnderstood | None = None  # why nothing can be picked
+
+    def take(self, piece: Piece, *, left: int) -> None:
+        """Take one piece, after which so many are left."""
+        if piece.after == ":" and left and self._heads(piece, left):
+            self.literal = False
+        elif not self._by_number(piece):
+            self._by_label(piece)
+
+    def _heads(self, piece: Piece, left: int) -> bool:
+        """Tell whether a piece only announces what follows: "zwei: 1 und 3", "alles: Biopsie, Bestrahlung"."""
+        position = _position_of(piece.tokens, 0, self.words)
+        counts = position is not None and position.number == left > 0
+        return counts or not (self.labels.fit(piece.texts) or self.words.negates(piece.texts))
+
+    def _choose(self, places: Sequence[int], *, literal: bool) -> None:
+        """Add the option of a piece, or the options it may mean."""
+        self.attempt = True
+        if len(places) > 1:
+            self.unclear += [place for place in places if place not in self.unclear]
+            return
+        self.chosen += [place for place in places if place not in self.chosen]
+        self.literal = self.literal and literal
+
+    def _by_number(self, piece: Piece) -> bool:
+        """Pick the option at the position a piece names; labels that hold the number themselves come first."""
+        labels, count = self.labels, len(self.labels.all)
+        position = _position_of(piece.tokens, count, self.words)
+        same = labels.same(piece.texts)
+        if position is None or (same and not position.bare):
+            return False
+        place = position.number - 1
+        # What is shown with a number of its own may be meant by it; an unseen code only where there is no place.
+        own = [other for other in labels.with_word(str(position.number)) if other != place] if position.bare else []
+        if 0 <= place < count:
+            sure = not (position.bare and labels.own_numbers) or labels.shown_as(piece.texts) == (place,)
+            self._choose([place, *own], literal=sure and (not same or place in same))
+        elif same or own:
+            self._choose(same or own, literal=bool(same))
+        else:
+            self.attempt = True
+            self.problem = NotUnderstood(f"a number that is not in the list of {count}", "not-listed")
+        return True
+
+    def _by_label(self, piece: Piece) -> None:
+        texts, words = piece.texts, self.words
+        fit = self.labels.fit(texts)
+        if fit is None:
+            spoken = self._unpadded(texts)
+            shorter = len(spoken) < len(texts) and words.negates(spoken) == words.negates(texts)
+            fit = self.labels.fit(spoken) if spoken and shorter else None
+            if fit is None:
+                self._strange(piece, spoken)
+                return
+        strange = self._unpadded(fit.beyond)
+        # More than a letter or the "Ja" of a longer label must be said to be taken literally.
+        telling = any(len(text) > 2 for text in texts) and not _plain_answer(texts, words)
+        self._choose(fit.options, literal=fit.likeness == EQUAL and (fit.whole or telling))
+        if strange:
+            self.strange.append(_comment(piece, fit))
+
+    def _unpadded(self, texts: Sequence[str]) -> Folded:
+        """Return the words that say more than an option does; hedges among the others leave nothing literal."""
+        around, choices, agreement, labels = self.words.around, self.words.choices, self.words.agreement, self.labels
+        padding = around.harmless | agreement.openers | choices.articles | self.words.numbers.articles
+        padding = (padding | choices.number_pads) - labels.single | (choices.weak - labels.vocabulary)
+        place, left = 0, []
+        while place < len(texts):
+            unsure = max(each.length_at(texts, place) for each in (around.hedges, choices.roughly, choices.enough))
+            yes = agreement.yes.length_at(texts, place)
+            yes = 0 if labels.vocabulary & set(texts[place : place + yes]) else yes  # "right" may be a side
+            if not (unsure or yes or texts[place] in padding):
+                left.append(texts[place])
+            self.literal = self.literal and not unsure
+            place += max(unsure, yes, 1)
+        return tuple(left)
+
+    def _strange(self, piece: Piece, spoken: Folded) -> None:
+        """Take a piece that names no option: a comment, or one that denies an option or what was said before."""
+        if not self.words.without_hedges(spoken):
+            return
+        if not self.words.negates(piece.texts):
+            self.strange.append(piece)
+            return
+        rest = self.words.without_negation(spoken)
+        denied = self.labels.fit(rest) if rest else None
+        self.denied += denied.options if denied else ()
+        self.taken_back |= denied is None and self.words.only_denies(piece.texts)
+        self.attempt |= denied is not None or self.labels.resembles(spoken)
+        self.strange.append(replace(piece, comment=denied is not None))  # "nicht rechts"
+
+
+def pick(pieces: Sequence[Piece], labels: Labels) -> Picked:
     """Return what the pieces pick."""
-    picked = Picked()
-    answers = [piece for piece in pieces if _only_answers(piece, labels, words)]
+    words = labels.words
+    answers = [piece for piece in pieces if _only_answers(piece, labels)]
     others = [piece for piece in pieces if piece not in answers]
+    picked = Picked(labels, words)
     for number, piece in enumerate(others or answers):
-        left = len(others) - number - 1
-        heads = _counts(piece, left, words) or not (labels.fit(piece.texts) or negates(piece.texts, words))
-        if piece.after == ":" and left and heads:
-            picked.literal = False  # "zwei: 1 und 3", "alles: Biopsie, Bestrahlung"
-        elif not _by_number(piece, labels, words, picked):
-            _by_label(piece, labels, words, picked)
+        picked.take(piece, left=len(others) - number - 1)
     if others and any(words.agreement.no.within(piece.texts) for piece in answers):
         picked.literal = False  # "nein, links"
-    if others and not picked.attempt:
-        return pick(answers, labels, words) if answers else picked
-    return picked
+    return pick(answers, labels) if others and answers and not picked.attempt else picked
 
 
-def _only_answers(piece: Piece, labels: Labels, words: Words) -> bool:
+def _only_answers(piece: Piece, labels: Labels) -> bool:
     """Tell whether a piece is but a yes or no in front of what was chosen: "ja, links"."""
-    texts = piece.texts
-    plain = _plain_answer(texts, words)
-    answer = any(texts in phrases for phrases in (words.agreement.yes, words.agreement.no))
-    return not labels.same(texts) and (plain or (answer and labels.fit(texts) is None))
+    texts, agreement = piece.texts, labels.words.agreement
+    if labels.same(texts):
+        return False
+    answer = texts in agreement.yes or texts in agreement.no
+    return _plain_answer(texts, labels.words) or (answer and labels.fit(texts) is None)
 
 
 def _plain_answer(texts: Folded, words: Words) -> bool:
     return texts in {(words.fold(words.wordings.yes),), (words.fold(words.wordings.no),)}
 
 
-def _counts(piece: Piece, remaining: int, words: Words) -> bool:
-    position = position_of(piece.tokens, 0, words)
-    return position is not None and remaining > 0 and position.number == remaining
-
-
-def _by_number(piece: Piece, labels: Labels, words: Words, picked: Picked) -> bool:
-    """Pick the option at the position a piece names; labels that hold the number themselves come first."""
-    count = len(labels.all)
-    position = position_of(piece.tokens, count, words)
-    same = labels.same(piece.texts)
-    if position is None or (same and not position.bare):
-        return False
-    place = position.number - 1
-    listed = 0 <= place < count
-    # What is shown with a number of its own may be meant by it; a code that nobody sees only where there is no place.
-    own = [other for other in labels.with_word(str(position.number)) if other != place] if position.bare else []
-    if listed:
-        sure = not (position.bare and labels.own_numbers) or labels.shown_as(piece.texts) == (place,)
-        sure = sure and (not same or place in same)
-        picked.choose([place, *own], literal=sure)
-    elif same or own:
-        picked.choose(same or own, literal=bool(same))
-    else:
-        picked.attempt = True
-        picked.problem = NotUnderstood(f"a number that is not in the list of {count}", "not-listed")
-    return True
-
-
-def _by_label(piece: Piece, labels: Labels, words: Words, picked: Picked) -> None:
-    fit = labels.fit(piece.texts)
-    if fit is None:
-        spoken, literal = _unpadded(piece.texts, labels, words)
-        picked.literal = picked.literal and literal
-        shorter = len(spoken) < len(piece.texts) and negates(spoken, words) == negates(piece.texts, words)
-        fit = labels.fit(spoken) if spoken and shorter else None
-        if fit is None:
-            _by_what_is_denied(piece, spoken, labels, words, picked)
-            return
-    strange, literal = _unpadded(fit.beyond, labels, words)
-    picked.choose(fit.options, literal=literal and fit.likeness == EQUAL and _telling(fit, piece, words))
-    if strange:
-        picked.strange.append(_comment(piece, fit))
-
-
-def _by_what_is_denied(piece: Piece, spoken: Folded, labels: Labels, words: Words, picked: Picked) -> None:
-    """Take a piece that names no option: a comment, or one that denies an option or what was said before."""
-    if not without_hedges(spoken, words):
-        return
-    if not negates(piece.texts, words):
-        picked.strange.append(piece)
-        return
-    denied = labels.fit(without_negation(spoken, words)) if without_negation(spoken, words) else None
-    picked.denied += denied.options if denied else ()
-    picked.taken_back |= denied is None and only_denies(piece.texts, words)
-    picked.attempt |= denied is not None or labels.resembles(spoken)
-    picked.strange.append(replace(piece, comment=denied is not None))  # "nicht rechts"
-
-
-def _telling(fit: Fit, piece: Piece, words: Words) -> bool:
-    """Tell whether a text says enough to be taken literally: more than a letter or the "Ja" of a longer label."""
-    return fit.whole or (any(len(text) > 2 for text in piece.texts) and not _plain_answer(piece.texts, words))
-
-
 def _comment(piece: Piece, fit: Fit) -> Piece:
     """Return a piece without the words of the label at its ends: "Diabetes seit 2010" leaves "seit 2010"."""
-    tokens = piece.tokens
-    first, last = 0, len(tokens)
-    while first < last and tokens[first].text not in fit.beyond:
-        first += 1
-    while last > first and tokens[last - 1].text not in fit.beyond:
-        last -= 1
-    return Piece(piece.first + first, piece.first + last, tokens[first:last], comment=True)
-
-
-def _unpadded(texts: Sequence[str], labels: Labels, words: Words) -> tuple[Folded, bool]:
-    """Return the words that say more than an option does, and whether the others leave it certain."""
-    around, agreement = words.around, words.agreement
-    harmless = around.harmless | agreement.openers | words.choices.articles | words.numbers.articles
-    place, literal, left = 0, True, []
-    while place < len(texts):
-        unsure = max(around.hedges.length_at(texts, place), words.choices.roughly.length_at(texts, place))
-        unsure = max(unsure, words.choices.enough.length_at(texts, place))
-        yes = agreement.yes.length_at(texts, place)
-        yes = 0 if labels.vocabulary & set(texts[place : place + yes]) else yes  # "right" may be a side
-        pads = texts[place] in harmless | words.choices.number_pads and texts[place] not in labels.single
-        pads = pads or (texts[place] in words.choices.weak and texts[place] not in labels.vocabulary)
-        if not (unsure or yes or pads):
-            left.append(texts[place])
-        literal = literal and not unsure
-        place += max(unsure, yes, 1)
-    return tuple(left), literal
+    beyond = [place for place, token in enumerate(piece.tokens) if token.text in fit.beyond]
+    first, end = (beyond[0], beyond[-1] + 1) if beyond else (len(piece.tokens), len(piece.tokens))
+    return Piece(piece.first + first, piece.first + end, piece.tokens[first:end], comment=True)

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from bot.interview.reading.reading import Asked, NotUnderstood, Read, Reading
-from bot.interview.reading.tokens import Reply, cut
-from bot.interview.reading.vocabulary import Frames, Words
-from bot.interview.reading.yesno import negates
+from bot.interview.reading.reading import Asked, Context, NotUnderstood, Read, Reading
+from bot.interview.reading.tokens import Reply
 from bot.interview.values.answer import Answer, JsonValue
 from bot.text import MAX_CHARACTERS, sanitise
 
@@ -20,6 +18,8 @@ _NO = frozenset({
     "nein", "nee", "ne", "na", "noe", "nö", "nix", "nichts", "mehr", "sonst", "danke",
     "no", "nope", "nothing", "else", "thanks", "thank", "you",
 })  # fmt: skip
+_NOTHING = frozenset({"nichts", "nix", "nothing"})  # alone, it may be an answer
+_OPENING = frozenset({"ja", "yes", "hallo", "hello", "hi"})
 _URN = re.compile(r"urn:[a-z0-9][a-z0-9-]{0,31}:\S+", re.IGNORECASE)
 _AROUND_URL = ".,;:!?()<>\"'"
 # Files that patients have. The standard library's table depends on the machine it runs on.
@@ -47,71 +47,58 @@ def read_text(raw: str, asked: Asked) -> Reading:
     return Read((Answer("string", clean.text),), literal=True)
 
 
-def read_words(raw: str, reply: Reply, asked: Asked, words: Words) -> Reading:
+def read_words(raw: str, reply: Reply, context: Context) -> Reading:
     """Return the text that a reply holds, without the sentence around it, or that there is none.
 
     A short answer ("string") that says "I don't have one" is none; in a long one ("text") such words may be what the
     team wants to know. Whatever is not just what was written is to be read back.
     """
-    texts = [token.text for token in reply.tokens if token.kind != "mark"]
-    prompt = {token.text for token in cut(asked.prompt, words.fold).tokens if token.kind == "word"}
-    about_it = tuple(text for text in texts if text not in prompt)  # "ich habe keinen Hausarzt"
-    if asked.type == "text" and _NO.issuperset(texts) and not {"nichts", "nix", "nothing"}.issuperset(texts):
+    asked, none, texts = context.asked, context.words.frames.none, reply.said
+    about_it = tuple(text for text in texts if text not in context.prompt_words)  # "ich habe keinen Hausarzt"
+    if asked.type == "text" and _NO.issuperset(texts) and not _NOTHING.issuperset(texts):
         return Read((), literal=True)
     crossed_out = not texts and all(token.text in ("-", "/") for token in reply.tokens)
-    if tuple(texts) in words.frames.none or about_it in words.frames.none or crossed_out:
-        kept = read_text(raw, asked)
-        return Read((), literal=False) if asked.type == "string" or not isinstance(kept, Read) else _doubted(kept)
-    start, end = _framed(reply, asked, prompt, words)
-    if (start, end) == (0, len(reply.tokens)):
-        kept = read_text(raw, asked)
-        denied = asked.type == "string" and negates(texts, words)
-        return _doubted(kept) if denied and isinstance(kept, Read) else kept
-    inner = read_text(reply.between(start, end), asked)
-    return _doubted(inner) if isinstance(inner, Read) else inner
+    denied = tuple(texts) in none or about_it in none or crossed_out
+    if denied and asked.type == "string":
+        return Read((), literal=False)
+    start, end = _framed(reply, context)
+    whole = denied or (start, end) == (0, len(reply.tokens))
+    kept = read_text(raw if whole else reply.between(start, end), asked)
+    if denied and not isinstance(kept, Read):
+        return Read((), literal=False)
+    doubted = denied or not whole or (asked.type == "string" and context.words.negates(texts))
+    return replace(kept, literal=False) if isinstance(kept, Read) and doubted else kept
 
 
-def _doubted(reading: Read) -> Read:
-    return replace(reading, literal=False)
-
-
-def _framed(reply: Reply, asked: Asked, prompt: set[str], words: Words) -> tuple[int, int]:
+def _framed(reply: Reply, context: Context) -> tuple[int, int]:
     """Return where the text that was asked for begins and ends among the tokens."""
-    frames = words.frames
+    closers, opening = context.words.frames.closers, context.words.agreement.openers | _OPENING
     places = [place for place, token in enumerate(reply.tokens) if token.kind != "mark"]
-    texts = [reply.tokens[place].text for place in places]
+    texts = reply.said
     padding = 0
-    opening = words.agreement.openers | {"ja", "yes", "hallo", "hello", "hi"}
     while padding < len(texts) - 1 and texts[padding] in opening:
         padding += 1
-    first = next((end for start in range(padding + 1) if (end := _opened(texts, start, asked, prompt, frames))), 0)
-    closed = 0
-    for length in range(1, frames.closers.longest + 1):
-        if tuple(texts[-length:]) in frames.closers:
-            closed = length
+    first = next((end for start in range(padding + 1) if (end := _opened(texts, start, context))), 0)
+    closed = max((length for length in range(1, closers.longest + 1) if tuple(texts[-length:]) in closers), default=0)
     last = len(texts) - closed
     if first >= last or not (first or closed):
         return 0, len(reply.tokens)
-    return places[first], len(reply.tokens) if not closed else places[last]
+    return places[first], places[last] if closed else len(reply.tokens)
 
 
-def _opened(texts: Sequence[str], start: int, asked: Asked, prompt: set[str], frames: Frames) -> int:
+def _opened(texts: Sequence[str], start: int, context: Context) -> int:
     """Return where a frame that begins at a word ends; 0 when none does."""
+    frames, prompt, left = context.words.frames, context.prompt_words, texts[start:]
     length = frames.openers.length_at(texts, start)
     if not length and frames.names & prompt:
         length = frames.named.length_at(texts, start)
-    if not length and asked.type == "string":
-        length = _about_it(texts[start:], prompt, frames)
-        if not length and len(texts) - start <= MOST_POINTED:
+    if not length and context.asked.type == "string":
+        # "Mein Hausarzt ist …", where the question asks for just that.
+        whose = len(left) >= 4 and left[0] in frames.whose and left[1] in prompt and left[2] in frames.verbs
+        length = 3 if whose else 0
+        if not length and len(left) <= MOST_POINTED:
             length = frames.pointing.length_at(texts, start)
     return start + length if length else 0
-
-
-def _about_it(texts: Sequence[str], prompt: set[str], frames: Frames) -> int:
-    """Return how many words "mein Hausarzt ist" takes, where the question asks for just that."""
-    if len(texts) < 4 or texts[0] not in frames.whose or texts[2] not in frames.verbs:
-        return 0
-    return 3 if texts[1] in prompt else 0
 
 
 def read_url(raw: str, asked: Asked) -> Reading:

@@ -1,12 +1,17 @@
-"""What is asked of a patient, and what their reply was read as. Pure."""
+"""What is asked of a patient, and what their reply was read as. Pure.
+
+`Asked` is a question, `Context` the same as the readers take it, and `Reading` what comes out.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from dataclasses import dataclass, replace
+from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from typing import Literal
 
+from bot.interview.reading.tokens import Reply, cut
+from bot.interview.reading.vocabulary import Words
 from bot.interview.values.answer import Answer
 
 UCUM = "http://unitsofmeasure.org"
@@ -45,37 +50,24 @@ class Unit:
 class Asked:
     """A question, reduced to what decides how a reply is read.
 
-    Attributes:
-        type: FHIR item type: boolean, decimal, integer, date, dateTime, time, string, text, url, choice, open-choice,
-            quantity, attachment or reference.
-        repeats: Whether several answers are welcome.
-        options: In the order in which they are shown: "2" means the second.
-        unit: The unit of a number given without one.
-        units: Units that are allowed; empty means the default unit only or, without one, any.
-        max_length: Of a text, in characters.
-        entry_format: As the Questionnaire shows it, for example "MM/DD/YYYY": decides between day and month first.
-        minimum, maximum: Hints. Values outside are read, but never taken literally.
-        prompt: The question as it was put. Its words, said again in the reply, are no comment.
-        zone: Of times of day; without it a dateTime keeps its date only.
-        now: For times counted from the present: "vor drei Stunden".
-        decimal_places: Of a number, at most.
-        yes_said: What means yes to this question, a part of a reply that denies nothing: "a lump".
+    `type` is a FHIR item type: boolean, decimal, integer, date, dateTime, time, string, text, url, choice, open-choice,
+    quantity, attachment or reference.
     """
 
     type: str
-    repeats: bool = False
-    options: tuple[Option, ...] = ()
-    unit: Unit | None = None
-    units: tuple[Unit, ...] = ()
-    max_length: int | None = None
-    entry_format: str = ""
-    minimum: Bound = None
+    repeats: bool = False  # whether several answers are welcome
+    options: tuple[Option, ...] = ()  # in the order in which they are shown: "2" means the second
+    unit: Unit | None = None  # of a number given without one
+    units: tuple[Unit, ...] = ()  # that are allowed; empty means the default unit only or, without one, any
+    max_length: int | None = None  # of a text, in characters
+    entry_format: str = ""  # as the Questionnaire shows it, such as "MM/DD/YYYY": decides between day and month first
+    minimum: Bound = None  # hints: values outside are read, but never taken literally
     maximum: Bound = None
-    prompt: str = ""
-    zone: tzinfo | None = None
-    now: datetime | None = None
-    decimal_places: int | None = None
-    yes_said: tuple[str, ...] = ()
+    prompt: str = ""  # the question as it was put; its words, said again in the reply, are no comment
+    zone: tzinfo | None = None  # of times of day; without it a dateTime keeps its date only
+    now: datetime | None = None  # for times counted from the present: "vor drei Stunden"
+    decimal_places: int | None = None  # of a number, at most
+    yes_said: tuple[str, ...] = ()  # what means yes to this question in a reply that denies nothing: "a lump"
 
     @property
     def allowed_units(self) -> tuple[Unit, ...]:
@@ -97,6 +89,56 @@ def _ordered(low: Bound, high: Bound) -> bool:
     if isinstance(low, int | Decimal) and isinstance(high, int | Decimal):
         return low <= high
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What reading a reply depends on: the question, the words of its language and the day."""
+
+    asked: Asked
+    words: Words
+    today: date
+    prompt: Reply  # the pieces of the question as it was put
+
+    @classmethod
+    def of(cls, asked: Asked, words: Words, today: date) -> Context:
+        """Return the context of a question."""
+        return cls(asked, words, today, cut(asked.prompt, words.fold))
+
+    @property
+    def prompt_words(self) -> frozenset[str]:
+        """The folded words of the question."""
+        return frozenset(self.prompt.names)
+
+    @property
+    def asks_age(self) -> bool:
+        """Tell whether the question asks for an age in years."""
+        return bool(self.prompt_words & self.words.numbers.age)
+
+    @property
+    def asks_since_when(self) -> bool:
+        """Tell whether the question asks since when, so that a length of time says it: "drei Wochen"."""
+        return bool(self.prompt_words & self.words.dates.since)
+
+    @property
+    def month_first(self) -> bool:
+        """Tell whether 3/4/1975 is 4 March: by the entry format, else by the language."""
+        shown = self.asked.entry_format.strip().lower()
+        return shown.startswith("m") or (self.words.dates.month_first and not shown.startswith(("d", "t")))
+
+    def with_harmless(self, more: frozenset[str]) -> Context:
+        """Return the same, with words that change nothing around a value of this question."""
+        around = self.words.around
+        return replace(self, words=replace(self.words, around=replace(around, harmless=around.harmless | more)))
+
+    def with_echo(self) -> Context:
+        """Return the same, with those words harmless that only echo the question: "3 Kinder"."""
+        words, asked = self.words, self.prompt_words
+        years = {word for word, span in words.dates.spans.items() if span == "a"} if self.asks_age else set()
+        negators = {phrase[0] for phrase in words.agreement.negators.all}
+        extra = asked - negators - words.around.date_limits | years
+        extra |= words.numbers.pads if self.asked.type in ("integer", "decimal") else set()
+        return self.with_harmless(extra) if extra else self
 
 
 # Why a text was not understood: the chat picks its hint by this, in the patient's language.

@@ -1,4 +1,4 @@
-"""Cut a reply into folded words that know where they stood. Pure."""
+"""Cut a reply into folded words that know where they stood, and forgive typing errors. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Protocol, TypeVar
 
 from bot.text import MAX_CHARACTERS, fold, sanitise
 
@@ -81,24 +82,15 @@ _EDGES = " \t.,;:!-–—()'\"/"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a reply.
+    """A piece of a reply."""
 
-    Attributes:
-        kind: word, digits, mark, number (spelled out), ordinal, or article: a word like "a" that may mean one.
-        text: Folded when a word; the number in digits when digits, number or ordinal.
-        start, end: Place in the cleaned text.
-        glued: Whether it follows the piece before without a space.
-        value: Of digits, number, ordinal or article.
-        sure: False when a typing error was corrected.
-    """
-
-    kind: str
-    text: str
-    start: int
+    kind: str  # word, digits, mark, number (spelled out), ordinal, or article: a word like "a" that may mean one
+    text: str  # folded when a word; the number in digits when digits, number or ordinal
+    start: int  # place in the cleaned text
     end: int
-    glued: bool
-    value: Decimal | None = None
-    sure: bool = True
+    glued: bool  # whether it follows the piece before without a space
+    value: Decimal | None = None  # of digits, number, ordinal or article
+    sure: bool = True  # False when a typing error was corrected
 
     @property
     def numeric(self) -> bool:
@@ -116,6 +108,16 @@ class Reply:
     text: str
     tokens: tuple[Token, ...]
 
+    @property
+    def said(self) -> list[str]:
+        """The texts of all pieces but marks."""
+        return [token.text for token in self.tokens if token.kind != "mark"]
+
+    @property
+    def names(self) -> list[str]:
+        """The texts of words; numbers left out."""
+        return [token.text for token in self.tokens if token.wordlike]
+
     def between(self, first: int, end: int) -> str:
         """Return the text of the tokens from `first` up to `end`, without punctuation around it."""
         if first >= end:
@@ -123,42 +125,57 @@ class Reply:
         return self.text[self.tokens[first].start : self.tokens[end - 1].end].strip(_EDGES)
 
 
-def clean_value(raw: str) -> str:
-    """Return text in which digits, dashes and quotation marks of all scripts and keyboards are the plain ones.
-
-    Compatibility forms would otherwise melt together: "1½" into "11/2" and "10²" into "102".
-    """
-    parted = "".join(_part(character) for character in raw[: 4 * MAX_CHARACTERS])
-    plain = sanitise(parted).text.translate(_MARKS)
-    return "".join(str(unicodedata.decimal(mark)) if mark.isdecimal() else mark for mark in plain)
+def text_at(tokens: Sequence[Token], place: int) -> str:
+    """Return the text of a token; empty where there is none."""
+    return tokens[place].text if 0 <= place < len(tokens) else ""
 
 
-def _part(character: str) -> str:
-    form = unicodedata.decomposition(character)
-    if form.startswith("<fraction>"):
-        return " " + character
-    if form.startswith(("<super>", "<sub>")) and character.isdigit():
-        return "^" + character
-    return character
+class _Span(Protocol):
+    @property
+    def end(self) -> int: ...
+
+
+S = TypeVar("S", bound=_Span)
+
+
+def one_after_another(tokens: Sequence[Token], found_at: Callable[[int], S | None]) -> list[S]:
+    """Return what is found from the places of tokens on; what is next begins behind the end of the one before."""
+    found: list[S] = []
+    place = 0
+    while place < len(tokens):
+        item = found_at(place)
+        if item is not None:
+            found.append(item)
+        place = item.end if item is not None else place + 1
+    return found
 
 
 def cut(raw: str, fold: Fold) -> Reply:
     """Return the pieces of what a patient typed."""
-    text = clean_value(raw)
+    text = _plain(raw)
     tokens: list[Token] = []
     for match in _TOKEN.finditer(text):
-        piece = match.group()
-        glued = bool(tokens) and tokens[-1].end == match.start()
+        piece, (start, end) = match.group(), match.span()
+        glued = bool(tokens) and tokens[-1].end == start
         if piece[0].isdecimal():
-            token = Token("digits", piece, match.start(), match.end(), glued, Decimal(piece))
+            tokens.append(Token("digits", piece, start, end, glued, Decimal(piece)))
         elif piece[0].isalpha():
-            token = Token("word", fold(piece), match.start(), match.end(), glued)
+            tokens.append(Token("word", fold(piece), start, end, glued))
         else:
-            token = Token("mark", piece, match.start(), match.end(), glued)
-        tokens.append(token)
+            tokens.append(Token("mark", piece, start, end, glued))
     return Reply(text, tuple(tokens))
 
 
-def joined(tokens: Sequence[Token]) -> str:
-    """Return the texts of tokens without spaces."""
-    return "".join(token.text for token in tokens)
+def _plain(raw: str) -> str:
+    """Return text in which digits, dashes and quotation marks of all scripts and keyboards are the plain ones."""
+    parted = "".join(map(_parted, raw[: 4 * MAX_CHARACTERS]))
+    plain = sanitise(parted).text.translate(_MARKS)
+    return "".join(str(unicodedata.decimal(mark)) if mark.isdecimal() else mark for mark in plain)
+
+
+def _parted(character: str) -> str:
+    """Keep compatibility forms from melting together with digits: "1½" into "11/2", "10²" into "102"."""
+    form = unicodedata.decomposition(character)
+    if form.startswith("<fraction>"):
+        return " " + character
+    return "^" + character if form.startswith(("<super>", "<sub>")) and character.isdigit() else character

@@ -1,15 +1,25 @@
-"""The words of one language by which replies are read. Data of `words_*.py`. Pure.
+"""The words of one language by which replies are read: loaded from `words/*.yaml`, checked and folded on first use.
 
-A language is some modules of plain data (`words_de`, with `dates_de` and `manners_de`) and a line in `languages`.
+A further language is a further file there; its keys are the fields below. A list of words is a text with spaces, a list
+of phrases one with commas; a table has such phrases as its keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_type_hints
 
-from bot.interview.reading.tokens import Fold
+import yaml
+
+from bot.interview.reading.tokens import Fold, cut, fold_german, fold_plain
+
+_FILES = {path.stem: path for path in (Path(__file__).parent / "words").glob("*.yaml")}
+_FOLDS: dict[str, Fold] = {"german": fold_german, "plain": fold_plain}
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,101 @@ class Phrases:
         return words in self.all
 
 
+def steps(words: Sequence[str], *lists: Phrases) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Go through words: yield where a phrase of some lists or another word begins, and how long each list's phrase is.
+
+    The next step is behind the longest of them.
+    """
+    place = 0
+    while place < len(words):
+        lengths = tuple(phrases.length_at(words, place) for phrases in lists)
+        yield place, lengths
+        place += max(*lengths, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Words of yes and no."""
+
+    yes: Phrases  # answers that are sure
+    no: Phrases
+    plain_yes: frozenset[str]  # those that say nothing else, in either language: they need not be read back
+    plain_no: frozenset[str]
+    negators: Phrases  # negate what they stand with, and mean no on their own
+    maybe_yes: Phrases  # answers to be read back
+    maybe_no: Phrases
+    unclear: Phrases  # neither yes nor no
+    but: frozenset[str]  # begins a comment that limits an answer
+    openers: frozenset[str]  # said before an answer, meaning nothing
+    first_person: frozenset[str]  # show that the patient speaks of herself
+    exclamations: Phrases  # said around an answer, meaning nothing: "um Gottes willen"
+    often: Phrases  # how often something happens, which says that it does: "jedes Jahr"
+    always: frozenset[str]  # says the same together with `attended`: "immer brav hingegangen"
+    attended: frozenset[str]
+    every: frozenset[str]  # open "alle zwei Jahre"
+    times: frozenset[str]  # close "schon drei Mal"
+    asks_leave: Phrases  # of a question that asks for permission: "dürfen wir"
+    leave: Phrases  # give permission, and say neither yes nor no elsewhere: "kein Problem", "meinetwegen"
+    no_leave: Phrases  # keep it back
+    meta: frozenset[str]  # verbs of understanding and wanting: "I don't understand" is no "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Ways not to answer."""
+
+    padding: frozenset[str]  # left out before comparing
+    dont_know: Phrases  # without padding
+    refused: Phrases
+    connecting: frozenset[str]  # between a reason and what follows from it: "I was adopted, so I don't know"
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What may stand around a value."""
+
+    harmless: frozenset[str]  # changes nothing
+    approximate: Phrases  # make a value approximate
+    hedges: Phrases  # show that the patient is not sure
+    limits: Phrases  # turn a value into a limit
+    date_limits: frozenset[str]  # the same in front of a date
+    vague: Phrases  # amounts without a number
+    to: frozenset[str]  # between the two ends of a range
+    either: frozenset[str]  # between alternatives
+    between: frozenset[str]  # opens a range
+    joins: frozenset[str]  # between several answers
+    scales: frozenset[str]  # large numbers that are not read
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberWords:
+    """Numbers in words. Compared by identity, so that they can key a cache."""
+
+    pads: frozenset[str]  # may stand around a number, besides what is harmless anywhere
+    age: frozenset[str]  # show that a question asks for years of age
+    age_past: frozenset[str]  # show that it asks for an age of the past
+    birth: frozenset[str]  # of a birth year: "Jahrgang 64"
+    becoming: Phrases  # of an age that is not yet reached: "werde 62"
+    nearing: Phrases  # further such words beside two ages: "61, bald 62"
+    small: Mapping[str, int]  # 0 to 99, as far as they are words of their own; "einmal", "twice" too
+    counting: frozenset[str]  # those of them that only count how often, and are no place in a list
+    articles: frozenset[str]  # words for "a" that can mean one
+    hundred: frozenset[str]
+    thousand: frozenset[str]
+    joiners: frozenset[str]  # between parts: "und", "and"
+    units_first: bool  # whether "drei und siebzig" is 73
+    halves: Mapping[str, Decimal]  # whole words with a half in them
+    half_suffix: str  # ends a compound like "zweieinhalb"; may be empty
+    and_a_half: Phrases  # what after a number adds a half
+    none: frozenset[str]  # mean zero, to be read back
+    ordinals: Mapping[str, int]
+    ordinal_ends: frozenset[str]  # may follow digits: "3rd", "3ten"
+    minus: frozenset[str]
+    decimal_mark: str
+    group_mark: str  # between thousands; the apostrophe is always one
+    point: frozenset[str]  # words for the decimal mark
+
+
 @dataclass(frozen=True, slots=True)
 class Feast:
     """A feast: `day` of a `month` or, where that is 0, so many days after Easter Sunday; `single` if it is one day."""
@@ -45,323 +150,88 @@ class Feast:
 
 @dataclass(frozen=True, slots=True)
 class DateWords:
-    """Words of the calendar.
+    """Words of the calendar."""
 
-    Attributes:
-        months: All names, short names and dialect names.
-        correctable: Full month names in which a typing error is forgiven.
-        weekdays: Monday is 0.
-        seasons: Their last month.
-        winters: Names of the season that lies in two years.
-        feasts: By name, words between single spaces.
-        decades: Names of decades: "Neunziger".
-        couple: Phrases for two or so, before a span.
-        days: Days from today: "gestern" is -1.
-        this_year: Words that are a year of their own ("heuer").
-        spans: Words for day, week, month and year, as UCUM codes d, wk, mo, a.
-        half_year: Words for six months.
-        half: Words for a half, before a span.
-        since: Words of a question that asks since when.
-        ago_before, ago_after: Around a span that lies in the past.
-        last, before_last, this, next: In front of week, month, year or weekday.
-        ahead: In front of a span that lies in the future.
-        of: Between day and month.
-        month_first: Whether 3/4/1975 is 4 March.
-        decade_ends: Make a year a decade: "1990er", "1990s".
-        the: Articles after a part: "at the end of the year".
-        parts: Parts of a month or year: "Anfang".
-        part_months: The month in which such a part of a year begins, if not the first.
-        year_parts: The same in one word: "Jahresende".
-        year_pads: What may stand before two digits that mean a year.
-        month_names: For wording, January first.
-    """
-
-    months: Mapping[str, int]
-    correctable: Mapping[str, int]
-    weekdays: Mapping[str, int]
-    seasons: Mapping[str, int]
-    winters: frozenset[str]
-    feasts: Mapping[str, Feast]
-    decades: frozenset[str]
-    couple: Phrases
-    days: Mapping[str, int]
-    this_year: frozenset[str]
-    spans: Mapping[str, str]
-    half_year: frozenset[str]
-    half: frozenset[str]
-    since: frozenset[str]
-    ago_before: frozenset[str]
-    ago_after: frozenset[str]
-    last: frozenset[str]
+    months: Mapping[str, int]  # all names, short names and dialect names
+    correctable: Mapping[str, int]  # full names in which a typing error is forgiven
+    weekdays: Mapping[str, int]  # Monday is 0
+    seasons: Mapping[str, int]  # their last month
+    winters: frozenset[str]  # names of the season that lies in two years
+    feasts: Mapping[str, Feast]  # by name, words between single spaces
+    decades: frozenset[str]  # names of decades: "Neunziger"
+    couple: Phrases  # for two or so, before a span
+    days: Mapping[str, int]  # days from today: "gestern" is -1
+    this_year: frozenset[str]  # a year in one word: "heuer"
+    spans: Mapping[str, str]  # day, week, month and year, as UCUM codes d, wk, mo, a
+    half_year: frozenset[str]  # six months in one word
+    half: frozenset[str]  # before a span
+    since: frozenset[str]  # of a question that asks since when
+    ago_before: frozenset[str]  # in front of a span that lies in the past
+    ago_after: frozenset[str]  # after it
+    last: frozenset[str]  # in front of week, month, year or weekday, as the next three
     before_last: frozenset[str]
     this: frozenset[str]
     next: frozenset[str]
-    ahead: frozenset[str]
-    of: frozenset[str]
-    month_first: bool
-    decade_ends: frozenset[str]
-    the: frozenset[str]
-    parts: frozenset[str]
-    part_months: Mapping[str, int]
-    year_parts: Mapping[str, int]
-    year_pads: frozenset[str]
-    month_names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Words of yes and no.
-
-    Attributes:
-        yes, no: Answers that are sure.
-        plain_yes, plain_no: Those that say nothing else, in either language: they need not be read back.
-        negators: Words that negate what they stand with, and mean no on their own.
-        maybe_yes, maybe_no: Answers to be read back.
-        unclear: Neither yes nor no.
-        but: Begins a comment that limits an answer.
-        openers: Said before an answer, meaning nothing.
-        first_person: Words that show that the patient speaks of herself.
-        exclamations: Said around an answer, meaning nothing: "um Gottes willen".
-        often: How often something happens, which says that it does: "jedes Jahr".
-        always, attended: Words that say the same together: "immer brav hingegangen".
-        every: Open "alle zwei Jahre".
-        times: Close "schon drei Mal".
-        asks_leave: Words of a question that asks for permission: "dürfen wir".
-        leave, no_leave: Ways to give it, or not, which say neither yes nor no elsewhere: "kein Problem", "meinetwegen".
-        meta: Verbs of understanding and wanting: "I don't understand" is no "no".
-    """
-
-    yes: Phrases
-    no: Phrases
-    plain_yes: frozenset[str]
-    plain_no: frozenset[str]
-    negators: Phrases
-    maybe_yes: Phrases
-    maybe_no: Phrases
-    unclear: Phrases
-    but: frozenset[str]
-    openers: frozenset[str]
-    first_person: frozenset[str]
-    exclamations: Phrases
-    often: Phrases
-    always: frozenset[str]
-    attended: frozenset[str]
-    every: frozenset[str]
-    times: frozenset[str]
-    asks_leave: Phrases
-    leave: Phrases
-    no_leave: Phrases
-    meta: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """Ways not to answer.
-
-    Attributes:
-        padding: Words left out before comparing.
-        dont_know, refused: What remains of such messages.
-        connecting: Words between a reason and what follows from it: "I was adopted, so I don't know".
-        unknown_labels: Further labels of options that mean "unknown".
-    """
-
-    padding: frozenset[str]
-    dont_know: Phrases
-    refused: Phrases
-    connecting: frozenset[str]
-    unknown_labels: Phrases
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What may stand around a value.
-
-    Attributes:
-        harmless: Words that change nothing.
-        approximate: Make a value approximate.
-        hedges: Show that the patient is not sure.
-        limits: Turn a value into a limit.
-        date_limits: The same in front of a date.
-        vague: Amounts without a number.
-        to: Between the two ends of a range.
-        either: Between alternatives.
-        between: Opens a range.
-        joins: Between several answers.
-        scales: Large-number words that are not read.
-    """
-
-    harmless: frozenset[str]
-    approximate: Phrases
-    hedges: Phrases
-    limits: Phrases
-    date_limits: frozenset[str]
-    vague: Phrases
-    to: frozenset[str]
-    either: frozenset[str]
-    between: frozenset[str]
-    joins: frozenset[str]
-    scales: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NumberWords:
-    """Numbers in words. Compared by identity, so that they can key a cache.
-
-    Attributes:
-        pads: What may stand around a number, besides what is harmless anywhere.
-        age: Words that show that a question asks for years of age.
-        small: 0 to 99, as far as they are words of their own; "einmal", "twice" too.
-        articles: Words for "a" that can mean one.
-        hundred, thousand: Their words.
-        joiners: Between parts: "und", "and".
-        units_first: Whether "drei und siebzig" is 73.
-        halves: Whole words with a half in them.
-        half_suffix: Ends a compound like "zweieinhalb"; may be empty.
-        and_a_half: What after a number adds a half.
-        age_past: Words that show that it asks for an age of the past.
-        birth: Words of a birth year: "Jahrgang 64".
-        becoming: Words of an age that is not yet reached: "werde 62".
-        nearing: Further such words beside two ages: "61, bald 62".
-        none: Words that mean zero, to be read back.
-        ordinals: Ordinal words and their number.
-        ordinal_ends: What may follow digits: "3rd", "3ten".
-        minus: Word for the sign.
-        decimal_mark: Between whole part and fraction.
-        group_mark: Between thousands; the apostrophe is always one.
-        point: Words for the decimal mark.
-    """
-
-    pads: frozenset[str]
-    age: frozenset[str]
-    age_past: frozenset[str]
-    birth: frozenset[str]
-    becoming: Phrases
-    nearing: Phrases
-    small: Mapping[str, int]
-    articles: frozenset[str]
-    hundred: frozenset[str]
-    thousand: frozenset[str]
-    joiners: frozenset[str]
-    units_first: bool
-    halves: Mapping[str, Decimal]
-    half_suffix: str
-    and_a_half: Phrases
-    none: frozenset[str]
-    ordinals: Mapping[str, int]
-    ordinal_ends: frozenset[str]
-    minus: frozenset[str]
-    decimal_mark: str
-    group_mark: str
-    point: frozenset[str]
+    ahead: frozenset[str]  # in front of a span that lies in the future
+    of: frozenset[str]  # between day and month
+    month_first: bool  # whether 3/4/1975 is 4 March
+    decade_ends: frozenset[str]  # make a year a decade: "1990er", "1990s"
+    the: frozenset[str]  # articles after a part: "at the end of the year"
+    parts: frozenset[str]  # parts of a month or year: "Anfang"
+    part_months: Mapping[str, int]  # the month in which such a part of a year begins, if not the first
+    year_parts: Mapping[str, int]  # the same in one word: "Jahresende"
+    year_pads: frozenset[str]  # may stand before two digits that mean a year
+    month_names: tuple[str, ...]  # for wording, January first
 
 
 @dataclass(frozen=True, slots=True)
 class TimeWords:
-    """Words of the clock.
+    """Words of the clock."""
 
-    Attributes:
-        at: In front of a bare hour.
-        hour: "Uhr", "o'clock", "h".
-        minute: After minutes.
-        half: "halb", "half".
-        half_before: Whether "halb drei" is before three.
-        quarter, three_quarters: Parts of an hour.
-        past, to: Around the hour.
-        named: Times with a name: noon and midnight, as hours.
-        halves_of_day: "am" and "pm" as first hours, 0 and 12.
-        parts_of_day: Words and the hours, first and last, that they cover; the last may be before the first.
-        twelve_hours: Whether "8:30" may be in the evening.
-    """
-
-    at: frozenset[str]
-    hour: frozenset[str]
-    minute: frozenset[str]
+    at: frozenset[str]  # in front of a bare hour
+    hour: frozenset[str]  # "Uhr", "o'clock", "h"
+    minute: frozenset[str]  # after minutes
     half: frozenset[str]
-    half_before: bool
+    half_before: bool  # whether "halb drei" is before three
     quarter: frozenset[str]
     three_quarters: frozenset[str]
     past: frozenset[str]
     to: frozenset[str]
-    named: Mapping[str, int]
-    halves_of_day: Mapping[str, int]
-    parts_of_day: Mapping[str, tuple[int, int]]
-    twelve_hours: bool
+    named: Mapping[str, int]  # noon and midnight, as hours
+    halves_of_day: Mapping[str, int]  # "am" and "pm" as first hours, 0 and 12
+    parts_of_day: Mapping[str, tuple[int, int]]  # the hours, first and last, that they cover; also past midnight
+    twelve_hours: bool  # whether "8:30" may be in the evening
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceWords:
-    """Words for picking from a list.
+    """Words for picking from a list."""
 
-    Attributes:
-        number_pads: What may stand around a position: "Nr.", "Option".
-        last: The last position.
-        none, all: "keine davon", "alle".
-        articles: Words that are left out when labels are compared.
-        negating: Beginnings that turn a word into its opposite.
-        endings: Of inflected words, longest first.
-        numbers: Number words, without those that only count how often: "einmal" is no place in a list.
-        weak: Words that name no option on their own: pronouns, what everybody has, takes or sees.
-        judging: Words without which a label says something else: "schlecht", "long".
-        without: Words that leave out what follows them.
-        excepting: Phrases that take something out of "all".
-        enough: Phrases that end a list: "sonst nichts".
-        roughly: Phrases that make what was named uncertain, and are no judgement as "gut" may be.
-    """
-
-    number_pads: frozenset[str]
-    last: frozenset[str]
-    none: Phrases
+    number_pads: frozenset[str]  # may stand around a position: "Nr.", "Option"
+    last: frozenset[str]  # the last position
+    none: Phrases  # "keine davon"
     all: Phrases
-    articles: frozenset[str]
-    negating: frozenset[str]
-    endings: tuple[str, ...]
-    numbers: NumberWords
-    weak: frozenset[str]
-    judging: frozenset[str]
-    without: frozenset[str]
-    excepting: Phrases
-    enough: Phrases
-    roughly: Phrases
-
-
-@dataclass(frozen=True, slots=True)
-class CommandWords:
-    """Whole messages that steer the interview.
-
-    Attributes:
-        padding: Words left out before comparing.
-        kinds: Messages by kind.
-        change: Verbs that change an answer.
-        change_last: Whether the verb may come last.
-        no_verb_before: Words with which such a verb changes no answer: "a change in my breast", "change my mind".
-        change_padding: Words left out around what is to be changed.
-    """
-
-    padding: frozenset[str]
-    kinds: Mapping[str, Phrases]
-    change: frozenset[str]
-    change_last: bool
-    no_verb_before: frozenset[str]
-    change_padding: frozenset[str]
+    articles: frozenset[str]  # left out when labels are compared
+    negating: frozenset[str]  # beginnings that turn a word into its opposite
+    endings: tuple[str, ...]  # of inflected words, longest first
+    weak: frozenset[str]  # name no option on their own: pronouns, what everybody has, takes or sees
+    judging: frozenset[str]  # without these a label says something else: "schlecht", "long"
+    without: frozenset[str]  # leave out what follows them
+    excepting: Phrases  # take something out of "all"
+    enough: Phrases  # end a list: "sonst nichts"
+    roughly: Phrases  # make what was named uncertain, and are no judgement as "gut" may be
+    unknown: Phrases  # further labels of options that mean "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class UnitWords:
-    """Names of units.
+    """Names of units, by their UCUM codes."""
 
-    Attributes:
-        codes: Written forms without spaces, folded, and the UCUM code each may mean, most usual first.
-        names: How a code is shown when the Questionnaire does not say.
-        opens: Words before a unit in a question: "in cm", "wie viele Jahre".
-        over: Words between the two values of a blood pressure.
-        measured: Words of a question by the well-known quantity that it asks for.
-    """
-
-    codes: Mapping[str, tuple[str, ...]]
-    names: Mapping[str, str]
-    opens: Phrases
-    over: frozenset[str]
-    measured: Mapping[str, Phrases]
+    codes: Mapping[str, tuple[str, ...]]  # what each written form may mean, most usual first; see `unit_key`
+    names: dict[str, str]  # how a code is shown when the Questionnaire does not say
+    opens: Phrases  # before a unit in a question: "in cm", "wie viele Jahre"
+    over: frozenset[str]  # between the two values of a blood pressure
+    measured: Mapping[str, Phrases]  # of a question, by the well-known quantity that it asks for
 
     @property
     def known(self) -> frozenset[str]:
@@ -370,28 +240,29 @@ class UnitWords:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandWords:
+    """Whole messages that steer the interview."""
+
+    padding: frozenset[str]  # left out before comparing
+    kinds: Mapping[str, Phrases]  # messages by kind, without padding
+    change: frozenset[str]  # verbs that change an answer
+    change_last: bool  # whether the verb may come last
+    no_verb_before: frozenset[str]  # with these it changes no answer: "a change in my breast", "change my mind"
+    change_padding: frozenset[str]  # left out, with all padding, around what is to be changed
+
+
+@dataclass(frozen=True, slots=True)
 class Frames:
-    """What stands around a text that is asked for, and is no part of it.
+    """What stands around a text that is asked for, and is no part of it."""
 
-    Attributes:
-        openers: Before a name or number: "mein Name ist".
-        closers: After it: "is my name".
-        named: Before it, where a name is asked for: "ich bin".
-        pointing: Before a few words: "das ist".
-        whose: Words that open "mein Hausarzt ist", if the question asks for just that.
-        verbs: Between that and the text.
-        names: Words of a question that ask for a name.
-        none: Messages that say that there is none.
-    """
-
-    openers: Phrases
-    closers: Phrases
-    named: Phrases
-    pointing: Phrases
-    whose: frozenset[str]
-    verbs: frozenset[str]
-    names: frozenset[str]
-    none: Phrases
+    openers: Phrases  # before a name or number: "mein Name ist"
+    closers: Phrases  # after it: "is my name"
+    named: Phrases  # before it, where a name is asked for: "ich bin"
+    pointing: Phrases  # before a few words: "das ist"
+    whose: frozenset[str]  # open "mein Hausarzt ist", if the question asks for just that
+    verbs: frozenset[str]  # between that and the text
+    names: frozenset[str]  # of a question that asks for a name
+    none: Phrases  # messages that say that there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +279,7 @@ class Wordings:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Everything that reading replies in one language needs."""
+    """Everything that reading replies in one language needs; `positions` are the number words of places in a list."""
 
     fold: Fold
     agreement: Agreement
@@ -420,5 +291,156 @@ class Words:
     choices: ChoiceWords
     units: UnitWords
     commands: CommandWords
-    wordings: Wordings
     frames: Frames
+    wordings: Wordings
+    positions: NumberWords
+
+    def without_hedges(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Return words without "I'm not sure" and "nothing else", whose negation is about something else."""
+        found = steps(texts, self.around.hedges, self.choices.enough)
+        return tuple(texts[place] for place, lengths in found if not any(lengths))
+
+    def negates(self, texts: Sequence[str]) -> bool:
+        """Tell whether anything is negated, apart from how sure the patient is."""
+        plain = self.without_hedges(texts)
+        return self.agreement.negators.within(plain) or not self.choices.without.isdisjoint(plain)
+
+    def without_negation(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Return what is negated: the words without those that negate."""
+        plain, without = self.without_hedges(texts), self.choices.without
+        found = steps(plain, self.agreement.negators)
+        return tuple(plain[place] for place, (taken,) in found if not taken and plain[place] not in without)
+
+    def excepts(self, texts: Sequence[str]) -> bool:
+        """Tell whether something is taken out: "alles bis auf Husten", "everything but the cough"."""
+        return self.choices.excepting.within(texts)
+
+    def only_denies(self, texts: Sequence[str]) -> bool:
+        """Tell whether words deny what was said before them and say nothing of their own: "das nehme ich nicht"."""
+        silent = self.choices.weak | self.choices.articles | self.silence.padding | self.agreement.openers
+        return self.negates(texts) and silent.issuperset(self.without_negation(texts))
+
+
+def words_for(language: str) -> Words:
+    """Return the words of a language tag such as "de-CH", by its region, else its language, else English."""
+    tag = language.strip().lower().replace("_", "-")
+    base = tag.split("-", maxsplit=1)[0]
+    return _loaded("en-us" if tag == "en-us" else base if base in _FILES else "en")
+
+
+@lru_cache(maxsize=8)
+def _loaded(name: str) -> Words:
+    if name == "en-us":
+        words = _loaded("en")
+        return replace(words, dates=replace(words.dates, month_first=True))
+    return load_words(_FILES[name])
+
+
+def load_words(path: Path) -> Words:
+    """Read and check the words of a language; raise ValueError that names the first thing that is wrong."""
+    raw = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    sections = {name: kind for name, kind in get_type_hints(Words).items() if name not in ("fold", "positions")}
+    _check_keys(raw, {"fold", "negation", *sections}, path.name)
+    if raw["fold"] not in _FOLDS:
+        raise ValueError(f"{path.name}: `fold` must be one of {', '.join(_FOLDS)}.")
+    lists = _Lists(_FOLDS[raw["fold"]], str(raw["negation"]).split())
+    made: dict[str, Any] = {
+        name: lists.section(kind, raw[name], f"{path.name}: {name}") for name, kind in sections.items()
+    }
+    numbers: NumberWords = made["numbers"]
+    places = {word: value for word, value in numbers.small.items() if word not in numbers.counting}
+    return Words(fold=lists.fold, positions=replace(numbers, small=places), **made)
+
+
+def _check_keys(raw: Any, wanted: set[str], where: str) -> None:
+    keys = set(raw) if isinstance(raw, dict) else set()
+    if keys != wanted:
+        missing, unknown = sorted(wanted - keys), sorted(map(str, keys - wanted))
+        raise ValueError(f"{where}: missing are {missing or 'none'}, unknown are {unknown or 'none'}.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    """Turns the texts of a file into what the readers look words up in, folded as replies are folded."""
+
+    fold: Fold
+    negation: Sequence[str]  # what ~ stands for in a phrase
+
+    def section(self, kind: type[S], raw: Any, where: str) -> S:
+        """Return one section; phrases of one with `padding` are stripped of it, as replies are."""
+        hints = get_type_hints(kind)
+        _check_keys(raw, set(hints), where)
+        padding = self.words(str(raw.get("padding", "")))
+        made = {}
+        for name, hint in hints.items():
+            try:
+                made[name] = self.value(hint, raw[name], padding)
+            except (TypeError, AttributeError, ValueError, LookupError, ArithmeticError):
+                raise ValueError(f"{where}.{name} cannot be read.") from None
+        return kind(**made)
+
+    def value(self, hint: Any, raw: Any, padding: frozenset[str]) -> Any:
+        """Return what a field of some type holds."""
+        if hint is Phrases:
+            return self.phrases(raw, padding)
+        if hint == frozenset[str]:
+            return self.words(raw)
+        if hint == tuple[str, ...]:
+            return tuple(map(str, raw))
+        if hint == Mapping[str, tuple[str, ...]]:
+            return self.unit_codes(raw)
+        if hint == Mapping[str, Phrases]:
+            return {kind: self.phrases(text, padding) for kind, text in raw.items()}
+        if hint in (str, bool, dict[str, str]):
+            if not isinstance(raw, dict if hint == dict[str, str] else hint):
+                raise TypeError
+            return raw
+        wanted = get_args(hint)[1]
+        makers: dict[Any, Callable[[Any], Any]] = {Feast: _feast, tuple[int, int]: tuple}
+        make = makers.get(wanted, wanted)
+        return {" ".join(key): make(each) for text, each in raw.items() for key in self.folded(text)}
+
+    def words(self, text: str) -> frozenset[str]:
+        return frozenset(self.fold(word) for word in text.split())
+
+    def folded(self, text: str) -> list[tuple[str, ...]]:
+        """Return the phrases between the commas of a text."""
+        return [tuple(self.fold(word) for word in phrase.split()) for phrase in text.split(",")]
+
+    def phrases(self, text: str, padding: frozenset[str]) -> Phrases:
+        """Return the phrases of a text without padding.
+
+        One of which just one word would be left stays whole: "nicht" alone is no "nicht jetzt".
+        """
+        meant = [
+            phrase.replace("~", word)
+            for phrase in text.split(",")
+            for word in (self.negation if "~" in phrase else ("",))
+        ]
+        listed = set(self.folded(",".join(meant)))
+        found = set()
+        for phrase in listed:
+            kept = tuple(word for word in phrase if word not in padding) or phrase
+            found.add(kept if len(kept) > 1 or kept in listed else phrase)
+        found.discard(())
+        return Phrases(frozenset(found), max(map(len, found), default=0))
+
+    def unit_codes(self, raw: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """Return the codes of units by what patients write."""
+        codes: dict[str, tuple[str, ...]] = {}
+        for code, forms in raw.items():
+            for form in forms.split(","):
+                key = unit_key(form, self.fold)
+                if key and code not in codes.get(key, ()):
+                    codes[key] = (*codes.get(key, ()), code)
+        return codes
+
+
+def _feast(raw: Mapping[str, Any]) -> Feast:
+    day = raw["easter"] if "easter" in raw else raw["day"]
+    return Feast(raw.get("month", 0), day, raw.get("single", False))
+
+
+def unit_key(form: str, fold: Fold) -> str:
+    """Return a written form of a unit as it is looked up: folded, without spaces, dots and raising marks."""
+    return "".join(token.text for token in cut(form, fold).tokens if token.text not in (".", "^"))

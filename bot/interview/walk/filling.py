@@ -5,7 +5,7 @@ Events are what is stored: applying them again from the start gives an equal `Fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -92,13 +92,11 @@ _EVENTS: Mapping[str, type[Any]] = {
 
 def event_to_json(event: Event) -> dict[str, JsonValue]:
     """Return an event as JSON; write it with `fhir_json.dump`, which keeps the digits of decimals."""
-    made: dict[str, JsonValue] = {"event": type(event).__name__, "path": [[link_id, n] for link_id, n in event.path]}
+    made: dict[str, JsonValue] = {"event": type(event).__name__, "path": _path_to_json(event.path)}
     for name in (each.name for each in fields(event) if each.name != "path"):
         value = getattr(event, name)
-        if name == "answers":
-            made[name] = [{"type": answer.type, "value": answer.value} for answer in value]
-        elif value:
-            made[name] = value
+        if value or name == "answers":
+            made[name] = value_to_json(value)
     return made
 
 
@@ -110,9 +108,9 @@ def event_from_json(stored: JsonObject) -> Event:
     """
     try:
         values: dict[str, Any] = {name: value for name, value in stored.items() if name != "event"}
-        values["path"] = tuple((str(link_id), int(n)) for link_id, n in values["path"])
+        values["path"] = path_from_json(values["path"])
         if "answers" in values:
-            values["answers"] = tuple(Answer(each["type"], each["value"]) for each in values["answers"])
+            values["answers"] = answers_from_json(values["answers"])
         event: Event = _EVENTS[str(stored["event"])](**values)
     except (KeyError, TypeError, ValueError) as error:
         raise BadData("A stored event of an interview cannot be read. Start the interview again.") from error
@@ -171,3 +169,63 @@ class Filling:
     def settled(self, path: Path) -> bool:
         """Say whether a question need not be asked again."""
         return path in self.answers or path in self.skipped or path in self.marked
+
+
+def filling_to_json(filling: Filling) -> dict[str, JsonValue]:
+    """Return a state as JSON, so that nobody need replay its events; what is empty is left out."""
+    made: dict[str, JsonValue] = {}
+    for name in _STORED:
+        value = getattr(filling, name)
+        if isinstance(value, Mapping):
+            made[name] = [[_path_to_json(path), value_to_json(each)] for path, each in value.items()]
+        else:
+            made[name] = [_path_to_json(path) for path in sorted(value)]
+    return {name: value for name, value in made.items() if value}
+
+
+def filling_from_json(stored: JsonObject) -> Filling:
+    """Read a state that `filling_to_json` wrote.
+
+    Raises:
+        BadData: It is none.
+    """
+    try:
+        values: dict[str, Any] = {}
+        for name, entries in stored.items():
+            listed: Any = entries
+            if name in _TABLES:
+                values[name] = {path_from_json(path): _TABLES[name](value) for path, value in listed}
+            else:
+                values[name] = frozenset(path_from_json(path) for path in listed)
+        return Filling(**values)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadData("The stored state of an interview cannot be read.") from error
+
+
+def answers_from_json(stored: Any) -> tuple[Answer, ...]:
+    return tuple(Answer(each["type"], each["value"]) for each in stored)
+
+
+_STORED = tuple(each.name for each in fields(Filling) if each.name != "summaries")
+_TABLES: Mapping[str, Callable[[Any], Any]] = {
+    "answers": answers_from_json,
+    "computed": answers_from_json,
+    "marked": str,
+    "noted": tuple,
+    "counts": int,
+}
+
+
+def value_to_json(value: Any) -> JsonValue:
+    """Return an answer, a path, or tuples of them as JSON."""
+    if isinstance(value, Answer):
+        return {"type": value.type, "value": value.value}
+    return [value_to_json(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _path_to_json(path: Path) -> JsonValue:
+    return [[link_id, number] for link_id, number in path]
+
+
+def path_from_json(stored: Any) -> Path:
+    return tuple((str(link_id), int(number)) for link_id, number in stored)

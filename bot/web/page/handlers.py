@@ -24,8 +24,7 @@ from bot.web.limits import RateLimit
 from bot.web.links import Invitation, NotInvited, unseal
 from bot.web.metrics import Metrics
 from bot.web.page.offers import offers
-from bot.web.page.problems import PageProblem
-from bot.web.page.rendering import Renderer
+from bot.web.page.rendering import PageProblem, Renderer
 from bot.web.page.views import Shown, Suggestion
 from bot.web.page.visit import LINK_S, Visit, drop, fresh_session, keep
 from bot.web.schemas import MAX_COMMENT, TURN_ID

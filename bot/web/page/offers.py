@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.sentences.reply import SENTENCES, Content, FormText, Interface, Reply
 from bot.talk.conversation import Conversation, Stage
-from bot.web.page.labels import Labels
+from bot.web.page.rendering import Labels
 
 YES_NO = ("yes", "no")
 # Sentences that ask for yes or no, and the words that fit.

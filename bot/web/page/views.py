@@ -13,7 +13,7 @@ from bot.ports import FlagReason, StoredFlag
 from bot.sentences.emergency_texts import numbers
 from bot.sentences.reply import Content, ContentField, Entry, FormText, Interface, Part, Reply, content, guard
 from bot.talk.conversation import Taken
-from bot.web.page.labels import Labels
+from bot.web.page.rendering import Labels
 
 Kind = Literal["answer", "say", "ask", "hint", "entries", "quiet"]
 ASKS = frozenset({"question", "short"})

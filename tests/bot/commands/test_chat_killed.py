@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.sql_interviews import SqlInterviews
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.sentences.reply import SENTENCES
 from tests.bot.interview.resources import form, item
 

@@ -12,8 +12,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from bot.adapters.sql_encryption import SqlPresence
 from bot.adapters.sql_outbox import SqlOutbox
-from bot.adapters.sql_presence import SqlPresence
 from bot.adapters.sql_records import SqlRecords
 from bot.adapters.text_cipher import TextCipher, new_key
 from bot.outbox_ports import pseudonym

@@ -15,14 +15,14 @@ from sqlalchemy import text
 
 from bot import Assistant, Settings
 from bot.adapters.fhir_server import HttpFhirServer
-from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_outbox import SqlOutbox
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.errors import BadData, UserFixable
 from bot.handover.bundle import make_bundle
 from bot.handover.handover import Context, Handover, export_of, hand_over_rest
 from bot.handover.outbox import push
-from bot.interview.manners.interview import Turn
+from bot.interview.manners.said import Said
+from bot.interview.manners.turn import Turn
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import dump
 from bot.interview.walk.filling import Given
@@ -234,7 +234,7 @@ def _correct(visit: Visit) -> None:
     event = Given((("weight", 0),), (Answer("integer", 72),))
     changed = asked.open(replace(before, events=(*before.events, event))).with_talk(phase="summary")
     visit.at += timedelta(hours=1)
-    _keep(visit, interviewer, Turn(changed, Reply("de", ())))
+    _keep(visit, interviewer, Turn(changed, Said("de", ())))
     visit.at += timedelta(minutes=1)
     _keep(visit, interviewer, asked.turn(changed, "ja"))
 

@@ -16,10 +16,9 @@ from functools import partial
 import pytest
 
 from bot.adapters.fhir_server import HttpFhirServer
-from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_leaving import SqlLeaving
 from bot.adapters.sql_outbox import SqlOutbox
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.handover.delivery import Delivery, Sources
 from bot.handover.handover import Context, Handover
 from bot.handover.outbox import push

@@ -82,7 +82,7 @@ def check_end(chat: Chat) -> None:
         assert chat.interview.engine.open_problems(chat.session.filling)
     if any(word in dump(chat.questionnaire) for word in UNCLEAR):
         return
-    answered, of = chat.interview.progress(chat.session)
+    answered, of = chat.interview.engine.progress(chat.session.filling)
     assert answered == of
 
 

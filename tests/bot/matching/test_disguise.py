@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.matching.disguise import MAX_READINGS, Speller, readings
-from bot.matching.red_flags import load_examples, load_red_flags
+from bot.matching.red_flags import MAX_READINGS, Speller, load_examples, load_red_flags, readings
 from bot.text import passages, sanitise, seen, words
 
 GERMAN = Speller.of(text for _, text in load_examples("de").urgent)

@@ -8,9 +8,9 @@ import pytest
 from bot.matching import store
 from bot.matching.decide import Thresholds
 from bot.matching.emergency import AlarmTexts, fit_alarm
+from bot.matching.fit_head import BACKGROUND, Example, fit_local, train
 from bot.matching.head import KEPT, Head, LocalEvidence
 from bot.matching.red_flags import FLAGS
-from bot.matching.train import BACKGROUND, Example, fit_local, train
 from bot.testing import HOSTILE_TEXTS, HashEncoder
 
 PAIRS = 60
@@ -33,7 +33,7 @@ def _catalog(per_pair: int, seed: int) -> list[Example]:
 
 
 def _fit(examples: list[Example], monkeypatch: pytest.MonkeyPatch) -> Head:
-    monkeypatch.setattr("bot.matching.train.MAX_COMPARED", 100)
+    monkeypatch.setattr("bot.matching.fit_head.MAX_COMPARED", 100)
     return train(examples, HashEncoder().encode([example.text for example in examples]), PAIRS + 1)[0]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bot.matching import store
 from bot.matching.decide import Thresholds
 from bot.matching.emergency import AlarmTexts, fit_alarm
-from bot.matching.train import Example, train
+from bot.matching.fit_head import Example, train
 from bot.testing import SMALL_PAIRS, HashEncoder
 
 

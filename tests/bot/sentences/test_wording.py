@@ -8,9 +8,8 @@ from bot import Assistant
 from bot.errors import GuardViolation
 from bot.sentences.emergency_texts import COUNTRIES, LINES, Country, numbers, sentences
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import SENTENCES, Content, Interface, Reply, guard, interface
+from bot.sentences.reply import SENTENCES, Content, Interface, Place, Reply, guard, interface, worded
 from bot.sentences.spelling import released, swiss
-from bot.sentences.wording import Place, worded
 
 OTHER_NUMBERS = {
     "AT": ("112", "143", "145", "116 123"),

@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from bot import Assistant
-from bot.adapters.sql_interviews import SqlInterviews
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.interview.manners.interview import Open
 from bot.interview.values.fhir_json import dump
 from bot.ports import StoredConversation
 from bot.sentences.reply import SENTENCES, Interface
-from bot.talk.acknowledgement import calls_off
 from bot.talk.conversation import Conversation, Message, Taken
 from bot.talk.interviewing import Interviewer
+from bot.talk.messages import calls_off
 from tests.bot.interview.resources import coding, form, item
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)

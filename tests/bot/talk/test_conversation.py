@@ -17,10 +17,9 @@ from bot.adapters.sql_records import SqlRecords
 from bot.errors import BadData
 from bot.ports import InterviewChange, StoredConversation, StoredTurn
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import Reply, guard
+from bot.sentences.reply import Reply, guard, read_reply
 from bot.talk.conversation import Conversation
-from bot.talk.dialogue import State
-from bot.talk.stored_reply import read_reply, read_state
+from bot.talk.dialogue import State, read_state
 from bot.testing import HOSTILE_TEXTS
 
 NOW = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, text
 
 from bot import Assistant
-from bot.adapters.sql_interviews import SqlInterviews
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.errors import BadData, UserFixable
 from bot.interview.values.fhir_json import dump
 from bot.ports import StoredConversation, StoredInterview

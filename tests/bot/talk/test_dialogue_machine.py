@@ -17,8 +17,7 @@ from hypothesis.stateful import (
 )
 
 from bot import Assistant
-from bot.adapters.sql_interviews import SqlInterviews
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.errors import NoSuchChoice, Reused
 from bot.interview.values.fhir_json import dump
 from bot.ports import FlagReason, StoredConversation, StoredFlag

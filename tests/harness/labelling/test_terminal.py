@@ -13,7 +13,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from harness.labels import load_labels
+from harness.labelling.labels import load_labels
 from tests.harness.labelling.conftest import make_label
 
 if sys.platform == "win32":

@@ -16,8 +16,8 @@ import pytest
 from typer.testing import Result
 
 from bot.testing import scripted_endpoint
-from harness.suite import load_suite
-from harness.vignettes import load_vignettes
+from harness.patients.suites import load_suite
+from harness.patients.vignettes import load_vignettes
 from tests.harness.inprocess import harness
 from tests.harness.llm.faulty_model import Fault, FaultyModel, faulty_model
 

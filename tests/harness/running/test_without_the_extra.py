@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.suite import Suite
-from harness.systems import Opening
+from harness.patients.suites import Suite
+from harness.systems.system import Opening
 
 WITHOUT = """\
 import sys

@@ -7,6 +7,7 @@ import pytest
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import as_object, string
 from bot.interview.walk.assemble import OWN_WORDS
+from bot.sentences.reply import reply_of
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.resources import form, item
 
@@ -125,12 +126,12 @@ def test_what_raised_an_alarm_and_answers_nothing_is_kept_for_the_team() -> None
     turn = chat.interview.called_off(chat.session, held)
 
     assert any(held in texts for texts in turn.session.filling.noted.values())
-    assert any(held in part.text for part in turn.reply.parts)
+    assert any(held in part.text for part in reply_of(turn.said, chat.interview.form).parts)
 
 
 def test_words_beside_an_answer_stand_in_the_summary() -> None:
     chat = _at("mammogram-before").say("nö, nie", "moment, doch, 2019 war eins", "ja")
 
-    listed = " ".join(part.text for part in chat.interview.answers(chat.session).parts)
+    listed = " ".join(part.text for part in reply_of(chat.interview.answers(chat.session), chat.interview.form).parts)
 
     assert "moment, doch, 2019 war eins" in listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.talk.dialogue import wants_interview
+from bot.talk.messages import wants_interview
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.resources import form, item
 

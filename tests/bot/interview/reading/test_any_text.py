@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from bot.interview.reading.command import read_command
 from bot.interview.reading.reader import read
 from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, NotUnderstood, Read, Reading, Refused
-from bot.interview.reading.wording import format_answer
 from bot.interview.reading.yesno import read_yes_no
+from bot.sentences.spoken import format_answer
 from bot.testing import HOSTILE_TEXTS
 from tests.bot.interview.reading.replies import CM, FOOT, INCH, KG, TODAY, G, M, options
 
@@ -178,7 +178,7 @@ def _check(reading: Reading, question: Asked, language: str) -> None:
     if isinstance(reading, Read):
         for answer in reading.answers:
             assert _VALUES[answer.type](answer.value), answer
-            assert format_answer(answer, language=language, options=question.options) is not None
+            assert format_answer(answer, language=language) is not None
         none = not reading.answers and question.type in ("string", "text")
         assert reading.answers or not reading.literal or question.type == "text"
         assert len(reading.answers) == 1 or question.repeats or none

@@ -5,9 +5,11 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.errors import BadData
 from bot.interview.form.indexed import index_questionnaire
 from bot.interview.load import load_form
 from bot.interview.validate.questionnaire import check_questionnaire
@@ -15,7 +17,14 @@ from bot.interview.validate.response import check_response
 from bot.interview.values.fhir_json import as_object, dump, parse
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.engine import Done, Engine
-from bot.interview.walk.filling import Event, Filling, event_from_json, event_to_json
+from bot.interview.walk.filling import (
+    Event,
+    Filling,
+    event_from_json,
+    event_to_json,
+    filling_from_json,
+    filling_to_json,
+)
 from tests.bot.interview.random_forms import NOW, Patient, change_of_mind, questionnaires
 from tests.bot.interview.resources import Json
 
@@ -93,6 +102,23 @@ def test_a_kill_at_any_point_loses_nothing(questionnaire: Json, seed: int, stubb
     heading = Heading("in-progress", "2026-11-22T10:31:00Z")
     end = Engine(load_form(questionnaire), now=NOW).replay(stored(events))
     assert engine.response(end, heading) == engine.response(states[-1], heading)
+
+
+@given(questionnaires(), seeds)
+def test_a_stored_state_is_what_replaying_its_events_gives(questionnaire: Json, seed: int) -> None:
+    engine = Engine(load_form(questionnaire), now=NOW)
+    events, states = interview(engine, Random(seed), 2, fickle=True)
+
+    for number, filling in enumerate(states):
+        back = filling_from_json(as_object(parse(dump(filling_to_json(filling))).value))
+        assert back == filling == engine.replay(events[:number])
+        assert engine.next(back) == engine.next(filling)
+
+
+@given(st.dictionaries(st.sampled_from([*Filling.__slots__, "nonsense"]), st.just([["x"]]), min_size=1))
+def test_a_damaged_state_is_refused(stored_state: dict[str, Any]) -> None:
+    with pytest.raises(BadData):
+        filling_from_json(stored_state)
 
 
 @given(questionnaires(), seeds)
