@@ -101,7 +101,7 @@ def unit_at(
     for unit in allowed:
         for name in (unit.display, unit.code):
             key = unit_key(name, words.fold)
-            if unit.code not in own.get(key, ()):
+            if key and unit.code not in own.get(key, ()):
                 own[key] = (*own.get(key, ()), unit.code)
     key, end = "", start
     result: tuple[int, tuple[str, ...]] = start, ()
@@ -110,7 +110,7 @@ def unit_at(
         if token.text not in (".", "^"):
             key += token.text
         end += 1
-        codes = (key and own.get(key)) or words.units.codes.get(key)
+        codes = own.get(key) or words.units.codes.get(key)
         if codes:
             result = end, codes
     return result
