@@ -23,19 +23,13 @@ MAX_WORD = 60  # letters; the longest German number below 10,000 has 51
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number in the text, from token `first` up to `end`.
-
-    Attributes:
-        readings: What it can be, the most natural first; empty when its marks make no sense.
-        literal: Whether it is written as numbers usually are in this language.
-        open: Whether the second reading is as good as the first: "1.200" in German, where Swiss write decimal points.
-    """
+    """A number in the text, from token `first` up to `end`."""
 
     first: int
     end: int
-    readings: tuple[Decimal, ...]
-    literal: bool = True
-    open: bool = False
+    readings: tuple[Decimal, ...]  # what it can be, the most natural first; empty when its marks make no sense
+    literal: bool = True  # whether it is written as numbers usually are in this language
+    open: bool = False  # whether the second reading is as good: German "1.200", where Swiss write decimal points
 
 
 def read_number(reply: Reply, context: Context) -> Reading:

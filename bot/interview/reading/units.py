@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
+from bot.interview.reading.load_words import words_for
 from bot.interview.reading.reading import Asked, Unit, within
 from bot.interview.reading.tokens import Reply, Token, cut
-from bot.interview.reading.vocabulary import Words, unit_key, words_for
+from bot.interview.reading.vocabulary import Words, unit_key
 from bot.interview.values import units as ucum
 from bot.interview.values.answer import Answer
 

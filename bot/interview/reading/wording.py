@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
+from bot.interview.reading.load_words import words_for
 from bot.interview.reading.reading import Option
-from bot.interview.reading.vocabulary import Words, words_for
+from bot.interview.reading.vocabulary import Words
 from bot.interview.values.answer import Answer, JsonValue
 
 _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
