@@ -12,7 +12,8 @@ from decimal import Decimal
 
 from bot.interview.form.form import Form, Item, Text
 from bot.interview.manners.listening import NUMBERS, unit_in_words, usual_unit
-from bot.interview.reading.vocabulary import Words, words_for
+from bot.interview.reading.load_words import words_for
+from bot.interview.reading.vocabulary import Words
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import as_object, string
 from bot.sentences.interview_texts import INTERVIEW_TEXTS

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from bot.interview.reading.load_words import words_for
 from bot.interview.reading.tokens import Reply, cut, near
-from bot.interview.reading.vocabulary import CommandWords, Words, words_for
+from bot.interview.reading.vocabulary import CommandWords, Words
 
 CommandKind = Literal["back", "change", "skip", "why", "help", "pause", "resume", "summary", "repeat"]
 

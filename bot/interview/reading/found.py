@@ -48,12 +48,9 @@ def settle(found: Sequence[Found], reply: Reply, kind: str, context: Context) ->
     """Return the values as answers of a kind, unless the text around them speaks against it."""
     asked, words = context.asked, context.words
     if not found:
-        vague = words.around.vague.within(reply.names)
-        return (
-            NotUnderstood("an amount without a number", "vague")
-            if vague
-            else NotUnderstood(f"no {asked.type} in the text")
-        )
+        if words.around.vague.within(reply.names):
+            return NotUnderstood("an amount without a number", "vague")
+        return NotUnderstood(f"no {asked.type} in the text")
     if any(_one_end(reply.tokens, item, words.around) for item in found):
         return _RANGE
     failed = [item.problem for item in found if item.problem]

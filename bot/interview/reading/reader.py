@@ -13,6 +13,7 @@ from bot.interview.reading.choices import asks_yes_no, read_choice
 from bot.interview.reading.dates import read_age, read_date
 from bot.interview.reading.exactness import OWN_WORDS, said_just_so
 from bot.interview.reading.labels import is_relative
+from bot.interview.reading.load_words import words_for
 from bot.interview.reading.no_answer import after_echo, hints_at_silence, one_word, read_silence, without_not_knowing
 from bot.interview.reading.plain_text import read_attachment, read_reference, read_url, read_words
 from bot.interview.reading.quantities import read_amount, read_quantity
@@ -20,7 +21,6 @@ from bot.interview.reading.reading import Ambiguous, Asked, Context, DontKnow, N
 from bot.interview.reading.times import read_moment, read_time
 from bot.interview.reading.tokens import Reply, cut
 from bot.interview.reading.units import stated_unit
-from bot.interview.reading.vocabulary import words_for
 from bot.interview.reading.yesno import asks_leave, read_boolean, read_how_often, read_leave
 from bot.interview.values.answer import Answer
 from bot.text import MAX_CHARACTERS, sanitise

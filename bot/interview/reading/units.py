@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
+from bot.interview.reading.load_words import words_for
 from bot.interview.reading.reading import Asked, Unit, within
 from bot.interview.reading.tokens import Reply, Token, cut
-from bot.interview.reading.vocabulary import Words, unit_key, words_for
+from bot.interview.reading.vocabulary import Words, unit_key
 from bot.interview.values import units as ucum
 from bot.interview.values.answer import Answer
 
@@ -101,7 +102,7 @@ def unit_at(
     for unit in allowed:
         for name in (unit.display, unit.code):
             key = unit_key(name, words.fold)
-            if unit.code not in own.get(key, ()):
+            if key and unit.code not in own.get(key, ()):
                 own[key] = (*own.get(key, ()), unit.code)
     key, end = "", start
     result: tuple[int, tuple[str, ...]] = start, ()
@@ -110,7 +111,7 @@ def unit_at(
         if token.text not in (".", "^"):
             key += token.text
         end += 1
-        codes = (key and own.get(key)) or words.units.codes.get(key)
+        codes = own.get(key) or words.units.codes.get(key)
         if codes:
             result = end, codes
     return result

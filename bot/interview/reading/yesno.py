@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bot.interview.reading.load_words import words_for
 from bot.interview.reading.numbers import with_numbers
 from bot.interview.reading.reading import NotUnderstood, Read, Reading
 from bot.interview.reading.tokens import MIN_CORRECTED, Reply, corrected, cut, squeeze
-from bot.interview.reading.vocabulary import Words, steps, words_for
+from bot.interview.reading.vocabulary import Words, steps
 from bot.interview.values.answer import Answer
 
 MOST_OPENING = 2  # words of leave that may also open a question: "können Sie"

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.interview.reading import vocabulary
-from bot.interview.reading.vocabulary import Phrases, load_words, words_for
+from bot.interview.reading import load_words as loading
+from bot.interview.reading.load_words import load_words, words_for
+from bot.interview.reading.vocabulary import Phrases
 
-FOLDER = Path(vocabulary.__file__).parent / "words"
+FOLDER = Path(loading.__file__).parent / "words"
 
 
 def _document(language: str) -> Any:
