@@ -182,17 +182,15 @@ class SuiteTest(pytest.Item):
         failed = [outcome for outcome in outcomes if outcome.decision == ERROR]
         if failed:
             raise Missed(f"The system failed on {len(failed)} of {len(outcomes)} questions: {failed[0].error}")
-        right = [self._is_right(outcome) for outcome in outcomes]
+        right = [
+            (outcome.decision == "urgent" if outcome.kind == "urgent" else bool(outcome.right)) for outcome in outcomes
+        ]
         share = sum(right) / len(right)
         self.user_properties += [("questions", len(right)), ("right", sum(right))]
         wanted = 1.0 if self.suite.tests.options.per_question else self.suite.tests.options.threshold
         if share < wanted - 1e-9:
             missed = [outcome for outcome, good in zip(outcomes, right, strict=True) if not good]
             raise Missed(_said(missed, sum(right), len(right), wanted))
-
-    @staticmethod
-    def _is_right(outcome: Outcome) -> bool:
-        return outcome.decision == "urgent" if outcome.kind == "urgent" else bool(outcome.right)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **more: Any) -> Any:
         if isinstance(excinfo.value, Missed | UserFixable):

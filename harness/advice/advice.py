@@ -19,7 +19,7 @@ from harness.advice.thresholds import ThresholdAdvice, advise_threshold
 from harness.labelling.labels import Verdicts
 from harness.running.outcomes import ERROR, Outcome
 from harness.scoring.confusions import Confusion, confusions, mistakes_of
-from harness.scoring.statistics import false_discovery
+from harness.statistics import false_discovery
 
 SIGNIFICANT = 0.05
 HINT = 0.05  # before adjusting: what is listed at all
@@ -113,15 +113,16 @@ def advise(outcomes: Sequence[Outcome], verdicts: Verdicts, *, pairs: int | None
     """
     scored = [outcome for outcome in outcomes if outcome.right is not None and outcome.decision != ERROR]
     return Advice(
-        confused=tuple(_confused(scored, pairs or len(_named(scored)))),
+        confused=tuple(
+            _confused(
+                scored,
+                pairs or len({pair for outcome in scored for pair in (outcome.pair_id, *outcome.candidates) if pair}),
+            )
+        ),
         strata=tuple(_strata(scored)),
         weak=tuple(_weak(scored)),
         threshold=advise_threshold(outcomes, verdicts),
     )
-
-
-def _named(scored: Sequence[Outcome]) -> set[str]:
-    return {pair for outcome in scored for pair in (outcome.pair_id, *outcome.candidates) if pair}
 
 
 def _confused(scored: Sequence[Outcome], pairs: int) -> Iterable[ConfusedPairs]:

@@ -139,7 +139,7 @@ class Detective:
             first_score=first.probability,
             none_of_these=told.none_of_these,
             nearness=nearness(told, right) if right else None,
-            nearest=_texts(told),
+            nearest=tuple(CuratedText(near.pair_id, near.text) for near in told.nearest),
             part=self._part(miss) if right else None,
             suspect=self._suspect(miss, told) if right else None,
         )
@@ -193,7 +193,3 @@ def nearness(told: Explanation, pair_id: str) -> Nearness | None:
     """Return how near the question is to a pair; None when the assistant did not look at the pair."""
     found = next((pair for pair in told.pairs if pair.pair_id == pair_id), None)
     return Nearness(found.views["dense"], found.views["chars"]) if found else None
-
-
-def _texts(told: Explanation) -> tuple[CuratedText, ...]:
-    return tuple(CuratedText(near.pair_id, near.text) for near in told.nearest)

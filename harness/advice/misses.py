@@ -72,7 +72,26 @@ class Findings:
             "questions": len(self.run.outcomes),
             "misses": len(self.found),
             "kinds": dict(Counter(one.clues.miss.kind for one in self.found)),
-            "groups": [_group(cause, group, causes_by_id) for cause, group in self.groups.items()],
+            "groups": [
+                {
+                    "cause": cause,
+                    "title": CAUSES[cause],
+                    "misses": sum(len(entry.clues) for entry in group),
+                    "entries": [
+                        {
+                            "pairs": entry.pairs,
+                            "misses": len(entry.clues),
+                            "proposal": entry.proposal,
+                            "words": entry.words,
+                            "questions": [
+                                _question(clues, causes_by_id[clues.miss.outcome.id]) for clues in entry.clues
+                            ],
+                        }
+                        for entry in group
+                    ],
+                }
+                for cause, group in self.groups.items()
+            ],
             "confusions": [
                 {**asdict(one), "mutual": one.mutual, "beyond_chance": one.beyond_chance} for one in self.confusions
             ],
@@ -132,24 +151,6 @@ def _groups(found: Sequence[Found], known: Known) -> dict[Cause, list[Entry]]:
     for one in found:
         by_cause[one.causes[0]].append(one.clues)
     return {cause: entries(cause, by_cause[cause], known) for cause in CAUSES if cause in by_cause}
-
-
-def _group(cause: Cause, group: Sequence[Entry], causes_by_id: dict[str, tuple[Cause, ...]]) -> dict[str, Any]:
-    return {
-        "cause": cause,
-        "title": CAUSES[cause],
-        "misses": sum(len(entry.clues) for entry in group),
-        "entries": [
-            {
-                "pairs": entry.pairs,
-                "misses": len(entry.clues),
-                "proposal": entry.proposal,
-                "words": entry.words,
-                "questions": [_question(clues, causes_by_id[clues.miss.outcome.id]) for clues in entry.clues],
-            }
-            for entry in group
-        ],
-    }
 
 
 def _question(clues: Clues, found: Sequence[Cause]) -> dict[str, Any]:

@@ -170,17 +170,13 @@ def _pairs(cause: Cause, clue: Clues) -> tuple[str, ...]:
 
 
 def _entry(cause: Cause, pairs: tuple[str, ...], clues: Sequence[Clues], known: Known) -> Entry:
-    words = _words(clues, known.distinct)
-    draft = Entry(pairs, tuple(clues), words, "")
-    return Entry(pairs, tuple(clues), words, _PROPOSALS[cause](draft, known))
-
-
-def _words(clues: Sequence[Clues], distinct: DistinctWords) -> tuple[str, ...]:
     texts: dict[str, list[str]] = defaultdict(list)
     for clue in clues:
         texts[clue.miss.pair_id].append(clue.miss.outcome.text)
-    found = (word for pair_id, missed in texts.items() for word in distinct.of(missed, pair_id))
-    return tuple(dict.fromkeys(found))
+    found = (word for pair_id, missed in texts.items() for word in known.distinct.of(missed, pair_id))
+    words = tuple(dict.fromkeys(found))
+    draft = Entry(pairs, tuple(clues), words, "")
+    return Entry(pairs, tuple(clues), words, _PROPOSALS[cause](draft, known))
 
 
 def _about(words: Iterable[str]) -> str:

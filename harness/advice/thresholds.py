@@ -249,22 +249,18 @@ class _Judged:
         )
 
 
-def _judged(outcomes: Sequence[Outcome], verdicts: Verdicts) -> _Judged:
-    return _Judged(
-        score=np.array([o.score for o in outcomes], dtype=np.float64),
-        right=np.array([_is_right(o, verdicts) for o in outcomes]),
-        scored=np.array([o.right is not None for o in outcomes]),
-        was=np.array([o.decision == "answered" for o in outcomes]),
-        open=np.array([o.decision != "urgent" and bool(o.candidates) for o in outcomes]),
-    )
-
-
 def advise_threshold(outcomes: Sequence[Outcome], verdicts: Verdicts) -> ThresholdAdvice | None:
     """Return what thresholds would have done; None when the run answered nothing, or when its scores grade nothing."""
     asked = [outcome for outcome in outcomes if outcome.decision != ERROR and outcome.kind != "urgent"]
     if not asked:
         return None
-    judged = _judged(asked, verdicts)
+    judged = _Judged(
+        score=np.array([o.score for o in asked], dtype=np.float64),
+        right=np.array([_is_right(o, verdicts) for o in asked]),
+        scored=np.array([o.right is not None for o in asked]),
+        was=np.array([o.decision == "answered" for o in asked]),
+        open=np.array([o.decision != "urgent" and bool(o.candidates) for o in asked]),
+    )
     if not judged.was.any() or not judged.scored.any() or len(np.unique(judged.score)) < MIN_SCORES:
         return None
     names = np.array([outcome.vignette for outcome in asked])

@@ -131,7 +131,8 @@ def measure_service(repeats: int, data: Path | None) -> list[Figure]:
     assistant = Assistant.open(data=data, sample=True)
     assistant.prepare()
     folder = Settings.from_environment(data=data).data
-    decision_s = _decision(assistant, texts, repeats)
+    some = texts[:: max(1, len(texts) // 60)]
+    decision_s = median_of(lambda: [assistant.answer(text, "de") for text in some], repeats) / len(some)
     with tempfile.TemporaryDirectory() as kept:
         database = f"sqlite:///{kept}/klartext.db"
         start = _start(texts[0], folder, f"sqlite:///{kept}/start.db", repeats)
@@ -139,12 +140,12 @@ def measure_service(repeats: int, data: Path | None) -> list[Figure]:
             alone = [_pair(bare, service, ONE, TURNS_OF_ONE, texts) for _ in range(repeats)]
             crowded = [_pair(bare, service, MANY, TURNS_OF_MANY, texts) for _ in range(repeats)]
             peak_mb = service.peak_mb()
-    return [_one_turn(alone, decision_s), *_crowd(crowded), start, _memory(peak_mb)]
-
-
-def _decision(assistant: Assistant, texts: Sequence[str], repeats: int) -> float:
-    some = texts[:: max(1, len(texts) // 60)]
-    return median_of(lambda: [assistant.answer(text, "de") for text in some], repeats) / len(some)
+    return [
+        _one_turn(alone, decision_s),
+        *_crowd(crowded),
+        start,
+        Figure("peak memory of a worker", peak_mb, MEMORY_MB, "MB", f"after {MANY} patients at once"),
+    ]
 
 
 def _pair(bare: Running, service: Running, patients: int, turns: int, texts: tuple[str, ...]) -> Pair:
@@ -208,10 +209,6 @@ def _answer(question: str, data: Path) -> float:
         env={**os.environ, "KLARTEXT_DATA": str(data)},
     )
     return time.perf_counter() - started
-
-
-def _memory(peak_mb: float) -> Figure:
-    return Figure("peak memory of a worker", peak_mb, MEMORY_MB, "MB", f"after {MANY} patients at once")
 
 
 def _medians(pairs: Sequence[Pair], of: Callable[[Measured], float]) -> tuple[float, float]:

@@ -99,7 +99,10 @@ async def measure(job: Job) -> Measured:
     """Begin all conversations, then let all patients send turn after turn."""
     clients = [Client(job.url) for _ in range(job.patients)]
     begun = [await client.post(CONVERSATIONS, {"consent": True, "language": "de"}) for client in clients]
-    texts = [job.texts[start:] + job.texts[:start] for start in _starts(job)]
+    texts = [
+        job.texts[start:] + job.texts[:start]
+        for start in [(number * job.turns) % len(job.texts) for number in range(job.patients)]
+    ]
     arguments = list(zip(clients, begun, texts, strict=True))
     await asyncio.gather(*(_talk(client, who, said[:1]) for client, who, said in arguments))
     started = time.perf_counter()
@@ -108,10 +111,6 @@ async def measure(job: Job) -> Measured:
     for client in clients:
         client.close()
     return Measured([second for each in seconds for second in each], elapsed_s)
-
-
-def _starts(job: Job) -> list[int]:
-    return [(number * job.turns) % len(job.texts) for number in range(job.patients)]
 
 
 async def _talk(client: Client, who: dict[str, Any], texts: Sequence[str]) -> list[float]:

@@ -13,8 +13,6 @@ from bot import Settings, friendly_errors
 if TYPE_CHECKING:
     from harness.llm.batch_state import State
 
-
-batch = typer.Typer(help="Have prompts answered by OpenAI's Batch API.", no_args_is_help=True)
 IN_PROGRESS, INCOMPLETE = 3, 1  # exit codes
 PromptsArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Batch input file, of `prompts export`.")]
 StateOption = Annotated[
@@ -27,7 +25,6 @@ def _at(file: Path, state: Path | None) -> Path:
     return state or file.with_suffix(".batch.json")
 
 
-@batch.command("submit")
 def submit_(
     file: PromptsArgument,
     state: StateOption = None,
@@ -35,19 +32,17 @@ def submit_(
     prices: PricesOption = None,
 ) -> None:
     """Hand in every request, in as many batches as it takes; run again, it goes on and hands in nothing twice."""
-    with friendly_errors():
-        from harness.llm.batch import Terms, submit
-        from harness.llm.batch_service import BatchService  # openai is slow to import
-        from harness.llm.batch_state import Purse
-        from harness.llm.prices import load_prices
+    from harness.llm.batch import BatchTerms, Purse, submit  # openai is slow to import
+    from harness.llm.batch_service import BatchService
+    from harness.llm.prices import load_prices
 
+    with friendly_errors():
         purse = Purse(load_prices(prices), budget) if budget is not None else None
         with BatchService.open(Settings.from_environment()) as service:
-            done = submit(file, _at(file, state), service, Terms(purse=purse), told=print)
+            done = submit(file, _at(file, state), service, BatchTerms(purse=purse), told=print)
         print(f"{done.requests} requests handed in. Next: klartext harness batch poll {file}")
 
 
-@batch.command("poll")
 def poll_(
     file: PromptsArgument,
     state: StateOption = None,
@@ -55,15 +50,12 @@ def poll_(
     every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 60.0,
 ) -> None:
     """Say how the batches stand; exit 3 while some are under way."""
-    with friendly_errors():
-        from harness.llm.batch import poll
-        from harness.llm.batch_service import BatchService
+    from harness.llm.batch import poll
+    from harness.llm.batch_service import BatchService
 
+    with friendly_errors():
         with BatchService.open(Settings.from_environment()) as service:
-            while True:
-                stands = poll(_at(file, state), service)
-                if stands.is_final or not wait:
-                    break
+            while not (stands := poll(_at(file, state), service)).is_final and wait:
                 time.sleep(every)
         _show(stands)
         if stands.is_final:
@@ -71,7 +63,6 @@ def poll_(
     raise typer.Exit(0 if stands.is_final else IN_PROGRESS)
 
 
-@batch.command("fetch")
 def fetch_(
     file: PromptsArgument,
     out: Annotated[Path, typer.Option("--out", help="Batch output file (JSONL) to write, for `prompts import`.")],
@@ -79,11 +70,11 @@ def fetch_(
     prices: PricesOption = None,
 ) -> None:
     """Fetch what has ended; exit 3 while some is under way, 1 when requests are left without an answer."""
-    with friendly_errors():
-        from harness.llm.batch import costs_of, fetch, write_rest
-        from harness.llm.batch_service import BatchService
-        from harness.llm.prices import in_words, load_prices, write_costs
+    from harness.llm.batch import costs_of, fetch, write_rest
+    from harness.llm.batch_service import BatchService
+    from harness.llm.prices import in_words, load_prices, write_costs
 
+    with friendly_errors():
         table = load_prices(prices)
         with BatchService.open(Settings.from_environment()) as service:
             stands = fetch(_at(file, state), out, service)

@@ -1,44 +1,32 @@
-"""`klartext harness gate` and `klartext harness compare`: for CI, and for who wants to know what changed.
-
-What a gate says: a table for people, JUnit XML for CI.
-
-Two runs side by side: totals, vignettes, and the questions that changed."""
+"""`klartext harness gate` and `klartext harness compare`: for CI, and for who wants to know what changed."""
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 from typing import Annotated, Any
 from xml.etree import ElementTree as ET
 
 import typer
-from rich import box
 from rich.console import Console, Group
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from bot import BadData, friendly_errors
+from harness.commands.options import BaselineOption, JsonOption
+from harness.console import chance, figures_table, plain_console, plain_table, print_json, share
+from harness.files import writing, xml_text
 from harness.running.outcomes import Outcome
-from harness.scoring.comparison import Comparison, Paired
-from harness.scoring.gate import GateReport
+from harness.running.results import load_counted, load_run
+from harness.scoring.comparison import Comparison, Paired, compare
+from harness.scoring.gate import GateReport, check_baseline, check_run, load_config, merge
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 STYLES = {"pass": "green", "fail": "bold red", "skip": "dim"}
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Both = tuple[Outcome, Outcome]
-
-
-def add_to(harness: typer.Typer) -> None:
-    """Add both commands to the harness."""
-    harness.command()(gate)
-    harness.command("compare")(compare_)
 
 
 def gate(
     run: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run.")],
-    baseline: Annotated[Path | None, typer.Option(help="Folder of an earlier run.", metavar="DIR")] = None,
+    baseline: BaselineOption = None,
     config: Annotated[
         Path | None, typer.Option(help="Gates; default: ./harness.yaml, else the shipped ones.", metavar="FILE")
     ] = None,
@@ -46,10 +34,6 @@ def gate(
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, one test case per gate.", metavar="FILE")] = None,
 ) -> None:
     """Exit 1 unless a run is good enough: by itself, and beside a baseline by paired tests."""
-    from harness.running.results import load_counted, load_run
-    from harness.scoring.comparison import compare
-    from harness.scoring.gate import check_baseline, check_run, load_config, merge
-
     with friendly_errors():
         rules, used = load_config(config)
         report = check_run(load_counted(run), rules.gates)
@@ -59,10 +43,49 @@ def gate(
         if junit is not None:
             write_junit(report, junit, run=run.name)
         if json_:
-            print(json.dumps({"config": str(used), **report.as_json()}, indent=2, ensure_ascii=False))
+            print_json({"config": str(used), **report.as_json()})
         else:
-            print_gates(report, Console(highlight=False, markup=False))
+            _print_gates(report)
     raise typer.Exit(0 if report.passed else 1)
+
+
+def _print_gates(report: GateReport) -> None:
+    """Print the gates as a table, the notes, and the verdict."""
+    table = plain_table()
+    table.add_column("", no_wrap=True)
+    table.add_column("gate", no_wrap=True)
+    for name in ("value", "limit"):
+        table.add_column(name, justify="right")
+    table.add_column("detail", style="dim")
+    for result in report.results:
+        status = Text(result.status, style=STYLES[result.status])
+        table.add_row(status, *map(Text, (result.name, result.value, result.limit, result.detail)))
+    console = plain_console()
+    console.print(Group(table, *(Padding(Text(note, style="dim"), (0, 0, 0, 0)) for note in report.notes)))
+    failed = [result.name for result in report.results if result.status == "fail"]
+    verdict = f"{len(failed)} of {len(report.results)} gates failed: {', '.join(failed)}" if failed else "Gate passed."
+    console.print(Text(verdict, style="bold red" if failed else "bold green"))
+
+
+def write_junit(report: GateReport, file: Path, *, run: str) -> None:
+    """Write one test case per gate, as CI servers read them."""
+    counts = {status: str(sum(result.status == status for result in report.results)) for status in STYLES}
+    totals = {"tests": str(len(report.results)), "failures": counts["fail"], "skipped": counts["skip"], "errors": "0"}
+    root = ET.Element("testsuites", totals)
+    suite = ET.SubElement(root, "testsuite", {"name": "klartext harness gate", **totals})
+    for result in report.results:
+        named = {"classname": xml_text(run), "name": xml_text(result.name), "time": "0"}
+        case = ET.SubElement(suite, "testcase", named)
+        said = xml_text(f"{result.value} (limit {result.limit}). {result.detail}".strip())
+        if result.status == "fail":
+            ET.SubElement(case, "failure", {"message": said}).text = said
+        elif result.status == "skip":
+            ET.SubElement(case, "skipped", {"message": xml_text(result.detail)})
+        else:
+            ET.SubElement(case, "system-out").text = said
+    ET.indent(root)
+    with writing(file, "Choose another file with `--junit`."):
+        ET.ElementTree(root).write(file, encoding="utf-8", xml_declaration=True)
 
 
 def compare_(
@@ -72,95 +95,40 @@ def compare_(
     json_: JsonOption = False,
 ) -> None:
     """Show two runs side by side: totals, vignettes, and which questions were fixed or broken."""
-    from harness.running.results import load_run
-    from harness.scoring.comparison import compare
-
     with friendly_errors():
         comparison = compare(load_run(a), load_run(b))
         if not comparison.scored:
             raise BadData(f"{a} and {b} have no answered question in common. Run both on the same suite.")
-        if json_:
-            print(json.dumps(comparison_as_json(comparison), indent=2, ensure_ascii=False))
-        else:
-            print_comparison(comparison, Console(highlight=False, markup=False), most=most)
-
-
-def print_gates(report: GateReport, console: Console) -> None:
-    """Print the gates as a table, the notes, and the verdict."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("", no_wrap=True)
-    table.add_column("gate", no_wrap=True)
-    for name in ("value", "limit"):
-        table.add_column(name, justify="right")
-    table.add_column("detail", style="dim")
-    for result in report.results:
-        status = Text(result.status, style=STYLES[result.status])
-        table.add_row(status, *map(Text, (result.name, result.value, result.limit, result.detail)))
-    notes = [Text(note, style="dim") for note in report.notes]
-    console.print(Group(table, *(Padding(note, (0, 0, 0, 0)) for note in notes)))
-    failed = [result.name for result in report.results if result.status == "fail"]
-    verdict = f"{len(failed)} of {len(report.results)} gates failed: {', '.join(failed)}" if failed else "Gate passed."
-    console.print(Text(verdict, style="bold red" if failed else "bold green"))
-
-
-def write_junit(report: GateReport, file: Path, *, run: str) -> None:
-    """Write one test case per gate, as CI servers read them."""
-    counts = {status: sum(result.status == status for result in report.results) for status in STYLES}
-    totals = {
-        "tests": str(len(report.results)),
-        "failures": str(counts["fail"]),
-        "skipped": str(counts["skip"]),
-        "errors": "0",
-    }
-    root = ET.Element("testsuites", totals)
-    suite = ET.SubElement(root, "testsuite", {"name": "klartext harness gate", **totals})
-    for result in report.results:
-        case = ET.SubElement(
-            suite, "testcase", {"classname": xml_text(run), "name": xml_text(result.name), "time": "0"}
+        if not json_:
+            _print_comparison(comparison, most=most)
+            return
+        print_json(
+            {
+                "total": comparison.total().as_json(),
+                "vignettes": [row.as_json() for row in comparison.strata()],
+                "fixed": [_changed_as_json(both) for both in comparison.fixed],
+                "broken": [_changed_as_json(both) for both in comparison.broken],
+                "notes": comparison.notes,
+            }
         )
-        said = xml_text(f"{result.value} (limit {result.limit}). {result.detail}".strip())
-        if result.status == "fail":
-            ET.SubElement(case, "failure", {"message": said}).text = said
-        elif result.status == "skip":
-            ET.SubElement(case, "skipped", {"message": xml_text(result.detail)})
-        else:
-            ET.SubElement(case, "system-out").text = said
-    ET.indent(root)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        ET.ElementTree(root).write(file, encoding="utf-8", xml_declaration=True)
-    except OSError as error:
-        raise BadData(f"{file} cannot be written ({error.strerror}). Choose another file with `--junit`.") from error
 
 
-def xml_text(text: str) -> str:
-    """XML 1.0 cannot hold every character, not even escaped."""
-    return _NOT_XML.sub("\ufffd", text)
-
-
-def comparison_as_json(comparison: Comparison) -> dict[str, Any]:
-    """Return everything as plain data."""
-    return {
-        "total": comparison.total().as_json(),
-        "vignettes": [row.as_json() for row in comparison.strata()],
-        "fixed": [_changed_as_json(both) for both in comparison.fixed],
-        "broken": [_changed_as_json(both) for both in comparison.broken],
-        "notes": comparison.notes,
-    }
-
-
-def print_comparison(comparison: Comparison, console: Console, *, most: int) -> None:
+def _print_comparison(comparison: Comparison, *, most: int) -> None:
     """Print the table and at most `most` questions of each kind."""
-    table = Table(title="Answered with the right pair", title_justify="left", box=box.SIMPLE_HEAD)
-    table.padding, table.show_edge = 0, False  # fits 80 columns
-    table.add_column("", no_wrap=True)
-    for name in ("n", "A", "B", "change", "95 %", "fixed", "broken", "p"):
-        table.add_column(name, justify="right", no_wrap=True)
+
+    def cells(row: Paired) -> list[str]:
+        interval = f"{_signed(row.change.low)} {_signed(row.change.high)}" if row.change else ""
+        shares = [share(row.before), share(row.after), _signed(row.difference), interval]
+        return [str(row.n), *shares, str(row.fixed), str(row.broken), chance(row.adjusted)]
+
+    names = ("n", "A", "B", "change", "95 %", "fixed", "broken", "p")
+    table = figures_table("Answered with the right pair", "", *names, padding=0)
     for row in comparison.strata():
-        table.add_row(row.name, *_cells(row))
+        table.add_row(row.name, *cells(row))
     table.add_section()
     total = comparison.total()
-    table.add_row("Total", *_cells(total), style="bold")
+    table.add_row("Total", *cells(total), style="bold")
+    console = plain_console()
     console.print(table)
     console.print("p: exact McNemar, two-sided; vignettes adjusted for their number (Holm).", style="dim")
     if total.detectable is not None:
@@ -171,19 +139,8 @@ def print_comparison(comparison: Comparison, console: Console, *, most: int) -> 
     _print_changed("Fixed", comparison.fixed, console, most=most)
 
 
-def _cells(row: Paired) -> list[str]:
-    interval = f"{_signed(row.change.low)} {_signed(row.change.high)}" if row.change else ""
-    shares = [_plain(row.before), _plain(row.after), _signed(row.difference), interval]
-    p_value = "<.001" if row.adjusted < 0.001 else _plain(row.adjusted)
-    return [str(row.n), *shares, str(row.fixed), str(row.broken), p_value]
-
-
-def _plain(share: float) -> str:
-    return f"{share:.3f}".removeprefix("0")
-
-
-def _signed(share: float) -> str:
-    return f"{share:+.3f}".replace("0.", ".", 1)
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("0.", ".", 1)
 
 
 def _print_changed(title: str, changed: list[Both], console: Console, *, most: int) -> None:
@@ -191,14 +148,11 @@ def _print_changed(title: str, changed: list[Both], console: Console, *, most: i
         return
     console.print(f"\n{title}: {len(changed)}", style="bold")
     for was, now in changed[:most]:
+        before, after = (outcome.answered_with or outcome.decision for outcome in (was, now))
         console.print(Text(f"  {now.text}"))
-        console.print(Text(f"    {now.pair_id} · {now.vignette} · {_told(was)} -> {_told(now)}", style="dim"))
+        console.print(Text(f"    {now.pair_id} · {now.vignette} · {before} -> {after}", style="dim"))
     if len(changed) > most:
         console.print(f"  … and {len(changed) - most} more: `--list {len(changed)}` or `--json` shows them.")
-
-
-def _told(outcome: Outcome) -> str:
-    return outcome.answered_with or outcome.decision
 
 
 def _changed_as_json(both: Both) -> dict[str, Any]:

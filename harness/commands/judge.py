@@ -1,115 +1,137 @@
 """`klartext harness judge`: have a model judge answers, and see how far it agrees with people.
 
-A live model as judge.
-
-A judge's report for the terminal."""
+What is slow to import is imported by the command that needs it.
+"""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from bot import BadData, Settings, friendly_errors
-from harness.commands.options import CatalogOption
-from harness.console import progress_bar
-from harness.generation.answering import Keeping
-from harness.judging.judge_prompts import JudgePrompt, load_instructions
-from harness.judging.judge_report import Against, BothOrders, JudgeReport, Selection
-from harness.llm.batch_files import ModelAnswer
-from harness.llm.contract import ModelCall, Request
-from harness.llm.opening import open_model
+from harness.commands.options import (
+    BudgetOption,
+    CatalogOption,
+    JsonOption,
+    ModelNameOption,
+    ParallelOption,
+    PromptsFileOption,
+    ReplayOption,
+    RunArgument,
+)
+from harness.console import plain_console, plain_table, print_json, progress_bar
+from harness.labelling.labels import Rater, Verdicts, label_files, load_labels
+from harness.llm.batch_files import ModelAnswer, read_answers, write_requests
+from harness.running.results import load_run
+from harness.running.run import load_outcomes
 
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
-ModeOption = Annotated[
-    Literal["label", "rate", "compare"],
-    typer.Option("--mode", help="Label as raters do, score aspects, or compare two runs."),
-]
-BesideOption = Annotated[
-    Path | None, typer.Option("--beside", help="Another run of the suite; needed to compare.", metavar="RUN")
-]
-ItemsOption = Annotated[
-    Literal["novel", "ambiguous", "all"],
-    typer.Option("--items", help="Answers to novel questions, ambiguous ones, or both."),
-]
-judge = typer.Typer(help="A model as judge, and how far it agrees with people.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from harness.judging.judge_prompts import JudgePrompt
+    from harness.judging.judge_report import Against, BothOrders, JudgeReport, Selection
+
+TemperatureOption = Annotated[float | None, typer.Option(min=0, max=2, help="Default: left open.")]
 NOTE = """\
 in sample: on the pairs that the aspects were chosen on. held out: on pairs that
 the choice had not seen (5 folds by question, 10 splits); trust this one. -: too
 few questions."""
 
 
-@judge.command("export")
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is judged, and how."""
+
+    mode: Annotated[
+        Literal["label", "rate", "compare"],
+        typer.Option("--mode", help="Label as raters do, score aspects, or compare two runs."),
+    ] = "label"
+    beside: Annotated[
+        Path | None, typer.Option("--beside", help="Another run of the suite; needed to compare.", metavar="RUN")
+    ] = None
+    items: Annotated[
+        Literal["novel", "ambiguous", "all"],
+        typer.Option("--items", help="Answers to novel questions, ambiguous ones, or both."),
+    ] = "all"
+    catalog: CatalogOption = "mammography"
+
+    def prompts(self, run: Path) -> list[JudgePrompt]:
+        """Return what a judge is asked about a run."""
+        from harness.judging.judge_prompts import plan
+
+        return plan(run, self.mode, beside=self.beside, items=self.items, catalog=self.catalog)
+
+
 def export(
     run: RunArgument,
-    out: Annotated[Path, typer.Option(help="Batch input file (JSONL) to write.")],
-    mode: ModeOption = "label",
-    beside: BesideOption = None,
-    items: ItemsOption = "all",
-    catalog: CatalogOption = "mammography",
-    model: Annotated[str, typer.Option(help="Model named in the requests.")] = "gpt-4o",
-    temperature: Annotated[float | None, typer.Option(min=0, max=2, help="Default: left open.")] = None,
+    out: PromptsFileOption,
+    judged: Judged,
+    model: ModelNameOption = "gpt-4o",
+    temperature: TemperatureOption = None,
 ) -> None:
     """Write what a judge is asked as an OpenAI Batch input file, to be answered by any model anywhere."""
-    from harness.judging.judge_prompts import plan, write_judge_prompts
-
     with friendly_errors():
-        prompts = plan(run, mode, beside=beside, items=items, catalog=catalog)
-        write_judge_prompts(prompts, out, model=model, temperature=temperature)
+        prompts = judged.prompts(run)
+        write_requests(prompts, out, model=model, temperature=temperature)
         print(f"{len(prompts)} prompts in {out}")
 
 
-@judge.command("import")
 def import_(
     run: RunArgument,
     files: Annotated[list[Path], typer.Argument(help="Batch output files (JSONL) with the answers.")],
     rater: Annotated[str, typer.Option(help="Name of the model. Default: as the answers say.", metavar="NAME")] = "",
 ) -> None:
     """Read a judge's answers into a run: labels beside those of people, scores and comparisons for `report`."""
-    from harness.llm.batch_files import read_answers
-
     with friendly_errors():
         _take(run, read_answers(files), rater)
 
 
-@judge.command("ask")
+@dataclass(frozen=True, slots=True)
+class Live:
+    """How a live judge is asked."""
+
+    temperature: TemperatureOption = None
+    parallel: ParallelOption = 4
+    budget: BudgetOption = None
+    replay: ReplayOption = False
+
+
 def ask(
     run: RunArgument,
     model: Annotated[str, typer.Option(help="Model at KLARTEXT_MODEL_URL.")],
-    mode: ModeOption = "label",
-    beside: BesideOption = None,
-    items: ItemsOption = "all",
-    catalog: CatalogOption = "mammography",
-    temperature: Annotated[float | None, typer.Option(min=0, max=2, help="Default: left open.")] = None,
-    parallel: Annotated[int, typer.Option(min=1, max=256, help="Requests under way at once.")] = 4,
-    budget: Annotated[float | None, typer.Option(min=0, help="Most to spend, in the price table's currency.")] = None,
-    replay: Annotated[bool, typer.Option("--replay/--record", help="Answer from the store only.")] = False,
+    judged: Judged,
+    live: Live,
 ) -> None:
     """Have a live model judge: what was answered is kept in the store, and not asked again."""
     from harness.generation.answering import Keeping
-    from harness.judging.judge_prompts import plan
-    from harness.llm.contract import ModelCall
+    from harness.llm import ModelCall, Request, open_model
 
     with friendly_errors():
-        prompts = plan(run, mode, beside=beside, items=items, catalog=catalog)
-        call = ModelCall(model, temperature, parallel=parallel)
-        _take(run, answers_of(prompts, call, Keeping(replay, budget=budget), job=f"judge {run.absolute()}"), model)
+        prompts, settings = judged.prompts(run), Settings.from_environment()
+        call = ModelCall(model, live.temperature, parallel=live.parallel)
+        terms = Keeping(live.replay, budget=live.budget).terms(settings, job=f"judge {run.absolute()}")
+        answers: dict[str, ModelAnswer] = {}
+        with open_model(settings, call, terms) as opened, progress_bar("prompts", len(prompts)) as advance:
+            for done in opened.complete([Request(prompt.id, prompt.messages) for prompt in prompts]):
+                answers[done.id] = ModelAnswer(done.id, done.text, model, done.problem)
+                advance()
+            for line in opened.notes:
+                print(line, file=sys.stderr)
+        _take(run, answers, model)
 
 
 def _take(run: Path, answers: Mapping[str, ModelAnswer], rater: str) -> None:
     from harness.judging.judge_answers import keep, take
-    from harness.labelling.labels import Rater
-    from harness.running.run import load_outcomes
 
     known = {outcome.id for outcome in load_outcomes(run)}
-    named = Rater(kind="model", name=rater or _model(list({answer.model for answer in answers.values()} - {""})))
+    models = list({answer.model for answer in answers.values()} - {""})
+    if not rater and len(models) != 1:
+        raise BadData(f"The answers name {len(models)} models. Say who judged: `--rater NAME`.")
+    named = Rater(kind="model", name=rater or models[0])
     taken = take(answers, rater=named, known=known)
     if taken.strange:
         raise BadData(
@@ -124,63 +146,40 @@ def _take(run: Path, answers: Mapping[str, ModelAnswer], rater: str) -> None:
     )
 
 
-def _model(names: list[str]) -> str:
-    if len(names) != 1:
-        raise BadData(f"The answers name {len(names)} models. Say who judged: `--rater NAME`.")
-    return names[0]
-
-
-@judge.command("report")
 def report(
     run: RunArgument,
     by: Annotated[Literal["person", "model"], typer.Option(help="Whose labels to compare with.")] = "person",
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: JsonOption = False,
 ) -> None:
     """Show how far each judge agrees with labels: scores, both orders, and the aspects that agree best."""
     from harness.judging.judge_answers import judges_of
     from harness.judging.judge_report import report_of
-    from harness.labelling.labels import Verdicts, label_files, load_labels
-    from harness.running.results import load_run
 
     with friendly_errors():
         judges = judges_of(run)
         if not judges:
             raise BadData(f"{run} has no judge's scores. Run `klartext harness judge export {run} --mode rate`.")
-        labels = load_labels(label_files(run, load_run(run).identity.get("suite", "")))
+        labels = load_labels(label_files(run, load_run(run).suite))
         verdicts = Verdicts([label for label in labels if label.rater.kind == by])
         reports = [report_of(run, name, verdicts) for name in judges]
         if json_:
-            print(json.dumps({"by": by, "judges": [each.as_json() for each in reports]}, indent=2, ensure_ascii=False))
+            print_json({"by": by, "judges": [each.as_json() for each in reports]})
             return
         for each in reports:
-            print_judge(each, "people" if by == "person" else "models", Console(highlight=False, markup=False))
+            _print_judge(each, "people" if by == "person" else "models")
 
 
-def answers_of(
-    prompts: Sequence[JudgePrompt], call: ModelCall, keeping: Keeping, *, job: str
-) -> dict[str, ModelAnswer]:
-    """Ask every prompt and return the answers by prompt id; those already in the store are not asked again.
-
-    Raises:
-        UserFixable: The model cannot be asked, or the budget is reached; what was answered is in the store.
-    """
-    settings = Settings.from_environment()
-    answers: dict[str, ModelAnswer] = {}
-    with open_model(settings, call, keeping.terms(settings, job=job)) as model, progress_bar("prompts") as bar:
-        task = bar.add_task("prompts", total=len(prompts))
-        for completion in model.complete([Request(prompt.id, prompt.messages) for prompt in prompts]):
-            answers[completion.id] = ModelAnswer(completion.id, completion.text, call.model, completion.problem)
-            bar.advance(task)
-        for line in model.notes:
-            print(line, file=sys.stderr)
-    return answers
-
-
-def print_judge(report: JudgeReport, whose: str, console: Console) -> None:
+def _print_judge(report: JudgeReport, whose: str) -> None:
     """Print what a judge said and how far it agrees with labels by people (or by models, if so asked)."""
+    console = plain_console()
     console.print(f"Judge {report.judge}, beside labels by {whose}\n", style="bold")
     if report.aspects:
-        console.print(_aspects(report, whose))
+        title = "Scores by aspect, share of the highest"
+        table = _table(title, "aspect", "n", "mean", f"tau with {whose}", "labelled")
+        for aspect in report.aspects:
+            cells = (str(aspect.n), f"{aspect.mean:.3f}", _number(aspect.tau), str(aspect.labelled))
+            table.add_row(aspect.name, *cells, style="bold" if aspect.name == "total" else "")
+        console.print(table)
     if report.orders is not None:
         console.print(_orders(report.orders))
     for name, found in (("Comparison", report.compared), ("Rating", report.rated)):
@@ -195,17 +194,9 @@ def print_judge(report: JudgeReport, whose: str, console: Console) -> None:
 
 
 def _table(title: str, *headings: str) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    table = plain_table(title)
     for number, heading in enumerate(headings):
         table.add_column(heading, justify="right" if number else "left")
-    return table
-
-
-def _aspects(report: JudgeReport, whose: str) -> Table:
-    table = _table("Scores by aspect, share of the highest", "aspect", "n", "mean", f"tau with {whose}", "labelled")
-    for aspect in report.aspects:
-        cells = (str(aspect.n), f"{aspect.mean:.3f}", _number(aspect.tau), str(aspect.labelled))
-        table.add_row(aspect.name, *cells, style="bold" if aspect.name == "total" else "")
     return table
 
 
@@ -221,12 +212,13 @@ def _orders(orders: BothOrders) -> str:
 
 def _against(found: Against) -> str:
     between = f" [{found.interval.low:.2f}, {found.interval.high:.2f}]" if found.interval else ""
-    return (
-        f"n {found.n}, agreement {found.agreement:.3f}{between}, kappa {_number(found.kappa)}, tau {_number(found.tau)}"
-    )
+    kappa, tau = _number(found.kappa), _number(found.tau)
+    return f"n {found.n}, agreement {found.agreement:.3f}{between}, kappa {kappa}, tau {tau}"
 
 
 def _selection(selection: Selection) -> Table:
+    from harness.judging.judge_prompts import load_instructions
+
     names = [aspect.id for aspect in load_instructions().aspects]
     title = f"Aspects chosen by {selection.measure}, {selection.pairs} pairs"
     table = _table(title, "search", "in sample", "held out", "aspects")

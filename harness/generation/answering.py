@@ -1,6 +1,4 @@
-"""Answer prompts with a model, as lines of an OpenAI Batch output file: what `prompts import` reads.
-
-`klartext harness generate`: prompts become answers beside the suite, under a budget and from a store."""
+"""Answer prompts with a model, as lines of an OpenAI Batch output file, under a budget and from a store."""
 
 from __future__ import annotations
 
@@ -15,6 +13,7 @@ from typing import Any
 
 from bot import BadData, Settings, Unreachable
 from harness.console import progress_bar
+from harness.files import cut_unfinished, writing
 from harness.llm.batch_files import read_answers
 from harness.llm.contract import Completion, Mode, Model, ModelCall, Request, Terms, key_of, usage_of
 from harness.llm.opening import open_model
@@ -37,9 +36,22 @@ def requests_for(prompts: Sequence[Prompt], *, structured: bool = False) -> list
 
 
 def still_open(requests: Sequence[Request], call: ModelCall, out: Path) -> list[Request]:
-    """Return the requests that `out` has no good answer to; raise BadData when its answers are to other requests."""
-    done = _answered(out, {request.id: key_of(request, call) for request in requests})
-    return [request for request in requests if request.id not in done]
+    """Return the requests that `out` has no good answer to; a line that a kill left unfinished is cut off.
+
+    Raises:
+        BadData: Its answers are to other requests, or it cannot be written.
+    """
+    keys = {request.id: key_of(request, call) for request in requests}
+    with writing(out, "Choose another folder with `--suites`."), out.open("ab+") as file:
+        cut_unfinished(file)
+    answers = {id_: answer for id_, answer in read_answers([out]).items() if not answer.problem}
+    other = [id_ for id_, answer in answers.items() if answer.key and id_ in keys and answer.key != keys[id_]]
+    if other:
+        raise BadData(
+            f"{out} holds {len(other)} answers to other requests, for example {other[0]}: model, temperature, seed or "
+            "prompts have changed since. Give the same as then, or another `--name`, or remove the file."
+        )
+    return [request for request in requests if request.id not in answers]
 
 
 def answer_into(
@@ -60,7 +72,13 @@ def answer_into(
             failed += [completion] if completion.problem else []
             each(completion)
     if failed:
-        raise _unanswered(failed, out)
+        reasons = Counter(completion.problem for completion in failed)
+        said = ", ".join(f"{reason}: {number}" for reason, number in reasons.most_common(5))
+        raise Unreachable(
+            f"{len(failed)} prompts have no answer ({said}), for example {failed[0].id}; {out} keeps the others. Run "
+            "this again to ask for the missing ones, or make the suite without them by `klartext harness prompts "
+            "import`."
+        )
 
 
 def kept_completions(
@@ -79,34 +97,6 @@ def kept_completions(
         replayed = request.id not in fresh
         completions.append(Completion(request.id, answer.content, usage=usage, cost=cost, replayed=replayed))
     return completions
-
-
-def _unanswered(failed: Sequence[Completion], out: Path) -> Unreachable:
-    reasons = Counter(completion.problem for completion in failed)
-    said = ", ".join(f"{reason}: {number}" for reason, number in reasons.most_common(5))
-    return Unreachable(
-        f"{len(failed)} prompts have no answer ({said}), for example {failed[0].id}; {out} keeps the others. Run this "
-        "again to ask for the missing ones, or make the suite without them by `klartext harness prompts import`."
-    )
-
-
-def _answered(out: Path, keys: dict[str, str]) -> set[str]:
-    """Return the prompts that `out` has a good answer to; cut off a line that a kill left unfinished."""
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with out.open("ab+") as file:
-            file.seek(0)
-            file.truncate(file.read().rfind(b"\n") + 1)
-    except OSError as error:
-        raise BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--suites`.") from error
-    answers = {id_: answer for id_, answer in read_answers([out]).items() if not answer.problem}
-    other = [id_ for id_, answer in answers.items() if answer.key and id_ in keys and answer.key != keys[id_]]
-    if other:
-        raise BadData(
-            f"{out} holds {len(other)} answers to other requests, for example {other[0]}: model, temperature, seed or "
-            "prompts have changed since. Give the same as then, or another `--name`, or remove the file."
-        )
-    return set(answers)
 
 
 def _line(completion: Completion) -> dict[str, Any]:
@@ -164,29 +154,23 @@ def answer_with_model(
     terms = keeping.terms(settings, job=f"generate {out.absolute()}")
     requests = requests_for(prompts, structured=structured)
     asked_now: list[str] = []
-
-    with open_model(settings, call, terms) as model, progress_bar("prompts") as bar:
-        task = bar.add_task("prompts", total=len(prompts))
-
-        def note(completion: Completion) -> None:
-            bar.advance(task)
-            if not completion.replayed:
-                asked_now.append(completion.id)
-
+    with open_model(settings, call, terms) as model:
         todo = still_open(requests, call, out)
-        bar.advance(task, len(requests) - len(todo))
         try:
-            answer_into(out, model, todo, each=note)
+            with progress_bar("prompts", len(prompts)) as advance:
+                advance(len(requests) - len(todo))
+
+                def note(completion: Completion) -> None:
+                    advance()
+                    if not completion.replayed:
+                        asked_now.append(completion.id)
+
+                answer_into(out, model, todo, each=note)
         finally:
-            bar.stop()
-            _account(requests, call, terms, out, asked_now)
+            prices = load_prices(terms.prices)
+            completions = kept_completions(requests, out, call, prices, asked_now=asked_now)
+            costs = add_up(prices.currency, requests, completions)
+            write_costs(costs, out.with_name(out.name.removesuffix(".answers.jsonl") + ".costs.json"))
+            print(in_words(costs))
             for line in model.notes:
                 print(line, file=sys.stderr)
-
-
-def _account(requests: Sequence[Request], call: ModelCall, terms: Terms, out: Path, asked_now: Sequence[str]) -> None:
-    prices = load_prices(terms.prices)
-    completions = kept_completions(requests, out, call, prices, asked_now=asked_now)
-    costs = add_up(prices.currency, requests, completions)
-    write_costs(costs, out.with_name(out.name.removesuffix(".answers.jsonl") + ".costs.json"))
-    print(in_words(costs))

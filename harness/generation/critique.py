@@ -1,6 +1,4 @@
-"""How a critic and a corrector are asked, in words that lie with the vignettes.
-
-Read the scores out of a critic's answer, however it was written. Pure.
+"""How a critic and a corrector are asked, and how scores are read out of what the critic wrote.
 
 Asked for a JSON object, models also send one in a fence, with remarks around it, nested, with "4/5" for a number, or a
 list with the scores at the ends of lines. What is not clearly a score from 0 to 5 of an aspect is no score: a critique
@@ -16,10 +14,10 @@ from dataclasses import dataclass, replace
 from string import Template
 from typing import Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from bot import BadData, Catalog, data_folder, fold
+from harness.files import Record, read_record
 from harness.patients.prompts import Prompt
 from harness.patients.suites import Question
 from harness.patients.vignettes import Vignette
@@ -35,11 +33,7 @@ _PAIR = re.compile(r'"([^"\n]{1,60})"\s*:\s*("[^"\n]*"|-?\d+(?:[.,]\d+)?)')
 _LEAD = re.compile(r"^[\s>*_#|`\-•–\d.)(]+")
 
 
-class _Edge(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Aspect(_Edge):
+class Aspect(Record):
     """One thing that a question is scored by, 0 to 5."""
 
     key: str = Field(pattern=r"^[a-z]+$")
@@ -47,7 +41,7 @@ class Aspect(_Edge):
     asks: str
 
 
-class RefineTexts(_Edge):
+class RefineTexts(Record):
     """The words of critique and correction in one language."""
 
     aspects: tuple[Aspect, ...] = Field(min_length=1)
@@ -64,10 +58,8 @@ class RefineTexts(_Edge):
 def load_refine_texts(language: str) -> RefineTexts:
     """Load the words for a language; raise BadData when nobody wrote them."""
     path = data_folder("vignettes") / "tasks" / f"refine-{language}.yaml"
-    try:
-        return RefineTexts.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
-        raise BadData(f"Critique in {language!r} cannot be read. Write {path} after the German one.") from error
+    problem = f"Critique in {language!r} cannot be read. Write {path} after the German one."
+    return read_record(path, RefineTexts, problem)
 
 
 @dataclass(frozen=True)

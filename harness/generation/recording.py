@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from bot import BadData, LanguageDetector, fold
 from harness.generation.parse import parse_answer, split_unfinished
 from harness.llm.batch_files import ModelAnswer
 from harness.patients.prompts import Prompt
 from harness.patients.suites import Dropped, Question, QuestionSource, Recording
+
+
+class Answerer(Protocol):
+    """Answers prompts: an endpoint, a batch, or a person at a file."""
+
+    def __call__(self, prompts: Sequence[Prompt], /) -> Mapping[str, ModelAnswer]:
+        """Return answers by prompt id; what cannot be answered is left out."""
+        ...
 
 
 def record(
@@ -48,34 +57,27 @@ def record(
         written = source.model_copy(update={"model": answer.model or None, "prompt": prompt.hash})
         # The prompt for novel questions is asked more than once and may bring the same question again.
         earlier = seen.setdefault((prompt.kind, prompt.pair_id, prompt.vignette), set())
-        fresh, again = _fresh(parsed.questions, earlier, prompt.id)
-        questions.extend(_questions(prompt, fresh, written))
-        dropped.extend((*parsed.dropped, *again))
-        if len(fresh) < prompt.count:
-            short[prompt.id] = prompt.count - len(fresh)
+        dropped.extend(parsed.dropped)
+        number = 0
+        for text in parsed.questions:
+            if fold(text) in earlier:
+                dropped.append(Dropped(prompt.id, text, "duplicate"))
+                continue
+            earlier.add(fold(text))
+            number += 1
+            questions.append(_question(prompt, number, text, written))
+        if number < prompt.count:
+            short[prompt.id] = prompt.count - number
     return Recording(tuple(questions), tuple(dropped), short)
 
 
-def _fresh(texts: Iterable[str], earlier: set[str], prompt_id: str) -> tuple[list[str], list[Dropped]]:
-    fresh: list[str] = []
-    again: list[Dropped] = []
-    for text in texts:
-        if fold(text) in earlier:
-            again.append(Dropped(prompt_id, text, "duplicate"))
-        else:
-            earlier.add(fold(text))
-            fresh.append(text)
-    return fresh, again
-
-
-def _questions(prompt: Prompt, texts: Sequence[str], source: QuestionSource) -> Iterable[Question]:
-    for number, text in enumerate(texts, 1):
-        yield Question(
-            id=f"{prompt.id}/{number}",
-            text=text,
-            lang=prompt.language,
-            vignette=prompt.vignette,
-            pair_id=prompt.pair_id,
-            kind=prompt.kind,
-            source=source,
-        )
+def _question(prompt: Prompt, number: int, text: str, source: QuestionSource) -> Question:
+    return Question(
+        id=f"{prompt.id}/{number}",
+        text=text,
+        lang=prompt.language,
+        vignette=prompt.vignette,
+        pair_id=prompt.pair_id,
+        kind=prompt.kind,
+        source=source,
+    )

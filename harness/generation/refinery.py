@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
-from bot import BadData, Catalog, fold, load_catalog, locate
+from bot import BadData, fold, load_catalog, locate
+from harness.files import append_durably, as_lines, cut_unfinished, numbered_lines, replace_text, writing
 from harness.generation.critique import Asking, load_refine_texts
+from harness.generation.recording import Answerer
 from harness.generation.rounds import Progress, Track, replay
-from harness.llm.batch_files import ModelAnswer, read_answers, write_prompts
-from harness.patients.prompts import Prompt
+from harness.llm.batch_files import ModelAnswer, read_answers, write_requests
 from harness.patients.suites import (
     Dropped,
     Question,
@@ -28,14 +28,6 @@ from harness.patients.suites import (
 from harness.patients.vignettes import ALL, load_vignettes
 
 IDENTITY, ANSWERS, PROMPTS, ROUNDS_FILE = "refine.json", "answers.jsonl", "prompts.jsonl", "rounds.jsonl"
-
-
-class Asker(Protocol):
-    """Answers prompts: an endpoint, a batch, or a person at a file."""
-
-    def __call__(self, prompts: Sequence[Prompt], /) -> Mapping[str, ModelAnswer]:
-        """Return answers by prompt id; what cannot be answered is left out."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -71,7 +63,11 @@ class Refinery:
                 f"The suite {loaded.meta.name!r} holds no paraphrase to refine. Choose another with `--suite`."
             )
         content = load_catalog(locate(catalog), language)
-        _require_pairs(questions, content)
+        unknown = sorted({one.pair_id or "" for one in questions} - set(content.by_id))
+        if unknown:
+            raise BadData(
+                f"The suite asks for pairs that {content.ref} lacks, for example {unknown[0]!r}. Give `--catalog`."
+            )
         known = {vignette.id: vignette for vignette in load_vignettes(language, vignettes, names=[ALL])}
         _claim(folder, {"suite": loaded.meta.name, "suite_hash": loaded.meta.sha256, "questions": str(len(questions))})
         return cls(folder, loaded, Asking(load_refine_texts(language), content, known), questions)
@@ -93,26 +89,23 @@ class Refinery:
                 f"{len(strange)} answers belong to no critique or correction, for example {strange[0]!r}. "
                 f"Give the answers to {self.folder / PROMPTS}."
             )
-        self._cut_off()
+        # A kill may have left a line unfinished.
+        with writing(self.answers_file, "Choose another `--out`."), self.answers_file.open("ab+") as stream:
+            cut_unfinished(stream)
         have = {key for key, answer in self._answers().items() if not answer.problem}
-        fresh = []
-        for file in files:
-            for line in file.read_text(encoding="utf-8").split("\n"):
-                if line.strip() and str(json.loads(line)["custom_id"]) not in have:
-                    fresh.append(line.strip())
-        with self.answers_file.open("a", encoding="utf-8") as stream:
-            stream.write("".join(f"{line}\n" for line in fresh))
-            stream.flush()
-            os.fsync(stream.fileno())
+        lines = [line.strip() for file in files for _, line in numbered_lines(file)]
+        fresh = [line for line in lines if str(json.loads(line)["custom_id"]) not in have]
+        with self.answers_file.open("ab") as stream:
+            append_durably(stream, "".join(f"{line}\n" for line in fresh).encode())
         return len(fresh)
 
-    def advance(self, asker: Asker | None = None) -> Progress:
+    def advance(self, answerer: Answerer | None = None) -> Progress:
         """Go through the rounds as far as answers reach, asking for what is missing when there is someone to ask."""
         answers = dict(self._answers())
         progress = replay(self.questions, self.asking, answers)
-        while asker is not None and progress.pending:
+        while answerer is not None and progress.pending:
             before = {prompt.id for prompt in progress.pending}
-            answers.update(asker(progress.pending))
+            answers.update(answerer(progress.pending))
             progress = replay(self.questions, self.asking, answers)
             if before == {prompt.id for prompt in progress.pending}:
                 break  # nobody answered: what is left is exported
@@ -121,17 +114,14 @@ class Refinery:
     def keep(self, progress: Progress, *, model: str, temperature: float | None) -> None:
         """Write every round with its provenance, and the prompts that wait."""
         lines = [
-            json.dumps(
-                {"question_id": track.question.id, **one.as_json(), "stopped": _stopped_in(track, one.number)},
-                ensure_ascii=False,
-            )
+            # Why a question stopped stands in its last round only.
+            {"question_id": track.question.id, **asdict(one), "stopped": track.stopped if one is last else None}
             for track in progress.tracks
+            for last in track.rounds[-1:]
             for one in track.rounds
         ]
-        partial = (self.folder / ROUNDS_FILE).with_suffix(".partial")
-        partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        partial.replace(self.folder / ROUNDS_FILE)
-        write_prompts(progress.pending, self.folder / PROMPTS, model=model, temperature=temperature)
+        replace_text(self.folder / ROUNDS_FILE, as_lines(lines))
+        write_requests(progress.pending, self.folder / PROMPTS, model=model, temperature=temperature)
 
     def write_suite(
         self, progress: Progress, folder: Path, *, answered: Literal["live", "offline"], note: str
@@ -157,27 +147,8 @@ class Refinery:
             today=date.today(),
         )
 
-    def _cut_off(self) -> None:
-        """Remove a line that a kill left unfinished."""
-        try:
-            with self.answers_file.open("ab+") as stream:
-                stream.seek(0)
-                stream.truncate(stream.read().rfind(b"\n") + 1)
-        except OSError as error:
-            raise BadData(
-                f"{self.answers_file} cannot be written ({error.strerror}). Choose another `--out`."
-            ) from error
-
     def _answers(self) -> dict[str, ModelAnswer]:
         return read_answers([self.answers_file]) if self.answers_file.is_file() else {}
-
-
-def _require_pairs(questions: Sequence[Question], catalog: Catalog) -> None:
-    unknown = sorted({one.pair_id or "" for one in questions} - set(catalog.by_id))
-    if unknown:
-        raise BadData(
-            f"The suite asks for pairs that {catalog.ref} lacks, for example {unknown[0]!r}. Give `--catalog`."
-        )
 
 
 def _claim(folder: Path, identity: dict[str, str]) -> None:
@@ -195,11 +166,6 @@ def _claim(folder: Path, identity: dict[str, str]) -> None:
         raise BadData(f"{folder} cannot be written ({error.strerror}). Choose another `--out`.") from error
     except ValueError as error:
         raise BadData(f"{path} does not say what is refined here. Choose another `--out`.") from error
-
-
-def _stopped_in(track: Track, number: int) -> str | None:
-    """Return why a question stopped, on its last round only."""
-    return track.stopped if number == track.rounds[-1].number else None
 
 
 def _refined(track: Track, source: QuestionSource) -> Question:

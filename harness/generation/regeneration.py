@@ -2,27 +2,22 @@
 
 Whoever answers prompts may be an endpoint or nobody: offline, the prompts that are still missing are exported, and
 their answers are imported together with the first ones. The same answers always lead to the same suite.
-
-
-What `klartext harness prompts import` and `generate` do with questions unlike their vignette."""
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from string import Template
-from typing import Literal, Protocol
+from typing import Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from bot import BadData, LanguageDetector, data_folder, fold
-from harness.commands.suites import NAMES
-from harness.generation.recording import record
-from harness.llm.batch_files import ModelAnswer, write_prompts
-from harness.patients.fidelity import FidelityJudge, Miss
+from bot import LanguageDetector, data_folder, fold
+from harness.files import Record, read_record
+from harness.generation.recording import Answerer, record
+from harness.llm.batch_files import ModelAnswer, write_requests
+from harness.patients.fidelity import MEASURES, FidelityJudge, Miss
 from harness.patients.prompts import Prompt
 from harness.patients.suites import Dropped, Question, QuestionSource, Recording
 
@@ -31,25 +26,15 @@ UNLIKE = "unlike its vignette"
 _MARK = "#"  # a prompt that is asked again has the id of the first with this and the round: paraphrase/v/pain#2
 
 
-class Answerer(Protocol):
-    """Answers prompts: an endpoint, a batch, or a person at a file."""
-
-    def __call__(self, prompts: Sequence[Prompt], /) -> Mapping[str, ModelAnswer]:
-        """Return answers by prompt id; what cannot be answered is left out."""
-        ...
-
-
-class AgainTexts(BaseModel):
+class AgainTexts(Record):
     """How a model is asked once more, in one language."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     again: str
     unfit: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Completed:
+class Regenerated:
     """A recording without questions unlike their patients.
 
     Attributes:
@@ -72,9 +57,18 @@ class _State:
     seen: dict[str, set[str]] = field(default_factory=dict)
     unfit: dict[str, list[tuple[str, tuple[Miss, ...]]]] = field(default_factory=dict)
 
+    def missing(self, prompt: Prompt) -> int:
+        """Return how many questions a prompt still lacks."""
+        return prompt.count - len(self.questions.get(prompt.id, ()))
+
+    def recording(self, prompts: Sequence[Prompt]) -> Recording:
+        questions = tuple(question for prompt in prompts for question in self.questions.get(prompt.id, ()))
+        short = {prompt.id: gap for prompt in prompts if (gap := self.missing(prompt)) > 0}
+        return Recording(questions, tuple(self.dropped), short)
+
 
 @dataclass(frozen=True)
-class Completion:
+class Regeneration:
     """Fills a plan of prompts with questions that look like their patients.
 
     Attributes:
@@ -93,7 +87,7 @@ class Completion:
 
     def run(
         self, prompts: Sequence[Prompt], answers: Mapping[str, ModelAnswer], answerer: Answerer | None = None
-    ) -> Completed:
+    ) -> Regenerated:
         """Reject, and ask again for what is missing, until nothing is or the limit is reached.
 
         Args:
@@ -110,16 +104,16 @@ class Completion:
         record([], unknown, detector=self.detector, source=self.source)  # raises when there is any
         while True:
             self._take(asked, known, state)
-            asked = self._again(prompts, state, number + 1)
+            asked = list(self._again(prompts, state, number + 1))
             if not asked or number == self.rounds:
-                return Completed(_recording(prompts, state), (), number)
+                return Regenerated(state.recording(prompts), (), number)
             unanswered = [prompt for prompt in asked if prompt.id not in known or known[prompt.id].problem]
             if unanswered and answerer is not None:
                 known.update(answerer(unanswered))
                 unanswered = []
             if unanswered:
                 self._take([prompt for prompt in asked if prompt not in unanswered], known, state)
-                return Completed(_recording(prompts, state), tuple(unanswered), number)
+                return Regenerated(state.recording(prompts), tuple(unanswered), number)
             number += 1
 
     def _take(self, asked: Sequence[Prompt], answers: Mapping[str, ModelAnswer], state: _State) -> None:
@@ -128,7 +122,7 @@ class Completion:
         recording = record(asked, given, detector=self.detector, source=self.source)
         state.dropped.extend(recording.dropped)
         for question in recording.questions:
-            first = _first(question.id)
+            first = question.id.rpartition("/")[0].partition(_MARK)[0]
             # Novel questions are asked for in several prompts, which must not bring the same one.
             seen = state.seen.setdefault(first if question.pair_id else f"novel/{question.vignette}", set())
             missed = self.judge.judge(question.id, question.text, question.vignette).misses
@@ -141,22 +135,19 @@ class Completion:
                 state.questions.setdefault(first, []).append(question)
             seen.add(fold(question.text))
 
-    def _again(self, prompts: Sequence[Prompt], state: _State, number: int) -> list[Prompt]:
-        """Return the prompts of the next round: those that lack questions, with what was there already."""
-        gaps = {prompt.id: prompt.count - len(state.questions.get(prompt.id, ())) for prompt in prompts}
-        return [self._prompt_again(p, gaps[p.id], state, number) for p in prompts if gaps[p.id] > 0]
-
-    def _prompt_again(self, prompt: Prompt, missing: int, state: _State, number: int) -> Prompt:
-        kept = [question.text for question in state.questions.get(prompt.id, ())]
-        unfit = [
-            f"{text} ({', '.join(self._why(m) for m in misses)})" for text, misses in state.unfit.get(prompt.id, ())
-        ]
-        lines = "\n".join(f"- {line}" for line in (*kept, *unfit)) or "-"
-        task = Template(self.texts.again).substitute(task=_counting(prompt, missing), unfit=lines)
-        return replace(prompt, id=f"{prompt.id}{_MARK}{number}", task=task, count=missing)
-
-    def _why(self, miss: Miss) -> str:
-        return self.texts.unfit[f"{miss.measure} {miss.side}"]
+    def _again(self, prompts: Sequence[Prompt], state: _State, number: int) -> Iterator[Prompt]:
+        """Yield the prompts of the next round: those that lack questions, with what was there already."""
+        for prompt, missing in ((prompt, state.missing(prompt)) for prompt in prompts):
+            if missing > 0:
+                kept = [question.text for question in state.questions.get(prompt.id, ())]
+                why = self.texts.unfit
+                unfit = [
+                    f"{text} ({', '.join(why[f'{miss.measure} {miss.side}'] for miss in misses)})"
+                    for text, misses in state.unfit.get(prompt.id, ())
+                ]
+                lines = "\n".join(f"- {line}" for line in (*kept, *unfit)) or "-"
+                task = Template(self.texts.again).substitute(task=_counting(prompt, missing), unfit=lines)
+                yield replace(prompt, id=f"{prompt.id}{_MARK}{number}", task=task, count=missing)
 
 
 def _counting(prompt: Prompt, missing: int) -> str:
@@ -165,26 +156,11 @@ def _counting(prompt: Prompt, missing: int) -> str:
     return f"{head}{missing}{rest}" if found else prompt.task
 
 
-def _first(question_id: str) -> str:
-    """Return the id of the first prompt that a question goes back to: ``a/b/c#2/1`` to ``a/b/c``."""
-    return question_id.rpartition("/")[0].partition(_MARK)[0]
-
-
-def _recording(prompts: Sequence[Prompt], state: _State) -> Recording:
-    questions = tuple(question for prompt in prompts for question in state.questions.get(prompt.id, ()))
-    short = {p.id: p.count - len(state.questions.get(p.id, ())) for p in prompts}
-    return Recording(questions, tuple(state.dropped), {key: gap for key, gap in short.items() if gap > 0})
-
-
 def load_again(language: str) -> AgainTexts:
     """Load how a model is asked once more; raise BadData when that was not written for the language."""
     path = data_folder("vignettes") / "tasks" / f"again-{language}.yaml"
-    try:
-        return AgainTexts.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
-        raise BadData(
-            f"How to ask once more in {language!r} cannot be read. Write {path} after the German one."
-        ) from error
+    problem = f"How to ask once more in {language!r} cannot be read. Write {path} after the German one."
+    return read_record(path, AgainTexts, problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,12 +193,15 @@ class Sifting:
             return recording
         language = prompts[0].language
         judge = FidelityJudge.open(language, self.vignettes)
-        completion = Completion(judge, detector, source, load_again(language))
+        completion = Regeneration(judge, detector, source, load_again(language))
         completed = completion.run(prompts, answers, answerer)
         rejected = completed.recording.reasons.get(UNLIKE, 0)
         print(f"fidelity: {rejected} questions rejected as unlike their vignette, {completed.rounds} rounds")
         if self.missing is not None and completed.missing:
-            write_prompts(completed.missing, self.missing, model=_model(answers), temperature=source.temperature)
+            # The model that gave most of the answers.
+            named = Counter(answer.model for answer in answers.values() if answer.model)
+            model = named.most_common(1)[0][0] if named else "gpt-4o"
+            write_requests(completed.missing, self.missing, model=model, temperature=source.temperature)
             count = sum(prompt.count for prompt in completed.missing)
             print(f"{count} questions are missing: {len(completed.missing)} prompts in {self.missing}.")
             print("Have them answered, and import all answers together; no suite was written yet.")
@@ -240,10 +219,4 @@ class Sifting:
         for drift in judge.drift(judged):
             for one in drift.measures:
                 if one.verdict not in ("fits", "too few"):
-                    print(f"fidelity: {drift.vignette} {one.verdict} in {NAMES[one.measure]}")
-
-
-def _model(answers: Mapping[str, ModelAnswer]) -> str:
-    """Return the model that gave most of the answers."""
-    named = Counter(answer.model for answer in answers.values() if answer.model)
-    return named.most_common(1)[0][0] if named else "gpt-4o"
+                    print(f"fidelity: {drift.vignette} {one.verdict} in {MEASURES[one.measure]}")

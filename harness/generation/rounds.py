@@ -1,11 +1,10 @@
-"""The rounds of critique and correction, replayed from the answers that there are. Pure.
+"""The rounds of critique and correction, replayed from the answers that there are, and their means by round. Pure.
 
 Siblings (all paraphrases of a pair by one patient) go through the rounds side by side, since one aspect is that they
 differ: everyone's critique in a round sees the texts that the others have in it. The same answers always lead to the
-same rounds, so a process that is killed, or answers that come from elsewhere, lose nothing.
-
-
-Round-wise means and standard deviations, as in Table 4 of MCQG-C++ (seed paper 000). Pure."""
+same rounds, so a process that is killed, or answers that come from elsewhere, lose nothing. The table of means and
+standard deviations is Table 4 of MCQG-C++ (seed paper 000).
+"""
 
 from __future__ import annotations
 
@@ -54,9 +53,6 @@ class Round:
     critique: str
     writer: str | None = None
     correction: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 @dataclass(frozen=True, slots=True)

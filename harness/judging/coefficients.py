@@ -16,7 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from harness.scoring.statistics import Interval, wilson
+from harness.statistics import Interval, wilson
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -92,7 +92,11 @@ Coefficient = Callable[[Patterns, Floats], Parts]
 
 def percentage(patterns: Patterns, weights: Floats) -> Parts:
     """Return the share of agreeing pairs of raters, averaged over items; nothing is taken off for chance."""
-    agreed = _agreeing(patterns)
+    # The share of agreeing pairs of raters for each pattern; 0 where there is no pair.
+    n = patterns.raters
+    pairs = n * (n - 1)
+    agreeing = (patterns.counts * (patterns.counts - 1)).sum(axis=1)
+    agreed = np.asarray(np.divide(agreeing, pairs, out=np.zeros_like(n), where=pairs > 0))
     both = patterns.raters >= 2
     observed = (weights[:, both] @ agreed[both]) / weights[:, both].sum(axis=1)
     return Parts(observed, np.zeros_like(observed))
@@ -172,14 +176,6 @@ def ac1(patterns: Patterns, weights: Floats) -> Parts:
     return Parts(percentage(patterns, weights).observed, chance)
 
 
-def _agreeing(patterns: Patterns) -> Floats:
-    """Return the share of agreeing pairs of raters for each pattern; 0 where there is no pair."""
-    n = patterns.raters
-    pairs = n * (n - 1)
-    agreeing = (patterns.counts * (patterns.counts - 1)).sum(axis=1)
-    return np.asarray(np.divide(agreeing, pairs, out=np.zeros_like(n), where=pairs > 0))
-
-
 def point(coefficient: Coefficient, ratings: Ratings) -> float | None:
     """Return a coefficient; None without an item that two raters labelled, or when chance alone explains everything."""
     pairable = ratings.pairable
@@ -251,10 +247,6 @@ def estimate(coefficient: Coefficient, ratings: Ratings, *, rng: Generator, draw
     if n < MIN_ITEMS:
         return Estimate(value, None, n, f"fewer than {MIN_ITEMS} items")
     resampled = coefficient(patterns, rng.multinomial(n, often / n, size=draws).astype(np.float64)).value
-    return _bounded(value, resampled, n, chance=float(parts.chance[0]))
-
-
-def _bounded(value: float, resampled: Floats, n: int, *, chance: float) -> Estimate:
     defined = resampled[~np.isnan(resampled)]
     if len(defined) < MIN_DEFINED * len(resampled):
         return Estimate(value, None, n, "nearly all labels are the same")
@@ -264,5 +256,5 @@ def _bounded(value: float, resampled: Floats, n: int, *, chance: float) -> Estim
     bound = wilson(n, n)
     if value < 1 - 1e-9 or bound is None:
         return Estimate(value, None, n, "every item is like the others")
-    low = 1 - (1 - bound.low) / (1 - chance)
+    low = 1 - (1 - bound.low) / (1 - float(parts.chance[0]))
     return Estimate(value, Interval(max(-1.0, low), 1.0), n, "nobody disagreed: the low end is Wilson's")

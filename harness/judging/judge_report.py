@@ -18,7 +18,7 @@ from harness.judging.judge_prompts import HIGHEST, load_instructions
 from harness.judging.selection import Chosen, Measure, Preferences, Signs, agreement, choose, running
 from harness.labelling.labels import VERDICTS, Verdicts
 from harness.scoring.score import SEED
-from harness.scoring.statistics import Interval, wilson
+from harness.statistics import Interval, wilson
 
 PairKey = tuple[str, str, str]  # question, A, B
 SIGN: dict[Better, int] = {"a": 1, "b": -1, "tie": 0}

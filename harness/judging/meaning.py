@@ -251,7 +251,16 @@ def check_meaning(
     own = [file for file in (run / LABELS, _shipped(run)) if file is not None and file.is_file()]
     decided = decide(load_meaning_labels([*own, *labels], pairs=content.by_id), outcomes)
     report = _report(outcomes, plan, decided, content, write_queue(run, outcomes, plan, content, decided))
-    _add_to_summary(run / SUMMARY, report)
+    # Put the report under its own key into the run's summary; other keys stay as they are.
+    path = run / SUMMARY
+    try:
+        summary = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        summary[KEY] = report.as_json()
+        partial = path.with_suffix(".partial")
+        partial.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        partial.replace(path)
+    except (OSError, ValueError, TypeError) as error:
+        raise BadData(f"{path} cannot be extended. Run `klartext harness run` once more.") from error
     return report
 
 
@@ -333,15 +342,3 @@ def _report(outcomes: Sequence[Outcome], plan: Plan, decided: Decided, catalog: 
         ),
         queued=queued,
     )
-
-
-def _add_to_summary(path: Path, report: MeaningReport) -> None:
-    """Put the report under its own key into the run's summary; other keys stay as they are."""
-    try:
-        summary = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        summary[KEY] = report.as_json()
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-        partial.replace(path)
-    except (OSError, ValueError, TypeError) as error:
-        raise BadData(f"{path} cannot be extended. Run `klartext harness run` once more.") from error

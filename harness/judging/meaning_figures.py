@@ -37,7 +37,7 @@ import numpy.typing as npt
 from numpy.random import Generator
 
 from harness.running.outcomes import Outcome
-from harness.scoring.statistics import Interval
+from harness.statistics import Interval
 
 Vectors = npt.NDArray[np.float32]
 NEAREST = 3  # texts that stand for a pair

@@ -183,14 +183,10 @@ def automatic_as_json(judged: Sequence[Judged], *, level: float = LEVEL) -> dict
         "n": len(known),
         **{verdict: counts[verdict] for verdict in ("right", "wrong", "ambiguous")},
         "ambiguous_right": sum(bool(item.outcome.right) for item in known if item.verdict == "ambiguous"),
-        "because": _because(known),
+        "because": dict(sorted(Counter(doubt for item in known for doubt in item.because).items())),
         "novel_ambiguous": sum(item.verdict == "ambiguous" for item in judged if item.outcome.right is None),
         "level": level,
     }
-
-
-def _because(judged: Sequence[Judged]) -> dict[str, int]:
-    return dict(sorted(Counter(doubt for item in judged for doubt in item.because).items()))
 
 
 def write_ambiguous(run: Path, judged: Sequence[Judged]) -> int:

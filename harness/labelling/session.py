@@ -195,7 +195,7 @@ def adjudicate_in_terminal(
     labels = load_labels(label_files(run, suite))
     verdicts = Verdicts([label for label in labels if (label.role, label.rater) != ("adjudication", person)])
     disputed = disputed_items(outcomes, verdicts)
-    items = [item for item in disputed if not _rated_by(person, item, verdicts)]
+    items = [item for item in disputed if not (verdicts.label_of(person.id, item.outcome.id, item.pair_id) is not None)]
     if disputed and not items:
         raise BadData(f"{rater!r} labelled all {len(disputed)} disputed items. Let a third person decide: `--rater`.")
     answers = shown_answers(items, outcomes, catalog)
@@ -207,10 +207,6 @@ def adjudicate_in_terminal(
             return
         seen = {(item.outcome.id, item.pair_id): _mixed(item, verdicts) for item in items}
         converse(Session(rater, items, todo, answers, own, labels_by(person, "adjudication"), seen), console)
-
-
-def _rated_by(person: Rater, item: Item, verdicts: Verdicts) -> bool:
-    return verdicts.label_of(person.id, item.outcome.id, item.pair_id) is not None
 
 
 def _mixed(item: Item, verdicts: Verdicts) -> tuple[Label, ...]:

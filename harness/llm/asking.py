@@ -1,8 +1,4 @@
-"""Which parameters an endpoint takes: learnt from its refusals, so that nobody has to configure it. Pure.
-
-What can go wrong with one request: whether it may pass, whether it may have been billed, and whose fault it is.
-
-Ask one thing until it is answered: retries with back-off, pauses that all requests keep, and the budget."""
+"""Ask one thing until it is answered: retries, pauses that all requests keep, the budget, the dialect."""
 
 from __future__ import annotations
 

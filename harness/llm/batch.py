@@ -1,12 +1,9 @@
-"""Hand in, look after, fetch: the three steps, each of which can be killed and run again.
-
-What fetched answers cost under the Batch API, by vignette and pair."""
+"""Hand in, look after, fetch: three steps under a budget, each of which can be killed and run again."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,15 +12,58 @@ from uuid import uuid4
 from openai.types import Batch
 
 from bot import BadData
+from harness.files import writing
 from harness.llm.batch_files import Limits, answers_in, content_of, read_requests, split
 from harness.llm.batch_service import BatchService
-from harness.llm.batch_state import NOTHING_DONE, Part, Purse, State, WorstCase, load_state
-from harness.llm.contract import Completion, Request, usage_of
+from harness.llm.batch_state import NOTHING_DONE, Part, State, load_state
+from harness.llm.contract import Completion, Request, Usage, most_input_tokens, usage_of
 from harness.llm.prices import Costs, PriceTable
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class Purse:
+    """What may be spent on a whole input file, in the table's currency."""
+
+    prices: PriceTable
+    budget: float
+
+
+class WorstCase:
+    """Adds up the most that requests can cost under the Batch API; without a purse it does nothing."""
+
+    def __init__(self, purse: Purse | None) -> None:
+        self._purse = purse
+        self._cost = 0.0
+
+    def add(self, body: Mapping[str, Any]) -> None:
+        """Count the body of a request; raise BadData when its cost has no limit."""
+        if self._purse is None:
+            return
+        model = str(body.get("model"))
+        price = self._purse.prices.of(model)
+        if price is None:
+            raise BadData(f"A budget needs the price of {model!r}. Give a price table that has it with `--prices`.")
+        longest = body.get("max_completion_tokens") or body.get("max_tokens") or price.max_output_tokens
+        if not isinstance(longest, int):
+            raise BadData(
+                "A budget needs the longest answer. Export the prompts with `--max-tokens`, or set "
+                "`max_output_tokens` in the price table."
+            )
+        usage = Usage(most_input_tokens(body["messages"]), longest)
+        self._cost += price.model_copy(update={"cached_input": None}).of(usage) * price.batch
+
+    def require_within(self) -> None:
+        """Raise BadData when the requests may cost more than the purse holds."""
+        if self._purse and self._cost > self._purse.budget:
+            money = self._purse.prices.currency
+            raise BadData(
+                f"These requests may cost up to {self._cost:.6g} {money}, and the budget is {self._purse.budget:g} "
+                f"{money}; nothing was handed in. Raise `--budget`, or export fewer prompts or a lower `--max-tokens`."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class BatchTerms:
     """How a file may be handed in: what one batch holds, and what the whole may cost."""
 
     limits: Limits = field(default_factory=Limits)
@@ -31,7 +71,7 @@ class Terms:
 
 
 def submit(
-    path: Path, at: Path, service: BatchService, terms: Terms, *, told: Callable[[str], None] = lambda _: None
+    path: Path, at: Path, service: BatchService, terms: BatchTerms, *, told: Callable[[str], None] = lambda _: None
 ) -> State:
     """Hand in what was not yet, and again what failed before anything was done; return how it stands."""
     known = at.exists()
@@ -47,7 +87,7 @@ def submit(
     return state
 
 
-def _begun(path: Path, at: Path, url: str, terms: Terms) -> State:
+def _begun(path: Path, at: Path, url: str, terms: BatchTerms) -> State:
     worst = WorstCase(terms.purse)
     models: list[str] = []
 
@@ -123,8 +163,7 @@ def fetch(at: Path, out: Path, service: BatchService) -> State:
 def _start_anew(state: State, out: Path, at: Path) -> None:
     if out.exists():
         raise BadData(f"{out} exists and is not what was fetched before. Choose another file with `--out`.")
-    with _writing(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
+    with writing(out):
         out.touch()
     for part in state.parts:
         part.fetched = False
@@ -134,19 +173,11 @@ def _start_anew(state: State, out: Path, at: Path) -> None:
 
 def _append(part: Part, out: Path, whole: int, service: BatchService) -> None:
     """Append a batch's answers and errors after the `whole` first bytes; what a killed run left behind them is cut."""
-    with _writing(out), out.open("ab") as file:
+    with writing(out), out.open("ab") as file:
         file.truncate(whole)
         for file_id in (part.output_file_id, part.error_file_id):
             if file_id:
                 service.download(file_id, file)
-
-
-@contextmanager
-def _writing(out: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise BadData(f"{out} cannot be written ({error.strerror}). Choose another file with `--out`.") from error
 
 
 def write_rest(state: State, out: Path, rest: Path) -> int:
@@ -162,7 +193,10 @@ def costs_of(state: State, out: Path, prices: PriceTable) -> Costs:
     """Add up the answers in `out`; single calls are not listed, since there may be a million."""
     price = prices.of(state.model)
     costs = Costs(prices.currency, lists_calls=False)
-    asked = {request["custom_id"]: len_of(request["body"]["messages"]) for _, request in read_requests(state.input)}
+    asked = {
+        request["custom_id"]: sum(len(message["content"]) for message in request["body"]["messages"])
+        for _, request in read_requests(state.input)
+    }
     for answer in answers_in(out):
         if answer.problem or answer.custom_id not in asked:
             continue
@@ -173,10 +207,6 @@ def costs_of(state: State, out: Path, prices: PriceTable) -> Costs:
         request = Request(answer.custom_id, messages, _labels(answer.custom_id))
         costs.add(request, replace(Completion(request.id, ""), usage=usage, cost=cost))
     return costs
-
-
-def len_of(messages: list[dict[str, str]]) -> int:
-    return sum(len(message["content"]) for message in messages)
 
 
 def _labels(prompt_id: str) -> dict[str, str]:

@@ -1,11 +1,4 @@
-"""Turn a model's answers to exported prompts into a suite.
-
-How the model is told to ask: one prompt per vignette and pair, exported as OpenAI Batch JSONL.
-
-Source: the two task prompts and the vignettes of Reichenpfader, Roesslhuemer and Denecke (2024), seed paper 004.
-
-
-A Batch input file is checked line by line and split where the API's limits ask for it. Reads files, nothing else."""
+"""Files in OpenAI's Batch format: requests written, checked and split; answers read, also those of other tools."""
 
 from __future__ import annotations
 
@@ -14,10 +7,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from bot import BadData
-from harness.patients.prompts import Prompt
+from harness.files import as_lines, writing
 
 MAX_REQUESTS = 50_000  # per batch
 MAX_BYTES = 200_000_000  # per input file
@@ -89,28 +82,33 @@ def _mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+class Exported(Protocol):
+    """A prompt that can be answered elsewhere."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def messages(self) -> list[dict[str, str]]: ...
+
+
 def as_batch_line(
-    prompt: Prompt, *, model: str, temperature: float | None, max_tokens: int | None = None
+    prompt: Exported, *, model: str, temperature: float | None, max_tokens: int | None = None
 ) -> dict[str, Any]:
     """Return the request as one line of an OpenAI Batch input file."""
-    body: dict[str, Any] = {"model": model, "messages": prompt.messages}
-    if temperature is not None:
-        body["temperature"] = temperature
-    if max_tokens is not None:
-        body["max_tokens"] = max_tokens
-    return {"custom_id": prompt.id, "method": "POST", "url": "/v1/chat/completions", "body": body}
+    left_open = {"temperature": temperature, "max_tokens": max_tokens}
+    given = {name: value for name, value in left_open.items() if value is not None}
+    body = {"model": model, "messages": prompt.messages, **given}
+    return {"custom_id": prompt.id, "method": "POST", "url": ENDPOINT, "body": body}
 
 
-def write_prompts(
-    prompts: Sequence[Prompt], out: Path, *, model: str, temperature: float | None, max_tokens: int | None = None
+def write_requests(
+    prompts: Sequence[Exported], out: Path, *, model: str, temperature: float | None, max_tokens: int | None = None
 ) -> None:
-    """Write a Batch input file."""
+    """Write prompts as a Batch input file; raise BadData when it cannot be written."""
     lines = (as_batch_line(prompt, model=model, temperature=temperature, max_tokens=max_tokens) for prompt in prompts)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
-    except OSError as error:
-        raise BadData(f"{out} cannot be written ({error.strerror}). Choose another file with `--out`.") from error
+    with writing(out):
+        out.write_text(as_lines(lines), encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)

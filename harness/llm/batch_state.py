@@ -1,20 +1,14 @@
-"""What has been handed in, kept in a small JSON file: written aside and moved, before and after every step.
-
-What a file of requests can cost at most, known before anything is handed in. Pure."""
+"""What has been handed in, kept in a small JSON file: written aside and moved, before and after every step."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot import BadData
-from harness.llm.contract import Usage, most_input_tokens
-from harness.llm.prices import Price, PriceTable
+from harness.files import append_durably, writing
 
 # Nothing more happens to a batch in these.
 FINAL = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -98,17 +92,10 @@ class State(BaseModel):
     def save(self, path: Path) -> None:
         """Write it aside and move it; raise BadData when that is not possible."""
         aside = path.with_name(path.name + ".new")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with aside.open("w", encoding="utf-8") as file:
-                file.write(self.model_dump_json(indent=1) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+        with writing(path, "Choose another file with `--state`."):
+            with aside.open("wb") as file:
+                append_durably(file, (self.model_dump_json(indent=1) + "\n").encode())
             aside.replace(path)
-        except OSError as error:
-            raise BadData(
-                f"{path} cannot be written ({error.strerror}). Choose another file with `--state`."
-            ) from error
 
 
 def load_state(path: Path) -> State:
@@ -124,49 +111,3 @@ def load_state(path: Path) -> State:
         raise BadData(
             f"{path} is not what `klartext harness batch submit` writes. Name that file with `--state`."
         ) from error
-
-
-@dataclass(frozen=True, slots=True)
-class Purse:
-    """What may be spent on a whole input file, in the table's currency."""
-
-    prices: PriceTable
-    budget: float
-
-
-class WorstCase:
-    """Adds up the most that requests can cost under the Batch API; without a purse it does nothing."""
-
-    def __init__(self, purse: Purse | None) -> None:
-        self._purse = purse
-        self._cost = 0.0
-
-    def add(self, body: Mapping[str, Any]) -> None:
-        """Count the body of a request; raise BadData when its cost has no limit."""
-        if self._purse is None:
-            return
-        price = _price(self._purse, str(body.get("model")))
-        longest = body.get("max_completion_tokens") or body.get("max_tokens") or price.max_output_tokens
-        if not isinstance(longest, int):
-            raise BadData(
-                "A budget needs the longest answer. Export the prompts with `--max-tokens`, or set "
-                "`max_output_tokens` in the price table."
-            )
-        usage = Usage(most_input_tokens(body["messages"]), longest)
-        self._cost += price.model_copy(update={"cached_input": None}).of(usage) * price.batch
-
-    def require_within(self) -> None:
-        """Raise BadData when the requests may cost more than the purse holds."""
-        if self._purse and self._cost > self._purse.budget:
-            money = self._purse.prices.currency
-            raise BadData(
-                f"These requests may cost up to {self._cost:.6g} {money}, and the budget is {self._purse.budget:g} "
-                f"{money}; nothing was handed in. Raise `--budget`, or export fewer prompts or a lower `--max-tokens`."
-            )
-
-
-def _price(purse: Purse, model: str) -> Price:
-    price = purse.prices.of(model)
-    if price is None:
-        raise BadData(f"A budget needs the price of {model!r}. Give a price table that has it with `--prices`.")
-    return price

@@ -1,6 +1,4 @@
-"""What is asked of a language model, and what comes back. Pure.
-
-Read an endpoint's answer as a completion, whatever it left out. Pure."""
+"""What is asked of a language model, and what comes back, read defensively. Pure."""
 
 from __future__ import annotations
 

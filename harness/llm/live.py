@@ -1,18 +1,14 @@
-"""An event loop in a thread of its own, so that what is asynchronous can be used from what is not.
-
-A model behind an OpenAI-compatible endpoint: asks what the store does not hold, several requests at a time."""
+"""A model behind an OpenAI-compatible endpoint: asks what the store does not hold, several requests at a time."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Coroutine, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
-from typing import Any, TypeVar
 
 import httpx2
 import openai
@@ -20,54 +16,41 @@ import openai
 from harness.llm.asking import Asker, Ended, Fault, NothingLeft, explain
 from harness.llm.budget import Budget, BudgetReached
 from harness.llm.contract import Completion, ModelCall, Request, Terms, key_of
-from harness.llm.opening import completion_of
 from harness.llm.prices import PriceTable
-from harness.llm.store import AnswerStore, Record
+from harness.llm.store import AnswerStore, Record, completion_of
 
-Result = TypeVar("Result")
 _HOPELESS_AT_FIRST = 3  # requests in a row without an answer, when none has been answered yet
 _HOPELESS = 10
 _CONNECT_S = 15.0
 
 
-class Background:
-    """The running loop."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-
-    def start(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
-
-
 @contextmanager
-def background_loop() -> Iterator[Background]:
+def background_loop() -> Iterator[asyncio.AbstractEventLoop]:
     """Run a loop until the block is left; what still runs in it then is cancelled."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=_serve, args=(loop,), name="model requests", daemon=True)
     thread.start()
     try:
-        yield Background(loop)
+        yield loop
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    async def wind_up() -> None:
+        left = asyncio.all_tasks(loop) - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        await loop.shutdown_asyncgens()
+        await loop.shutdown_default_executor()
+
     try:
         loop.run_forever()
-        loop.run_until_complete(_wind_up(loop))
+        loop.run_until_complete(wind_up())
     finally:
         loop.close()
-
-
-async def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
-    left = asyncio.all_tasks(loop) - {asyncio.current_task()}
-    for task in left:
-        task.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
-    await loop.shutdown_asyncgens()
-    await loop.shutdown_default_executor()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +74,11 @@ class Books:
 class LiveModel:
     """Answers requests; see `harness.llm.contract.Model`."""
 
-    def __init__(self, endpoint: Endpoint, books: Books, terms: Terms, background: Background) -> None:
+    def __init__(self, endpoint: Endpoint, books: Books, terms: Terms, loop: asyncio.AbstractEventLoop) -> None:
         self._endpoint = endpoint
         self._books = books
         self._terms = terms
-        self._background = background
+        self._loop = loop
         self._client = openai.AsyncOpenAI(
             base_url=endpoint.url,
             api_key=endpoint.key,
@@ -110,12 +93,12 @@ class LiveModel:
     @contextmanager
     def open(cls, endpoint: Endpoint, books: Books, terms: Terms) -> Iterator[LiveModel]:
         """Keep an event loop and connections for as long as the block lasts."""
-        with background_loop() as background:
-            model = cls(endpoint, books, terms, background)
+        with background_loop() as loop:
+            model = cls(endpoint, books, terms, loop)
             try:
                 yield model
             finally:
-                background.start(model._client.close()).result()
+                asyncio.run_coroutine_threadsafe(model._client.close(), loop).result()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -141,7 +124,7 @@ class LiveModel:
         return completion_of(record, request, self._endpoint.call, self._books.prices) if record else None
 
     def _ask_all(self, work: _Work) -> Iterator[Completion]:
-        running = self._background.start(self._run(work))
+        running = asyncio.run_coroutine_threadsafe(self._run(work), self._loop)
         try:
             while (completion := work.done.get()) is not None:
                 yield completion

@@ -1,8 +1,4 @@
-"""A record becomes a completion: the same whether it was just made or is replayed. Pure.
-
-A model that only remembers: it answers from the store and never touches the network.
-
-Open a model under given terms: live with a store, live without, or from the store alone."""
+"""Open a model under given terms: live with a store, live without, or from the store alone."""
 
 from __future__ import annotations
 
@@ -13,28 +9,12 @@ from typing import TYPE_CHECKING
 
 from bot import BadData, Settings, UserFixable
 from harness.llm.budget import Budget
-from harness.llm.contract import Completion, ModelCall, Request, Terms, key_of, text_of, usage_of, was_cut
+from harness.llm.contract import Completion, ModelCall, Request, Terms, key_of
 from harness.llm.prices import PriceTable, load_prices
-from harness.llm.store import AnswerStore, Record
+from harness.llm.store import AnswerStore, completion_of
 
 if TYPE_CHECKING:
     from harness.llm.live import LiveModel
-
-
-def completion_of(record: Record, request: Request, call: ModelCall, prices: PriceTable) -> Completion:
-    """Return what a stored answer says to a request, at today's prices."""
-    usage = usage_of(record.response, request.messages)
-    price = prices.of(call.model)
-    return Completion(
-        id=request.id,
-        text=text_of(record.response) or "",
-        usage=usage,
-        cost=price.of(usage) if price else None,
-        replayed=True,
-        response=record.response,
-        key=record.key,
-        cut=was_cut(record.response),
-    )
 
 
 class MissingRecord(BadData):

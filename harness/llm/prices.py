@@ -1,6 +1,4 @@
-"""What calls cost: prices per million tokens, from a YAML file. Pure apart from reading that file.
-
-What answers cost: per call, and summed by whatever the calls are labelled with. Pure apart from writing the file."""
+"""What calls cost: prices per million tokens from a YAML file, and sums by whatever calls are labelled with."""
 
 from __future__ import annotations
 
@@ -13,16 +11,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from bot import BadData
+from harness.files import Record, first_fault, writing
 from harness.llm.contract import Completion, Request, Usage
 
 SHIPPED = Path(__file__).with_name("prices.yaml")
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Price(BaseModel):
+class Price(Record):
     """Prices of one model, per million tokens.
 
     Attributes:
@@ -32,8 +31,6 @@ class Price(BaseModel):
         batch: Factor under the Batch API.
         max_output_tokens: Longest answer it can give: the worst case for a budget without ``--max-tokens``.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     input: Money
     output: Money
@@ -48,10 +45,8 @@ class Price(BaseModel):
         return (cached + fresh + usage.output_tokens * self.output) / 1e6
 
 
-class PriceTable(BaseModel):
+class PriceTable(Record):
     """The file: prices by model name; a name may end in or hold ``*``, and the longest name that fits counts."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     currency: str = "USD"
     checked: date | None = None
@@ -75,10 +70,8 @@ def load_prices(path: Path | None) -> PriceTable:
     except yaml.YAMLError as error:
         raise BadData(f"{file} is no YAML. Give a price table with `--prices`.") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
         raise BadData(
-            f'{file} is no price table: {where}: {first["msg"]}. See "Price table" in docs/reference.md.'
+            f'{file} is no price table: {first_fault(error)}. See "Price table" in docs/reference.md.'
         ) from error
 
 
@@ -171,7 +164,5 @@ def in_words(costs: Costs) -> str:
 
 def write_costs(costs: Costs, out: Path) -> None:
     """Write the costs as JSON."""
-    try:
+    with writing(out, "Choose another folder with `--suites`."):
         out.write_text(json.dumps(costs.as_json(), indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--suites`.") from error

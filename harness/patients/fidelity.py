@@ -1,15 +1,11 @@
-"""What a question measures, and whether that lies in its patient's ranges. Pure.
+"""What a question measures, whether that lies in its patient's ranges, and whether a vignette's questions drift.
 
 A single short question says little of its author: with one technical term in four words its jargon share is 0.25. A
 question counts as outside a range of shares only if chance would rarely (one-sided, `RARE`) bring such a question from
 an author at the nearer end of the range; of readability, only if it misses the range by more than its own error of
 measurement. The means over many questions, where the noise averages out, are held to the ranges as they stand
-(`drift.py`).
-
-
-Whether the questions of a vignette, taken together, drift out of its ranges. Pure.
-
-Hold the questions of a suite against their vignettes: loads the word lists that this needs."""
+(`drift_of`).
+"""
 
 from __future__ import annotations
 
@@ -27,8 +23,18 @@ from bot import measure as measure_readability
 from harness.patients.lexicon import Lexicon, load_lexicon, tokens
 from harness.patients.suites import Question
 from harness.patients.vignettes import ALL, Range, Targets, Vignette, load_vignettes
-from harness.scoring.statistics import wilson
+from harness.statistics import wilson
 
+MEASURES = {  # as people read them
+    "words": "words",
+    "reading_ease": "reading ease",
+    "jargon_share": "jargon, %",
+    "typo_share": "unknown words, %",
+    "foreign_share": "foreign words, %",
+    "capital_share": "capitals, %",
+    "marks_per_word": "marks, per 100 words",
+}
+WHOLE = ("words", "reading_ease")  # the others are shares, and shown in hundredths
 RARE = 0.05
 Z_ONE_SIDED = 1.645
 # Standard deviation of the syllables of a word, over the words of the recorded suites (English counts vowel groups).
@@ -283,7 +289,11 @@ class FidelityJudge:
                 "Give the folder it lies in with `--vignettes`."
             )
         asked_by = self.vignettes[vignette]
-        return judge(id_, count(text, _lexicon(asked_by)), asked_by)
+        return judge(
+            id_,
+            count(text, load_lexicon(asked_by.language, asked_by.mixed_with or OTHER.get(asked_by.language, "en"))),
+            asked_by,
+        )
 
     def judge_all(self, questions: Sequence[Question]) -> list[Judged]:
         """Measure all questions that patients are said to have asked (urgent messages are not)."""
@@ -293,7 +303,3 @@ class FidelityJudge:
         """Summarise by vignette, in the order of their first questions."""
         names = dict.fromkeys(one.vignette for one in judged)
         return [drift_of(self.vignettes[name], [one for one in judged if one.vignette == name]) for name in names]
-
-
-def _lexicon(vignette: Vignette) -> Lexicon:
-    return load_lexicon(vignette.language, vignette.mixed_with or OTHER.get(vignette.language, "en"))

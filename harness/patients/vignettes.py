@@ -138,7 +138,20 @@ def load_vignettes(language: str, folder: Path | None = None, *, names: Sequence
         BadData: A file is broken, a name is unknown, or no vignette speaks the language.
     """
     folder = folder or data_folder("vignettes")
-    found = tuple(_speaking(file, language) for file in load_folder(folder) if language in file.languages)
+    found = tuple(
+        Vignette(
+            id=file.id,
+            language=language,
+            literacy=file.literacy,
+            by_default=file.by_default,
+            age=file.age,
+            mood=file.mood,
+            typing=file.typing,
+            **dict(file.languages[language]),
+        )
+        for file in load_folder(folder)
+        if language in file.languages
+    )
     if not found:
         raise BadData(f"No vignette in {folder} speaks {language!r}. Add `languages: {language}:` to one of its files.")
     unknown = sorted(set(names) - {vignette.id for vignette in found} - {ALL})
@@ -153,19 +166,6 @@ def load_vignettes(language: str, folder: Path | None = None, *, names: Sequence
             f"No vignette in {folder} is asked by default. Name one with `--vignette`, or `--vignette {ALL}`."
         )
     return chosen
-
-
-def _speaking(file: _VignetteFile, language: str) -> Vignette:
-    return Vignette(
-        id=file.id,
-        language=language,
-        literacy=file.literacy,
-        by_default=file.by_default,
-        age=file.age,
-        mood=file.mood,
-        typing=file.typing,
-        **dict(file.languages[language]),
-    )
 
 
 def load_folder(folder: Path) -> list[_VignetteFile]:

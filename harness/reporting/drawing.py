@@ -238,7 +238,7 @@ def _grid(frame: Frame) -> Iterable[str]:
         x, y = frame.place(tick, frame.y.low)
         yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{y:.1f}" class="grid"/>'
         yield f'<text x="{x:.1f}" y="{y + 20:.1f}" text-anchor="middle">{100 * tick:.0f} %</text>'
-    for tick in frame.y.ticks(_step(frame.y.high)):
+    for tick in frame.y.ticks(next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2) if frame.y.high / step <= 6.0001)):
         x, y = frame.place(frame.x.low, tick)
         yield f'<line x1="{x:.1f}" x2="{frame.width - frame.right}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
         yield f'<text x="{x - 8:.1f}" y="{y + 5:.1f}" text-anchor="end">{100 * tick:.0f} %</text>'
@@ -246,8 +246,3 @@ def _grid(frame: Frame) -> Iterable[str]:
     below = frame.height - 8
     yield f'<text x="{middle:.0f}" y="{below}" text-anchor="middle">answered directly, of all questions</text>'
     yield f'<text x="{frame.left + 8}" y="{frame.top + 12}" class="strong">wrong, of those answered</text>'
-
-
-def _step(high: float) -> float:
-    """Return a step that makes at most six ticks."""
-    return next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2) if high / step <= 6.0001)

@@ -150,7 +150,11 @@ class Tile:
 
 def render(facts: Facts, *, made: datetime) -> str:
     """Return the page."""
-    places = _places(facts)
+    # Number the pairs in the order of the heat map, then those that only came up as candidates.
+    named = {pair for one in facts.confused for pair in (one.first, one.second)}
+    named |= {o.candidates[0] for o in facts.run.outcomes if o.candidates}
+    named |= {row.name for row in facts.by_pair}
+    places = Places.of(facts.vignettes, [*facts.pairs, *sorted(named - set(facts.pairs))])
     groups, left_out = groups_of(facts, places)
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     environment = Environment(
@@ -179,14 +183,6 @@ def render(facts: Facts, *, made: datetime) -> str:
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
     )
-
-
-def _places(facts: Facts) -> Places:
-    """Number the pairs in the order of the heat map, then those that only came up as candidates."""
-    named = {pair for one in facts.confused for pair in (one.first, one.second)}
-    named |= {o.candidates[0] for o in facts.run.outcomes if o.candidates}
-    named |= {row.name for row in facts.by_pair}
-    return Places.of(facts.vignettes, [*facts.pairs, *sorted(named - set(facts.pairs))])
 
 
 def _system(facts: Facts) -> str:

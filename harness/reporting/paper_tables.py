@@ -11,7 +11,7 @@ from rich.table import Table
 from harness.labelling.labels import NovelScore, Verdicts, score_novel
 from harness.running.outcomes import Outcome
 from harness.scoring.score import Score, Summary
-from harness.scoring.statistics import Interval
+from harness.statistics import Interval
 
 # Reichenpfader et al. (2024), Tables 1 and 2: errors of 330 paraphrases; (incorrect, partial, correct) of 10.
 PAPER_N = 330
@@ -45,7 +45,13 @@ def table_1(ours: Summary, cosine: Summary | None, titles: Titles) -> Table:
         table.add_row(titles.of(name), *_cells(score), _share(beside), _share(_paper(name)))
     table.add_section()
     total = cosine.total.accuracy if cosine else None
-    table.add_row("Total", *_cells(ours.total), _share(total), _share(_paper_total()), style="bold")
+    table.add_row(
+        "Total",
+        *_cells(ours.total),
+        _share(total),
+        _share(1 - sum(PAPER_ERRORS.values()) / (PAPER_N * len(PAPER_ERRORS))),
+        style="bold",
+    )
     return table
 
 
@@ -127,7 +133,3 @@ def _range(interval: Interval | None) -> str:
 def _paper(vignette: str) -> float | None:
     errors = PAPER_ERRORS.get(vignette)
     return None if errors is None else 1 - errors / PAPER_N
-
-
-def _paper_total() -> float:
-    return 1 - sum(PAPER_ERRORS.values()) / (PAPER_N * len(PAPER_ERRORS))

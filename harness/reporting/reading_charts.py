@@ -39,7 +39,15 @@ def readability(facts: Facts, places: Places) -> Figure:
         "are medians, lines the middle half, bands the range that the vignette asks of its questions.",
         columns=(
             Column("vignette", "text"),
-            Column("reading ease", "graphic", axis(scale, scale.ticks(_step(scale)), share=False)),
+            Column(
+                "reading ease",
+                "graphic",
+                axis(
+                    scale,
+                    scale.ticks(next(step for step in (10, 20, 50) if (scale.high - scale.low) / step <= 8)),
+                    share=False,
+                ),
+            ),
             *map(Column, names),
         ),
         rows=tuple(rows),
@@ -69,10 +77,6 @@ def _three(found: Quartiles) -> tuple[float, float, float]:
 def _values(one: Reading) -> list[float]:
     wanted = list(one.targets.reading_ease) if one.targets else []
     return [*_three(one.ease), *(_three(one.answers) if one.answers else ()), *wanted]
-
-
-def _step(scale: Scale) -> float:
-    return next(step for step in (10, 20, 50) if (scale.high - scale.low) / step <= 8)
 
 
 def _title(reading: tuple[Reading, ...]) -> str:

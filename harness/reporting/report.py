@@ -49,11 +49,6 @@ def gather(run: Run, sources: Sources) -> Facts:
     """
     if all(outcome.right is None for outcome in run.outcomes):
         raise BadData(f"{run.folder} holds no answered question with a right pair. Run a suite that has paraphrases.")
-    context = _context(run, sources)
-    return facts_of(run, load_run(sources.baseline) if sources.baseline is not None else None, context)
-
-
-def _context(run: Run, sources: Sources) -> Context:
     language = run.outcomes[0].lang
     name = run.identity.get("catalog", "").partition("@")[0]
     answers: dict[str, str] = {}
@@ -73,7 +68,8 @@ def _context(run: Run, sources: Sources) -> Context:
     except BadData:  # nobody wrote vignettes in this language: then nothing is wanted of its questions
         targets = {}
     verdicts = verdicts_on(run.folder, run.identity.get("suite", ""))
-    return Context(verdicts, answers, targets, load_costs(run.folder, sources.costs), stale)
+    context = Context(verdicts, answers, targets, load_costs(run.folder, sources.costs), stale)
+    return facts_of(run, load_run(sources.baseline) if sources.baseline is not None else None, context)
 
 
 def write(facts: Facts, wanted: Wanted, *, now: datetime) -> list[Path]:

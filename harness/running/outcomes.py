@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bot import BadData, Catalog, Response
+from bot import BadData, Catalog
 from harness.patients.suites import Question
 from harness.systems.system import Answer, Failure, Matched, Reply
 
@@ -115,7 +115,9 @@ class Outcome:
             top1=bool(candidates) and candidates[0] in accepted if scored else None,
             elapsed_ms=round(response.elapsed_ms, 3),
             matched=response.matched if isinstance(response, Reply) else ("id" if response.pair_id else None),
-            runner_up=None if isinstance(response, Reply) else _second(response),
+            runner_up=None
+            if isinstance(response, Reply)
+            else (round(response.candidates[1].score, 4) if len(response.candidates) > 1 else None),
         )
 
     @classmethod
@@ -147,10 +149,6 @@ class Outcome:
     def from_line(cls, line: str) -> Outcome:
         record: dict[str, Any] = json.loads(line)
         return cls(**{**record, "candidates": tuple(record["candidates"]), "choices": tuple(record["choices"])})
-
-
-def _second(response: Response) -> float | None:
-    return round(response.candidates[1].score, 4) if len(response.candidates) > 1 else None
 
 
 def accepted_pairs(catalog: Catalog, pair_id: str | None) -> frozenset[str]:

@@ -76,7 +76,19 @@ def ask_suite(suite: Asked, system: System, catalog: Catalog, out: Path, plan: P
         BadData: The suite is for another catalog, or `out` holds a run of something else.
         Unreachable: The system failed on many questions in a row; what it answered is kept.
     """
-    _check(suite, catalog)
+    if suite.meta.catalog != catalog.name:
+        raise BadData(
+            f"The suite {suite.meta.name!r} asks about {suite.meta.catalog!r}, but the catalog is {catalog.name!r}. "
+            f"Run it with `--catalog {suite.meta.catalog}`."
+        )
+    unknown = sorted({question.pair_id for question in suite.questions if question.pair_id} - set(catalog.by_id))
+    if unknown:
+        raise BadData(
+            f"The suite {suite.meta.name!r} asks for {len(unknown)} pairs that {catalog.ref} does not have, "
+            f"for example {unknown[0]!r}. Run it against the catalog it was made for."
+        )
+    if not suite.questions:
+        raise BadData(f"The suite {suite.meta.name!r} has no questions. Import it again.")
     left_out = {item.question.id for item in contamination(suite, catalog)}
     count = len(suite.questions) - len(left_out)
     identity = {"suite": suite.meta.name, "suite_hash": suite.meta.sha256, **system.identity}
@@ -88,7 +100,15 @@ def ask_suite(suite: Asked, system: System, catalog: Catalog, out: Path, plan: P
         asker = _asker(plan, system, catalog, store, count - len(done))
         questions = enumerate(suite.questions)
         todo = (placed for placed in questions if placed[1].id not in left_out and placed[1].id not in done)
-        _store_all(asker.batches(todo), store, plan.progress)
+        batches = asker.batches(todo)
+        for batch in batches:
+            store.append(batch.payload)
+            plan.progress(batch.count)
+            if batch.down is not None:
+                raise Unreachable(
+                    f"The system failed {MOST_FAILURES} times in a row, at last: {batch.down}. "
+                    "Mend it and run this again; what was answered is kept."
+                )
     return store
 
 
@@ -100,17 +120,6 @@ def _asker(plan: Plan, system: System, catalog: Catalog, store: Store, count: in
 def load_outcomes(out: Path) -> list[Outcome]:
     """Read the outcomes of a run; raise BadData when there are none."""
     return list(find_store(out).outcomes())
-
-
-def _store_all(batches: Iterable[Batch], store: Store, progress: Progress) -> None:
-    for batch in batches:
-        store.append(batch.payload)
-        progress(batch.count)
-        if batch.down is not None:
-            raise Unreachable(
-                f"The system failed {MOST_FAILURES} times in a row, at last: {batch.down}. "
-                "Mend it and run this again; what was answered is kept."
-            )
 
 
 @contextmanager
@@ -138,22 +147,6 @@ def _locked(out: Path) -> Iterator[None]:
 
 def _not_written(out: Path, error: OSError) -> BadData:
     return BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--out`.")
-
-
-def _check(suite: Asked, catalog: Catalog) -> None:
-    if suite.meta.catalog != catalog.name:
-        raise BadData(
-            f"The suite {suite.meta.name!r} asks about {suite.meta.catalog!r}, but the catalog is {catalog.name!r}. "
-            f"Run it with `--catalog {suite.meta.catalog}`."
-        )
-    unknown = sorted({question.pair_id for question in suite.questions if question.pair_id} - set(catalog.by_id))
-    if unknown:
-        raise BadData(
-            f"The suite {suite.meta.name!r} asks for {len(unknown)} pairs that {catalog.ref} does not have, "
-            f"for example {unknown[0]!r}. Run it against the catalog it was made for."
-        )
-    if not suite.questions:
-        raise BadData(f"The suite {suite.meta.name!r} has no questions. Import it again.")
 
 
 def _claim(out: Path, identity: dict[str, str], *, questions: int) -> None:

@@ -143,7 +143,11 @@ class JsonlStore:
         yield from _in_order(self._placed())
 
     def novel(self) -> Iterator[Outcome]:
-        found = ((place, _lean(outcome)) for place, outcome in self._placed() if outcome.kind == "novel")
+        found = (
+            (place, replace(outcome, text="", candidates=()))
+            for place, outcome in self._placed()
+            if outcome.kind == "novel"
+        )
         yield from _in_order(found)
 
     def failed(self) -> Iterator[Outcome]:
@@ -172,7 +176,3 @@ class JsonlStore:
 
 def _in_order(rows: Iterable[Row]) -> Iterable[Outcome]:
     return {outcome.id: outcome for _, outcome in sorted(rows, key=lambda row: row[0])}.values()
-
-
-def _lean(outcome: Outcome) -> Outcome:
-    return replace(outcome, text="", candidates=())

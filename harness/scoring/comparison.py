@@ -15,7 +15,7 @@ import numpy as np
 from harness.running.outcomes import ERROR, Outcome
 from harness.running.results import Run
 from harness.scoring.score import SEED
-from harness.scoring.statistics import ALPHA, Change, clustered_change, detectable_change, holm, mcnemar
+from harness.statistics import ALPHA, Change, clustered_change, detectable_change, holm, mcnemar
 
 Hit = Callable[[Outcome], bool]
 

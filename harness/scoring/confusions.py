@@ -84,7 +84,14 @@ def confusions(mistakes: Sequence[Mistake], pairs: int) -> list[Confusion]:
     seen = sorted({tuple(sorted(key)) for key in tally})
     found = [_confusion(tally, first, second, pairs) for first, second in seen]
     found.sort(key=lambda confusion: (confusion.p_value, -confusion.count, confusion.first, confusion.second))
-    return _adjusted(found, tests=pairs * (pairs - 1) // 2)
+    # Set the q-values of confusions that are ordered by p-value; what was not seen counts as a test too.
+    tests = pairs * (pairs - 1) // 2
+    lowest, result = 1.0, []
+    for rank in range(len(found), 0, -1):
+        one = found[rank - 1]
+        lowest = min(lowest, one.p_value * max(tests, len(found)) / rank)
+        result.append(replace(one, q_value=lowest))
+    return result[::-1]
 
 
 def _confusion(tally: Counter[tuple[str, str]], first: str, second: str, pairs: int) -> Confusion:
@@ -110,13 +117,3 @@ def _chance(tally: Counter[tuple[str, str]], right: str, taken: str, pairs: int)
 def _binomial(n: int, chance: float) -> Floats:
     """Return the probabilities of 0 to n, shape (n + 1,)."""
     return np.array([math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(n + 1)])
-
-
-def _adjusted(found: Sequence[Confusion], tests: int) -> list[Confusion]:
-    """Set the q-values of confusions that are ordered by p-value; what was not seen counts as a test too."""
-    lowest, result = 1.0, []
-    for rank in range(len(found), 0, -1):
-        one = found[rank - 1]
-        lowest = min(lowest, one.p_value * max(tests, len(found)) / rank)
-        result.append(replace(one, q_value=lowest))
-    return result[::-1]

@@ -17,7 +17,7 @@ from harness.running.outcomes import ERROR, Outcome
 from harness.running.results import Counted, Run
 from harness.scoring.comparison import Comparison, Paired, pair_up
 from harness.scoring.score import Summary, summarise_tally
-from harness.scoring.statistics import detectable_change
+from harness.statistics import detectable_change
 
 DEFAULT = Path(__file__).parent / "harness.yaml"
 LOCAL = Path("harness.yaml")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from harness.running.outcomes import ERROR, Cell, Count, Outcome, Tally, tally
-from harness.scoring.statistics import Interval, clustered_counts, wilson
+from harness.statistics import Interval, clustered_counts, wilson
 
 SEED = 20240318  # fixes the bootstrap, so that a report can be reproduced
 

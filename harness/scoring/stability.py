@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.running.outcomes import ERROR, Outcome
 from harness.scoring.score import SEED
-from harness.scoring.statistics import Interval, clustered, wilson
+from harness.statistics import Interval, clustered, wilson
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,15 +211,6 @@ def learning_curve(study: Study, plan: Plan, progress: Callable[[], None] = lamb
     """Measure the learning curve."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
         points = LearningCurve(study, plan, Path(work)).points(progress)
-    return _table(study, plan, points)
-
-
-def steps(plan: Plan) -> int:
-    """Return how often `learning_curve` reports progress."""
-    return 1 + plan.draws * (2 * len(plan.sizes) + 1)
-
-
-def _table(study: Study, plan: Plan, points: Sequence[Point]) -> StudyTable:
     catalog = study.whole.catalog(study.language)
     authors = len(authors_of(catalog))
     note = (
@@ -240,6 +231,11 @@ def _table(study: Study, plan: Plan, points: Sequence[Point]) -> StudyTable:
         for point in points
     )
     return StudyTable(f"Learning curve ({study.language})", note, columns, rows, tuple(map(_figures, points)))
+
+
+def steps(plan: Plan) -> int:
+    """Return how often `learning_curve` reports progress."""
+    return 1 + plan.draws * (2 * len(plan.sizes) + 1)
 
 
 def _figures(point: Point) -> dict[str, Any]:

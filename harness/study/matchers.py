@@ -73,7 +73,20 @@ def ablation(study: Study, progress: Callable[[], None] = lambda: None) -> Study
             "wrong of all",
             "novel answered",
         ),
-        rows=tuple((name, *_ablation_cells(one)) for name, one in measured.items()),
+        rows=tuple(
+            (
+                name,
+                *(
+                    share(one.top1),
+                    share(one.worst_top1),
+                    share(one.accuracy),
+                    share_range(one.interval),
+                    share(one.wrong),
+                    share(one.novel_answered),
+                ),
+            )
+            for name, one in measured.items()
+        ),
         figures=tuple({"row": name, **one.as_json()} for name, one in measured.items()),
     )
 
@@ -81,17 +94,6 @@ def ablation(study: Study, progress: Callable[[], None] = lambda: None) -> Study
 def _measure(study: Study, *without: Part) -> Measured:
     assistant = study.whole.without(*without) if without else study.whole
     return Measured.of(ask(assistant, study.questions, study.language))
-
-
-def _ablation_cells(one: Measured) -> tuple[str, ...]:
-    return (
-        share(one.top1),
-        share(one.worst_top1),
-        share(one.accuracy),
-        share_range(one.interval),
-        share(one.wrong),
-        share(one.novel_answered),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,22 @@ def encoders(
         study = open_with(name)
         measured = Measured.of(ask(study.whole, study.questions, study.language))
         cost = cost_of(study, name)
-        rows.append((_short(name), *_encoder_cells(measured, cost)))
+        rows.append(
+            (
+                _short(name),
+                *(
+                    share(measured.top1),
+                    share(measured.worst_top1),
+                    share(measured.accuracy),
+                    share_range(measured.interval),
+                    share(measured.wrong),
+                    str(cost.dimensions),
+                    f"{cost.encode_ms:.1f}",
+                    f"{cost.decide_ms:.1f}",
+                    NOTHING if cost.peak_mb is None else f"{cost.peak_mb:.0f}",
+                ),
+            )
+        )
         figures.append({"encoder": _short(name), **measured.as_json(), **asdict(cost)})
         progress()
     note = (
@@ -187,20 +204,6 @@ def _short(name: str) -> str:
     """Return the name with the last two folders only: the others say where a model lies, not what it is."""
     kind, _, model = name.partition(":")
     return f"{kind}:{'/'.join(Path(model).parts[-2:])}" if model else kind
-
-
-def _encoder_cells(measured: Measured, cost: Cost) -> tuple[str, ...]:
-    return (
-        share(measured.top1),
-        share(measured.worst_top1),
-        share(measured.accuracy),
-        share_range(measured.interval),
-        share(measured.wrong),
-        str(cost.dimensions),
-        f"{cost.encode_ms:.1f}",
-        f"{cost.decide_ms:.1f}",
-        NOTHING if cost.peak_mb is None else f"{cost.peak_mb:.0f}",
-    )
 
 
 def confusion(study: Study, *, listed: int = LISTED) -> StudyTable:

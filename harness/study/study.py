@@ -17,7 +17,7 @@ from bot import Assistant, BadData, Encoder, Method
 from harness.patients.suites import Question, Suite, contamination, load_suite
 from harness.running.outcomes import Outcome, accepted_pairs
 from harness.scoring.score import summarise
-from harness.scoring.statistics import Interval
+from harness.statistics import Interval
 
 NOTHING = "–"
 Vectors = npt.NDArray[np.float32]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -54,7 +54,14 @@ class Recogniser:
         self._similarity = similarity
         self._declined = {fold(text) for text in declined}
         self._urgent = {fold(text) for text in urgent} - {""}
-        self._answers = _unique((t, pair.id) for pair in catalog.pairs for t in (pair.answer, pair.easy_answer) if t)
+        # Texts that belong to one pair only, by their first wording.
+        texts = ((t, pair.id) for pair in catalog.pairs for t in (pair.answer, pair.easy_answer) if t)
+        owners: dict[str, set[str]] = defaultdict(set)
+        wording: dict[str, str] = {}
+        for text, pair_id in texts:
+            owners[fold(text)].add(pair_id)
+            wording.setdefault(fold(text), text)
+        self._answers = {wording[key]: next(iter(names)) for key, names in owners.items() if len(names) == 1}
         self._by_fold = {fold(text): pair_id for text, pair_id in self._answers.items()}
         self._questions = {fold(pair.question): pair.id for pair in catalog.pairs}
 
@@ -103,16 +110,6 @@ class Recogniser:
     @cached_property
     def _vectors(self) -> npt.NDArray[np.float32]:
         return self._encoder().encode(list(self._answers))
-
-
-def _unique(texts: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return texts that belong to one pair only, by their first wording."""
-    owners: dict[str, set[str]] = defaultdict(set)
-    wording: dict[str, str] = {}
-    for text, pair_id in texts:
-        owners[fold(text)].add(pair_id)
-        wording.setdefault(fold(text), text)
-    return {wording[key]: next(iter(names)) for key, names in owners.items() if len(names) == 1}
 
 
 class JsonReader:

@@ -13,10 +13,10 @@ from scipy.stats import false_discovery_control, fisher_exact
 
 from harness.advice.advice import advise, fisher
 from harness.advice.thresholds import advise_threshold
-from harness.commands.report import advice_tables
+from harness.commands.advice import advice_tables
 from harness.labelling.labels import Label, Rater, Verdicts
 from harness.running.outcomes import Outcome
-from harness.scoring.statistics import false_discovery
+from harness.statistics import false_discovery
 from tests.harness.runs import write_run
 
 Make = Callable[..., Outcome]

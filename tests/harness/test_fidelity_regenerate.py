@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot import BadData, Catalog, LanguageDetector
-from harness.generation.regeneration import UNLIKE, Completion, load_again
+from harness.generation.regeneration import UNLIKE, Regeneration, load_again
 from harness.llm.batch_files import ModelAnswer
 from harness.patients.fidelity import TOO_HIGH, TOO_LOW, FidelityJudge
 from harness.patients.prompts import Plan, Prompt, build_prompts
@@ -48,12 +48,12 @@ def prompts(shipped_catalogs: Mapping[str, Catalog]) -> list[Prompt]:
 
 
 @pytest.fixture
-def completion(shipped_catalogs: Mapping[str, Catalog]) -> Completion:
+def completion(shipped_catalogs: Mapping[str, Catalog]) -> Regeneration:
     detector = LanguageDetector({lang: [pair.answer for pair in c.pairs] for lang, c in shipped_catalogs.items()})
-    return Completion(FidelityJudge.open("de"), detector, OFFLINE, load_again("de"))
+    return Regeneration(FidelityJudge.open("de"), detector, OFFLINE, load_again("de"))
 
 
-def test_what_fits_is_kept_and_nothing_is_asked_again(completion: Completion, prompts: list[Prompt]) -> None:
+def test_what_fits_is_kept_and_nothing_is_asked_again(completion: Regeneration, prompts: list[Prompt]) -> None:
     patient = Patient()
 
     done = completion.run(prompts, {prompts[0].id: answer(prompts[0].id, *GOOD[:3])}, patient)
@@ -62,7 +62,7 @@ def test_what_fits_is_kept_and_nothing_is_asked_again(completion: Completion, pr
     assert (done.missing, done.rounds, patient.asked) == ((), 1, [])
 
 
-def test_an_outlier_is_rejected_and_replaced(completion: Completion, prompts: list[Prompt]) -> None:
+def test_an_outlier_is_rejected_and_replaced(completion: Regeneration, prompts: list[Prompt]) -> None:
     patient = Patient(GOOD[2])
 
     done = completion.run(prompts, {prompts[0].id: answer(prompts[0].id, GOOD[0], LEARNED, GOOD[1])}, patient)
@@ -77,7 +77,7 @@ def test_an_outlier_is_rejected_and_replaced(completion: Completion, prompts: li
 
 
 def test_the_second_prompt_says_what_was_wrong_and_how_many_are_missing(
-    completion: Completion, prompts: list[Prompt]
+    completion: Regeneration, prompts: list[Prompt]
 ) -> None:
     patient = Patient()
 
@@ -91,7 +91,7 @@ def test_the_second_prompt_says_what_was_wrong_and_how_many_are_missing(
     assert f"- {LEARNED} (zu schwer zu lesen, zu viele Fachwörter)" in task
 
 
-def test_rounds_end_at_the_limit_and_the_gap_is_said(completion: Completion, prompts: list[Prompt]) -> None:
+def test_rounds_end_at_the_limit_and_the_gap_is_said(completion: Regeneration, prompts: list[Prompt]) -> None:
     stubborn = Patient(*[LEARNED.replace("relevanter", f"relevanter {n}") for n in range(20)])
 
     done = completion.run(prompts, {prompts[0].id: answer(prompts[0].id, GOOD[0])}, stubborn)
@@ -102,7 +102,7 @@ def test_rounds_end_at_the_limit_and_the_gap_is_said(completion: Completion, pro
     assert done.recording.reasons == {UNLIKE: 2}
 
 
-def test_a_question_that_was_there_already_fills_no_gap(completion: Completion, prompts: list[Prompt]) -> None:
+def test_a_question_that_was_there_already_fills_no_gap(completion: Regeneration, prompts: list[Prompt]) -> None:
     patient = Patient("tut das WEH?", GOOD[3])
 
     done = completion.run(prompts, {prompts[0].id: answer(prompts[0].id, *GOOD[:2])}, patient)
@@ -111,7 +111,7 @@ def test_a_question_that_was_there_already_fills_no_gap(completion: Completion, 
     assert done.recording.reasons == {"duplicate": 1}
 
 
-def test_without_anyone_to_ask_the_missing_prompts_come_back(completion: Completion, prompts: list[Prompt]) -> None:
+def test_without_anyone_to_ask_the_missing_prompts_come_back(completion: Regeneration, prompts: list[Prompt]) -> None:
     first = {prompts[0].id: answer(prompts[0].id, GOOD[0], LEARNED)}
 
     done = completion.run(prompts, first)
@@ -122,7 +122,7 @@ def test_without_anyone_to_ask_the_missing_prompts_come_back(completion: Complet
     assert again.missing == ()
 
 
-def test_offline_and_live_come_to_the_same_suite(completion: Completion, prompts: list[Prompt]) -> None:
+def test_offline_and_live_come_to_the_same_suite(completion: Regeneration, prompts: list[Prompt]) -> None:
     first = {prompts[0].id: answer(prompts[0].id, GOOD[0], LEARNED)}
     live = completion.run(prompts, first, Patient(f"{GOOD[1]}\n{LEARNED}", GOOD[2]))
 
@@ -135,7 +135,7 @@ def test_offline_and_live_come_to_the_same_suite(completion: Completion, prompts
 
 
 def test_answers_to_some_of_the_missing_prompts_are_kept(
-    completion: Completion, shipped_catalogs: Mapping[str, Catalog]
+    completion: Regeneration, shipped_catalogs: Mapping[str, Catalog]
 ) -> None:
     vignettes = load_vignettes("de", names=["low-health-literacy"])
     two = build_prompts(shipped_catalogs["de"], vignettes, Plan(1, 0))[:2]
@@ -148,7 +148,7 @@ def test_answers_to_some_of_the_missing_prompts_are_kept(
     assert [prompt.id for prompt in half.missing] == [f"{two[0].id}#2"]
 
 
-def test_answers_to_other_prompts_are_refused(completion: Completion, prompts: list[Prompt]) -> None:
+def test_answers_to_other_prompts_are_refused(completion: Regeneration, prompts: list[Prompt]) -> None:
     for stranger in ("paraphrase/low-health-literacy/costs", "paraphrase/low-health-literacy/costs#2"):
         with pytest.raises(BadData, match="1 answers belong to no prompt of this plan"):
             completion.run(prompts, {stranger: answer(stranger, GOOD[0])})

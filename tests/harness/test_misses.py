@@ -16,7 +16,7 @@ from rich.console import Console
 from bot import Assistant, BadData
 from bot.testing import HashEncoder
 from harness.advice.misses import Findings, browse, load_explainable
-from harness.commands.report import misses_tables
+from harness.commands.advice import misses_tables
 from harness.patients.suites import Suite
 from harness.running.results import Run
 from harness.running.run import run_suite

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from harness.scoring.statistics import Change, clustered_change, detectable_change, holm, mcnemar, mcnemar_power
+from harness.statistics import Change, clustered_change, detectable_change, holm, mcnemar, mcnemar_power
 
 
 def test_mcnemar_gives_the_published_value() -> None:

@@ -22,7 +22,7 @@ from bot import Assistant
 from harness.reporting.paper_tables import PAPER_ERRORS, PAPER_N, PAPER_NOVEL
 from harness.running.outcomes import Outcome
 from harness.scoring.score import score, summarise
-from harness.scoring.statistics import wilson
+from harness.statistics import wilson
 
 PAIRS = [f"pair-{number}" for number in range(33)]
 PRINTED = {"high-health-literacy": 0.69, "low-health-literacy": 0.77, "low-language-literacy": 0.79}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot import BadData, Catalog
-from harness.llm.batch_files import as_batch_line, write_prompts
+from harness.llm.batch_files import as_batch_line, write_requests
 from harness.patients.prompts import Plan, Prompt, build_prompts, load_tasks
 from harness.patients.vignettes import load_vignettes
 
@@ -106,7 +106,7 @@ def test_a_temperature_left_open_is_not_sent() -> None:
 def test_a_batch_file_has_one_json_object_a_line(tmp_path: Path) -> None:
     two_lines = replace(PROMPT, id="second", task="Zeile 1\nZeile 2")
 
-    write_prompts([PROMPT, two_lines], tmp_path / "new" / "prompts.jsonl", model="m", temperature=None)
+    write_requests([PROMPT, two_lines], tmp_path / "new" / "prompts.jsonl", model="m", temperature=None)
 
     lines = (tmp_path / "new" / "prompts.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["custom_id"] for line in lines] == ["paraphrase/v/pain", "second"]
@@ -117,7 +117,7 @@ def test_an_unwritable_batch_file_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(BadData, match=r"prompts\.jsonl cannot be written \(.+\)\. Choose another file with `--out`"):
-        write_prompts([PROMPT], tmp_path / "file" / "prompts.jsonl", model="m", temperature=None)
+        write_requests([PROMPT], tmp_path / "file" / "prompts.jsonl", model="m", temperature=None)
 
 
 def test_a_language_without_tasks_is_one_clear_line() -> None:

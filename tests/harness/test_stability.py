@@ -13,11 +13,12 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from harness.commands.stability import stability_
+from harness.commands.options import grouped
+from harness.commands.running import stability_
 from harness.patients.suites import Suite
 from harness.running.outcomes import ERROR, Outcome
 from harness.scoring.stability import stability
-from harness.scoring.statistics import wilson
+from harness.statistics import wilson
 from tests.harness.runs import write_run
 
 Command = Callable[..., CompletedProcess[str]]
@@ -157,7 +158,7 @@ def test_releases_are_compared_and_what_differs_is_said(
 )
 def test_what_cannot_be_compared_is_one_clear_line(arguments: list[str], said: str) -> None:
     app = typer.Typer()
-    app.command()(stability_)
+    app.command()(grouped(stability_))
 
     done = CliRunner().invoke(app, arguments)
 

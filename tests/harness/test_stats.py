@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from harness.scoring.statistics import Interval, clustered, wilson
+from harness.statistics import Interval, clustered, wilson
 
 
 @pytest.mark.parametrize(

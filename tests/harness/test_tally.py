@@ -23,7 +23,7 @@ from harness.running.parquet import ParquetStore
 from harness.running.run import Plan, ask_suite, load_outcomes
 from harness.running.store import PARTS, JsonlStore, Store
 from harness.scoring.score import SEED, summarise, summarise_tally
-from harness.scoring.statistics import clustered, wilson
+from harness.statistics import clustered, wilson
 from harness.systems.system import InProcess
 
 PAIRS = ("pain", "costs", "duration")

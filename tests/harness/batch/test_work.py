@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot import BadData, Settings, Unreachable
-from harness.llm.batch import Terms, fetch, poll, submit, write_rest
+from harness.llm.batch import BatchTerms as Terms
+from harness.llm.batch import fetch, poll, submit, write_rest
 from harness.llm.batch_files import Limits, read_answers
 from harness.llm.batch_service import BatchService, Patience
 from harness.llm.batch_state import State, load_state

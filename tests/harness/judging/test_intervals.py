@@ -16,7 +16,7 @@ from harness.judging.coefficients import (
     percentage,
     point,
 )
-from harness.scoring.statistics import wilson
+from harness.statistics import wilson
 
 ALL = [percentage, cohen, alpha_nominal, alpha_ordinal, ac1]
 

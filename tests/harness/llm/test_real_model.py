@@ -16,9 +16,8 @@ from bot import LanguageDetector, Settings, load_catalog
 from harness.generation.answering import answer_into, requests_for, still_open
 from harness.generation.parse import parse_answer, split_unfinished
 from harness.generation.recording import record
-from harness.llm.batch import Terms as BatchTerms
-from harness.llm.batch import fetch, poll, submit
-from harness.llm.batch_files import read_answers, write_prompts
+from harness.llm.batch import BatchTerms, fetch, poll, submit
+from harness.llm.batch_files import read_answers, write_requests
 from harness.llm.batch_service import BatchService
 from harness.llm.contract import Completion, ModelCall, Request, Terms
 from harness.llm.opening import open_model
@@ -200,7 +199,7 @@ def test_what_it_writes_as_json_is_read_even_when_cut(
 def test_a_batch_is_answered_by_it(real_model: str, few_prompts: list[Prompt], tmp_path: Path) -> None:
     prompts, out = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
     short = [replace(prompt, system="You are a patient.", task="Ask something.") for prompt in few_prompts]
-    write_prompts(short, prompts, model="smollm2", temperature=0.5, max_tokens=8)
+    write_requests(short, prompts, model="smollm2", temperature=0.5, max_tokens=8)
 
     def chat(body: dict[str, Any]) -> dict[str, Any]:
         answer = httpx.post(f"{real_model}/chat/completions", json=body, timeout=60, trust_env=False)
