@@ -25,7 +25,7 @@ from harness.llm.store import AnswerStore
 from harness.patients.prompts import Plan, Prompt, build_prompts
 from harness.patients.suites import QuestionSource
 from harness.patients.vignettes import load_vignettes
-from tests.harness.batch.batch_server import batch_server
+from tests.harness.llm.batch.batch_server import batch_server
 from tests.harness.llm.faulty_model import REFUSAL, Fault, faulty_model
 
 # A few words each: the model speaks 30 tokens a second, and nobody wants to read them.

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import Result
 
 from harness.patients.suites import load_suite
-from tests.harness.batch.batch_server import BatchServer, batch_server
-from tests.harness.batch.conftest import echo, request, write
+from tests.harness.llm.batch.batch_server import BatchServer, batch_server
+from tests.harness.llm.batch.conftest import echo, request, write
 from tests.harness.inprocess import harness
 
 Batch = Callable[..., Result]

@@ -13,8 +13,8 @@ from harness.llm.batch import fetch, poll, submit, write_rest
 from harness.llm.batch_files import Limits, read_answers
 from harness.llm.batch_service import BatchService, Patience
 from harness.llm.batch_state import State, load_state
-from tests.harness.batch.batch_server import BatchServer
-from tests.harness.batch.conftest import request, write
+from tests.harness.llm.batch.batch_server import BatchServer
+from tests.harness.llm.batch.conftest import request, write
 
 TWO_AT_A_TIME = Terms(Limits(requests=2))
 

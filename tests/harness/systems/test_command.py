@@ -8,7 +8,7 @@ import pytest
 
 from bot import Unreachable
 from harness.systems.system import Failure, Reply
-from tests.harness.external.conftest import Opener
+from tests.harness.systems.conftest import Opener
 
 # Answers "pain", unless the question names a fault; notes every start on standard error.
 SCRIPT = """\

@@ -10,8 +10,8 @@ import pytest
 
 from bot import BadData, UserFixable
 from harness.systems.system import Failure, Reply
-from tests.harness.external.conftest import Opener
-from tests.harness.external.servers import CUT, GARBLED, SLOW, Seen, serving
+from tests.harness.systems.conftest import Opener
+from tests.harness.systems.servers import CUT, GARBLED, SLOW, Seen, serving
 
 ENDPOINT = {"kind": "http", "body": {"text": "{question}", "in": ["{lang}"]}, "paths": {"pair": "$.pair"}}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.batch.batch_server import BatchServer, batch_server
+from tests.harness.llm.batch.batch_server import BatchServer, batch_server
 
 
 def echo(body: dict[str, Any]) -> dict[str, Any]:

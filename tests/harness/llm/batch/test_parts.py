@@ -9,7 +9,7 @@ import pytest
 
 from bot import BadData
 from harness.llm.batch_files import Limits, content_of, split
-from tests.harness.batch.conftest import request, write
+from tests.harness.llm.batch.conftest import request, write
 
 
 @pytest.mark.parametrize(

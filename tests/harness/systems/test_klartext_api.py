@@ -11,8 +11,8 @@ import pytest
 
 from bot import UserFixable
 from harness.systems.system import Failure, Reply
-from tests.harness.external.conftest import Opener
-from tests.harness.external.servers import Seen, Server, serving
+from tests.harness.systems.conftest import Opener
+from tests.harness.systems.servers import Seen, Server, serving
 
 CONVERSATIONS = "/api/v1/conversations"
 

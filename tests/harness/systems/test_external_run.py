@@ -14,8 +14,8 @@ from harness.patients.suites import Question, Suite
 from harness.running.chunks import MOST_FAILURES
 from harness.running.run import load_outcomes, run_suite
 from harness.scoring.score import summarise
-from tests.harness.external.conftest import Opener
-from tests.harness.external.servers import Seen, Server, serving
+from tests.harness.systems.conftest import Opener
+from tests.harness.systems.servers import Seen, Server, serving
 
 MakeSuite = Callable[[Sequence[Question]], Suite]
 MakeQuestion = Callable[..., Question]

@@ -17,7 +17,7 @@ from bot.testing import HashEncoder
 from harness.systems.description import load_system_file
 from harness.systems.opening import Traffic, open_described
 from harness.systems.system import Failure, Opening, Reply
-from tests.harness.external.servers import Seen, serving
+from tests.harness.systems.servers import Seen, serving
 
 
 @pytest.fixture
