@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import typer
 
 from harness.commands import batch, generation, judge, measuring, raters, running, suites
@@ -10,7 +12,8 @@ from harness.commands.gate import compare_, gate
 from harness.commands.meaning import meaning
 from harness.commands.options import grouped
 
-COMMANDS = {
+Commands = Mapping[str, Callable[..., None]]
+COMMANDS: Commands = {
     "generate": generation.generate,
     "check": suites.check,
     "run": running.run,
@@ -32,7 +35,7 @@ COMMANDS = {
     "report": report_,
     "stability": running.stability_,
 }
-FAMILIES = {
+FAMILIES: Mapping[str, tuple[str, Commands]] = {
     "prompts": (
         "Export prompts for any model, and import its answers.",
         {"export": generation.export, "import": generation.import_},

@@ -16,6 +16,7 @@ from harness.advice.thresholds import Move, moves
 from harness.labelling.labels import verdicts_on
 from harness.running.results import Run, load_run
 from harness.running.run import RUN
+from harness.running.store import find_store
 from harness.scoring.confusions import Confusion, confusions, mistakes_of
 
 ERRORS = "errors.json"
@@ -23,6 +24,7 @@ ERRORS = "errors.json"
 
 def load_explainable(folder: Path) -> Run:
     """Read a run of the hybrid method; raise BadData when there is none, or when it cannot be explained."""
+    find_store(folder)  # raises when there is none
     run = load_run(folder)
     if not run.identity:
         raise BadData(f"{folder / RUN} does not say which run this is. Run the suite again.")

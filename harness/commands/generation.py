@@ -38,8 +38,9 @@ from harness.patients.suites import QuestionSource, save_suite
 
 if TYPE_CHECKING:
     from harness.generation.answering import Keeping
+    from harness.generation.recording import Answerer
     from harness.generation.refinery import Refinery
-    from harness.generation.regeneration import Answerer, Sifting
+    from harness.generation.regeneration import Sifting
     from harness.generation.rounds import Cell, Progress, RoundTable
 
 

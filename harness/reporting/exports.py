@@ -21,7 +21,7 @@ from datetime import datetime
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from harness.commands.gate import xml_text
+from harness.files import xml_text
 from harness.reporting.drawing import name_of
 from harness.reporting.facts import Facts, result_of
 from harness.running.outcomes import ERROR, Outcome

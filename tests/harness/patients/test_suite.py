@@ -120,7 +120,7 @@ from datetime import date
 from pathlib import Path
 import harness.patients.suites
 from bot import load_catalog
-from harness.questions import Recording
+from harness.patients.suites import Recording
 
 harness.patients.suites.yaml.safe_dump = lambda *_, **__: os.kill(os.getpid(), getattr(signal, sys.argv[3]))
 catalog = load_catalog(Path(sys.argv[1]), "de")

@@ -25,8 +25,8 @@ from harness.running.run import How, Plan, ask_suite, load_outcomes, plan_of, re
 from harness.running.store import PARTS, Store, find_store
 from harness.scoring.score import summarise_tally
 from harness.systems.system import Opening
-from tests.harness.systems.servers import Seen, serving
 from tests.harness.running.conftest import MakeLong, MakeSystem, eventually, timeless
+from tests.harness.systems.servers import Seen, serving
 
 
 @pytest.fixture(scope="module")

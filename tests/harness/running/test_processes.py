@@ -28,11 +28,10 @@ def recipe(opening: Opening) -> Recipe:
 RUN = """\
 import sys
 from pathlib import Path
-from harness.run import ask_suite
-from harness.running.planning import How, plan_of
+from harness.running.run import How, ask_suite, plan_of
 from harness.running.recipe import Recipe
-from harness.suite import open_suite
-from harness.systems import Opening
+from harness.patients.suites import open_suite
+from harness.systems.system import Opening
 
 folder, catalog, data = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
 recipe = Recipe(Opening(catalog, "embedded", "hybrid", data), "de")

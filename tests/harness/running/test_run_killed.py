@@ -20,9 +20,9 @@ import sys, time
 from pathlib import Path
 from bot import Assistant
 from bot.testing import HashEncoder
-from harness.run import run_suite
-from harness.suite import load_suite
-from harness.systems import InProcess
+from harness.running.run import run_suite
+from harness.patients.suites import load_suite
+from harness.systems.system import InProcess
 
 folder, catalog, data, stop = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
 assistant = Assistant.open(catalog, data=data, encoder=HashEncoder(), sample=True, languages=["de"])

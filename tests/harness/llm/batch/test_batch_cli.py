@@ -11,9 +11,9 @@ import pytest
 from typer.testing import Result
 
 from harness.patients.suites import load_suite
+from tests.harness.inprocess import harness
 from tests.harness.llm.batch.batch_server import BatchServer, batch_server
 from tests.harness.llm.batch.conftest import echo, request, write
-from tests.harness.inprocess import harness
 
 Batch = Callable[..., Result]
 PLAN = ("--lang", "de", "--variations", "1", "--novel", "0")
