@@ -1,6 +1,4 @@
-"""Intervals for accuracies. Pure.
-
-Tests for two runs on the same questions. Pure."""
+"""Intervals of shares, tests for two runs on the same questions, and adjustment for many tests. Pure."""
 
 from __future__ import annotations
 
@@ -21,10 +19,13 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95 % interval of a share, 0 to 1."""
+    """A 95 % interval of a share, 0 to 1, or of a change of one, -1 to 1."""
 
     low: float
     high: float
+
+    def as_json(self) -> list[float]:
+        return [self.low, self.high]
 
 
 def wilson(right: int, n: int) -> Interval | None:
@@ -86,14 +87,6 @@ def clustered_counts(
     return Interval(float(low), float(high))
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A 95 % interval of a change of a share, -1 to 1."""
-
-    low: float
-    high: float
-
-
 def mcnemar(fixed: int, broken: int) -> float:
     """Return the exact two-sided p-value for `fixed` and `broken` questions; 1.0 when nothing changed.
 
@@ -118,24 +111,26 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def false_discovery(p_values: Sequence[float]) -> list[float]:
+def false_discovery(p_values: Sequence[float], *, tests: int | None = None) -> list[float]:
     """Return q-values, in the order given: the false discovery rate if everything up to this one is believed.
+
+    `tests` counts those that were made, where p-values of tests without any finding are left out.
 
     References:
         Benjamini & Hochberg (1995), Controlling the false discovery rate.
     """
     adjusted = [0.0] * len(p_values)
-    smallest = 1.0
+    smallest, made = 1.0, max(tests or 0, len(p_values))
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
     for rank, number in reversed(list(enumerate(order, 1))):
-        smallest = min(smallest, p_values[number] * len(p_values) / rank)
+        smallest = min(smallest, p_values[number] * made / rank)
         adjusted[number] = smallest
     return adjusted
 
 
 def clustered_change(
     before: Sequence[bool], after: Sequence[bool], cluster: Sequence[Hashable], *, rng: Generator, draws: int = 10_000
-) -> Change | None:
+) -> Interval | None:
     """Bound the change of a share between two runs, questions about one pair resampled together.
 
     Args:
@@ -154,14 +149,8 @@ def clustered_change(
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for was, is_, name in zip(before, after, cluster, strict=True):
         groups[name].append(int(is_) - int(was))
-    if len(groups) < 2:
-        return None
-    gains = np.array([sum(values) for values in groups.values()], dtype=np.float64)
-    sizes = np.array([len(values) for values in groups.values()], dtype=np.float64)
-    chosen = rng.integers(0, len(groups), size=(draws, len(groups)))
-    changes = gains[chosen].sum(axis=1) / sizes[chosen].sum(axis=1)
-    low, high = np.percentile(changes, [2.5, 97.5])
-    return Change(float(low), float(high))
+    gains, sizes = [sum(values) for values in groups.values()], [len(values) for values in groups.values()]
+    return clustered_counts(gains, sizes, rng=rng, draws=draws)
 
 
 def detectable_change(n: int, changed: float, *, alpha: float = ALPHA, power: float = POWER) -> float | None:

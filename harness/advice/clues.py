@@ -1,6 +1,4 @@
-"""Which outcomes of a run are misses, and of what kind. Pure.
-
-What the assistant knows about a miss: it is asked to explain itself."""
+"""Which outcomes of a run are misses, of what kind, and what the assistant knows about them when it explains itself."""
 
 from __future__ import annotations
 

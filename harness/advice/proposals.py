@@ -1,11 +1,7 @@
-"""Why a question was missed. Pure: clues in, causes out.
+"""Why questions were missed, and what would mend a group of misses. Pure.
 
-The words in which missed questions differ from what curators wrote. Pure.
-
-What would mend a group of misses. Pure.
-
-Suites are test data: a proposal never holds a suite's question as a new variant. It says what to write about, and a
-curator writes afresh.
+Suites are test data: a proposal never holds a suite's question as a new variant. It says what to write about, by the
+words in which missed questions differ from what curators wrote, and a curator writes afresh.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
-"""What another threshold would have done to this run. Pure.
+"""What other thresholds for direct answers would have done to a run: in counts, and as advice per vignette. Pure.
 
-What other thresholds for direct answers would have done to a run, in total and per vignette. Pure.
-
-Nothing but the run is needed: the threshold in force is the lowest score that was answered. `misses/moves.py`
-says the same in counts for an assistant that can be asked.
+For advice nothing but the run is needed: the threshold in force is the lowest score that was answered.
 """
 
 from __future__ import annotations

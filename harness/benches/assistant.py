@@ -1,14 +1,8 @@
-"""`klartext bench`: how long things take, as medians and as ratios within one run.
+"""Decisions, a whole run, start-up, memory, turns of the interview, and the page about a run.
 
-Machines are noisy, so only ratios are compared with the limits; every limit is printed beside its figure.
-
-
-`klartext bench`: what a turn of the interview and the validation of a response cost.
-
-The large form has the size and shape of a published radiology order: 271 items, conditions, calculated values.
-
-
-How long the page about a run takes, and how heavy it is."""
+Machines are noisy, so only ratios are compared with the limits; every limit is printed beside its figure. The large
+form of the interview has the size and shape of a published radiology order: 271 items, conditions, calculated values.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""A Dask scheduler and workers of this machine, each a process of its own, for measurements and tests.
-
-`klartext bench --harness`: what running costs beside the system, what a second worker brings, a million outcomes.
+"""What running costs beside the system, what a second worker brings, a million outcomes.
 
 The million is synthetic: outcomes of a real run, drawn with a fixed seed and given ids of their own. It measures
-counting, not answering. The system that is run needs 5 ms a question, waiting, as endpoints do.
+counting, not answering. The system that is run needs 5 ms a question, waiting, as endpoints do. The cluster is a Dask
+scheduler and workers of this machine, each a process of its own; tests use it, too.
 """
 
 from __future__ import annotations

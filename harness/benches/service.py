@@ -1,6 +1,4 @@
-"""The processes of the benchmark: the service as a user starts it, the floor, and the patients.
-
-What the service costs beside the floor: the figures of `klartext bench --service`."""
+"""What the service costs beside the floor: the service as a user starts it, the floor, and the patients."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from harness.advice.clues import KINDS
 from harness.advice.misses import Findings, browse, load_explainable
 from harness.advice.proposals import CAUSES, Entry
 from harness.advice.thresholds import Move, ThresholdAdvice, best_move
-from harness.commands.options import BaselineOption, CatalogOption, DataOption, JsonOption, RunArgument
+from harness.commands import options
 from harness.console import chance, plain_console, plain_table, print_json, progress_bar, share
 from harness.labelling.labels import verdicts_on
 from harness.running.results import load_run
@@ -36,9 +36,9 @@ NOTE = "q: chance of a false alarm among all that were compared; rows in bold ha
 
 def errors(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
-    catalog: CatalogOption = "mammography",
-    data: DataOption = None,
-    json_: JsonOption = False,
+    catalog: options.CatalogPath = "mammography",
+    data: options.Data = None,
+    json_: options.Json = False,
 ) -> None:
     """Group what a run missed by cause, with a proposal for each; also written to RUN/errors.json."""
     with friendly_errors():
@@ -150,7 +150,7 @@ def _lower_threshold(found: Sequence[Move]) -> str:
     )
 
 
-def advise_(run: RunArgument, json_: JsonOption = False) -> None:
+def advise_(run: options.RunFolder, json_: options.Json = False) -> None:
     """Say what would improve the system of a run: pairs to merge or rephrase, missing variants, thresholds."""
     with friendly_errors():
         loaded = load_run(run)
@@ -249,11 +249,11 @@ class Known:
     costs: Annotated[
         Path | None, typer.Option(help="What the questions cost; default: RUN/costs.json.", metavar="FILE")
     ] = None
-    catalog: CatalogOption = "mammography"
-    data: DataOption = None
+    catalog: options.CatalogPath = "mammography"
+    data: options.Data = None
 
 
-def report_(run: RunArgument, baseline: BaselineOption = None, *, files: Files, known: Known) -> None:
+def report_(run: options.RunFolder, baseline: options.Baseline = None, *, files: Files, known: Known) -> None:
     """Write one HTML page about a run: charts, advice, and every question behind every number."""
     from harness.reporting.report import Sources, Wanted, gather, write
 

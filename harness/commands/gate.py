@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bot import BadData, friendly_errors
-from harness.commands.options import BaselineOption, JsonOption
+from harness.commands import options
 from harness.console import chance, figures_table, plain_console, plain_table, print_json, share
 from harness.files import writing, xml_text
 from harness.running.outcomes import Outcome
@@ -26,11 +26,11 @@ Both = tuple[Outcome, Outcome]
 
 def gate(
     run: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run.")],
-    baseline: BaselineOption = None,
+    baseline: options.Baseline = None,
     config: Annotated[
         Path | None, typer.Option(help="Gates; default: ./harness.yaml, else the shipped ones.", metavar="FILE")
     ] = None,
-    json_: JsonOption = False,
+    json_: options.Json = False,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, one test case per gate.", metavar="FILE")] = None,
 ) -> None:
     """Exit 1 unless a run is good enough: by itself, and beside a baseline by paired tests."""
@@ -92,7 +92,7 @@ def compare_(
     a: Annotated[Path, typer.Argument(metavar="A", help="Folder of the earlier run.")],
     b: Annotated[Path, typer.Argument(metavar="B", help="Folder of the later run.")],
     most: Annotated[int, typer.Option("--list", min=0, help="Changed questions of each kind to list.")] = 20,
-    json_: JsonOption = False,
+    json_: options.Json = False,
 ) -> None:
     """Show two runs side by side: totals, vignettes, and which questions were fixed or broken."""
     with friendly_errors():

@@ -11,25 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bot import BadData, LanguageDetector, Settings, friendly_errors, load_catalog, locate
-from harness.commands.options import (
-    SUITES,
-    BudgetOption,
-    CatalogOption,
-    FidelityOption,
-    JsonOption,
-    MaxTokensOption,
-    ModelNameOption,
-    NoteOption,
-    ParallelOption,
-    PromptsFileOption,
-    ReplayOption,
-    SuiteNameOption,
-    SuiteOption,
-    SuitePlan,
-    SuitesOption,
-    TemperatureOption,
-    VignettesOption,
-)
+from harness.commands import options
 from harness.console import figures_table, plain_console, print_json, progress_bar
 from harness.llm.batch_files import ModelAnswer, read_answers, write_requests
 from harness.llm.contract import ModelCall
@@ -45,11 +27,11 @@ if TYPE_CHECKING:
 
 
 def export(
-    out: PromptsFileOption,
-    plan: SuitePlan,
-    model: ModelNameOption = "gpt-4o",
-    temperature: TemperatureOption = None,
-    max_tokens: MaxTokensOption = None,
+    out: options.PromptsFile,
+    plan: options.SuitePlan,
+    model: options.ModelName = "gpt-4o",
+    temperature: options.Temperature = None,
+    max_tokens: options.MaxTokens = None,
 ) -> None:
     """Write every prompt of a suite as an OpenAI Batch input file, to be answered by any model anywhere."""
     with friendly_errors():
@@ -63,20 +45,20 @@ class Imported:
     """How the answers came about, and the suite that they become."""
 
     answered: Annotated[Literal["live", "offline"], typer.Option(help="How the answers were made.")] = "offline"
-    temperature: TemperatureOption = None
-    note: NoteOption = ""
-    fidelity: FidelityOption = "keep"
+    temperature: options.Temperature = None
+    note: options.Note = ""
+    fidelity: options.Fidelity = "keep"
     missing: Annotated[
         Path | None,
         typer.Option("--missing", help="With `reject`: write prompts for what is missing, and no suite yet."),
     ] = None
-    suites: SuitesOption = SUITES
+    suites: options.Suites = options.SUITES
 
 
 def import_(
     files: Annotated[list[Path], typer.Argument(help="Batch output files (JSONL) with the answers.")],
-    name: SuiteNameOption,
-    plan: SuitePlan,
+    name: options.SuiteName,
+    plan: options.SuitePlan,
     made: Imported,
 ) -> None:
     """Read a model's answers, report what was dropped and why, and write an immutable suite."""
@@ -88,7 +70,7 @@ def import_(
 
 
 def _write_suite(  # noqa: PLR0913 - both commands end here
-    plan: SuitePlan,
+    plan: options.SuitePlan,
     prompts: list[Prompt],
     folder: Path,
     made: Imported,
@@ -126,11 +108,11 @@ def detector_of(folder: Path) -> LanguageDetector:
 class Call:
     """How the model is called."""
 
-    temperature: TemperatureOption = None
+    temperature: options.Temperature = None
     seed: Annotated[int | None, typer.Option(help="Repeatable sampling, where the endpoint has it.")] = None
-    max_tokens: MaxTokensOption = None
+    max_tokens: options.MaxTokens = None
     structured: Annotated[bool, typer.Option("--structured", help="Ask for JSON where the endpoint can.")] = False
-    parallel: ParallelOption = 4
+    parallel: options.Parallel = 4
     timeout: Annotated[float, typer.Option(min=1, help="Seconds for one answer.")] = 120.0
     retries: Annotated[int, typer.Option(min=0, max=20, help="After 429, 5xx, time-outs, cut connections.")] = 4
 
@@ -142,9 +124,9 @@ class Call:
 class Storing:
     """What may be spent, and where answers are kept."""
 
-    budget: BudgetOption = None
+    budget: options.Budget = None
     prices: Annotated[Path | None, typer.Option(help="Price table (YAML). Default: the shipped one.")] = None
-    replay: ReplayOption = False
+    replay: options.Replay = False
     store: Annotated[Path | None, typer.Option(help="Store of answers. Default: in the data folder.")] = None
     no_store: Annotated[bool, typer.Option("--no-store", help="Keep no answers for other suites.")] = False
 
@@ -159,15 +141,15 @@ class Storing:
 class Written:
     """The suite to be written."""
 
-    note: NoteOption = ""
-    fidelity: FidelityOption = "keep"
-    suites: SuitesOption = SUITES
+    note: options.Note = ""
+    fidelity: options.Fidelity = "keep"
+    suites: options.Suites = options.SUITES
 
 
 def generate(  # noqa: PLR0913 - a name, a model and four groups
-    name: SuiteNameOption,
+    name: options.SuiteName,
     model: Annotated[str, typer.Option(help="Model at the endpoint of KLARTEXT_MODEL_URL.")],
-    plan: SuitePlan,
+    plan: options.SuitePlan,
     call: Call,
     storing: Storing,
     written: Written,
@@ -194,7 +176,7 @@ def generate(  # noqa: PLR0913 - a name, a model and four groups
 class Work:
     """What is refined, and where its rounds are kept."""
 
-    suite: SuiteOption
+    suite: options.Suite
     out: Annotated[Path, typer.Option("--out", help="Folder that keeps every round. Unfinished work in it goes on.")]
     answers: Annotated[
         list[Path] | None, typer.Option("--answers", help="Answers to its prompts.jsonl (Batch output); repeatable.")
@@ -215,8 +197,8 @@ class Selected:
     """Which questions are refined, and against what."""
 
     limit: Annotated[int | None, typer.Option(min=1, help="Refine only the first so many paraphrases.")] = None
-    catalog: CatalogOption = "mammography"
-    vignettes: VignettesOption = None
+    catalog: options.CatalogPath = "mammography"
+    vignettes: options.Vignettes = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +207,10 @@ class Refined:
 
     name: Annotated[str | None, typer.Option("--name", help="Write the refined questions as a suite.")] = None
     note: Annotated[str, typer.Option(help="What readers of results must know of that suite.")] = ""
-    suites: Annotated[Path, typer.Option(help="Folder that its folder is made in.")] = SUITES
+    suites: Annotated[Path, typer.Option(help="Folder that its folder is made in.")] = options.SUITES
 
 
-def refine(work: Work, critic: Critic, selected: Selected, refined: Refined, json_: JsonOption = False) -> None:
+def refine(work: Work, critic: Critic, selected: Selected, refined: Refined, json_: options.Json = False) -> None:
     """Critique and correct generated questions, at most four rounds; offline by files, or live."""
     from harness.generation.refinery import Refinery
     from harness.generation.rounds import round_table

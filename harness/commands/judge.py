@@ -15,16 +15,7 @@ import typer
 from rich.table import Table
 
 from bot import BadData, Settings, friendly_errors
-from harness.commands.options import (
-    BudgetOption,
-    CatalogOption,
-    JsonOption,
-    ModelNameOption,
-    ParallelOption,
-    PromptsFileOption,
-    ReplayOption,
-    RunArgument,
-)
+from harness.commands import options
 from harness.console import plain_console, plain_table, print_json, progress_bar
 from harness.labelling.labels import Rater, Verdicts, label_files, load_labels
 from harness.llm.batch_files import ModelAnswer, read_answers, write_requests
@@ -57,7 +48,7 @@ class Judged:
         Literal["novel", "ambiguous", "all"],
         typer.Option("--items", help="Answers to novel questions, ambiguous ones, or both."),
     ] = "all"
-    catalog: CatalogOption = "mammography"
+    catalog: options.CatalogPath = "mammography"
 
     def prompts(self, run: Path) -> list[JudgePrompt]:
         """Return what a judge is asked about a run."""
@@ -67,10 +58,10 @@ class Judged:
 
 
 def export(
-    run: RunArgument,
-    out: PromptsFileOption,
+    run: options.RunFolder,
+    out: options.PromptsFile,
     judged: Judged,
-    model: ModelNameOption = "gpt-4o",
+    model: options.ModelName = "gpt-4o",
     temperature: TemperatureOption = None,
 ) -> None:
     """Write what a judge is asked as an OpenAI Batch input file, to be answered by any model anywhere."""
@@ -81,7 +72,7 @@ def export(
 
 
 def import_(
-    run: RunArgument,
+    run: options.RunFolder,
     files: Annotated[list[Path], typer.Argument(help="Batch output files (JSONL) with the answers.")],
     rater: Annotated[str, typer.Option(help="Name of the model. Default: as the answers say.", metavar="NAME")] = "",
 ) -> None:
@@ -95,13 +86,13 @@ class Live:
     """How a live judge is asked."""
 
     temperature: TemperatureOption = None
-    parallel: ParallelOption = 4
-    budget: BudgetOption = None
-    replay: ReplayOption = False
+    parallel: options.Parallel = 4
+    budget: options.Budget = None
+    replay: options.Replay = False
 
 
 def ask(
-    run: RunArgument,
+    run: options.RunFolder,
     model: Annotated[str, typer.Option(help="Model at KLARTEXT_MODEL_URL.")],
     judged: Judged,
     live: Live,
@@ -147,9 +138,9 @@ def _take(run: Path, answers: Mapping[str, ModelAnswer], rater: str) -> None:
 
 
 def report(
-    run: RunArgument,
+    run: options.RunFolder,
     by: Annotated[Literal["person", "model"], typer.Option(help="Whose labels to compare with.")] = "person",
-    json_: JsonOption = False,
+    json_: options.Json = False,
 ) -> None:
     """Show how far each judge agrees with labels: scores, both orders, and the aspects that agree best."""
     from harness.judging.judge_answers import judges_of

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bot import friendly_errors
-from harness.commands.options import CatalogOption, JsonOption
+from harness.commands import options
 from harness.console import figures_table, plain_console, print_json
 from harness.judging.meaning import QUEUE, Drawing, MeaningReport, check_meaning
 from harness.judging.meaning_figures import Corrected
@@ -39,13 +39,13 @@ class Drawn:
 
 def meaning(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
-    catalog: CatalogOption = "mammography",
+    catalog: options.CatalogPath = "mammography",
     *,
     drawn: Drawn,
     labels: Annotated[
         list[Path] | None, typer.Option("--labels", help="Labels that raters gave (JSONL); repeatable.")
     ] = None,
-    json_: JsonOption = False,
+    json_: options.Json = False,
 ) -> None:
     """Find paraphrases that may ask something else, queue them for raters, and correct the accuracy."""
     with friendly_errors():

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bot import friendly_errors
-from harness.commands.options import CatalogOption, DataOption, EncoderOption, LanguageOption
+from harness.commands import options
 from harness.console import progress_bar
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ OutOption = Annotated[
 class Subject:
     """What is studied."""
 
-    lang: LanguageOption = "de"
+    lang: options.Language = "de"
     suite: Annotated[
         str | None, typer.Option("--suite", help="A shipped suite, or its folder. Default: the catalog's own.")
     ] = None
-    catalog: CatalogOption = "mammography"
+    catalog: options.CatalogPath = "mammography"
 
     def open(self, encoder: str, data: Path | None) -> Study:
         """Open catalog and suite with an encoder."""
@@ -61,10 +61,10 @@ class Drawn:
 
 def learning_curve_(
     subject: Subject,
-    encoder: EncoderOption = "embedded",
+    encoder: options.Encoder = "embedded",
     *,
     drawn: Drawn,
-    data: DataOption = None,
+    data: options.Data = None,
     out: OutOption = None,
 ) -> None:
     """Train on fewer variants a pair; measure on the suite and on authors that were left out."""
@@ -79,7 +79,7 @@ def learning_curve_(
 
 
 def ablation_(
-    subject: Subject, encoder: EncoderOption = "embedded", data: DataOption = None, out: OutOption = None
+    subject: Subject, encoder: options.Encoder = "embedded", data: options.Data = None, out: OutOption = None
 ) -> None:
     """Train without each part of the matcher in turn."""
     from harness.study.matchers import STEPS, ablation
@@ -98,7 +98,7 @@ def encoders_(
     ] = None,
     *,
     subject: Subject,
-    data: DataOption = None,
+    data: options.Data = None,
     out: OutOption = None,
 ) -> None:
     """Compare encoders by accuracy, speed and memory."""
@@ -112,7 +112,7 @@ def encoders_(
 
 
 def confusion_(
-    subject: Subject, encoder: EncoderOption = "embedded", data: DataOption = None, out: OutOption = None
+    subject: Subject, encoder: options.Encoder = "embedded", data: options.Data = None, out: OutOption = None
 ) -> None:
     """List the pairs that are most taken for each other, and what chance would give."""
     from harness.study.matchers import confusion

@@ -21,34 +21,30 @@ from harness.patients.vignettes import load_vignettes
 from harness.running.run import How
 from harness.systems.system import Opening, require_known
 
-CatalogOption = Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")]
-LanguageOption = Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")]
-DataOption = Annotated[
-    Path | None, typer.Option("--data", help="Folder for index and database. Default: KLARTEXT_DATA.")
-]
-EncoderOption = Annotated[str, typer.Option("--encoder", help="Encoder of the assistant.", metavar="NAME")]
-SuiteOption = Annotated[str, typer.Option("--suite", help="A shipped suite, or its folder.")]
-SuitesOption = Annotated[Path, typer.Option("--suites", help="Folder that the suite's folder is made in.")]
-SuiteNameOption = Annotated[str, typer.Option("--name", help="Name of the suite.")]
-NoteOption = Annotated[str, typer.Option(help="What readers of results must know of this suite.")]
-VignettesOption = Annotated[Path | None, typer.Option("--vignettes", help="Folder of vignettes of your own.")]
-FidelityOption = Annotated[
+CatalogPath = Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")]
+Language = Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")]
+Data = Annotated[Path | None, typer.Option("--data", help="Folder for index and database. Default: KLARTEXT_DATA.")]
+Encoder = Annotated[str, typer.Option("--encoder", help="Encoder of the assistant.", metavar="NAME")]
+Suite = Annotated[str, typer.Option("--suite", help="A shipped suite, or its folder.")]
+Suites = Annotated[Path, typer.Option("--suites", help="Folder that the suite's folder is made in.")]
+SuiteName = Annotated[str, typer.Option("--name", help="Name of the suite.")]
+Note = Annotated[str, typer.Option(help="What readers of results must know of this suite.")]
+Vignettes = Annotated[Path | None, typer.Option("--vignettes", help="Folder of vignettes of your own.")]
+Fidelity = Annotated[
     Literal["keep", "reject"],
     typer.Option("--fidelity", help="Questions unlike their vignette: keep, or ask for others."),
 ]
-PromptsFileOption = Annotated[Path, typer.Option(help="Batch input file (JSONL) to write.")]
-ModelNameOption = Annotated[str, typer.Option(help="Model named in the requests.")]
-TemperatureOption = Annotated[
-    float | None, typer.Option(min=0, max=2, help="Sampling temperature; default: left open.")
-]
-MaxTokensOption = Annotated[int | None, typer.Option("--max-tokens", min=1, help="Longest answer, in tokens.")]
-ParallelOption = Annotated[int, typer.Option(min=1, max=256, help="Requests under way at once.")]
-BudgetOption = Annotated[float | None, typer.Option(min=0, help="Most to spend, in the price table's currency.")]
-ReplayOption = Annotated[bool, typer.Option("--replay/--record", help="Answer from the store only.")]
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
-BaselineOption = Annotated[Path | None, typer.Option(help="Folder of an earlier run.", metavar="DIR")]
-ByOption = Annotated[Literal["person", "model"], typer.Option(help="Whose labels to use.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+PromptsFile = Annotated[Path, typer.Option(help="Batch input file (JSONL) to write.")]
+ModelName = Annotated[str, typer.Option(help="Model named in the requests.")]
+Temperature = Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature; default: left open.")]
+MaxTokens = Annotated[int | None, typer.Option("--max-tokens", min=1, help="Longest answer, in tokens.")]
+Parallel = Annotated[int, typer.Option(min=1, max=256, help="Requests under way at once.")]
+Budget = Annotated[float | None, typer.Option(min=0, help="Most to spend, in the price table's currency.")]
+Replay = Annotated[bool, typer.Option("--replay/--record", help="Answer from the store only.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
+Baseline = Annotated[Path | None, typer.Option(help="Folder of an earlier run.", metavar="DIR")]
+By = Annotated[Literal["person", "model"], typer.Option(help="Whose labels to use.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 SUITES = Path("vignettes/suites")
 
 
@@ -83,14 +79,14 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 class SuitePlan:
     """What a suite shall ask, and in whose voice."""
 
-    catalog: CatalogOption = "mammography"
-    lang: LanguageOption = "de"
+    catalog: CatalogPath = "mammography"
+    lang: Language = "de"
     variations: Annotated[int, typer.Option(min=0, max=100, help="Paraphrases per pair and vignette.")] = 10
     novel: Annotated[int, typer.Option(min=0, max=1000, help="Novel questions per vignette.")] = 20
     vignette: Annotated[
         list[str] | None, typer.Option("--vignette", help="Who asks, repeatable; `all`. Default: the paper's three.")
     ] = None
-    vignettes: VignettesOption = None
+    vignettes: Vignettes = None
 
     def prompts(self) -> list[Prompt]:
         """Return every prompt of the suite."""
@@ -108,8 +104,8 @@ class Asking:
 
     system: Annotated[str, typer.Option(help="System under test: klartext, or a YAML file.")] = "klartext"
     method: Annotated[Literal["hybrid", "cosine"], typer.Option(help="How the assistant matches.")] = "hybrid"
-    catalog: CatalogOption = "mammography"
-    encoder: EncoderOption = "embedded"
+    catalog: CatalogPath = "mammography"
+    encoder: Encoder = "embedded"
     jobs: Annotated[
         int | None,
         typer.Option(

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from bot import BadData, friendly_errors
-from harness.commands.options import ByOption, CatalogOption, JsonOption, RunArgument
+from harness.commands import options
 from harness.console import plain_console, plain_table, print_json
 from harness.files import as_document, writing
 from harness.labelling.labels import VERDICTS, Verdicts, label_files, load_labels
@@ -42,7 +42,7 @@ nearly all labels are the same and kappa falls. -: cannot be told, see below."""
 
 
 def queue(
-    run: RunArgument,
+    run: options.RunFolder,
     rater: Annotated[list[str], typer.Option(help="A rater's name; give it once for each.", metavar="NAME")],
     each: Annotated[int, typer.Option(min=1, help="Labels wanted for each item.")] = 2,
     items: Annotated[
@@ -65,7 +65,7 @@ def queue(
             print(f"{name}: {len(queues[name])} items in {file}")
 
 
-def label(run: RunArgument, rater: RaterOption, catalog: CatalogOption = "mammography") -> None:
+def label(run: options.RunFolder, rater: RaterOption, catalog: options.CatalogPath = "mammography") -> None:
     """Label what was shown, one key each: 1 incorrect, 2 partially correct, 3 correct; blind to all other labels."""
     from harness.labelling.session import label_in_terminal
 
@@ -73,7 +73,7 @@ def label(run: RunArgument, rater: RaterOption, catalog: CatalogOption = "mammog
         label_in_terminal(run, rater=rater, catalog=catalog)
 
 
-def adjudicate(run: RunArgument, rater: RaterOption, catalog: CatalogOption = "mammography") -> None:
+def adjudicate(run: options.RunFolder, rater: RaterOption, catalog: options.CatalogPath = "mammography") -> None:
     """Decide, as a third person, where raters differ; both labels are shown with their reasons."""
     from harness.labelling.session import adjudicate_in_terminal
 
@@ -81,7 +81,7 @@ def adjudicate(run: RunArgument, rater: RaterOption, catalog: CatalogOption = "m
         adjudicate_in_terminal(run, rater=rater, catalog=catalog, suite=load_run(run).suite)
 
 
-def export_labels(run: RunArgument, out: LabelsFileOption) -> None:
+def export_labels(run: options.RunFolder, out: LabelsFileOption) -> None:
     """Write all labels of a run, one a line: item_id, rater_id, label, reason, comment, time."""
     from harness.labelling.exchange import write_labels
 
@@ -91,7 +91,7 @@ def export_labels(run: RunArgument, out: LabelsFileOption) -> None:
         print(f"{len(labels)} labels in {out}")
 
 
-def import_labels(run: RunArgument, file: Annotated[Path, typer.Argument(help="A .csv or .jsonl file.")]) -> None:
+def import_labels(run: options.RunFolder, file: Annotated[Path, typer.Argument(help="A .csv or .jsonl file.")]) -> None:
     """Add labels that raters gave in another tool; all of them, or none when a line is wrong."""
     from harness.labelling.exchange import add_labels, read_labels
 
@@ -102,10 +102,10 @@ def import_labels(run: RunArgument, file: Annotated[Path, typer.Argument(help="A
 
 
 def export_items(
-    run: RunArgument,
+    run: options.RunFolder,
     out: LabelsFileOption,
     rater: Annotated[str, typer.Option(help="Whose queue, in their order. Default: all items.", metavar="NAME")] = "",
-    catalog: CatalogOption = "mammography",
+    catalog: options.CatalogPath = "mammography",
 ) -> None:
     """Write what is to be labelled, for another tool: item_id, question, answer. It holds no labels."""
     from harness.labelling.exchange import write_items
@@ -120,14 +120,14 @@ def export_items(
 
 
 def ambiguous(
-    run: RunArgument,
+    run: options.RunFolder,
     fidelity: Annotated[
         Path | None, typer.Option(help="Ids of questions that do not fit their vignette (JSON).", metavar="FILE")
     ] = None,
     level: Annotated[
         float, typer.Option(min=0, max=1, help="First candidates less likely right than this are ambiguous.")
     ] = 0.8,
-    json_: JsonOption = False,
+    json_: options.Json = False,
 ) -> None:
     """Judge answers as right, wrong or ambiguous; the ambiguous ones go to the raters' queue."""
     from harness.labelling.ambiguous import find_ambiguous
@@ -168,11 +168,11 @@ def _print_ambiguous(judged: list[Judged], counts: dict[str, Any]) -> None:
 
 
 def agreement_(
-    run: RunArgument,
+    run: options.RunFolder,
     items: Annotated[
         Literal["shown", "labelled"], typer.Option(help="Answers of this run, or whatever any rater labelled.")
     ] = "shown",
-    json_: JsonOption = False,
+    json_: options.Json = False,
 ) -> None:
     """Compare every two raters, people and models: agreement, kappa, alpha, AC1, with intervals."""
     import numpy as np
@@ -246,7 +246,7 @@ def _print_confusion(group: Group, console: Console) -> None:
     console.print(table)
 
 
-def rescore_(run: RunArgument, by: ByOption = "person", json_: JsonOption = False) -> None:
+def rescore_(run: options.RunFolder, by: options.By = "person", json_: options.Json = False) -> None:
     """Score a finished run again by its raters' labels, with who said it; also written to RUN/rescored.json."""
     from harness.judging.rescore import rescore
 

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from bot import BadData, Catalog, Unreachable, friendly_errors
 from bot import run_chat as open_chat
-from harness.commands.options import Asking, DataOption, JsonOption, SuiteOption
+from harness.commands import options
 from harness.console import figures_table, plain_console, print_json, progress_bar, share
 from harness.labelling.labels import Verdicts, verdicts_on
 from harness.patients.suites import Suite, SuiteOnDisk, load_suite, open_suite
@@ -33,10 +33,10 @@ from harness.systems.system import InProcess, Opening, System
 
 
 def run(
-    suite: SuiteOption,
+    suite: options.Suite,
     out: Annotated[Path, typer.Option(help="Folder of the run. An unfinished run in it is continued.")],
-    asking: Asking,
-    data: DataOption = None,
+    asking: options.Asking,
+    data: options.Data = None,
 ) -> None:
     """Ask a system every question of a suite, score it, and print the tables."""
     from harness.labelling.ambiguous import MOST_JUDGED, find_ambiguous  # scipy.optimize is slow to import
@@ -150,15 +150,15 @@ class Listing:
     """How much is shown, and whether as JSON."""
 
     most: Annotated[int, typer.Option("--list", min=0, help="Changed questions to list.")] = 20
-    json_: JsonOption = False
+    json_: options.Json = False
 
 
 def stability_(
     repeats: Repeats,
-    asking: Asking,
+    asking: options.Asking,
     listing: Listing,
     runs: Annotated[list[Path] | None, typer.Argument(metavar="[RUN]…", help="Runs to compare, at least two.")] = None,
-    data: DataOption = None,
+    data: options.Data = None,
 ) -> None:
     """List answers that change between repeats of a suite, or between runs of several releases."""
     with friendly_errors():

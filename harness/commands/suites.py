@@ -14,7 +14,7 @@ import typer
 from rich.table import Table
 
 from bot import BadData, data_folder, friendly_errors, load_catalog, locate, read_question_set
-from harness.commands.options import CatalogOption, JsonOption, LanguageOption, SuiteOption, VignettesOption
+from harness.commands import options
 from harness.console import figures_table, plain_console, plain_table, print_json
 from harness.patients.fidelity import MEASURES, WHOLE, FidelityJudge, Judged, Miss, VignetteDrift
 from harness.patients.suites import Question, QuestionSource, Recording, contamination, load_suite, save_suite
@@ -80,7 +80,7 @@ def import_suite(
     typer.echo(f"{out}: {meta.counts['paraphrase']} questions, {meta.counts['novel']} out of scope{urgent}")
 
 
-def check(suite: SuiteOption, catalog: CatalogOption = "mammography") -> None:
+def check(suite: options.Suite, catalog: options.CatalogPath = "mammography") -> None:
     """Check that no question of a suite is also a training text, or nearly; exit 1 if any is."""
     with friendly_errors():
         loaded = load_suite(suite)
@@ -92,7 +92,7 @@ def check(suite: SuiteOption, catalog: CatalogOption = "mammography") -> None:
 
 
 def vignettes(
-    lang: LanguageOption = "de",
+    lang: options.Language = "de",
     check: Annotated[
         Path | None, typer.Option("--check", help="Only check a vignette file or a folder of them.", metavar="PATH")
     ] = None,
@@ -137,10 +137,10 @@ def _patients(found: tuple[Vignette, ...]) -> Table:
 
 
 def fidelity(
-    suite: SuiteOption,
-    vignettes: VignettesOption = None,
+    suite: options.Suite,
+    vignettes: options.Vignettes = None,
     most: Annotated[int, typer.Option("--list", min=0, help="Show so many questions unlike their patient.")] = 5,
-    json_: JsonOption = False,
+    json_: options.Json = False,
 ) -> None:
     """Measure every question against its vignette's ranges, and show where a vignette drifts."""
     with friendly_errors():

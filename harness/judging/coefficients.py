@@ -1,10 +1,9 @@
-"""Agreement of raters beyond chance: percentage, Cohen's kappa, Krippendorff's alpha, Gwet's AC1, Kendall's tau. Pure.
+"""Agreement of raters beyond chance, with intervals: percentage, kappa, alpha, AC1, Kendall's tau. Pure.
 
 Each coefficient is (observed - chance) / (1 - chance). All are computed from the distinct rows of the ratings and a
 weight for each, for many sets of weights at once: that makes a bootstrap over items a matter of one matrix product.
-
-
-Intervals of agreement: items are resampled, and small or uniform samples get no false certainty. Pure."""
+Items are resampled, and small or uniform samples get no false certainty.
+"""
 
 from __future__ import annotations
 
@@ -216,7 +215,7 @@ class Estimate:
     note: str = ""
 
     def as_json(self) -> dict[str, object]:
-        ci = [self.interval.low, self.interval.high] if self.interval else None
+        ci = self.interval.as_json() if self.interval else None
         return {"value": self.value, "ci95": ci, "n": self.n, "note": self.note}
 
 

@@ -1,6 +1,7 @@
-"""Read what a judge answered, defensively: what cannot be read is counted, and never scored 0. Pure.
+"""Read what a judge answered, defensively, and keep it in the run: one file for each judge and kind.
 
-A judge's ratings and comparisons as they lie in a run: one file for each judge and kind."""
+What cannot be read is counted, and never scored 0.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from bot import BadData
+from harness.files import Record, as_lines, numbered_lines, replace_text, writing
 from harness.judging.judge_prompts import HIGHEST, JudgePrompt, Order, load_instructions
 from harness.labelling.exchange import add_labels
 from harness.labelling.labels import Label, Rater, Verdict, load_reasons
@@ -35,7 +37,7 @@ _CHOICE = re.compile(r"^\W*(?:text|answer|option)?\W*([012])\W*$", re.IGNORECASE
 _TIE = ("tie", "none", "neither", "equal", "both", "same")
 _CHARACTERS = 4000  # an answer is short; what comes after is rambling
 FOLDER = "judges"
-Record = TypeVar("Record", bound=BaseModel)
+Kept = TypeVar("Kept", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +160,7 @@ class Recorded:
         return {key: answer for key, answer in read_answers(self.files).items() if key in wanted}
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Rating(_Line):
+class Rating(Record):
     """Scores of one shown text by aspect."""
 
     question_id: str
@@ -179,7 +177,7 @@ class Rating(_Line):
         return sum(self.scores.values()) / (HIGHEST * len(self.scores))
 
 
-class Comparison(_Line):
+class Comparison(Record):
     """What a judge preferred in one order."""
 
     question_id: str
@@ -305,13 +303,11 @@ def _file(run: Path, rater: Rater, kind: str) -> Path:
     return run / FOLDER / f"{file_name(rater).removesuffix('.jsonl')}.{kind}.jsonl"
 
 
-def _load(path: Path, record: type[Record]) -> list[Record]:
+def _load(path: Path, record: type[Kept]) -> list[Kept]:
     if not path.is_file():
         return []
     records = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        if not line:
-            continue
+    for number, line in numbered_lines(path):
         try:
             records.append(record.model_validate_json(line))
         except ValidationError as error:
@@ -323,11 +319,5 @@ def _merge(path: Path, records: Sequence[Rating | Comparison], record: type[Rati
     if not records:
         return
     merged = {item.key: item for item in (*_load(path, record), *records)}
-    text = "".join(json.dumps(item.model_dump(), ensure_ascii=False) + "\n" for item in merged.values())
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise BadData(f"{path} cannot be written ({error.strerror}). Make the run's folder writable.") from error
+    with writing(path, "Make the run's folder writable."):
+        replace_text(path, as_lines(item.model_dump() for item in merged.values()))

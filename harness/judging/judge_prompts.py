@@ -1,21 +1,18 @@
-"""What a model that judges is asked: a label, scores by aspects, or which of two texts is better, in both orders.
-
-Which prompts a judge gets for a run."""
+"""What a model that judges is asked: a label, scores by aspects, or which of two texts is better, in both orders."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
-from typing import Any, Literal
+from typing import Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from bot import BadData, data_folder
+from harness.files import Record, read_record
 from harness.labelling.labels import Item, load_reasons
 from harness.labelling.queues import Kinds, items_to_label
 from harness.labelling.session import shown_answers
@@ -29,11 +26,7 @@ HIGHEST = 5
 LANGUAGES = {"de": "German", "en": "English"}
 
 
-class _Edge(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Aspect(_Edge):
+class Aspect(Record):
     """Something a judge scores from 0 to `HIGHEST`."""
 
     id: str = Field(pattern=r"^[a-z][a-z-]*$")
@@ -41,7 +34,7 @@ class Aspect(_Edge):
     text: str = Field(min_length=1)
 
 
-class Instructions(_Edge):
+class Instructions(Record):
     """How judges are told to judge."""
 
     system: str
@@ -83,10 +76,7 @@ class Duel:
 def load_instructions() -> Instructions:
     """Read aspects and tasks from `vignettes/judge/judge.yaml`; raise BadData when it is broken."""
     path = data_folder("vignettes") / "judge" / "judge.yaml"
-    try:
-        return Instructions.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, yaml.YAMLError, ValidationError) as error:
-        raise BadData(f"{path} holds no instructions for judges ({str(error).splitlines()[0]}). Mend it.") from error
+    return read_record(path, Instructions, f"{path} holds no instructions for judges ({{reason}}). Mend it.")
 
 
 def item_prompts(
@@ -136,24 +126,6 @@ def _both_orders(duel: Duel, answers: Mapping[str, str], language: str) -> Itera
 
 def _system(told: Instructions, language: str) -> str:
     return Template(told.system).substitute(language=LANGUAGES.get(language, language))
-
-
-def as_batch_line(prompt: JudgePrompt, *, model: str, temperature: float | None) -> dict[str, Any]:
-    """Return the request as one line of an OpenAI Batch input file."""
-    body: dict[str, Any] = {"model": model, "messages": prompt.messages}
-    if temperature is not None:
-        body["temperature"] = temperature
-    return {"custom_id": prompt.id, "method": "POST", "url": "/v1/chat/completions", "body": body}
-
-
-def write_judge_prompts(prompts: Sequence[JudgePrompt], out: Path, *, model: str, temperature: float | None) -> None:
-    """Write a Batch input file; raise BadData when it cannot be written."""
-    lines = (as_batch_line(prompt, model=model, temperature=temperature) for prompt in prompts)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
-    except OSError as error:
-        raise BadData(f"{out} cannot be written ({error.strerror}). Choose another file with `--out`.") from error
 
 
 def plan(run: Path, mode: Mode, *, beside: Path | None, items: Kinds, catalog: str) -> list[JudgePrompt]:

@@ -1,6 +1,4 @@
-"""Preferences between two texts: of a judge in both orders, of a judge's scores, and of people's labels. Pure.
-
-How far a judge agrees with people: by its labels, its scores, and its comparisons."""
+"""How far a judge agrees with people: by its labels, its scores, and its preferences in both orders."""
 
 from __future__ import annotations
 
@@ -242,14 +240,14 @@ def _bias(orders: BothOrders) -> dict[str, Any]:
         "wavering": orders.wavering,
         "one_order_only": orders.single,
         "share": orders.inconsistent / orders.n if orders.n else None,
-        "ci95": [interval.low, interval.high] if interval else None,
+        "ci95": interval.as_json() if interval else None,
     }
 
 
 def _against(found: Against | None) -> dict[str, Any] | None:
     if found is None:
         return None
-    ci = [found.interval.low, found.interval.high] if found.interval else None
+    ci = found.interval.as_json() if found.interval else None
     return {"n": found.n, "agreement": found.agreement, "ci95": ci, "kappa": found.kappa, "tau": found.tau}
 
 

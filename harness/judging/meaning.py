@@ -1,6 +1,4 @@
-"""The files of a meaning check: what was planned, what raters see, and what they say.
-
-What `klartext harness meaning` does: plan once, queue for raters, take labels back, correct the accuracy."""
+"""Plan once which paraphrases may ask something else, queue them for raters, take labels back, correct the accuracy."""
 
 from __future__ import annotations
 
@@ -15,6 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot import BadData, Catalog, Encoder, Settings, load_catalog, locate, make_encoder
+from harness.files import Record, as_lines, first_fault, numbered_lines, replace_text, writing
 from harness.judging.meaning_figures import MARGIN, NONE, OWN, UNCLEAR, Corrected, Estimate, correct, estimate, margins
 from harness.labelling.labels import Rater, shipped_labels
 from harness.running.outcomes import Outcome, accepted_pairs
@@ -26,7 +25,7 @@ SUMMARY = "summary.json"
 KEY = "meaning"
 
 
-class Plan(BaseModel):
+class MeaningPlan(Record):
     """Which questions raters are asked about; drawn once, so that labels keep their worth.
 
     Attributes:
@@ -37,8 +36,6 @@ class Plan(BaseModel):
         others: The nearest other pairs, by question id.
         sample: Drawn at random, half among those scored right, half among those scored wrong.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     encoder: str
     margin: float
@@ -82,25 +79,25 @@ class Decided:
     raters: tuple[tuple[str, str], ...]
 
 
-def load_plan(folder: Path) -> Plan | None:
+def load_plan(folder: Path) -> MeaningPlan | None:
     """Read the plan of a run, if there is one; raise BadData when it is broken."""
     path = folder / PLAN
     if not path.is_file():
         return None
     try:
-        return Plan.model_validate_json(path.read_text(encoding="utf-8"))
+        return MeaningPlan.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadData(f"{path} is no plan of a meaning check. Remove it, and it is made anew.") from error
 
 
-def save_plan(folder: Path, plan: Plan) -> None:
+def save_plan(folder: Path, plan: MeaningPlan) -> None:
     """Write the plan, whole or not at all."""
-    partial = (folder / PLAN).with_suffix(".partial")
-    partial.write_text(plan.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    partial.replace(folder / PLAN)
+    replace_text(folder / PLAN, plan.model_dump_json(indent=1) + "\n")
 
 
-def write_queue(folder: Path, outcomes: Sequence[Outcome], plan: Plan, catalog: Catalog, decided: Decided) -> int:
+def write_queue(
+    folder: Path, outcomes: Sequence[Outcome], plan: MeaningPlan, catalog: Catalog, decided: Decided
+) -> int:
     """Write what raters still have to see, and return how many.
 
     Raters see the question, the pair it was generated from and the nearest other ones; not what the system answered,
@@ -110,11 +107,8 @@ def write_queue(folder: Path, outcomes: Sequence[Outcome], plan: Plan, catalog: 
     by_id = {outcome.id: outcome for outcome in outcomes}
     order = sorted(asked_about & set(by_id), key=lambda id_: (by_id[id_].pair_id or "", by_id[id_].text))
     lines = [_item(by_id[id_], plan.others.get(id_, ()), catalog) for id_ in order]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    try:
-        (folder / QUEUE).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadData(f"{folder / QUEUE} cannot be written ({error.strerror}). Free the folder, then again.") from error
+    with writing(folder / QUEUE, "Free the folder, then again."):
+        (folder / QUEUE).write_text(as_lines(lines), encoding="utf-8")
     return len(lines)
 
 
@@ -142,11 +136,11 @@ def load_meaning_labels(files: Iterable[Path], *, pairs: Iterable[str]) -> list[
     labels = []
     for file in files:
         try:
-            lines = file.read_text(encoding="utf-8").split("\n")
+            lines = numbered_lines(file)
         except (OSError, UnicodeDecodeError) as error:
             raise BadData(f"{file} cannot be read. Give labels as JSON lines with `--labels`.") from error
-        for number, line in enumerate(lines, 1):
-            label = _label(line, f"{file}:{number}") if line.strip() else None
+        for number, line in lines:
+            label = _label(line, f"{file}:{number}")
             if label is None:
                 continue
             if label.asks not in allowed:
@@ -164,8 +158,7 @@ def _label(line: str, place: str) -> MeaningLabel | None:
             return None
         label = MeaningLabel.model_validate(record)
     except ValidationError as error:
-        where = ".".join(str(step) for step in error.errors()[0]["loc"])
-        raise BadData(f"{place} is no label: {where}: {error.errors()[0]['msg']}. Mend the line.") from error
+        raise BadData(f"{place} is no label: {first_fault(error)}. Mend the line.") from error
     except ValueError as error:
         raise BadData(f"{place} is no JSON. Mend the line.") from error
     return label
@@ -203,7 +196,7 @@ class Drawing:
 class MeaningReport:
     """The meaning check of a run."""
 
-    plan: Plan
+    plan: MeaningPlan
     decided: Decided
     total: Corrected
     vignettes: dict[str, Corrected]
@@ -256,9 +249,7 @@ def check_meaning(
     try:
         summary = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         summary[KEY] = report.as_json()
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-        partial.replace(path)
+        replace_text(path, json.dumps(summary, indent=2) + "\n")
     except (OSError, ValueError, TypeError) as error:
         raise BadData(f"{path} cannot be extended. Run `klartext harness run` once more.") from error
     return report
@@ -274,7 +265,9 @@ def _shipped(run: Path) -> Path | None:
     return path.parent / "meaning" / path.name
 
 
-def _plan(run: Path, outcomes: Sequence[Outcome], catalog: Catalog, drawing: Drawing, encoder: Encoder | None) -> Plan:
+def _plan(
+    run: Path, outcomes: Sequence[Outcome], catalog: Catalog, drawing: Drawing, encoder: Encoder | None
+) -> MeaningPlan:
     before = load_plan(run)
     if before is None:
         plan = _drawn(outcomes, catalog, drawing, encoder)
@@ -291,7 +284,7 @@ def _plan(run: Path, outcomes: Sequence[Outcome], catalog: Catalog, drawing: Dra
     return before
 
 
-def _drawn(outcomes: Sequence[Outcome], catalog: Catalog, drawing: Drawing, encoder: Encoder | None) -> Plan:
+def _drawn(outcomes: Sequence[Outcome], catalog: Catalog, drawing: Drawing, encoder: Encoder | None) -> MeaningPlan:
     name = drawing.encoder or "embedded"
     encoder = encoder or make_encoder(name, Settings.from_environment())
     texts = [(text, pair.id) for pair in catalog.pairs for text in (pair.question, *(v.text for v in pair.variants))]
@@ -303,7 +296,7 @@ def _drawn(outcomes: Sequence[Outcome], catalog: Catalog, drawing: Drawing, enco
         encoder.encode([text for text, _ in texts]),
         [owner for _, owner in texts],
     )
-    return Plan(
+    return MeaningPlan(
         encoder=name,
         margin=MARGIN if drawing.margin is None else drawing.margin,
         seed=SEED,
@@ -324,7 +317,9 @@ def _sample(outcomes: Sequence[Outcome], size: int) -> tuple[str, ...]:
     return tuple(str(id_) for id_ in chosen)
 
 
-def _report(outcomes: Sequence[Outcome], plan: Plan, decided: Decided, catalog: Catalog, queued: int) -> MeaningReport:
+def _report(
+    outcomes: Sequence[Outcome], plan: MeaningPlan, decided: Decided, catalog: Catalog, queued: int
+) -> MeaningReport:
     def accepted(pair_id: str) -> frozenset[str]:
         return accepted_pairs(catalog, pair_id)
 

@@ -1,15 +1,13 @@
-"""Paraphrases that may ask something else, found by how near they lie to the curated texts. Pure.
+"""Which paraphrases may ask something else, and accuracy corrected for those that do. Pure.
 
-What the system under test decided plays no part: a paraphrase is not suspected for having been answered wrongly. Nor
-is suspicion a verdict. It only says which paraphrases people should see, and how far accuracy may be off until they do.
+Suspects are found by how near they lie to the curated texts. What the system under test decided plays no part: a
+paraphrase is not suspected for having been answered wrongly. Nor is suspicion a verdict. It only says which paraphrases
+people should see, and how far accuracy may be off until they do.
 
 A pair's own question alone says too little ("tuts weh" is far from "Is the mammogram painful?"): half of all sound
 paraphrases lie nearer to another pair's question. So a pair is represented by its curated variants too, and its
 similarity is the mean of the three nearest texts. All variants count: with 60 of some 220 a pair, twice as many sound
 paraphrases would be suspected.
-
-
-Accuracy raw, and corrected for paraphrases that ask something else. Pure.
 
 Three figures, from what is known to what is estimated:
 
@@ -29,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -86,17 +84,12 @@ def margins(questions: Vectors, asked: Sequence[frozenset[str]], texts: Vectors,
 
 def _similarities(questions: Vectors, texts: Vectors, owners: Sequence[str]) -> Vectors:
     """Return the similarity of each question to each pair, shape (questions, pairs)."""
-    columns: Mapping[str, list[int]] = _columns(owners)
-    cosines = questions @ texts.T
-    nearest = [np.sort(cosines[:, of_pair], axis=1)[:, -NEAREST:].mean(axis=1) for of_pair in columns.values()]
-    return np.stack(nearest, axis=1)
-
-
-def _columns(owners: Sequence[str]) -> dict[str, list[int]]:
     columns: dict[str, list[int]] = {}
     for column, owner in enumerate(owners):
         columns.setdefault(owner, []).append(column)
-    return columns
+    cosines = questions @ texts.T
+    nearest = [np.sort(cosines[:, of_pair], axis=1)[:, -NEAREST:].mean(axis=1) for of_pair in columns.values()]
+    return np.stack(nearest, axis=1)
 
 
 def _margin(similarities: Vectors, right: frozenset[str], pairs: Sequence[str]) -> Margin:
@@ -134,7 +127,7 @@ class Corrected:
     open: int
 
     def as_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +147,7 @@ class Estimate:
     wrong: int
 
     def as_json(self) -> dict[str, Any]:
-        ci = [self.interval.low, self.interval.high]
+        ci = self.interval.as_json()
         return {"value": self.value, "ci95": ci, "labelled_right": self.right, "labelled_wrong": self.wrong}
 
 

@@ -1,11 +1,8 @@
-"""How sure one may be that the first candidate is right, from the distance to the second. Pure.
+"""Automatic verdicts in three ways: right, wrong, or ambiguous: then people look. The paper's figures stay apart.
 
-It is learnt on the run's own paraphrases, whose right pair is known, and never on the pair that it judges.
-
-
-Automatic verdicts in three ways: right, wrong, or ambiguous: then people look. The paper's figures stay apart.
-
-`klartext harness ambiguous`: which answers people should see, why, and how well the confidences hold."""
+How sure one may be that the first candidate is right is learnt from its distance to the second, on the run's own
+paraphrases, whose right pair is known, and never on the pair that is judged.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from bot import BadData
+from harness.files import as_lines, numbered_lines, replace_text, writing
 from harness.labelling.labels import Verdicts, label_files, load_labels
 from harness.running.outcomes import ERROR, Outcome
 
@@ -192,25 +190,17 @@ def automatic_as_json(judged: Sequence[Judged], *, level: float = LEVEL) -> dict
 def write_ambiguous(run: Path, judged: Sequence[Judged]) -> int:
     """Write the queue of ambiguous outcomes to the run, anew; return how many there are."""
     lines = [
-        json.dumps(
-            {
-                "question_id": item.outcome.id,
-                "pair_id": item.outcome.answered_with,
-                "because": item.because,
-                "confidence": None if item.confidence is None else round(item.confidence, 4),
-            },
-            ensure_ascii=False,
-        )
+        {
+            "question_id": item.outcome.id,
+            "pair_id": item.outcome.answered_with,
+            "because": item.because,
+            "confidence": None if item.confidence is None else round(item.confidence, 4),
+        }
         for item in judged
         if item.verdict == "ambiguous"
     ]
-    path = run / AMBIGUOUS
-    partial = path.with_suffix(".partial")
-    try:
-        partial.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise BadData(f"{path} cannot be written ({error.strerror}). Make the run's folder writable.") from error
+    with writing(run / AMBIGUOUS, "Make the run's folder writable."):
+        replace_text(run / AMBIGUOUS, as_lines(lines))
     return len(lines)
 
 
@@ -220,8 +210,7 @@ def load_ambiguous(run: Path) -> set[str]:
     if not path.is_file():
         return set()
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-        return {str(json.loads(line)["question_id"]) for line in lines if line.strip()}
+        return {str(json.loads(line)["question_id"]) for _, line in numbered_lines(path)}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadData(f"{path} is no queue. Run `klartext harness ambiguous {run}` to write it anew.") from error
 

@@ -1,10 +1,7 @@
-"""What raters say of answers to novel questions, and the queue of what they still have to see.
-
-Reason codes that raters give for a label: data in `vignettes/labels/reasons.yaml`."""
+"""What raters say of answers, with the reason codes that they give, and the verdicts that follow."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,9 +11,10 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from bot import BadData, data_folder
+from harness.files import Record, as_lines, numbered_lines
 from harness.running.outcomes import Outcome
 
 LABELS = "labels.jsonl"
@@ -26,10 +24,8 @@ VERDICTS: tuple[Verdict, ...] = ("incorrect", "partial", "correct")
 ANY_OTHER = "*"
 
 
-class Rater(BaseModel):
+class Rater(Record):
     """Who labelled; a model is never called a person."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["person", "model"]
     name: str = Field(min_length=1)
@@ -40,7 +36,7 @@ class Rater(BaseModel):
         return f"{self.kind}:{self.name}"
 
 
-class Label(BaseModel):
+class Label(Record):
     """One rater's verdict on answering a question with a pair.
 
     Attributes:
@@ -53,8 +49,6 @@ class Label(BaseModel):
         time: When.
         role: ``rating`` when the rater saw no other label, ``adjudication`` when a third person decided between labels.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     question_id: str
     pair_id: str
@@ -84,6 +78,11 @@ class Item:
     outcome: Outcome
     pair_id: str
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """What is labelled: (question id, pair id)."""
+        return self.outcome.id, self.pair_id
+
 
 def load_labels(files: Iterable[Path]) -> list[Label]:
     """Read label files; missing ones hold no labels.
@@ -95,9 +94,7 @@ def load_labels(files: Iterable[Path]) -> list[Label]:
     for file in files:
         if not file.is_file():
             continue
-        for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
-            if not line.strip():
-                continue
+        for number, line in numbered_lines(file):
             try:
                 labels.append(Label.model_validate_json(line))
             except ValidationError as error:
@@ -125,7 +122,7 @@ def append_label(file: Path, label: Label) -> None:
 
 
 def as_line(label: Label) -> str:
-    return json.dumps(label.model_dump(mode="json"), ensure_ascii=False) + "\n"
+    return as_lines([label.model_dump(mode="json")])
 
 
 class Verdicts:
@@ -219,7 +216,7 @@ def now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
 
 
-class Reason(BaseModel):
+class Reason(Record):
     """Why an answer is not simply correct.
 
     Attributes:
@@ -228,8 +225,6 @@ class Reason(BaseModel):
         labels: The labels it can explain.
         text: What raters read.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     code: str = Field(pattern=r"^[a-z][a-z-]*$")
     key: str = Field(pattern=r"^[abd-prtv-z]$")  # not c, q, s, u

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from bot import BadData
+from harness.files import cut_unfinished, writing
 from harness.labelling.labels import RATERS, Label, Rater, as_line, load_labels
 
 ADJUDICATOR = "adjudicator"
@@ -64,16 +65,11 @@ def open_rater_file(run: Path, rater: Rater, *, adjudicator: bool = False) -> It
         BadData: The file cannot be written, holds something else, or is open in another terminal.
     """
     path = run / RATERS / file_name(rater, adjudicator=adjudicator)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with writing(path, "Make the run's folder writable."):
         stream = path.open("a+b")
-    except OSError as error:
-        raise BadData(f"{path} cannot be written ({error.strerror}). Make the run's folder writable.") from error
     with stream:
         _lock(stream, path, rater)
-        stream.seek(0)
-        raw = stream.read()
-        stream.truncate(raw.rfind(b"\n") + 1)
+        cut_unfinished(stream)
         opened = RaterFile(path, stream, load_labels([path]))
         strangers = {label.rater.id for label in opened.labels} - {rater.id}
         if strangers:

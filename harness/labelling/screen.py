@@ -1,6 +1,4 @@
-"""Single keys from a terminal; whole lines where there is none.
-
-What a rater sees, and how the answer is asked for: single keys in a terminal, one line each from a pipe."""
+"""What a rater sees, and how the answer is asked for: single keys in a terminal, one line each from a pipe."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A session of labelling: each label is stored before the next item is shown; undo, skip, and go on another day.
-
-A third person decides where raters differ, and sees all their labels with reasons."""
+"""A session of labelling or adjudication: each label is stored before the next item is shown; undo, skip, go on."""
 
 from __future__ import annotations
 
@@ -73,7 +71,7 @@ class Session:
         if not self.own.labels:
             return "There is nothing to undo."
         last = self.own.labels[-1].item
-        again = next((item for item in self.items if (item.outcome.id, item.pair_id) == last), None)
+        again = next((item for item in self.items if item.key == last), None)
         if again is None:
             return "Your last label is of an item outside this queue, and stays."
         self.own.undo()
@@ -82,7 +80,7 @@ class Session:
 
     def _view(self, item: Item, note: str) -> View:
         done = len(self.items) - len(self.todo) - len(self.skipped)
-        labels = self.labels.get((item.outcome.id, item.pair_id), ())
+        labels = self.labels.get(item.key, ())
         return View(self.rater, done, len(self.items), item.outcome.text, self.answers[item.pair_id], labels, note)
 
 
@@ -101,7 +99,7 @@ def label_in_terminal(run: Path, *, rater: str, catalog: str, console: Console |
     answers = shown_answers(items, outcomes, catalog)
     with open_rater_file(run, person) as own:
         given = Verdicts([label for label in load_labels(label_files(run)) if label.rater == person])
-        todo = [item for item in items if given.label_of(person.id, item.outcome.id, item.pair_id) is None]
+        todo = [item for item in items if given.label_of(person.id, *item.key) is None]
         if not todo:
             console.print("Nothing left to label.")
             return
@@ -195,22 +193,22 @@ def adjudicate_in_terminal(
     labels = load_labels(label_files(run, suite))
     verdicts = Verdicts([label for label in labels if (label.role, label.rater) != ("adjudication", person)])
     disputed = disputed_items(outcomes, verdicts)
-    items = [item for item in disputed if not (verdicts.label_of(person.id, item.outcome.id, item.pair_id) is not None)]
+    items = [item for item in disputed if not (verdicts.label_of(person.id, *item.key) is not None)]
     if disputed and not items:
         raise BadData(f"{rater!r} labelled all {len(disputed)} disputed items. Let a third person decide: `--rater`.")
     answers = shown_answers(items, outcomes, catalog)
     with open_rater_file(run, person, adjudicator=True) as own:
         decided = {label.item for label in own.labels}
-        todo = deque(item for item in items if (item.outcome.id, item.pair_id) not in decided)
+        todo = deque(item for item in items if item.key not in decided)
         if not todo:
             console.print("Raters differ on nothing that is left to decide.")
             return
-        seen = {(item.outcome.id, item.pair_id): _mixed(item, verdicts) for item in items}
+        seen = {item.key: _mixed(item, verdicts) for item in items}
         converse(Session(rater, items, todo, answers, own, labels_by(person, "adjudication"), seen), console)
 
 
 def _mixed(item: Item, verdicts: Verdicts) -> tuple[Label, ...]:
     """Return the labels in an order that tells nothing of who gave which, the same at each visit."""
-    labels = list(verdicts.deciding(item.outcome.id, item.pair_id))
+    labels = list(verdicts.decidingitem.key)
     Random(f"{item.outcome.id} {item.pair_id}").shuffle(labels)
     return tuple(labels)

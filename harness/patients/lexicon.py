@@ -10,10 +10,11 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 from spellchecker import SpellChecker
 
 from bot import BadData, data_folder, words
+from harness.files import Record, first_fault
 
 SHORTEST_PART = 4  # of a German compound; with three letters many typing errors would count as compounds
 LINKS = ("", "s", "n", "en", "es", "er", "e")
@@ -25,9 +26,7 @@ FOREIGN_RATIO = 250
 _APOSTROPHES = str.maketrans("", "", "'’‘`´")
 
 
-class _WordsFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _WordsFile(Record):
     jargon: list[str]
     known: list[str]
 
@@ -129,8 +128,7 @@ def _read(language: str) -> _WordsFile:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadData(f"There is no word list for {language!r}. Write {path} after the German one.") from error
     except ValidationError as error:
-        where = ".".join(str(step) for step in error.errors()[0]["loc"])
-        raise BadData(f"The word list {path} is not valid: {where}: {error.errors()[0]['msg']}. Mend it.") from error
+        raise BadData(f"The word list {path} is not valid: {first_fault(error)}. Mend it.") from error
 
 
 def _pattern(terms: Iterable[str]) -> re.Pattern[str]:

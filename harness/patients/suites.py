@@ -1,13 +1,8 @@
-"""Test questions and where they come from.
-
-Read a model's answer as a list of questions, defensively, and say what was dropped and why. Pure.
-
-Question suites: recorded test questions, immutable, identified by the hash of their content."""
+"""Test questions and where they come from; suites of them, immutable, identified by the hash of their content."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import tempfile
 from collections import Counter
@@ -19,18 +14,15 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from bot import BadData, Catalog, NearCopies, data_folder
+from harness.files import Record, as_lines, writing
 
 QUESTIONS, META = "questions.jsonl", "suite.yaml"
 
 
-class _Edge(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class QuestionSource(_Edge):
+class QuestionSource(Record):
     """Where a question comes from.
 
     Attributes:
@@ -52,7 +44,7 @@ class QuestionSource(_Edge):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
-class Question(_Edge):
+class Question(Record):
     """One test item; `pair_id` is None for novel questions and for urgent messages, which must reach a human."""
 
     id: str
@@ -98,7 +90,7 @@ class Dropped:
     reason: str
 
 
-class SuiteMeta(_Edge):
+class SuiteMeta(Record):
     """What `suite.yaml` says."""
 
     name: str
@@ -213,8 +205,7 @@ def save_suite(folder: Path, *, catalog: Catalog, note: str, recording: Recordin
     if folder.exists():
         raise BadData(f"{folder} exists, and suites are immutable. Choose another name with `--name`.")
     questions = recording.questions
-    lines = [json.dumps(question.model_dump(mode="json", by_alias=True), ensure_ascii=False) for question in questions]
-    raw = "".join(line + "\n" for line in lines).encode()
+    raw = as_lines(question.model_dump(mode="json", by_alias=True) for question in questions).encode()
     counts = {kind: sum(question.kind == kind for question in questions) for kind in ("paraphrase", "novel")}
     if urgent := sum(question.kind == "urgent" for question in questions):
         counts["urgent"] = urgent
@@ -228,11 +219,8 @@ def save_suite(folder: Path, *, catalog: Catalog, note: str, recording: Recordin
         dropped=recording.reasons,
         sha256=hashlib.sha256(raw).hexdigest(),
     )
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+    with writing(folder, "Choose another folder."):
         partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".partial-"))
-    except OSError as error:
-        raise BadData(f"{folder} cannot be written ({error.strerror}). Choose another folder.") from error
     try:
         (partial / QUESTIONS).write_bytes(raw)
         document: dict[str, Any] = meta.model_dump(mode="json")

@@ -8,25 +8,22 @@ from pathlib import Path
 from typing import Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from bot import BadData, data_folder
+from harness.files import Record, first_fault
 
 ALL = "all"
 
 
-class _Edge(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Literacy(_Edge):
+class Literacy(Record):
     """What separates the strata: how much health knowledge and how much of the language a patient has."""
 
     health: Literal["low", "middle", "high"]
     language: Literal["basic", "middle", "native"]
 
 
-class Typing(_Edge):
+class Typing(Record):
     """How the patient's words get into the machine."""
 
     input: Literal["keyboard", "phone", "speech"]
@@ -39,7 +36,7 @@ Range = tuple[float, float]
 _PER_WORD: Range = (0.0, 1.0)
 
 
-class Targets(_Edge):
+class Targets(Record):
     """Ranges (lowest, highest) in which this patient's questions should lie, per question.
 
     Attributes:
@@ -75,7 +72,7 @@ class Targets(_Edge):
         return {name: tuple(getattr(self, name)) for name in type(self).model_fields}
 
 
-class _Texts(_Edge):
+class _Texts(Record):
     title: str = Field(min_length=1)
     description: str = Field(min_length=1)
     impersonation: str = Field(min_length=1)
@@ -83,7 +80,7 @@ class _Texts(_Edge):
     targets: Targets
 
 
-class _VignetteFile(_Edge):
+class _VignetteFile(Record):
     id: str = Field(pattern=r"^[a-z0-9-]+$")
     by_default: bool = True
     literacy: Literacy
@@ -185,6 +182,4 @@ def load_file(path: Path) -> _VignetteFile:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise BadData(f"The vignette {path} cannot be read: {str(error).splitlines()[0]}. Mend the file.") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(step) for step in first["loc"])
-        raise BadData(f"The vignette {path} is not valid: {where}: {first['msg']}. Mend this entry.") from error
+        raise BadData(f"The vignette {path} is not valid: {first_fault(error)}. Mend this entry.") from error

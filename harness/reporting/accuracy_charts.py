@@ -1,6 +1,4 @@
-"""Accuracy per vignette, and pair by vignette.
-
-What changed since the baseline, in total, per vignette and per pair."""
+"""Accuracy per vignette, pair by vignette, and what changed since the baseline. Pure."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Pairs that are taken for each other.
-
-Advice: what to merge, rephrase and write.
-
-Risk and coverage, and what other thresholds would do."""
+"""Pairs taken for each other, what to merge and write, risk and coverage, other thresholds. Pure."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""What a page is made of: figures, whose rows hold numbers that lead to their questions. Pure.
+"""What a page is made of: figures, whose rows hold numbers that lead to their questions, and drawings in SVG. Pure.
 
-Small drawings in SVG, made of numbers only: nothing from a question or a catalog gets in. Pure.
-
-Row drawings use percentages of their width, so that they grow with the column and dots stay round. Colours are classes
-of the page's style sheet. They are decoration to screen readers: the same figures stand beside them as text.
+Drawings are made of numbers only: nothing from a question or a catalog gets in. Row drawings use percentages of their
+width, so that they grow with the column and dots stay round. Colours are classes of the page's style sheet. They are
+decoration to screen readers: the same figures stand beside them as text.
 """
 
 from __future__ import annotations

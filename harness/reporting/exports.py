@@ -1,14 +1,10 @@
-"""A run as JUnit XML: one test suite per vignette, one test case per question. Pure.
+"""A run for other programs: JUnit XML, CSV tables, and a FHIR R4 MeasureReport. Pure.
 
-`klartext harness gate --junit` writes one test case per gate instead: that one decides, this one lists.
-
-
-A run as a FHIR R4 MeasureReport, stratified by vignette: for who keeps quality figures in a FHIR store. Pure.
-
-Four proportions, each a group with the same stratifier. `docs/reference.md` says what the populations are.
-
-
-The figures of a report as CSV tables: UTF-8, commas, one header line, shares from 0 to 1. Pure."""
+JUnit: one test suite per vignette, one test case per question; `klartext harness gate --junit` writes one test case per
+gate instead: that one decides, this one lists. CSV: UTF-8, commas, one header line, shares from 0 to 1. MeasureReport:
+stratified by vignette, four proportions, each a group with the same stratifier; `docs/reference.md` says what the
+populations are.
+"""
 
 from __future__ import annotations
 

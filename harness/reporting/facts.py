@@ -1,6 +1,4 @@
-"""What the questions of a run cost: the file that `klartext harness generate` writes beside a suite.
-
-What a report says about a run, as data. Pure."""
+"""What a report says about a run, as data, with what its questions cost. Pure but for reading the file of costs."""
 
 from __future__ import annotations
 

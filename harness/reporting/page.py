@@ -1,6 +1,7 @@
-"""The list of questions behind all numbers of a page: each row carries the marks by which numbers find it. Pure.
+"""One self-contained HTML page about a run: nothing is loaded from anywhere, all is readable without scripts.
 
-One self-contained HTML page about a run: nothing is loaded from anywhere, all is readable without scripts."""
+Behind its numbers is the list of questions: each row carries the marks by which numbers find it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readability of questions and answers against the vignettes, and costs."""
+"""Readability of questions and answers against the vignettes, and costs. Pure."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Sets of pairs that curators declared the same. Pure.
-
-What a system made of one question. Pure.
-
-Count outcomes by what scores need of them, so that a run of any size is scored in little memory. Pure."""
+"""What a system made of one question, which pairs count as right, and counts that sum up a run of any size. Pure."""
 
 from __future__ import annotations
 
@@ -141,6 +137,11 @@ class Outcome:
             elapsed_ms=round(failure.elapsed_ms, 3),
             error=failure.reason,
         )
+
+    @property
+    def key(self) -> tuple[str, str, str | None]:
+        """What tells questions apart: two suites may use one id for different ones."""
+        return self.id, self.text, self.pair_id
 
     def as_line(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False) + "\n"

@@ -1,6 +1,7 @@
-"""Count Parquet parts with DuckDB: as much is in memory as there are vignettes and pairs, not questions.
+"""Outcomes as Parquet parts, counted by DuckDB: as much is in memory as there are vignettes and pairs, not questions.
 
-Outcomes as Parquet parts: a part is there as a whole or not at all, and no question is in two of them."""
+A part is there as a whole or not at all, and no question is in two of them.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What another process needs to open the same system, and asks it there.
-
-Workers that take chunks: batches come back in the order of the questions, and few are under way at once."""
+"""What another process needs to open the same system and to ask it there; batches come back in order."""
 
 from __future__ import annotations
 

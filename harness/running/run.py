@@ -1,6 +1,4 @@
-"""Ask a system every question of a suite, and keep each answer: resumable, what is stored is never asked again.
-
-How a run is asked and kept, as the command line says it."""
+"""Ask a system every question of a suite, and keep each answer: resumable, what is stored is never asked again."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Where outcomes lie in the folder of a run: JSON lines or Parquet parts, each behind the same Protocol.
-
-Outcomes as JSON lines: one file that is only ever appended to."""
+"""Where outcomes lie in the folder of a run: one Protocol, and JSON lines behind it; `parquet` holds the other way."""
 
 from __future__ import annotations
 

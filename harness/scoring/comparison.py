@@ -15,7 +15,7 @@ import numpy as np
 from harness.running.outcomes import ERROR, Outcome
 from harness.running.results import Run
 from harness.scoring.score import SEED
-from harness.statistics import ALPHA, Change, clustered_change, detectable_change, holm, mcnemar
+from harness.statistics import ALPHA, Interval, clustered_change, detectable_change, holm, mcnemar
 
 Hit = Callable[[Outcome], bool]
 
@@ -44,7 +44,7 @@ class Paired:
     broken: int
     p_value: float
     adjusted: float
-    change: Change | None
+    change: Interval | None
     detectable: float | None
 
     @property
@@ -58,7 +58,7 @@ class Paired:
             "before": self.before,
             "after": self.after,
             "difference": self.difference,
-            "ci95": [self.change.low, self.change.high] if self.change else None,
+            "ci95": self.change.as_json() if self.change else None,
             "fixed": self.fixed,
             "broken": self.broken,
             "p_value": self.p_value,
@@ -123,8 +123,8 @@ class Comparison:
 
 def compare(before: Run, after: Run) -> Comparison:
     """Find what two runs have in common."""
-    earlier = {_key(outcome): outcome for outcome in before.outcomes}
-    both = [(earlier[key], outcome) for outcome in after.outcomes if (key := _key(outcome)) in earlier]
+    earlier = {outcome.key: outcome for outcome in before.outcomes}
+    both = [(earlier[key], outcome) for outcome in after.outcomes if (key := outcome.key) in earlier]
     answered = [(was, now) for was, now in both if ERROR not in (was.decision, now.decision)]
     return Comparison(
         common=tuple(answered),
@@ -161,8 +161,3 @@ def pair_up(name: str, both: Sequence[tuple[Outcome, Outcome]], hit: Hit, *, alp
         ),
         detectable=detectable_change(n, (fixed + broken) / n, alpha=alpha) if n else None,
     )
-
-
-def _key(outcome: Outcome) -> tuple[str, str, str | None]:
-    """Two suites may use one id for different questions."""
-    return outcome.id, outcome.text, outcome.pair_id

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.running.outcomes import Outcome
+from harness.statistics import false_discovery
 
 SIGNIFICANT = 0.05
 Floats = npt.NDArray[np.float64]
@@ -84,14 +85,9 @@ def confusions(mistakes: Sequence[Mistake], pairs: int) -> list[Confusion]:
     seen = sorted({tuple(sorted(key)) for key in tally})
     found = [_confusion(tally, first, second, pairs) for first, second in seen]
     found.sort(key=lambda confusion: (confusion.p_value, -confusion.count, confusion.first, confusion.second))
-    # Set the q-values of confusions that are ordered by p-value; what was not seen counts as a test too.
-    tests = pairs * (pairs - 1) // 2
-    lowest, result = 1.0, []
-    for rank in range(len(found), 0, -1):
-        one = found[rank - 1]
-        lowest = min(lowest, one.p_value * max(tests, len(found)) / rank)
-        result.append(replace(one, q_value=lowest))
-    return result[::-1]
+    # What was not seen counts as a test too.
+    q_values = false_discovery([one.p_value for one in found], tests=pairs * (pairs - 1) // 2)
+    return [replace(one, q_value=q_value) for one, q_value in zip(found, q_values, strict=True)]
 
 
 def _confusion(tally: Counter[tuple[str, str]], first: str, second: str, pairs: int) -> Confusion:

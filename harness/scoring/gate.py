@@ -1,18 +1,20 @@
-"""`harness.yaml`: which figures a run must reach. A gate that is left out is not checked.
+"""Decide whether a run is good enough, by itself and beside a baseline, by the limits of `harness.yaml`.
 
-Decide whether a run is good enough, by itself and beside a baseline. Pure."""
+A gate that is left out is not checked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from bot import BadData
+from harness.files import Record
 from harness.running.outcomes import ERROR, Outcome
 from harness.running.results import Counted, Run
 from harness.scoring.comparison import Comparison, Paired, pair_up
@@ -25,29 +27,25 @@ Status = Literal["pass", "fail", "skip"]
 ROUNDING = 1e-9  # 0.9 - 0.7 is a little more than 0.2 to a computer, but not to a reader of harness.yaml
 
 
-class _Edge(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class AtLeast(_Edge):
+class AtLeast(Record):
     """The smallest share that passes."""
 
     min: float = Field(ge=0, le=1)
 
 
-class AtMost(_Edge):
+class AtMost(Record):
     """The largest share that passes."""
 
     max: float = Field(ge=0, le=1)
 
 
-class Margin(_Edge):
+class Margin(Record):
     """The largest difference that passes."""
 
     margin: float = Field(ge=0, le=1)
 
 
-class Gates(_Edge):
+class Gates(Record):
     """Limits for the run itself; `docs/reference.md` says what each figure is."""
 
     accuracy: AtLeast | None = None
@@ -60,7 +58,7 @@ class Gates(_Edge):
     failures: AtMost | None = None
 
 
-class Baseline(_Edge):
+class Baseline(Record):
     """Limits for the change since a baseline.
 
     Attributes:
@@ -72,7 +70,7 @@ class Baseline(_Edge):
     max_drop: float | None = Field(default=None, ge=0, le=1)
 
 
-class GateConfig(_Edge):
+class GateConfig(Record):
     """What `harness.yaml` says."""
 
     gates: Gates
@@ -114,15 +112,6 @@ class GateResult:
     limit: str
     detail: str = ""
 
-    def as_json(self) -> dict[str, str]:
-        return {
-            "name": self.name,
-            "status": self.status,
-            "value": self.value,
-            "limit": self.limit,
-            "detail": self.detail,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
@@ -145,7 +134,7 @@ class GateReport:
     def as_json(self) -> dict[str, Any]:
         return {
             "passed": self.passed,
-            "gates": [result.as_json() for result in self.results],
+            "gates": [asdict(result) for result in self.results],
             "notes": list(self.notes),
             "baseline": [row.as_json() for row in self.paired],
         }

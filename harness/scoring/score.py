@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -43,19 +43,10 @@ class Score:
     clustered: Interval | None
 
     def as_json(self) -> dict[str, Any]:
-        ci: dict[str, Any] = {"wilson": [self.wilson.low, self.wilson.high]}
-        ci["clustered"] = [self.clustered.low, self.clustered.high] if self.clustered else None
-        return {
-            "n": self.n,
-            "top1": self.top1,
-            "accuracy": self.accuracy,
-            "offered": self.offered,
-            "precision": self.precision,
-            "errors": self.errors,
-            "wrong": self.wrong,
-            "unanswered": self.unanswered,
-            "ci95": ci,
-        }
+        figures = asdict(self)
+        del figures["wilson"], figures["clustered"]
+        clustered = self.clustered.as_json() if self.clustered else None
+        return {**figures, "ci95": {"wilson": self.wilson.as_json(), "clustered": clustered}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,15 +109,15 @@ class Share:
         )
 
     def as_json(self) -> dict[str, Any]:
-        def ends(interval: Interval | None) -> list[float] | None:
-            return [interval.low, interval.high] if interval else None
-
         return {
             "n": self.n,
             "changed": self.changed,
             "flipped": self.flipped,
             "share": self.changed / self.n if self.n else None,
-            "ci95": {"wilson": ends(self.wilson), "clustered": ends(self.clustered)},
+            "ci95": {
+                "wilson": self.wilson.as_json() if self.wilson else None,
+                "clustered": self.clustered.as_json() if self.clustered else None,
+            },
         }
 
 
@@ -174,7 +174,7 @@ class Stability:
 
 def stability(runs: Sequence[Sequence[Outcome]]) -> Stability:
     """Set runs side by side; questions are the same when id, text and right pair are."""
-    by_key = [{_key(outcome): outcome for outcome in run} for run in runs]
+    by_key = [{outcome.key: outcome for outcome in run} for run in runs]
     firsts: dict[tuple[str, str, str | None], Outcome] = {}
     for run in by_key:
         for key, outcome in run.items():
@@ -191,8 +191,3 @@ def _repeated(first: Outcome, outcomes: Sequence[Outcome | None]) -> Repeated:
         tuple(Answer.of(outcome) if outcome else None for outcome in answered),
         tuple(outcome.right if outcome else None for outcome in answered),
     )
-
-
-def _key(outcome: Outcome) -> tuple[str, str, str | None]:
-    """Two suites may use one id for different questions."""
-    return outcome.id, outcome.text, outcome.pair_id

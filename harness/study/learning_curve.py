@@ -1,6 +1,4 @@
-"""Catalogs with fewer variants, written as folders: they open like any other.
-
-How accuracy grows with the number of variants a pair."""
+"""How accuracy grows with the number of variants a pair: catalogs with fewer of them are written, trained and asked."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What each part of the matcher is worth: train without it, and ask the same questions.
-
-Encoders beside each other: accuracy, speed and memory.
-
-Which pairs the matcher confuses most on a suite."""
+"""The matcher without each of its parts, with other encoders, and the pairs that it confuses most."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The table that a study ends in: Markdown for people, JSON for programs.
-
-What every study needs: the whole catalog, a suite, and scores of a matcher on it."""
+"""What every study needs: the whole catalog, a suite, scores of a matcher on it, and the table that it ends in."""
 
 from __future__ import annotations
 

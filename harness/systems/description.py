@@ -13,9 +13,10 @@ from urllib.parse import urlsplit
 import yaml
 from jsonpath import JSONPathError
 from jsonpath import compile as compile_path
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from bot import BadData
+from harness.files import Record, first_fault
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 PACE = {"timeout_s", "retries", "backoff_s", "per_second"}  # may change before a run goes on: no answer depends on them
@@ -46,7 +47,7 @@ JsonPath = Annotated[str, AfterValidator(_json_path)]
 Address = Annotated[str, AfterValidator(_address)]
 
 
-class _System(BaseModel):
+class _System(Record):
     """What all kinds share.
 
     Attributes:
@@ -56,8 +57,6 @@ class _System(BaseModel):
         urgent: Texts that send the patient to a human.
         timeout_s: For one answer.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = ""
     similarity: float = Field(default=0.9, gt=0, le=1)
@@ -70,16 +69,14 @@ class _Endpoint(_System):
     """What HTTP kinds share: `headers` may name environment variables as ``${NAME}``."""
 
     url: Address
-    headers: dict[str, str] = {}
+    headers: dict[str, str] = Field(default={})
     retries: int = Field(default=2, ge=0)
     backoff_s: float = Field(default=0.5, ge=0)
     per_second: float | None = Field(default=None, gt=0)
 
 
-class Request(BaseModel):
+class Request(Record):
     """A request: all texts in `url` and `body` may hold slots in braces, such as ``{question}``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     url: Address
     method: Literal["GET", "POST", "PUT", "DELETE"] = "POST"
@@ -89,13 +86,11 @@ class Request(BaseModel):
 class Step(Request):
     """A request before or after each question; `take` names slots and where in its answer they are found."""
 
-    take: dict[str, JsonPath] = {}
+    take: dict[str, JsonPath] = Field(default={})
 
 
-class Paths(BaseModel):
+class Paths(Record):
     """JSONPaths to what a system says; those it does not say are left out."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     answer: JsonPath | None = None
     pair: JsonPath | None = None
@@ -125,7 +120,7 @@ class HttpFile(_Endpoint, Request):
     before: tuple[Step, ...] = ()
     after: tuple[Step, ...] = ()
     paths: Paths
-    decisions: dict[str, Decision] = {}
+    decisions: dict[str, Decision] = Field(default={})
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -178,7 +173,7 @@ class CommandFile(_System):
     kind: Literal["command"]
     command: tuple[str, ...] = Field(min_length=1)
     paths: Paths = KLARTEXT_ANSWER
-    decisions: dict[str, Decision] = {}
+    decisions: dict[str, Decision] = Field(default={})
     timeout_s: float = Field(default=120.0, gt=0)
 
 
@@ -196,9 +191,7 @@ def load_system_file(path: Path) -> SystemFile:
     try:
         system = _ADAPTER.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
-        raise BadData(f"{path}: {place}: {first['msg']}. See 'Systems under test' in docs/reference.md.") from error
+        raise BadData(f"{path}: {first_fault(error)}. See 'Systems under test' in docs/reference.md.") from error
     except (OSError, ValueError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise BadData(f"The system {path} cannot be read ({reason}). Give a YAML file with `--system`.") from error

@@ -1,6 +1,4 @@
-"""Send requests at a pace, and again after faults that may pass.
-
-Ask over HTTP: for each question one request, and what must come before and after it."""
+"""Ask over HTTP, at a pace: for each question one request, and what must come before and after it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Ask several questions at once: each lane has one under way, and answers come in the order of the questions.
-
-Open the system that a YAML file describes."""
+"""Open the system that a YAML file describes; several questions at once, each in a lane of its own."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Which pair a text belongs to, for systems that do not say it: by exact text, else by similarity.
-
-Make an outcome's reply of what a system sent."""
+"""Make a reply of what a system sent: JSON by path, and which pair a text belongs to where that is not said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is under test: what every system gives, and this assistant, in process. `external/` holds the others."""
+"""What is under test: what every system gives, and this assistant, in process; the other modules hold the others."""
 
 from __future__ import annotations
 
