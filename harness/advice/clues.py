@@ -13,8 +13,8 @@ from bot import Assistant, Catalog, Explanation, words
 from harness.labelling.labels import Verdicts
 from harness.running.outcomes import Outcome, accepted_pairs
 
-Kind = Literal["wrong", "offered", "unsure", "lost", "intruding", "alarm"]
-KINDS: dict[Kind, str] = {
+MissKind = Literal["wrong", "offered", "unsure", "lost", "intruding", "alarm"]
+KINDS: dict[MissKind, str] = {
     "wrong": "answered with another pair",
     "offered": "the right pair was only offered",
     "unsure": "the right pair came first, but was not shown",
@@ -41,7 +41,7 @@ class Miss:
     """
 
     outcome: Outcome
-    kind: Kind
+    kind: MissKind
     accepted: frozenset[str]
 
     @property
@@ -63,7 +63,7 @@ def misses_of(outcomes: Sequence[Outcome], catalog: Catalog, verdicts: Verdicts)
     return found
 
 
-def _kind(outcome: Outcome, verdicts: Verdicts) -> Kind | None:
+def _kind(outcome: Outcome, verdicts: Verdicts) -> MissKind | None:
     if outcome.right is None:
         shown = outcome.answered_with
         return "intruding" if shown is not None and verdicts.of(outcome.id, shown) != "correct" else None

@@ -35,7 +35,7 @@ from bot import (
     load_form,
     shipped_terminology,
 )
-from harness.benches.figures import Figure, median_of, milliseconds
+from harness.benches.figures import BenchFigure, median_of, milliseconds
 from harness.patients.suites import Suite, load_suite
 from harness.reporting.page import render
 from harness.reporting.report import Sources, gather
@@ -74,7 +74,7 @@ Json = dict[str, Any]
 MOST_S, MOST_MB = 2.0, 3.0
 
 
-def measure(repeats: int, data: Path | None) -> list[Figure]:
+def measure(repeats: int, data: Path | None) -> list[BenchFigure]:
     """Return all figures."""
     suite = load_suite("mammography-de")
     system = InProcess.open(Opening("mammography", "embedded", "hybrid", data), "de")
@@ -92,7 +92,7 @@ def measure(repeats: int, data: Path | None) -> list[Figure]:
     ]
 
 
-def _single(assistant: Assistant, texts: Sequence[str], repeats: int) -> Figure:
+def _single(assistant: Assistant, texts: Sequence[str], repeats: int) -> BenchFigure:
     some = texts[:: max(1, len(texts) // 100)]
 
     def each(act: Callable[[str], object]) -> float:
@@ -102,16 +102,16 @@ def _single(assistant: Assistant, texts: Sequence[str], repeats: int) -> Figure:
         each(lambda text: assistant.encoder.encode([text])),
         each(lambda text: assistant.answer(text, "de")),
     )
-    return Figure("one decision / encoding its question", decide / encode, 4, "x", milliseconds(decide, encode))
+    return BenchFigure("one decision / encoding its question", decide / encode, 4, "x", milliseconds(decide, encode))
 
 
-def _batch(assistant: Assistant, texts: Sequence[str], repeats: int) -> Figure:
+def _batch(assistant: Assistant, texts: Sequence[str], repeats: int) -> BenchFigure:
     encode = median_of(lambda: assistant.encoder.encode(texts), repeats)
     decide = median_of(lambda: assistant.answer_all(texts, "de"), repeats)
-    return Figure(f"{len(texts)} decisions / encoding them", decide / encode, 3, "x", milliseconds(decide, encode))
+    return BenchFigure(f"{len(texts)} decisions / encoding them", decide / encode, 3, "x", milliseconds(decide, encode))
 
 
-def _run(system: InProcess, suite: Suite, repeats: int) -> Figure:
+def _run(system: InProcess, suite: Suite, repeats: int) -> BenchFigure:
     only = Suite(suite.meta, suite.paraphrases)
     texts = [question.text for question in only.questions]
     decide = median_of(lambda: system.assistant.answer_all(texts, "de"), repeats)
@@ -121,12 +121,12 @@ def _run(system: InProcess, suite: Suite, repeats: int) -> Figure:
             summarise(run_suite(only, system, system.assistant.catalog("de"), Path(folder)))
 
     whole = median_of(run, repeats)
-    return Figure(
+    return BenchFigure(
         f"run of {len(texts)}, stored and scored / deciding", whole / decide, 2, "x", milliseconds(whole, decide)
     )
 
 
-def _startup(question: str, data: Path, repeats: int) -> list[Figure]:
+def _startup(question: str, data: Path, repeats: int) -> list[BenchFigure]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "question.txt"
         file.write_text(question + "\n", encoding="utf-8")
@@ -139,11 +139,11 @@ def _startup(question: str, data: Path, repeats: int) -> list[Figure]:
         bare = median_of(lambda: _python(["-c", BARE], environ), repeats)
     heavy = ", ".join(found["heavy"]) or "none"
     return [
-        Figure(
+        BenchFigure(
             "start and first answer / bare imports and encoder", answer / bare, 1.5, "x", milliseconds(answer, bare)
         ),
-        Figure("peak memory of one answer", found["peak_mb"], 450, "MB", f"heavy imports: {heavy}"),
-        Figure("heavy modules imported for one answer", len(found["heavy"]), 0, "", heavy),
+        BenchFigure("peak memory of one answer", found["peak_mb"], 450, "MB", f"heavy imports: {heavy}"),
+        BenchFigure("heavy modules imported for one answer", len(found["heavy"]), 0, "", heavy),
     ]
 
 
@@ -153,7 +153,7 @@ def _python(arguments: list[str], environ: dict[str, str]) -> subprocess.Complet
     )
 
 
-def measure_interview(repeats: int) -> list[Figure]:
+def measure_interview(repeats: int) -> list[BenchFigure]:
     """Return the figures of the interview."""
     figures = [_turns(repeats)]
     try:
@@ -167,14 +167,14 @@ def measure_interview(repeats: int) -> list[Figure]:
     checking = median_of(lambda: check_response(response, index_questionnaire(form), known=known), repeats)
     return [
         *figures,
-        Figure("validating a response / parsing it", checking / reading, 2, "x", milliseconds(checking, reading)),
+        BenchFigure("validating a response / parsing it", checking / reading, 2, "x", milliseconds(checking, reading)),
     ]
 
 
-def _turns(repeats: int) -> Figure:
+def _turns(repeats: int) -> BenchFigure:
     large, small = (min(_mean_turn(size) for _ in range(repeats)) for size in (LARGE, SMALL))
     name = f"interview turn, {LARGE} items / {SMALL}"
-    return Figure(name, large / small, 10, "x", milliseconds(large, small))
+    return BenchFigure(name, large / small, 10, "x", milliseconds(large, small))
 
 
 def _mean_turn(size: int) -> float:
@@ -238,7 +238,7 @@ def _answer(kind: str) -> Answer:
     return values[kind]
 
 
-def measure_report(system: InProcess, suite: Suite, data: Path, repeats: int) -> list[Figure]:
+def measure_report(system: InProcess, suite: Suite, data: Path, repeats: int) -> list[BenchFigure]:
     """Measure the page about a run beside itself as the baseline: everything is on it.
 
     These limits are absolute: a person waits, and a page is sent by mail.
@@ -257,8 +257,8 @@ def measure_report(system: InProcess, suite: Suite, data: Path, repeats: int) ->
         size = len(page().encode()) / 1e6
     count = len(only.questions)
     return [
-        Figure(f"page about a run of {count}", seconds, MOST_S, "s", f"{seconds * 1000:.0f} ms, with a baseline"),
-        Figure(
+        BenchFigure(f"page about a run of {count}", seconds, MOST_S, "s", f"{seconds * 1000:.0f} ms, with a baseline"),
+        BenchFigure(
             f"weight of a page about {count} questions", size, MOST_MB, "MB", f"{size * 1e6 / count:.0f} bytes each"
         ),
     ]

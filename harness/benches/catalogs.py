@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bot import Assistant, Settings
-from harness.benches.figures import Figure, median_of, milliseconds
+from harness.benches.figures import BenchFigure, median_of, milliseconds
 
 PAIRS, VARIANTS = 5000, 20
 INTENTS, PHRASINGS = 150, 100
@@ -86,13 +86,13 @@ print(int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]
 """
 
 
-def measure_scale(repeats: int) -> list[Figure]:
+def measure_scale(repeats: int) -> list[BenchFigure]:
     """Return the figures of large catalogs; takes minutes."""
     with tempfile.TemporaryDirectory() as folder:
         return [*_large(Path(folder), repeats), _imported(Path(folder))]
 
 
-def _large(folder: Path, repeats: int) -> list[Figure]:
+def _large(folder: Path, repeats: int) -> list[BenchFigure]:
     texts = write_questions(folder / "large.csv", PAIRS, VARIANTS)
     _import(folder / "large.csv", folder / "large")
     assistant = Assistant.open(folder / "large", data=folder / "data", sample=True)
@@ -108,12 +108,12 @@ def _large(folder: Path, repeats: int) -> list[Figure]:
     small.prepare()
     quick, slow = _decision(small, asked, repeats), _decision(assistant, asked, repeats)
     return [
-        Figure(f"decision, {PAIRS} pairs / 33 pairs", slow / quick, 5, "x", milliseconds(slow, quick)),
-        Figure("building the index / encoding", built / encoded, 3, "x", f"{built:.0f} / {encoded:.0f} s"),
-        Figure(
+        BenchFigure(f"decision, {PAIRS} pairs / 33 pairs", slow / quick, 5, "x", milliseconds(slow, quick)),
+        BenchFigure("building the index / encoding", built / encoded, 3, "x", f"{built:.0f} / {encoded:.0f} s"),
+        BenchFigure(
             f"1 - recall of the {K} nearest", 1 - _recall(assistant, asked, vectors), 0.01, "", f"{len(asked)} asked"
         ),
-        Figure("memory of answering", _peak(folder, asked), 1000, "MB", f"{PAIRS} pairs x {VARIANTS}"),
+        BenchFigure("memory of answering", _peak(folder, asked), 1000, "MB", f"{PAIRS} pairs x {VARIANTS}"),
     ]
 
 
@@ -138,13 +138,13 @@ def _peak(folder: Path, asked: list[str]) -> float:
     return float(json.loads(done.stdout.strip().splitlines()[-1]))
 
 
-def _imported(folder: Path) -> Figure:
+def _imported(folder: Path) -> BenchFigure:
     write_questions(folder / "intents.csv", INTENTS, PHRASINGS, background=500)
     started = time.perf_counter()
     _import(folder / "intents.csv", folder / "intents")
     Assistant.open(folder / "intents", data=folder / "data", sample=True).prepare()
     took = time.perf_counter() - started
-    return Figure("import and train 150 intents x 100", took, 60, "s", "500 out of scope among them")
+    return BenchFigure("import and train 150 intents x 100", took, 60, "s", "500 out of scope among them")
 
 
 def _import(file: Path, out: Path) -> None:

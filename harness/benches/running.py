@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from bot import Catalog, Unreachable
-from harness.benches.figures import Figure
+from harness.benches.figures import BenchFigure
 from harness.patients.suites import Suite, load_suite
 from harness.running.outcomes import Outcome
 from harness.running.recipe import Recipe
@@ -116,7 +116,7 @@ def _wait_for(told: Path) -> str:
     raise Unreachable(f"The Dask scheduler did not start within {STARTS_S:g} s; its log is {told.parent}.")
 
 
-def measure_running(repeats: int, data: Path | None) -> list[Figure]:
+def measure_running(repeats: int, data: Path | None) -> list[BenchFigure]:
     """Return the figures of running; takes minutes."""
     suite = load_suite("mammography-de")
     opening = Opening("mammography", "embedded", "hybrid", data)
@@ -129,7 +129,7 @@ def measure_running(repeats: int, data: Path | None) -> list[Figure]:
         ]
 
 
-def _overhead(suite: Suite, recipe: Recipe, folder: Path, repeats: int) -> Figure:
+def _overhead(suite: Suite, recipe: Recipe, folder: Path, repeats: int) -> BenchFigure:
     """Compare a run, from the loaded suite to the score, with asking the same questions and keeping nothing."""
     texts = [question.text for question in suite.questions]
     with recipe.opened() as (system, catalog):
@@ -137,14 +137,14 @@ def _overhead(suite: Suite, recipe: Recipe, folder: Path, repeats: int) -> Figur
             repeats, lambda _: list(system.ask(texts, "de")), lambda run: _scored(suite, system, catalog, folder / run)
         )
     detail = f"{whole:.2f} / {alone:.2f} s, {len(texts)} questions"
-    return Figure(f"run / asking a system of {NEEDS_MS} ms", whole / alone, 1.1, "x", detail)
+    return BenchFigure(f"run / asking a system of {NEEDS_MS} ms", whole / alone, 1.1, "x", detail)
 
 
 def _scored(suite: Suite, system: System, catalog: Catalog, out: Path) -> None:
     summarise(run_suite(suite, system, catalog, out))
 
 
-def _second_worker(suite: Suite, recipe: Recipe, folder: Path, repeats: int) -> Figure:
+def _second_worker(suite: Suite, recipe: Recipe, folder: Path, repeats: int) -> BenchFigure:
     """Compare whole runs on a cluster of one worker and on one of two, taken in turn."""
     with _cluster(1, folder) as one, _cluster(2, folder) as two, recipe.opened() as (system, catalog):
 
@@ -156,7 +156,7 @@ def _second_worker(suite: Suite, recipe: Recipe, folder: Path, repeats: int) -> 
             repeats, lambda name: run(one, folder / f"one-{name}"), lambda name: run(two, folder / f"two-{name}")
         )
     detail = f"{double:.2f} / {single:.2f} s: {single / double:.2f} times as fast"
-    return Figure("run on two Dask workers / on one", double / single, 1 / 1.7, "x", detail)
+    return BenchFigure("run on two Dask workers / on one", double / single, 1 / 1.7, "x", detail)
 
 
 @contextmanager
@@ -180,7 +180,7 @@ def _in_turn(repeats: int, first: Callable[[str], object], second: Callable[[str
     return statistics.median(a for a, _ in warm), statistics.median(b for _, b in warm)
 
 
-def _million(suite: Suite, opening: Opening, folder: Path) -> list[Figure]:
+def _million(suite: Suite, opening: Opening, folder: Path) -> list[BenchFigure]:
     inside = InProcess.open(opening, "de")
     outcomes = run_suite(suite, inside, inside.assistant.catalog("de"), folder / "real")
     drawn = np.random.default_rng(SEED).integers(0, len(outcomes), OUTCOMES_COUNTED)
@@ -193,7 +193,7 @@ def _million(suite: Suite, opening: Opening, folder: Path) -> list[Figure]:
     ]
 
 
-def _counted(name: str, out: Path) -> list[Figure]:
+def _counted(name: str, out: Path) -> list[BenchFigure]:
     started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", COUNT, str(out)], check=True, capture_output=True, text=True, env=dict(os.environ)
@@ -201,8 +201,8 @@ def _counted(name: str, out: Path) -> list[Figure]:
     took = time.perf_counter() - started
     detail = "a new process, imports and intervals included"
     return [
-        Figure(f"{OUTCOMES_COUNTED:,} outcomes scored from {name}", took, 30, "s", detail),
-        Figure("its peak memory", float(done.stdout), 1000, "MB", "drawn from a real run, seeded"),
+        BenchFigure(f"{OUTCOMES_COUNTED:,} outcomes scored from {name}", took, 30, "s", detail),
+        BenchFigure("its peak memory", float(done.stdout), 1000, "MB", "drawn from a real run, seeded"),
     ]
 
 

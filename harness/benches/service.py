@@ -19,8 +19,8 @@ from pathlib import Path
 from urllib.error import URLError
 
 from bot import Assistant, Settings, Unreachable
-from harness.benches.figures import Figure, median_of, milliseconds
-from harness.benches.service_load import Job, Measured
+from harness.benches.figures import BenchFigure, median_of, milliseconds
+from harness.benches.service_load import Job, LoadTimes
 from harness.benches.service_load import measure as ask
 from harness.patients.suites import load_suite
 
@@ -63,7 +63,7 @@ def floor(database: str) -> Iterator[Running]:
         yield running
 
 
-def let_ask(job: Job) -> Measured:
+def let_ask(job: Job) -> LoadTimes:
     """Run patients in a process of their own."""
     done = subprocess.run(
         [sys.executable, "-m", "harness.benches.service_load"],
@@ -74,7 +74,7 @@ def let_ask(job: Job) -> Measured:
     )
     if done.returncode:
         raise Unreachable(f"The load could not be measured ({done.stderr.strip().splitlines()[-1]}). Run it again.")
-    return Measured(**json.loads(done.stdout))
+    return LoadTimes(**json.loads(done.stdout))
 
 
 @contextmanager
@@ -116,14 +116,14 @@ def _wait_until_ready(running: Running) -> None:
 class Pair:
     """The same load on the floor and on the service, one directly after the other."""
 
-    floor: Measured
-    service: Measured
+    floor: LoadTimes
+    service: LoadTimes
 
-    def ratio(self, of: Callable[[Measured], float]) -> float:
+    def ratio(self, of: Callable[[LoadTimes], float]) -> float:
         return of(self.service) / of(self.floor)
 
 
-def measure_service(repeats: int, data: Path | None) -> list[Figure]:
+def measure_service(repeats: int, data: Path | None) -> list[BenchFigure]:
     """Return the figures of the service; everything is measured in turn within this run, so that noise is shared."""
     texts = tuple(question.text for question in load_suite("mammography-de").paraphrases)
     assistant = Assistant.open(data=data, sample=True)
@@ -142,7 +142,7 @@ def measure_service(repeats: int, data: Path | None) -> list[Figure]:
         _one_turn(alone, decision_s),
         *_crowd(crowded),
         start,
-        Figure("peak memory of a worker", peak_mb, MEMORY_MB, "MB", f"after {MANY} patients at once"),
+        BenchFigure("peak memory of a worker", peak_mb, MEMORY_MB, "MB", f"after {MANY} patients at once"),
     ]
 
 
@@ -151,19 +151,19 @@ def _pair(bare: Running, service: Running, patients: int, turns: int, texts: tup
     return Pair(*found)
 
 
-def _one_turn(pairs: Sequence[Pair], decision_s: float) -> Figure:
+def _one_turn(pairs: Sequence[Pair], decision_s: float) -> BenchFigure:
     service = statistics.median(_quantile(pair.service, 0.5) for pair in pairs)
     bare = statistics.median(_quantile(pair.floor, 0.5) for pair in pairs)
     allowed = bare + 2 * decision_s
     detail = f"{milliseconds(service, bare)}, a decision {decision_s * 1000:.2f} ms"
-    return Figure("one turn, p50 / floor and two decisions", service / allowed, 1, "x", detail)
+    return BenchFigure("one turn, p50 / floor and two decisions", service / allowed, 1, "x", detail)
 
 
-def _crowd(pairs: Sequence[Pair]) -> list[Figure]:
-    def p95(measured: Measured) -> float:
+def _crowd(pairs: Sequence[Pair]) -> list[BenchFigure]:
+    def p95(measured: LoadTimes) -> float:
         return _quantile(measured, 0.95)
 
-    def rate(measured: Measured) -> float:
+    def rate(measured: LoadTimes) -> float:
         return len(measured.seconds) / measured.elapsed_s
 
     slow, fast = _medians(pairs, p95)
@@ -171,8 +171,8 @@ def _crowd(pairs: Sequence[Pair]) -> list[Figure]:
     slower = statistics.median(pair.ratio(p95) for pair in pairs)
     fewer = 1 / statistics.median(pair.ratio(rate) for pair in pairs)
     return [
-        Figure(f"{MANY} patients at once, p95 / floor's", slower, 2, "x", milliseconds(slow, fast)),
-        Figure(
+        BenchFigure(f"{MANY} patients at once, p95 / floor's", slower, 2, "x", milliseconds(slow, fast)),
+        BenchFigure(
             f"{MANY} patients at once, floor's turns per second / ours",
             fewer,
             1 / 0.6,
@@ -182,7 +182,7 @@ def _crowd(pairs: Sequence[Pair]) -> list[Figure]:
     ]
 
 
-def _start(question: str, data: Path, database: str, repeats: int) -> Figure:
+def _start(question: str, data: Path, database: str, repeats: int) -> BenchFigure:
     """Compare `klartext serve` until its first answer with `klartext answer`."""
     name = "start of the service to first answer / klartext answer"
     served, answered = list[float](), list[float]()
@@ -193,7 +193,7 @@ def _start(question: str, data: Path, database: str, repeats: int) -> Figure:
             served.append(time.perf_counter() - started)
         answered.append(_answer(question, data))
     first, second = statistics.median(served), statistics.median(answered)
-    return Figure(name, first / second, 2, "x", f"{first:.1f} s / {second:.1f} s")
+    return BenchFigure(name, first / second, 2, "x", f"{first:.1f} s / {second:.1f} s")
 
 
 def _answer(question: str, data: Path) -> float:
@@ -209,13 +209,13 @@ def _answer(question: str, data: Path) -> float:
     return time.perf_counter() - started
 
 
-def _medians(pairs: Sequence[Pair], of: Callable[[Measured], float]) -> tuple[float, float]:
+def _medians(pairs: Sequence[Pair], of: Callable[[LoadTimes], float]) -> tuple[float, float]:
     return (
         statistics.median(of(pair.service) for pair in pairs),
         statistics.median(of(pair.floor) for pair in pairs),
     )
 
 
-def _quantile(measured: Measured, share: float) -> float:
+def _quantile(measured: LoadTimes, share: float) -> float:
     ordered = sorted(measured.seconds)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

@@ -37,7 +37,7 @@ class Said(BaseModel):
     text: str
 
 
-class Answer(BaseModel):
+class FloorReply(BaseModel):
     """A reply."""
 
     turn_id: str
@@ -49,12 +49,12 @@ def build_floor(engine: Engine) -> FastAPI:
     Base.metadata.create_all(engine)
     app = FastAPI()
 
-    def turn(conversation: str, said: Said) -> Answer:
+    def turn(conversation: str, said: Said) -> FloorReply:
         with Session(engine) as session:
             session.add(FloorRow(conversation=conversation, said=said.text))
             session.add(FloorRow(conversation=conversation, said=said.text))
             session.commit()
-        return Answer(turn_id=said.turn_id, text=said.text)
+        return FloorReply(turn_id=said.turn_id, text=said.text)
 
     def begin() -> dict[str, str]:
         return {"id": uuid.uuid4().hex, "token": uuid.uuid4().hex}

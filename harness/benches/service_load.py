@@ -36,7 +36,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class LoadTimes:
     """Seconds of each turn, and of all of them together."""
 
     seconds: list[float]
@@ -95,7 +95,7 @@ class Client:
         self._reader = self._writer = None
 
 
-async def measure(job: Job) -> Measured:
+async def measure(job: Job) -> LoadTimes:
     """Begin all conversations, then let all patients send turn after turn."""
     clients = [Client(job.url) for _ in range(job.patients)]
     begun = [await client.post(CONVERSATIONS, {"consent": True, "language": "de"}) for client in clients]
@@ -110,7 +110,7 @@ async def measure(job: Job) -> Measured:
     elapsed_s = time.perf_counter() - started
     for client in clients:
         client.close()
-    return Measured([second for each in seconds for second in each], elapsed_s)
+    return LoadTimes([second for each in seconds for second in each], elapsed_s)
 
 
 async def _talk(client: Client, who: dict[str, Any], texts: Sequence[str]) -> list[float]:

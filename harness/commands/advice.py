@@ -229,7 +229,7 @@ def _thresholds(advice: ThresholdAdvice) -> Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class ReportFiles:
     """What is written."""
 
     out: Annotated[Path | None, typer.Option(help="HTML page to write; default: RUN/report.html.", metavar="FILE")] = (
@@ -243,7 +243,7 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ReportSources:
     """What is known besides the run."""
 
     costs: Annotated[
@@ -253,7 +253,9 @@ class Known:
     data: options.Data = None
 
 
-def report_(run: options.RunFolder, baseline: options.Baseline = None, *, files: Files, known: Known) -> None:
+def report_(
+    run: options.RunFolder, baseline: options.Baseline = None, *, files: ReportFiles, known: ReportSources
+) -> None:
     """Write one HTML page about a run: charts, advice, and every question behind every number."""
     from harness.reporting.report import Sources, Wanted, gather, write
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness.generation.recording import Answerer
     from harness.generation.refinery import Refinery
     from harness.generation.regeneration import Sifting
-    from harness.generation.rounds import Cell, Progress, RoundTable
+    from harness.generation.rounds import MeanScore, Progress, RoundTable
 
 
 def export(
@@ -41,7 +41,7 @@ def export(
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedSuite:
     """How the answers came about, and the suite that they become."""
 
     answered: Annotated[Literal["live", "offline"], typer.Option(help="How the answers were made.")] = "offline"
@@ -59,7 +59,7 @@ def import_(
     files: Annotated[list[Path], typer.Argument(help="Batch output files (JSONL) with the answers.")],
     name: options.SuiteName,
     plan: options.SuitePlan,
-    made: Imported,
+    made: ImportedSuite,
 ) -> None:
     """Read a model's answers, report what was dropped and why, and write an immutable suite."""
     from harness.generation.regeneration import Sifting  # word lists, scipy
@@ -73,7 +73,7 @@ def _write_suite(  # noqa: PLR0913 - both commands end here
     plan: options.SuitePlan,
     prompts: list[Prompt],
     folder: Path,
-    made: Imported,
+    made: ImportedSuite,
     answers: dict[str, ModelAnswer],
     sifting: Sifting,
     answerer: Answerer | None = None,
@@ -105,7 +105,7 @@ def detector_of(folder: Path) -> LanguageDetector:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallOptions:
     """How the model is called."""
 
     temperature: options.Temperature = None
@@ -121,7 +121,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Storing:
+class StoreOptions:
     """What may be spent, and where answers are kept."""
 
     budget: options.Budget = None
@@ -138,7 +138,7 @@ class Storing:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class NewSuite:
     """The suite to be written."""
 
     note: options.Note = ""
@@ -150,9 +150,9 @@ def generate(  # noqa: PLR0913 - a name, a model and four groups
     name: options.SuiteName,
     model: Annotated[str, typer.Option(help="Model at the endpoint of KLARTEXT_MODEL_URL.")],
     plan: options.SuitePlan,
-    call: Call,
-    storing: Storing,
-    written: Written,
+    call: CallOptions,
+    storing: StoreOptions,
+    written: NewSuite,
 ) -> None:
     """Have a live model write a suite; interrupted, it goes on where it was and asks nothing twice."""
     from harness.generation.answering import answer_with_model
@@ -168,12 +168,12 @@ def generate(  # noqa: PLR0913 - a name, a model and four groups
             answer_with_model(asked, call.of(model), storing.keeping, kept, structured=call.structured)
             return read_answers([kept])
 
-        made = Imported("live", call.temperature, written.note)
+        made = ImportedSuite("live", call.temperature, written.note)
         _write_suite(plan, prompts, folder, made, ask(prompts), Sifting(written.fidelity, plan.vignettes), ask)
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class RefineFolder:
     """What is refined, and where its rounds are kept."""
 
     suite: options.Suite
@@ -184,7 +184,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Critic:
+class CriticOptions:
     """Who critiques and corrects."""
 
     live: Annotated[bool, typer.Option("--live", help="Ask the endpoint of KLARTEXT_MODEL_URL.")] = False
@@ -193,7 +193,7 @@ class Critic:
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class RefineSource:
     """Which questions are refined, and against what."""
 
     limit: Annotated[int | None, typer.Option(min=1, help="Refine only the first so many paraphrases.")] = None
@@ -202,7 +202,7 @@ class Selected:
 
 
 @dataclass(frozen=True, slots=True)
-class Refined:
+class RefinedSuite:
     """The suite that the refined questions become, if any."""
 
     name: Annotated[str | None, typer.Option("--name", help="Write the refined questions as a suite.")] = None
@@ -210,7 +210,13 @@ class Refined:
     suites: Annotated[Path, typer.Option(help="Folder that its folder is made in.")] = options.SUITES
 
 
-def refine(work: Work, critic: Critic, selected: Selected, refined: Refined, json_: options.Json = False) -> None:
+def refine(
+    work: RefineFolder,
+    critic: CriticOptions,
+    selected: RefineSource,
+    refined: RefinedSuite,
+    json_: options.Json = False,
+) -> None:
     """Critique and correct generated questions, at most four rounds; offline by files, or live."""
     from harness.generation.refinery import Refinery
     from harness.generation.rounds import round_table
@@ -235,7 +241,7 @@ def refine(work: Work, critic: Critic, selected: Selected, refined: Refined, jso
             typer.echo(f"{folder}: {sum(meta.counts.values())} questions", err=json_)
 
 
-def _endpoint(refinery: Refinery, critic: Critic) -> Answerer:
+def _endpoint(refinery: Refinery, critic: CriticOptions) -> Answerer:
     """Ask the configured endpoint; every answer is kept before the next is awaited."""
     from harness.generation.answering import Keeping, answer_into, requests_for, still_open
     from harness.llm import open_model
@@ -255,7 +261,7 @@ def _endpoint(refinery: Refinery, critic: Critic) -> Answerer:
 def _show_rounds(table: RoundTable, progress: Progress, out: Path, taken: int) -> None:
     from harness.generation.refinery import PROMPTS, ROUNDS_FILE
 
-    def cell(one: Cell | None, digits: int = 3) -> str:
+    def cell(one: MeanScore | None, digits: int = 3) -> str:
         if one is None:
             return ""
         deviation = "" if one.deviation is None else f" ({one.deviation:.{digits}f})".replace("(0.", "(.")

@@ -34,7 +34,7 @@ few questions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgeOptions:
     """What is judged, and how."""
 
     mode: Annotated[
@@ -60,7 +60,7 @@ class Judged:
 def export(
     run: options.RunFolder,
     out: options.PromptsFile,
-    judged: Judged,
+    judged: JudgeOptions,
     model: options.ModelName = "gpt-4o",
     temperature: TemperatureOption = None,
 ) -> None:
@@ -82,7 +82,7 @@ def import_(
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LiveOptions:
     """How a live judge is asked."""
 
     temperature: TemperatureOption = None
@@ -94,8 +94,8 @@ class Live:
 def ask(
     run: options.RunFolder,
     model: Annotated[str, typer.Option(help="Model at KLARTEXT_MODEL_URL.")],
-    judged: Judged,
-    live: Live,
+    judged: JudgeOptions,
+    live: LiveOptions,
 ) -> None:
     """Have a live model judge: what was answered is kept in the store, and not asked again."""
     from harness.generation.answering import Keeping

@@ -23,7 +23,7 @@ against that one. none: ask for no pair, and leave the count."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class SuspectOptions:
     """How suspects and sample are drawn."""
 
     encoder: Annotated[
@@ -41,7 +41,7 @@ def meaning(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
     catalog: options.CatalogPath = "mammography",
     *,
-    drawn: Drawn,
+    drawn: SuspectOptions,
     labels: Annotated[
         list[Path] | None, typer.Option("--labels", help="Labels that raters gave (JSONL); repeatable.")
     ] = None,

@@ -28,7 +28,7 @@ OutOption = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class StudyOptions:
     """What is studied."""
 
     lang: options.Language = "de"
@@ -51,7 +51,7 @@ def _show(table: StudyTable, out: Path | None) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawOptions:
     """How many variants a pair are drawn, and how often."""
 
     size: Annotated[list[int] | None, typer.Option(min=1, help="Variants a pair; give it several times.")] = None
@@ -60,18 +60,18 @@ class Drawn:
 
 
 def learning_curve_(
-    subject: Subject,
+    subject: StudyOptions,
     encoder: options.Encoder = "embedded",
     *,
-    drawn: Drawn,
+    drawn: DrawOptions,
     data: options.Data = None,
     out: OutOption = None,
 ) -> None:
     """Train on fewer variants a pair; measure on the suite and on authors that were left out."""
-    from harness.study.learning_curve import Plan, learning_curve, steps
+    from harness.study.learning_curve import CurvePlan, learning_curve, steps
 
     with friendly_errors():
-        plan = Plan(tuple(sorted(set(drawn.size))) if drawn.size else Plan().sizes, drawn.draws, drawn.seed)
+        plan = CurvePlan(tuple(sorted(set(drawn.size))) if drawn.size else CurvePlan().sizes, drawn.draws, drawn.seed)
         study = subject.open(encoder, data)
         with progress_bar("trainings", steps(plan)) as advance:
             table = learning_curve(study, plan, advance)
@@ -79,7 +79,7 @@ def learning_curve_(
 
 
 def ablation_(
-    subject: Subject, encoder: options.Encoder = "embedded", data: options.Data = None, out: OutOption = None
+    subject: StudyOptions, encoder: options.Encoder = "embedded", data: options.Data = None, out: OutOption = None
 ) -> None:
     """Train without each part of the matcher in turn."""
     from harness.study.matchers import STEPS, ablation
@@ -97,7 +97,7 @@ def encoders_(
         typer.Option("--encoder", help="Measured beside the embedded one; give it several times.", metavar="NAME"),
     ] = None,
     *,
-    subject: Subject,
+    subject: StudyOptions,
     data: options.Data = None,
     out: OutOption = None,
 ) -> None:
@@ -112,7 +112,7 @@ def encoders_(
 
 
 def confusion_(
-    subject: Subject, encoder: options.Encoder = "embedded", data: options.Data = None, out: OutOption = None
+    subject: StudyOptions, encoder: options.Encoder = "embedded", data: options.Data = None, out: OutOption = None
 ) -> None:
     """List the pairs that are most taken for each other, and what chance would give."""
     from harness.study.matchers import confusion
@@ -122,7 +122,7 @@ def confusion_(
 
 
 @dataclass(frozen=True, slots=True)
-class Instead:
+class BenchOptions:
     """What is measured instead of decisions, a run, start-up and memory."""
 
     scale: Annotated[bool, typer.Option("--scale", help="Large catalogs instead; takes minutes.")] = False
@@ -135,7 +135,7 @@ def bench(
     data: Annotated[Path | None, typer.Option("--data", help="Folder for index and database.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the figures as JSON.")] = None,
     *,
-    instead: Instead,
+    instead: BenchOptions,
 ) -> None:
     """Measure decisions, a whole run, start-up and memory, or large catalogs; exit 1 if a limit is exceeded."""
     with friendly_errors():

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 import typer
 
 from bot import Catalog, load_catalog, locate
-from harness.patients.prompts import Plan, Prompt, build_prompts
+from harness.patients.prompts import Prompt, SuiteSize, build_prompts
 from harness.patients.vignettes import load_vignettes
 from harness.running.run import How
 from harness.systems.system import Opening, require_known
@@ -91,7 +91,7 @@ class SuitePlan:
     def prompts(self) -> list[Prompt]:
         """Return every prompt of the suite."""
         loaded = load_vignettes(self.lang, self.vignettes, names=self.vignette or ())
-        return build_prompts(self.content(), loaded, Plan(self.variations, self.novel))
+        return build_prompts(self.content(), loaded, SuiteSize(self.variations, self.novel))
 
     def content(self) -> Catalog:
         """Return the catalog in the language of the suite."""
@@ -99,7 +99,7 @@ class SuitePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class SystemOptions:
     """Which system is asked, and how."""
 
     system: Annotated[str, typer.Option(help="System under test: klartext, or a YAML file.")] = "klartext"

@@ -21,7 +21,7 @@ from harness.running.run import load_outcomes
 from harness.scoring.score import SEED
 
 if TYPE_CHECKING:
-    from harness.judging.agreement import Agreement, Group
+    from harness.judging.agreement import Agreement, RaterGroup
     from harness.judging.coefficients import Estimate
     from harness.judging.rescore import Rescored
     from harness.labelling.ambiguous import Judged
@@ -235,7 +235,7 @@ def _coefficient(figure: Estimate | None) -> str:
     return f"{short(figure.value)}\n{f'[{short(interval.low)}, {short(interval.high)}]' if interval else '-'}"
 
 
-def _print_confusion(group: Group, console: Console) -> None:
+def _print_confusion(group: RaterGroup, console: Console) -> None:
     table = plain_table()
     table.add_column(f"{group.raters[0]} down, {group.raters[1]} across")
     for verdict in VERDICTS:

@@ -35,7 +35,7 @@ from harness.systems.system import InProcess, Opening, System
 def run(
     suite: options.Suite,
     out: Annotated[Path, typer.Option(help="Folder of the run. An unfinished run in it is continued.")],
-    asking: options.Asking,
+    asking: options.SystemOptions,
     data: options.Data = None,
 ) -> None:
     """Ask a system every question of a suite, score it, and print the tables."""
@@ -137,7 +137,7 @@ def _run_in_memory(suite: Suite, system: System, catalog: Catalog, out: Path) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class RepeatOptions:
     """A suite that is asked again and again."""
 
     suite: Annotated[str | None, typer.Option("--suite", help="Ask this suite again and again instead.")] = None
@@ -146,7 +146,7 @@ class Repeats:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListOptions:
     """How much is shown, and whether as JSON."""
 
     most: Annotated[int, typer.Option("--list", min=0, help="Changed questions to list.")] = 20
@@ -154,9 +154,9 @@ class Listing:
 
 
 def stability_(
-    repeats: Repeats,
-    asking: options.Asking,
-    listing: Listing,
+    repeats: RepeatOptions,
+    asking: options.SystemOptions,
+    listing: ListOptions,
     runs: Annotated[list[Path] | None, typer.Argument(metavar="[RUN]…", help="Runs to compare, at least two.")] = None,
     data: options.Data = None,
 ) -> None:

@@ -16,7 +16,7 @@ from rich.table import Table
 from bot import BadData, data_folder, friendly_errors, load_catalog, locate, read_question_set
 from harness.commands import options
 from harness.console import figures_table, plain_console, plain_table, print_json
-from harness.patients.fidelity import MEASURES, WHOLE, FidelityJudge, Judged, Miss, VignetteDrift
+from harness.patients.fidelity import MEASURES, WHOLE, FidelityJudge, Judgement, RangeMiss, VignetteDrift
 from harness.patients.suites import Question, QuestionSource, Recording, contamination, load_suite, save_suite
 from harness.patients.vignettes import ALL, Range, Targets, Vignette, load_file, load_folder, load_vignettes
 
@@ -30,7 +30,7 @@ the questions do. unknown words: in no word list; dialect counts, grammar does n
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class OriginOptions:
     """For which catalog the questions were written, and by whom."""
 
     lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")]
@@ -56,7 +56,7 @@ def import_suite(
         Path, typer.Argument(help="CSV, TSV, JSON or Rasa NLU YAML; no pair_id: out of scope; `urgent`: for a human.")
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder of the suite to write.")],
-    origin: Origin,
+    origin: OriginOptions,
 ) -> None:
     """Make a suite of test questions from a question set, for `klartext harness run`."""
     with friendly_errors():
@@ -188,7 +188,7 @@ def _number(measure: str, value: float, digits: int = 0) -> str:
     return f"{value if measure in WHOLE else 100 * value:.{digits}f}"
 
 
-def _outside(judged: Sequence[Judged], texts: dict[str, str], most: int) -> Iterator[str]:
+def _outside(judged: Sequence[Judgement], texts: dict[str, str], most: int) -> Iterator[str]:
     """Yield up to `most` questions that look unlike their patient, with the reason."""
     unlike = [one for one in judged if one.misses]
     for one in unlike[:most]:
@@ -197,7 +197,7 @@ def _outside(judged: Sequence[Judged], texts: dict[str, str], most: int) -> Iter
         yield f"… and {len(unlike) - most} more"
 
 
-def reason(miss: Miss) -> str:
+def reason(miss: RangeMiss) -> str:
     """Say in a few words why a question is unlike its patient."""
     low, high = (_number(miss.measure, value) for value in miss.target)
     return f"{MEASURES[miss.measure]} {miss.side} ({_number(miss.measure, miss.value)}, not {low} to {high})"

@@ -15,7 +15,7 @@ from bot import BadData, Settings, Unreachable
 from harness.console import progress_bar
 from harness.files import cut_unfinished, writing
 from harness.llm.batch_files import read_answers
-from harness.llm.contract import Completion, Mode, Model, ModelCall, Request, Terms, key_of, usage_of
+from harness.llm.contract import Completion, Model, ModelCall, Request, StoreMode, Terms, key_of, usage_of
 from harness.llm.opening import open_model
 from harness.llm.prices import PriceTable, add_up, in_words, load_prices, write_costs
 from harness.patients.prompts import Prompt
@@ -142,7 +142,7 @@ class Keeping:
         """Return the terms; raise BadData when the options contradict one another."""
         if self.replay and not self.keep:
             raise BadData("A replay needs the store. Leave out `--no-store`.")
-        mode: Mode = "replay" if self.replay else "record" if self.keep else "off"
+        mode: StoreMode = "replay" if self.replay else "record" if self.keep else "off"
         return Terms(mode, self.store or settings.data / STORE, self.prices, self.budget, job)
 
 

@@ -33,7 +33,7 @@ _PAIR = re.compile(r'"([^"\n]{1,60})"\s*:\s*("[^"\n]*"|-?\d+(?:[.,]\d+)?)')
 _LEAD = re.compile(r"^[\s>*_#|`\-•–\d.)(]+")
 
 
-class Aspect(Record):
+class CritiqueAspect(Record):
     """One thing that a question is scored by, 0 to 5."""
 
     key: str = Field(pattern=r"^[a-z]+$")
@@ -44,7 +44,7 @@ class Aspect(Record):
 class RefineTexts(Record):
     """The words of critique and correction in one language."""
 
-    aspects: tuple[Aspect, ...] = Field(min_length=1)
+    aspects: tuple[CritiqueAspect, ...] = Field(min_length=1)
     critic: str
     critique: str
     correct: str
@@ -63,7 +63,7 @@ def load_refine_texts(language: str) -> RefineTexts:
 
 
 @dataclass(frozen=True)
-class Asking:
+class CritiquePrompts:
     """Makes the prompts for the questions of one catalog and its patients."""
 
     texts: RefineTexts

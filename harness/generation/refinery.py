@@ -11,7 +11,7 @@ from typing import Literal
 
 from bot import BadData, fold, load_catalog, locate
 from harness.files import append_durably, as_lines, cut_unfinished, numbered_lines, replace_text, writing
-from harness.generation.critique import Asking, load_refine_texts
+from harness.generation.critique import CritiquePrompts, load_refine_texts
 from harness.generation.recording import Answerer
 from harness.generation.rounds import Progress, Track, replay
 from harness.llm.batch_files import ModelAnswer, read_answers, write_requests
@@ -43,7 +43,7 @@ class Refinery:
 
     folder: Path
     suite: Suite
-    asking: Asking
+    asking: CritiquePrompts
     questions: tuple[Question, ...]
 
     @classmethod
@@ -70,7 +70,7 @@ class Refinery:
             )
         known = {vignette.id: vignette for vignette in load_vignettes(language, vignettes, names=[ALL])}
         _claim(folder, {"suite": loaded.meta.name, "suite_hash": loaded.meta.sha256, "questions": str(len(questions))})
-        return cls(folder, loaded, Asking(load_refine_texts(language), content, known), questions)
+        return cls(folder, loaded, CritiquePrompts(load_refine_texts(language), content, known), questions)
 
     @property
     def answers_file(self) -> Path:

@@ -17,7 +17,7 @@ from bot import LanguageDetector, data_folder, fold
 from harness.files import Record, read_record
 from harness.generation.recording import Answerer, record
 from harness.llm.batch_files import ModelAnswer, write_requests
-from harness.patients.fidelity import MEASURES, FidelityJudge, Miss
+from harness.patients.fidelity import MEASURES, FidelityJudge, RangeMiss
 from harness.patients.prompts import Prompt
 from harness.patients.suites import Dropped, Question, QuestionSource, Recording
 
@@ -55,7 +55,7 @@ class _State:
     questions: dict[str, list[Question]] = field(default_factory=dict)
     dropped: list[Dropped] = field(default_factory=list)
     seen: dict[str, set[str]] = field(default_factory=dict)
-    unfit: dict[str, list[tuple[str, tuple[Miss, ...]]]] = field(default_factory=dict)
+    unfit: dict[str, list[tuple[str, tuple[RangeMiss, ...]]]] = field(default_factory=dict)
 
     def missing(self, prompt: Prompt) -> int:
         """Return how many questions a prompt still lacks."""

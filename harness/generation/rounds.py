@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from bot import fold
-from harness.generation.critique import TOP, Asking, parse_scores, total
+from harness.generation.critique import TOP, CritiquePrompts, parse_scores, total
 from harness.generation.parse import parse_answer
 from harness.llm.batch_files import ModelAnswer
 from harness.patients.prompts import Prompt
@@ -108,7 +108,7 @@ class _Reply(Generic[T]):
     prompt: Prompt
 
 
-def replay(questions: Sequence[Question], asking: Asking, answers: Mapping[str, ModelAnswer]) -> Progress:
+def replay(questions: Sequence[Question], asking: CritiquePrompts, answers: Mapping[str, ModelAnswer]) -> Progress:
     """Go through the rounds as far as the answers reach; questions without a pair are left alone."""
     groups: dict[tuple[str, str | None], list[_Runner]] = {}
     for question in questions:
@@ -120,7 +120,7 @@ def replay(questions: Sequence[Question], asking: Asking, answers: Mapping[str, 
 
 @dataclass(frozen=True)
 class _Replay:
-    asking: Asking
+    asking: CritiquePrompts
     answers: Mapping[str, ModelAnswer]
 
     def group(self, runners: Sequence[_Runner]) -> list[Prompt]:
@@ -207,7 +207,7 @@ def _one_question(answer: str, prompt: Prompt) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MeanScore:
     """Mean and standard deviation (None with one value) of shares of the maximum, 0 to 1, over n questions."""
 
     n: int
@@ -231,13 +231,13 @@ class RoundTable:
         lengths: Words of the texts in each round.
     """
 
-    rows: dict[str, tuple[Cell | None, ...]]
+    rows: dict[str, tuple[MeanScore | None, ...]]
     stopped: dict[str, int]
     best: dict[int, int]
-    lengths: tuple[Cell | None, ...]
+    lengths: tuple[MeanScore | None, ...]
 
     def as_json(self) -> dict[str, Any]:
-        def cells(row: Sequence[Cell | None]) -> list[dict[str, Any] | None]:
+        def cells(row: Sequence[MeanScore | None]) -> list[dict[str, Any] | None]:
             return [cell.as_json() if cell else None for cell in row]
 
         return {
@@ -278,7 +278,7 @@ def _carried(tracks: Sequence[Track], number: int) -> list[float]:
     return [totals[-1] for totals in last if totals]
 
 
-def _cell(values: Sequence[float]) -> Cell | None:
+def _cell(values: Sequence[float]) -> MeanScore | None:
     if not values:
         return None
-    return Cell(len(values), statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
+    return MeanScore(len(values), statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)

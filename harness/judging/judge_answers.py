@@ -177,7 +177,7 @@ class Rating(Record):
         return sum(self.scores.values()) / (HIGHEST * len(self.scores))
 
 
-class Comparison(Record):
+class DuelVerdict(Record):
     """What a judge preferred in one order."""
 
     question_id: str
@@ -203,7 +203,7 @@ class Taken:
 
     labels: list[Label] = field(default_factory=list)
     ratings: list[Rating] = field(default_factory=list)
-    comparisons: list[Comparison] = field(default_factory=list)
+    comparisons: list[DuelVerdict] = field(default_factory=list)
     unread: Counter[str] = field(default_factory=Counter)
     strange: list[str] = field(default_factory=list)
 
@@ -268,7 +268,7 @@ def _take_comparison(taken: Taken, rest: str, answer: ModelAnswer, _: Rater, kno
         taken.unread["compare"] += 1
     else:
         way: Order = "ab" if order == "ab" else "ba"
-        taken.comparisons.append(Comparison(question_id=parts[0], a=parts[1], b=parts[2], order=way, better=better))
+        taken.comparisons.append(DuelVerdict(question_id=parts[0], a=parts[1], b=parts[2], order=way, better=better))
     return True
 
 
@@ -283,7 +283,7 @@ def keep(run: Path, taken: Taken, rater: Rater) -> None:
     """Store what a judge said beside what it said before; of the same thing the latest counts."""
     add_labels(run, taken.labels)
     _merge(_file(run, rater, "ratings"), taken.ratings, Rating)
-    _merge(_file(run, rater, "comparisons"), taken.comparisons, Comparison)
+    _merge(_file(run, rater, "comparisons"), taken.comparisons, DuelVerdict)
 
 
 def judges_of(run: Path) -> list[str]:
@@ -295,8 +295,8 @@ def load_ratings(run: Path, judge: str) -> list[Rating]:
     return _load(run / FOLDER / f"{judge}.ratings.jsonl", Rating)
 
 
-def load_comparisons(run: Path, judge: str) -> list[Comparison]:
-    return _load(run / FOLDER / f"{judge}.comparisons.jsonl", Comparison)
+def load_comparisons(run: Path, judge: str) -> list[DuelVerdict]:
+    return _load(run / FOLDER / f"{judge}.comparisons.jsonl", DuelVerdict)
 
 
 def _file(run: Path, rater: Rater, kind: str) -> Path:
@@ -315,7 +315,7 @@ def _load(path: Path, record: type[Kept]) -> list[Kept]:
     return records
 
 
-def _merge(path: Path, records: Sequence[Rating | Comparison], record: type[Rating] | type[Comparison]) -> None:
+def _merge(path: Path, records: Sequence[Rating | DuelVerdict], record: type[Rating] | type[DuelVerdict]) -> None:
     if not records:
         return
     merged = {item.key: item for item in (*_load(path, record), *records)}

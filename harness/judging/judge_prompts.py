@@ -19,7 +19,7 @@ from harness.labelling.session import shown_answers
 from harness.running.outcomes import Outcome
 from harness.running.run import load_outcomes
 
-Mode = Literal["label", "rate", "compare"]
+JudgeMode = Literal["label", "rate", "compare"]
 Order = Literal["ab", "ba"]
 ORDERS: tuple[Order, ...] = ("ab", "ba")
 HIGHEST = 5
@@ -39,7 +39,7 @@ class Instructions(Record):
 
     system: str
     aspects: tuple[Aspect, ...] = Field(min_length=1)
-    tasks: dict[Mode, str]
+    tasks: dict[JudgeMode, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def _system(told: Instructions, language: str) -> str:
     return Template(told.system).substitute(language=LANGUAGES.get(language, language))
 
 
-def plan(run: Path, mode: Mode, *, beside: Path | None, items: Kinds, catalog: str) -> list[JudgePrompt]:
+def plan(run: Path, mode: JudgeMode, *, beside: Path | None, items: Kinds, catalog: str) -> list[JudgePrompt]:
     """Return the prompts of a mode.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.judging.coefficients import kendall_tau
-from harness.judging.judge_answers import Better, Comparison, Rating, load_comparisons, load_ratings
+from harness.judging.judge_answers import Better, DuelVerdict, Rating, load_comparisons, load_ratings
 from harness.judging.judge_prompts import HIGHEST, load_instructions
 from harness.judging.selection import Chosen, Measure, Preferences, Signs, agreement, choose, running
 from harness.labelling.labels import VERDICTS, Verdicts
@@ -56,7 +56,7 @@ class BothOrders:
         return wilson(self.inconsistent, self.n)
 
 
-def both_orders(comparisons: Iterable[Comparison]) -> BothOrders:
+def both_orders(comparisons: Iterable[DuelVerdict]) -> BothOrders:
     """Keep what a judge says in both orders alike; count the rest by kind."""
     by_duel: dict[PairKey, dict[str, Better]] = {}
     for item in comparisons:

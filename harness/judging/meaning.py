@@ -14,7 +14,17 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot import BadData, Catalog, Encoder, Settings, load_catalog, locate, make_encoder
 from harness.files import Record, as_lines, first_fault, numbered_lines, replace_text, writing
-from harness.judging.meaning_figures import MARGIN, NONE, OWN, UNCLEAR, Corrected, Estimate, correct, estimate, margins
+from harness.judging.meaning_figures import (
+    MARGIN,
+    NONE,
+    OWN,
+    UNCLEAR,
+    AccuracyEstimate,
+    Corrected,
+    correct,
+    estimate,
+    margins,
+)
 from harness.labelling.labels import Rater, shipped_labels
 from harness.running.outcomes import Outcome, accepted_pairs
 from harness.running.run import RUN, load_outcomes
@@ -200,7 +210,7 @@ class MeaningReport:
     decided: Decided
     total: Corrected
     vignettes: dict[str, Corrected]
-    estimate: Estimate | None
+    estimate: AccuracyEstimate | None
     queued: int
 
     def as_json(self) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class Corrected:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class AccuracyEstimate:
     """Accuracy estimated from a labelled random sample, with its 95 % interval.
 
     Attributes:
@@ -199,7 +199,7 @@ def estimate(
     accepted: Accepted,
     *,
     rng: Generator,
-) -> Estimate | None:
+) -> AccuracyEstimate | None:
     """Estimate the accuracy from the labelled part of a random sample.
 
     Args:
@@ -228,7 +228,7 @@ def estimate(
     drawn = np.stack([rng.dirichlet(counted + PRIOR, size=DRAWS) for counted in counts], axis=1)
     low, high = np.percentile(_share(sizes, drawn), [2.5, 97.5])
     interval = Interval(min(float(low), value), max(float(high), value))
-    return Estimate(value, interval, int(labelled[0]), int(labelled[1]))
+    return AccuracyEstimate(value, interval, int(labelled[0]), int(labelled[1]))
 
 
 def _share(sizes: Floats, rates: Floats) -> Any:

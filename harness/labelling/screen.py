@@ -130,7 +130,7 @@ class Given:
     comment: str = ""
 
 
-class Asker(Protocol):
+class ItemAsker(Protocol):
     """Asks a rater about one item."""
 
     def ask(self, view: View) -> Given | Action:

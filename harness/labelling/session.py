@@ -16,7 +16,7 @@ from bot import BadData, load_catalog, locate
 from harness.labelling.labels import Item, Label, Rater, Verdicts, label_files, load_labels, now
 from harness.labelling.queues import queue_of
 from harness.labelling.rater_files import RaterFile, open_rater_file
-from harness.labelling.screen import Asker, Given, LineAsker, TerminalAsker, View, open_keyboard
+from harness.labelling.screen import Given, ItemAsker, LineAsker, TerminalAsker, View, open_keyboard
 from harness.running.outcomes import Outcome
 from harness.running.run import load_outcomes
 
@@ -38,7 +38,7 @@ class Session:
     skipped: list[Item] = field(default_factory=list)
     back: list[Item] = field(default_factory=list)  # skipped since the last label, for undo
 
-    def run(self, asker: Asker) -> None:
+    def run(self, asker: ItemAsker) -> None:
         """Ask until nothing is left or the rater ends."""
         note = ""
         while True:
@@ -139,7 +139,7 @@ def converse(session: Session, console: Console) -> None:
 
 
 @contextmanager
-def _asker(console: Console) -> Iterator[Asker]:
+def _asker(console: Console) -> Iterator[ItemAsker]:
     with open_keyboard() as keyboard:
         if keyboard is None or not console.is_terminal:
             yield LineAsker(console)

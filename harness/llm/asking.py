@@ -161,7 +161,7 @@ class Answered:
     response: Mapping[str, Any]
 
 
-class Asker:
+class RequestSender:
     """Sends requests to one endpoint. Lives in one event loop."""
 
     def __init__(self, client: openai.AsyncOpenAI, call: ModelCall, budget: Budget | None) -> None:

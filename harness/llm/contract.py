@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 Message = Mapping[str, str]  # role and content
-Mode = Literal["record", "replay", "off"]
+StoreMode = Literal["record", "replay", "off"]
 CHARACTERS_PER_TOKEN = 3.5  # German and English with the vocabularies in use; only for calls without usage
 _PER_MESSAGE = 16  # role and markers; no chat template we know takes more
 
@@ -127,7 +127,7 @@ class Terms:
         again: The command or option that goes on after a stop, for messages.
     """
 
-    mode: Mode = "record"
+    mode: StoreMode = "record"
     store: Path | None = None
     prices: Path | None = None
     budget: float | None = None

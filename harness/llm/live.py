@@ -13,11 +13,11 @@ from queue import SimpleQueue
 import httpx2
 import openai
 
-from harness.llm.asking import Asker, Ended, Fault, NothingLeft, explain
+from harness.llm.asking import Ended, Fault, NothingLeft, RequestSender, explain
 from harness.llm.budget import Budget, BudgetReached
 from harness.llm.contract import Completion, ModelCall, Request, Terms, key_of
 from harness.llm.prices import PriceTable
-from harness.llm.store import AnswerStore, Record, completion_of
+from harness.llm.store import AnswerStore, StoredAnswer, completion_of
 
 _HOPELESS_AT_FIRST = 3  # requests in a row without an answer, when none has been answered yet
 _HOPELESS = 10
@@ -85,7 +85,7 @@ class LiveModel:
             timeout=httpx2.Timeout(endpoint.call.timeout_s, connect=min(endpoint.call.timeout_s, _CONNECT_S)),
             max_retries=0,
         )
-        self._asker = Asker(self._client, endpoint.call, books.budget)
+        self._asker = RequestSender(self._client, endpoint.call, books.budget)
         self._failed_in_a_row = 0
         self._answered = 0
 
@@ -169,7 +169,7 @@ class LiveModel:
         if held := self._held(key, request):
             return held
         answered = await self._asker.ask(request, key, ended)
-        record = Record(key, request.id, answered.asked, answered.response)
+        record = StoredAnswer(key, request.id, answered.asked, answered.response)
         if self._books.store:
             record = self._books.store.put(record)
         completion = completion_of(record, request, self._endpoint.call, self._books.prices)

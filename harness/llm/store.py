@@ -31,7 +31,7 @@ _BUSY_S = 60.0  # another process may hold the file for as long as a commit take
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StoredAnswer:
     """An answer as it was kept.
 
     Attributes:
@@ -47,7 +47,7 @@ class Record:
     response: Mapping[str, Any]
 
 
-def completion_of(record: Record, request: Request, call: ModelCall, prices: PriceTable) -> Completion:
+def completion_of(record: StoredAnswer, request: Request, call: ModelCall, prices: PriceTable) -> Completion:
     """Return what a stored answer says to a request, at today's prices."""
     usage = usage_of(record.response, request.messages)
     price = prices.of(call.model)
@@ -85,14 +85,14 @@ class AnswerStore:
         finally:
             connection.close()
 
-    def get(self, key: str) -> Record | None:
+    def get(self, key: str) -> StoredAnswer | None:
         with self._lock:
             row = self._connection.execute(
                 "SELECT prompt_id, asked, response FROM answers WHERE key = ?", (key,)
             ).fetchone()
-        return Record(key, row[0], json.loads(row[1]), json.loads(row[2])) if row else None
+        return StoredAnswer(key, row[0], json.loads(row[1]), json.loads(row[2])) if row else None
 
-    def put(self, record: Record) -> Record:
+    def put(self, record: StoredAnswer) -> StoredAnswer:
         """Keep an answer and return the one that is kept: the first, if another process was faster."""
         row = (record.key, record.prompt_id, _json(record.asked), _json(record.response), datetime.now(UTC).isoformat())
         with self._transaction() as connection:

@@ -44,7 +44,7 @@ MARKS = ".,;:?!…–—"
 TOO_LOW, TOO_HIGH = "too low", "too high"
 ALLOWED_OUTSIDE = 0.10  # ranges are meant to hold nine tenths of a patient's questions
 FEWEST = 5  # questions that a verdict needs
-Verdict = Literal["fits", "drifts up", "drifts down", "scatters", "too few"]
+DriftVerdict = Literal["fits", "drifts up", "drifts down", "scatters", "too few"]
 OTHER = {"de": "en", "en": "de"}  # what a question in the wrong language is most likely written in
 
 
@@ -88,7 +88,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Miss:
+class RangeMiss:
     """A question that lies outside one of its ranges."""
 
     measure: str
@@ -117,7 +117,7 @@ def count(text: str, lexicon: Lexicon) -> Counts:
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜÁÉÍÑÓÚ"
 
 
-def misses(counts: Counts, targets: Targets, language: str) -> list[Miss]:
+def misses(counts: Counts, targets: Targets, language: str) -> list[RangeMiss]:
     """Return the ranges that a question lies outside of, beyond what chance explains."""
     found = []
     for measure, (low, high) in targets.ranges.items():
@@ -126,7 +126,7 @@ def misses(counts: Counts, targets: Targets, language: str) -> list[Miss]:
             continue
         limit = low if value < low else high
         if _beyond_chance(measure, counts, limit, language, above=value > high):
-            found.append(Miss(measure, value, (low, high), TOO_HIGH if value > high else TOO_LOW))
+            found.append(RangeMiss(measure, value, (low, high), TOO_HIGH if value > high else TOO_LOW))
     return found
 
 
@@ -165,7 +165,7 @@ def chance(hits: int, n: int, rate: float, *, above: bool, poisson: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judgement:
     """A question with what it measures, and the ranges it misses.
 
     Attributes:
@@ -178,7 +178,7 @@ class Judged:
     id: str
     vignette: str
     counts: Counts
-    misses: tuple[Miss, ...]
+    misses: tuple[RangeMiss, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class Drift:
     high: float
     mean: float
     outside: float
-    verdict: Verdict
+    verdict: DriftVerdict
 
     def as_json(self) -> dict[str, Any]:
         figures = {name: round(getattr(self, name), 4) for name in ("median", "low", "high", "mean", "outside")}
@@ -227,12 +227,12 @@ class VignetteDrift:
         return {"n": self.n, "outside": self.outside, "fits": self.fits, "measures": measures}
 
 
-def judge(id_: str, counts: Counts, vignette: Vignette) -> Judged:
+def judge(id_: str, counts: Counts, vignette: Vignette) -> Judgement:
     """Hold one question against its vignette's ranges."""
-    return Judged(id_, vignette.id, counts, tuple(misses(counts, vignette.targets, vignette.language)))
+    return Judgement(id_, vignette.id, counts, tuple(misses(counts, vignette.targets, vignette.language)))
 
 
-def drift_of(vignette: Vignette, judged: Sequence[Judged]) -> VignetteDrift:
+def drift_of(vignette: Vignette, judged: Sequence[Judgement]) -> VignetteDrift:
     """Summarise the questions of one vignette; raise ValueError when there is none."""
     if not judged:
         raise ValueError(f"there is no question of {vignette.id} to measure")
@@ -240,7 +240,7 @@ def drift_of(vignette: Vignette, judged: Sequence[Judged]) -> VignetteDrift:
     return VignetteDrift(vignette.id, len(judged), sum(bool(one.misses) for one in judged), measured)
 
 
-def _drift(measure: str, target: Range, judged: Sequence[Judged]) -> Drift:
+def _drift(measure: str, target: Range, judged: Sequence[Judgement]) -> Drift:
     values = np.array([one.counts.values[measure] for one in judged])
     low, median, high = (float(value) for value in np.percentile(values, [5, 50, 95]))
     sides = [miss.side for one in judged for miss in one.misses if miss.measure == measure]
@@ -249,7 +249,7 @@ def _drift(measure: str, target: Range, judged: Sequence[Judged]) -> Drift:
     return Drift(measure, target, median, low, high, float(values.mean()), len(sides) / len(judged), verdict)
 
 
-def _verdict(values: np.ndarray[Any, np.dtype[np.float64]], target: Range, *, above: int, below: int) -> Verdict:
+def _verdict(values: np.ndarray[Any, np.dtype[np.float64]], target: Range, *, above: int, below: int) -> DriftVerdict:
     n = len(values)
     if n < FEWEST:
         return "too few"
@@ -280,7 +280,7 @@ class FidelityJudge:
         """Know all vignettes that speak `language`, shipped or in a folder."""
         return cls(load_vignettes(language, folder, names=[ALL]))
 
-    def judge(self, id_: str, text: str, vignette: str) -> Judged:
+    def judge(self, id_: str, text: str, vignette: str) -> Judgement:
         """Measure one text; raise BadData when the vignette is unknown."""
         if vignette not in self.vignettes:
             known = ", ".join(self.vignettes)
@@ -295,11 +295,11 @@ class FidelityJudge:
             asked_by,
         )
 
-    def judge_all(self, questions: Sequence[Question]) -> list[Judged]:
+    def judge_all(self, questions: Sequence[Question]) -> list[Judgement]:
         """Measure all questions that patients are said to have asked (urgent messages are not)."""
         return [self.judge(one.id, one.text, one.vignette) for one in questions if one.kind != "urgent"]
 
-    def drift(self, judged: Sequence[Judged]) -> list[VignetteDrift]:
+    def drift(self, judged: Sequence[Judgement]) -> list[VignetteDrift]:
         """Summarise by vignette, in the order of their first questions."""
         names = dict.fromkeys(one.vignette for one in judged)
         return [drift_of(self.vignettes[name], [one for one in judged if one.vignette == name]) for name in names]

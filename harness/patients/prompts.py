@@ -17,7 +17,7 @@ import yaml
 from bot import BadData, Catalog, data_folder
 from harness.patients.vignettes import Vignette
 
-Kind = Literal["paraphrase", "novel"]
+QuestionKind = Literal["paraphrase", "novel"]
 NOVEL_PER_PROMPT = 10  # the paper asked for ten at a time
 
 
@@ -38,7 +38,7 @@ class Prompt:
     """
 
     id: str
-    kind: Kind
+    kind: QuestionKind
     vignette: str
     pair_id: str | None
     language: str
@@ -58,7 +58,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SuiteSize:
     """What a suite shall hold: `variations` a pair and vignette, `novel` questions a vignette."""
 
     variations: int = 10
@@ -72,14 +72,14 @@ def load_tasks(language: str) -> dict[str, Template]:
     return {kind: Template(text) for kind, text in yaml.safe_load(path.read_text(encoding="utf-8")).items()}
 
 
-def build_prompts(catalog: Catalog, vignettes: Sequence[Vignette], plan: Plan) -> list[Prompt]:
+def build_prompts(catalog: Catalog, vignettes: Sequence[Vignette], plan: SuiteSize) -> list[Prompt]:
     """Build every prompt of a suite, vignette by vignette, in a stable order."""
     tasks = load_tasks(catalog.language)
     return [prompt for vignette in vignettes for prompt in _of_vignette(catalog, vignette, plan, tasks)]
 
 
-def _of_vignette(catalog: Catalog, vignette: Vignette, plan: Plan, tasks: dict[str, Template]) -> Iterator[Prompt]:
-    def prompt(kind: Kind, name: str, pair_id: str | None, count: int, **slots: str) -> Prompt:
+def _of_vignette(catalog: Catalog, vignette: Vignette, plan: SuiteSize, tasks: dict[str, Template]) -> Iterator[Prompt]:
+    def prompt(kind: QuestionKind, name: str, pair_id: str | None, count: int, **slots: str) -> Prompt:
         task = tasks[kind].substitute(count=str(count), **slots)
         identity = f"{kind}/{vignette.id}/{name}"
         mixed = vignette.mixed_with is not None

@@ -115,7 +115,7 @@ class Suite:
         return tuple(question for question in self.questions if question.kind == "paraphrase")
 
 
-class Asked(Protocol):
+class AnySuite(Protocol):
     """Questions to be asked, in memory or on disk; they can be gone through more than once."""
 
     @property
@@ -243,7 +243,7 @@ class Contamination:
     similarity: float
 
 
-def contamination(suite: Asked, catalog: Catalog) -> list[Contamination]:
+def contamination(suite: AnySuite, catalog: Catalog) -> list[Contamination]:
     """Return the suite's questions that are near copies of the catalog's variants or background questions.
 
     The canonical question itself does not count: an impersonated patient may well ask it as it stands.

@@ -13,7 +13,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-Kind = Literal["text", "number", "graphic"]
+ColumnKind = Literal["text", "number", "graphic"]
 HEIGHT = 22  # of a row drawing, in pixels
 
 
@@ -22,7 +22,7 @@ class Column:
     """A column: numbers are aligned to the right; the heading of a graphic may be its axis."""
 
     name: str
-    kind: Kind = "number"
+    kind: ColumnKind = "number"
     axis: Markup | None = None
 
 

@@ -100,7 +100,7 @@ class Proportion:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class MeasureKind:
     """What is measured."""
 
     code: str
@@ -116,10 +116,10 @@ class Kind:
 
 
 KINDS = (
-    Kind("accuracy", "Answered directly with the right pair, of all questions that have one"),
-    Kind("precision", "Right, of all direct answers"),
-    Kind("top1", "First candidate right, whether or not it was shown"),
-    Kind("offered", "Right pair among the choices when asking back"),
+    MeasureKind("accuracy", "Answered directly with the right pair, of all questions that have one"),
+    MeasureKind("precision", "Right, of all direct answers"),
+    MeasureKind("top1", "First candidate right, whether or not it was shown"),
+    MeasureKind("offered", "Right pair among the choices when asking back"),
 )
 
 
@@ -148,7 +148,7 @@ def measure_report(facts: Facts, *, now: datetime) -> str:
     return json.dumps(resource, indent=2, ensure_ascii=False) + "\n"
 
 
-def _group(kind: Kind, facts: Facts) -> Resource:
+def _group(kind: MeasureKind, facts: Facts) -> Resource:
     strata = [
         {"value": {"text": name_of(name), "coding": [_coding(name)]}, **_figures(kind.of(score))}
         for name, score in facts.summary.vignettes.items()

@@ -34,7 +34,7 @@ class Spent(_Edge):
     cost: float = Field(ge=0, allow_inf_nan=False)
 
 
-class Costs(_Edge):
+class RunCosts(_Edge):
     """Money spent.
 
     Attributes:
@@ -50,7 +50,7 @@ class Costs(_Edge):
     pair: dict[str, Spent] = {}
 
 
-def load_costs(run: Path, file: Path | None) -> Costs | None:
+def load_costs(run: Path, file: Path | None) -> RunCosts | None:
     """Read what a run's questions cost, from `file` or ``costs.json`` in its folder; None when nobody wrote it.
 
     Raises:
@@ -60,13 +60,13 @@ def load_costs(run: Path, file: Path | None) -> Costs | None:
     if file is None and not path.is_file():
         return None
     try:
-        return Costs.model_validate_json(path.read_text(encoding="utf-8"))
+        return RunCosts.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
         raise BadData(f"{path} does not say what the questions cost ({first}). Give another with `--costs`.") from error
 
 
-class Targets(Protocol):
+class ReadingTargets(Protocol):
     """Ranges in which a vignette's questions should lie."""
 
     @property
@@ -90,13 +90,13 @@ class Context:
 
     verdicts: Verdicts
     answers: Mapping[str, str] = field(default_factory=dict)
-    targets: Mapping[str, Targets] = field(default_factory=dict)
-    costs: Costs | None = None
+    targets: Mapping[str, ReadingTargets] = field(default_factory=dict)
+    costs: RunCosts | None = None
     stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PairCell:
     """Questions about one pair in one vignette: how many, and how many were answered with the right pair."""
 
     n: int
@@ -155,7 +155,7 @@ class Reading:
     words: Quartiles
     ease: Quartiles
     answers: Quartiles | None
-    targets: Targets | None
+    targets: ReadingTargets | None
     outside: tuple[str, ...]
 
 
@@ -181,14 +181,14 @@ class Facts:
     run: Run
     summary: Summary
     advice: Advice
-    cells: dict[tuple[str, str], Cell]
+    cells: dict[tuple[str, str], PairCell]
     confused: tuple[Confusion, ...]
     curve: tuple[CurvePoint, ...]
     now: CurvePoint | None
     reading: tuple[Reading, ...]
     comparison: Comparison | None
     by_pair: tuple[Paired, ...]
-    costs: Costs | None
+    costs: RunCosts | None
     stale: bool
 
     @property
@@ -228,11 +228,11 @@ def facts_of(run: Run, baseline: Run | None, context: Context) -> Facts:
     )
 
 
-def _cells(scored: Sequence[Outcome]) -> dict[tuple[str, str], Cell]:
+def _cells(scored: Sequence[Outcome]) -> dict[tuple[str, str], PairCell]:
     found: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for outcome in scored:
         found[outcome.pair_id or "", outcome.vignette].append(bool(outcome.right))
-    return {key: Cell(len(rights), sum(rights)) for key, rights in found.items()}
+    return {key: PairCell(len(rights), sum(rights)) for key, rights in found.items()}
 
 
 def _curve(scored: Sequence[Outcome]) -> tuple[tuple[CurvePoint, ...], CurvePoint | None]:
@@ -259,7 +259,9 @@ def _reading(outcomes: Sequence[Outcome], context: Context) -> list[Reading]:
     return [_reading_of(name, group, ease, context.targets.get(name)) for name, group in groups.items()]
 
 
-def _reading_of(name: str, group: Sequence[Outcome], answers: Mapping[str, float], targets: Targets | None) -> Reading:
+def _reading_of(
+    name: str, group: Sequence[Outcome], answers: Mapping[str, float], targets: ReadingTargets | None
+) -> Reading:
     found = [measure(outcome.text, outcome.lang) for outcome in group]
     shown = [answers[o.answered_with] for o in group if o.answered_with is not None and o.answered_with in answers]
     outside = (

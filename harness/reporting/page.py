@@ -26,7 +26,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class QuestionRow:
     """One question.
 
     Attributes:
@@ -50,7 +50,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class QuestionGroup:
     """The questions about a pair in a vignette.
 
     Attributes:
@@ -62,11 +62,11 @@ class Group:
 
     id: str
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[QuestionRow, ...]
     first_of: str
 
 
-def groups_of(facts: Facts, places: Places) -> tuple[list[Group], int]:
+def groups_of(facts: Facts, places: Places) -> tuple[list[QuestionGroup], int]:
     """Return the questions by vignette and pair, and how many are left out since there are too many."""
     outcomes = sorted(facts.run.outcomes, key=lambda o: bool(o.right))[:MOST]
     before = {now.id: was for was, now in facts.comparison.common} if facts.comparison else {}
@@ -82,7 +82,9 @@ def groups_of(facts: Facts, places: Places) -> tuple[list[Group], int]:
         rows = tuple(_row(o, places, before.get(o.id), o.id in outside) for o in sorted(found, key=lambda o: o.id))
         first = f"v{vignette}" if vignette not in seen else ""
         seen.add(vignette)
-        groups.append(Group(f"c{vignette}-p{pair}" if pair < last else f"c{vignette}-n", _title(found), rows, first))
+        groups.append(
+            QuestionGroup(f"c{vignette}-p{pair}" if pair < last else f"c{vignette}-n", _title(found), rows, first)
+        )
     return groups, len(facts.run.outcomes) - len(outcomes)
 
 
@@ -92,9 +94,9 @@ def _title(found: Sequence[Outcome]) -> str:
     return f"{name_of(one.vignette)} · {about}"
 
 
-def _row(outcome: Outcome, places: Places, before: Outcome | None, outside: bool) -> Row:
+def _row(outcome: Outcome, places: Places, before: Outcome | None, outside: bool) -> QuestionRow:
     shown = [outcome.answered_with] if outcome.answered_with else list(outcome.choices)
-    return Row(
+    return QuestionRow(
         text=outcome.text if len(outcome.text) <= MAX_CHARACTERS else f"{outcome.text[:MAX_CHARACTERS]} …",
         lang=outcome.lang,
         result=result_of(outcome),

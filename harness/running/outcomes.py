@@ -9,7 +9,7 @@ from typing import Any
 
 from bot import BadData, Catalog
 from harness.patients.suites import Question
-from harness.systems.system import Answer, Failure, Matched, Reply
+from harness.systems.system import Failure, Matched, Reply, SystemReply
 
 ERROR = "error"
 
@@ -90,7 +90,7 @@ class Outcome:
     runner_up: float | None = None
 
     @classmethod
-    def of(cls, question: Question, response: Answer, accepted: frozenset[str]) -> Outcome:
+    def of(cls, question: Question, response: SystemReply, accepted: frozenset[str]) -> Outcome:
         """Score a response; `accepted` holds the right pair and those that curators declared equivalent."""
         candidates = tuple(candidate.pair_id for candidate in response.candidates)
         scored = question.pair_id is not None
@@ -158,7 +158,7 @@ def accepted_pairs(catalog: Catalog, pair_id: str | None) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Traits:
     """What outcomes may have in common; `Outcome` says what the fields mean."""
 
     vignette: str
@@ -170,7 +170,7 @@ class Cell:
     top1: bool | None
 
     @classmethod
-    def of(cls, outcome: Outcome) -> Cell:
+    def of(cls, outcome: Outcome) -> Traits:
         return cls(
             outcome.vignette,
             outcome.kind,
@@ -192,7 +192,7 @@ class Count:
         first: Place of the first of them in the run: vignettes and pairs are reported in the order of the suite.
     """
 
-    cell: Cell
+    cell: Traits
     n: int
     first: int
 
@@ -207,10 +207,10 @@ def tally(outcomes: Iterable[Outcome]) -> Tally:
 
 def tally_placed(outcomes: Iterable[tuple[int, Outcome]]) -> Tally:
     """Count outcomes that come in any order, each with its place in the run."""
-    numbers: dict[Cell, int] = {}
-    firsts: dict[Cell, int] = {}
+    numbers: dict[Traits, int] = {}
+    firsts: dict[Traits, int] = {}
     for place, outcome in outcomes:
-        cell = Cell.of(outcome)
+        cell = Traits.of(outcome)
         numbers[cell] = numbers.get(cell, 0) + 1
         firsts[cell] = min(place, firsts.get(cell, place))
     return in_order(Count(cell, n, firsts[cell]) for cell, n in numbers.items())

@@ -18,7 +18,7 @@ from typing import Any
 
 from bot import BadData, MissingExtra, usable_cores
 from harness.running.chunks import Format, Row
-from harness.running.outcomes import ERROR, Cell, Count, Outcome, Tally, in_order
+from harness.running.outcomes import ERROR, Count, Outcome, Tally, Traits, in_order
 
 try:
     import duckdb
@@ -42,7 +42,7 @@ def tally_of(folder: Path) -> Tally:
     with _opened(folder) as (database, parts):
         query = f"SELECT {COLUMNS}, count(*), min(place) FROM {parts} GROUP BY ALL"
         found = database.execute(query).fetchall()
-    return in_order(Count(Cell(*row[:-2]), *row[-2:]) for row in found)
+    return in_order(Count(Traits(*row[:-2]), *row[-2:]) for row in found)
 
 
 def rows_of(folder: Path, *, where: str = "true") -> Iterator[dict[str, Any]]:

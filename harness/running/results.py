@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bot import BadData
-from harness.running.outcomes import ERROR, Cell, Outcome, Tally, tally
+from harness.running.outcomes import ERROR, Outcome, Tally, Traits, tally
 from harness.running.run import RUN, load_outcomes
 from harness.running.store import find_store, stored_format
 
@@ -75,7 +75,7 @@ class Counted:
         failures = (outcome.error for outcome in run.outcomes if outcome.decision == ERROR)
         return cls(tally(run.outcomes), run.questions, next(failures, None))
 
-    def number(self, wanted: Callable[[Cell], bool] = lambda _: True) -> int:
+    def number(self, wanted: Callable[[Traits], bool] = lambda _: True) -> int:
         """Return how many outcomes are in the cells that are wanted."""
         return sum(count.n for count in self.counts if wanted(count.cell))
 

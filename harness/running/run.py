@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bot import BadData, Catalog, Unreachable
-from harness.patients.suites import Asked, contamination
+from harness.patients.suites import AnySuite, contamination
 from harness.running.chunks import MOST_FAILURES, Asking, Batch, Format, Here, Placed
 from harness.running.outcomes import Outcome
 from harness.running.processes import Processes, processes_for
@@ -20,7 +20,7 @@ from harness.systems.system import IN_PROCESS, InProcess, Opening, System
 
 RUN = "run.json"
 LOCK = "run.lock"  # stays in the folder: only a file that is never replaced or removed can keep others out
-Progress = Callable[[int], None]
+Advance = Callable[[int], None]
 
 
 class Asker(Protocol):
@@ -30,7 +30,7 @@ class Asker(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """How a run is asked and kept.
 
     Attributes:
@@ -43,22 +43,22 @@ class Plan:
     format: Format | None = None
     otherwise: Format = "jsonl"
     asker: Callable[[int, Format], Asker | None] = lambda *_: None
-    progress: Progress = lambda _: None
+    progress: Advance = lambda _: None
 
 
 def run_suite(
-    suite: Asked, system: System, catalog: Catalog, out: Path, *, progress: Progress = lambda _: None
+    suite: AnySuite, system: System, catalog: Catalog, out: Path, *, progress: Advance = lambda _: None
 ) -> list[Outcome]:
     """Ask what has not been asked yet and return all outcomes, in the order of the suite.
 
     For runs that fit in memory; `ask_suite` says the rest.
     """
-    store = ask_suite(suite, system, catalog, out, Plan(progress=progress))
+    store = ask_suite(suite, system, catalog, out, RunPlan(progress=progress))
     done = {outcome.id: outcome for outcome in store.outcomes()}
     return [done[question.id] for question in suite.questions if question.id in done]
 
 
-def ask_suite(suite: Asked, system: System, catalog: Catalog, out: Path, plan: Plan) -> Store:
+def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan: RunPlan) -> Store:
     """Ask what has not been asked yet; return where all outcomes are stored. Neither is held in memory.
 
     Questions that are near copies of the catalog's training texts would flatter the system: they are left out.
@@ -110,7 +110,7 @@ def ask_suite(suite: Asked, system: System, catalog: Catalog, out: Path, plan: P
     return store
 
 
-def _asker(plan: Plan, system: System, catalog: Catalog, store: Store, count: int) -> Asker:
+def _asker(plan: RunPlan, system: System, catalog: Catalog, store: Store, count: int) -> Asker:
     here = Here(Asking(system, catalog, encoder_of(store.format)), store.rows, store.pause_s)
     return (plan.asker(count, store.format) if count else None) or here
 
@@ -206,7 +206,7 @@ def recipe_of(system: str, opening: Opening, language: str, how: How) -> Recipe:
     return Recipe(opening, language, load_system_file(Path(system)), parallel=how.jobs or 1)
 
 
-def plan_of(how: How, recipe: Recipe, system: System, progress: Callable[[int], None]) -> Plan:
+def plan_of(how: How, recipe: Recipe, system: System, progress: Callable[[int], None]) -> RunPlan:
     """Return the plan for a system that was opened by its recipe."""
 
     def asker(count: int, format_: Format) -> Asker | None:
@@ -222,7 +222,7 @@ def plan_of(how: How, recipe: Recipe, system: System, progress: Callable[[int], 
             return Processes(errand, jobs, count)
         return None
 
-    return Plan(how.format, "parquet" if how.scheduler else "jsonl", asker, progress)
+    return RunPlan(how.format, "parquet" if how.scheduler else "jsonl", asker, progress)
 
 
 def _prepare(system: System) -> None:

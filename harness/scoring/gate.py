@@ -39,7 +39,7 @@ class AtMost(Record):
     max: float = Field(ge=0, le=1)
 
 
-class Margin(Record):
+class WidestGap(Record):
     """The largest difference that passes."""
 
     margin: float = Field(ge=0, le=1)
@@ -50,7 +50,7 @@ class Gates(Record):
 
     accuracy: AtLeast | None = None
     worst_vignette: AtLeast | None = None
-    literacy_gap: Margin | None = None
+    literacy_gap: WidestGap | None = None
     precision: AtLeast | None = None
     urgent_recall: AtLeast | None = None
     top1: AtLeast | None = None
@@ -58,7 +58,7 @@ class Gates(Record):
     failures: AtMost | None = None
 
 
-class Baseline(Record):
+class BaselineLimits(Record):
     """Limits for the change since a baseline.
 
     Attributes:
@@ -74,7 +74,7 @@ class GateConfig(Record):
     """What `harness.yaml` says."""
 
     gates: Gates
-    baseline: Baseline = Baseline()
+    baseline: BaselineLimits = BaselineLimits()
 
 
 def load_config(path: Path | None) -> tuple[GateConfig, Path]:
@@ -221,7 +221,7 @@ def _failures(run: Counted, gates: Gates) -> Iterator[GateResult]:
     yield GateResult("failures", _status(share <= gates.failures.max + ROUNDING), _share(share), limit, detail)
 
 
-def check_baseline(comparison: Comparison, rules: Baseline) -> GateReport:
+def check_baseline(comparison: Comparison, rules: BaselineLimits) -> GateReport:
     """Check the change since a baseline, in total and per vignette, by paired tests on the common questions."""
     if not comparison.scored:
         nothing = GateResult("change: total", "fail", "", "", "The runs have no question in common.")
@@ -245,7 +245,7 @@ def _found(outcome: Outcome) -> bool:
     return outcome.decision == "urgent"
 
 
-def _change(row: Paired, rules: Baseline, *, drop: bool) -> GateResult:
+def _change(row: Paired, rules: BaselineLimits, *, drop: bool) -> GateResult:
     worse = row.difference < 0 and row.adjusted < rules.alpha
     too_far = drop and rules.max_drop is not None and -row.difference > rules.max_drop + ROUNDING
     limit = f"not worse, >= {-rules.max_drop:+.3f}" if drop and rules.max_drop is not None else "not worse"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.running.outcomes import ERROR, Cell, Count, Outcome, Tally, tally
+from harness.running.outcomes import ERROR, Count, Outcome, Tally, Traits, tally
 from harness.statistics import Interval, clustered_counts, wilson
 
 SEED = 20240318  # fixes the bootstrap, so that a report can be reproduced
@@ -151,5 +151,5 @@ def _by_pair(counts: Sequence[Count]) -> Interval | None:
     return clustered_counts(list(hits.values()), list(sizes.values()), rng=np.random.default_rng(SEED))
 
 
-def _sum(counts: Iterable[Count], wanted: Callable[[Cell], bool]) -> int:
+def _sum(counts: Iterable[Count], wanted: Callable[[Traits], bool]) -> int:
     return sum(count.n for count in counts if wanted(count.cell))

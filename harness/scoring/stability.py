@@ -18,7 +18,7 @@ from harness.statistics import Interval, clustered, wilson
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ShownAnswer:
     """What a patient would have seen."""
 
     decision: str
@@ -26,7 +26,7 @@ class Answer:
     choices: tuple[str, ...]
 
     @classmethod
-    def of(cls, outcome: Outcome) -> Answer:
+    def of(cls, outcome: Outcome) -> ShownAnswer:
         return cls(outcome.decision, outcome.answered_with, outcome.choices)
 
     def __str__(self) -> str:
@@ -45,11 +45,11 @@ class Repeated:
     """
 
     first: Outcome
-    answers: tuple[Answer | None, ...]
+    answers: tuple[ShownAnswer | None, ...]
     rights: tuple[bool | None, ...]
 
     @property
-    def given(self) -> tuple[Answer, ...]:
+    def given(self) -> tuple[ShownAnswer, ...]:
         return tuple(answer for answer in self.answers if answer is not None)
 
     @property
@@ -188,6 +188,6 @@ def _repeated(first: Outcome, outcomes: Sequence[Outcome | None]) -> Repeated:
     answered = [None if outcome is None or outcome.decision == ERROR else outcome for outcome in outcomes]
     return Repeated(
         first,
-        tuple(Answer.of(outcome) if outcome else None for outcome in answered),
+        tuple(ShownAnswer.of(outcome) if outcome else None for outcome in answered),
         tuple(outcome.right if outcome else None for outcome in answered),
     )

@@ -93,7 +93,7 @@ Orders = Mapping[str, Sequence[Written]]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CurvePlan:
     """What is drawn.
 
     Attributes:
@@ -126,7 +126,7 @@ class Point:
 class LearningCurve:
     """Trains on catalogs with fewer variants, in a folder that is removed afterwards."""
 
-    def __init__(self, study: Study, plan: Plan, work: Path) -> None:
+    def __init__(self, study: Study, plan: CurvePlan, work: Path) -> None:
         self._study, self._plan, self._work = study, plan, work
         self._catalog = study.whole.catalog(study.language)
         self._encoder = RememberingEncoder(study.whole.encoder)
@@ -205,7 +205,7 @@ def unseen_questions(catalog: Catalog, unseen: frozenset[str]) -> list[tuple[str
     ]
 
 
-def learning_curve(study: Study, plan: Plan, progress: Callable[[], None] = lambda: None) -> StudyTable:
+def learning_curve(study: Study, plan: CurvePlan, progress: Callable[[], None] = lambda: None) -> StudyTable:
     """Measure the learning curve."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
         points = LearningCurve(study, plan, Path(work)).points(progress)
@@ -231,7 +231,7 @@ def learning_curve(study: Study, plan: Plan, progress: Callable[[], None] = lamb
     return StudyTable(f"Learning curve ({study.language})", note, columns, rows, tuple(map(_figures, points)))
 
 
-def steps(plan: Plan) -> int:
+def steps(plan: CurvePlan) -> int:
     """Return how often `learning_curve` reports progress."""
     return 1 + plan.draws * (2 * len(plan.sizes) + 1)
 

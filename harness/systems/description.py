@@ -75,7 +75,7 @@ class _Endpoint(_System):
     per_second: float | None = Field(default=None, gt=0)
 
 
-class Request(Record):
+class HttpRequest(Record):
     """A request: all texts in `url` and `body` may hold slots in braces, such as ``{question}``."""
 
     url: Address
@@ -83,7 +83,7 @@ class Request(Record):
     body: Any = None
 
 
-class Step(Request):
+class Step(HttpRequest):
     """A request before or after each question; `take` names slots and where in its answer they are found."""
 
     take: dict[str, JsonPath] = Field(default={})
@@ -108,7 +108,7 @@ KLARTEXT_ANSWER = Paths(
 )
 
 
-class HttpFile(_Endpoint, Request):
+class HttpFile(_Endpoint, HttpRequest):
     """Any HTTP endpoint.
 
     Attributes:

@@ -14,7 +14,7 @@ from uuid import uuid4
 import httpx
 from jsonpath import compile as compile_path
 
-from harness.systems.description import EndpointFile, HttpFile, RasaFile, Request, Step
+from harness.systems.description import EndpointFile, HttpFile, HttpRequest, RasaFile, Step
 from harness.systems.system import Failure, Reply
 
 TOO_MANY, BUSY = 429, 503
@@ -180,11 +180,11 @@ class Templated:
             except Failed:  # the answer is there; that the server keeps a conversation longer is no fault of it
                 return
 
-    def _send(self, request: Request, values: Values) -> Any:
+    def _send(self, request: HttpRequest, values: Values) -> Any:
         return self._caller.send(build(self._caller.client, request, self._headers, values))
 
 
-def build(client: httpx.Client, request: Request, headers: Mapping[str, str], values: Values) -> httpx.Request:
+def build(client: httpx.Client, request: HttpRequest, headers: Mapping[str, str], values: Values) -> httpx.Request:
     """Return a request with its slots filled; headers whose slots nothing fills yet are left out."""
     url = _SLOT.sub(lambda slot: quote(values[slot[1]], safe="") if slot[1] in values else slot[0], request.url)
     known = {name: text for name, text in headers.items() if all(slot in values for slot in _SLOT.findall(text))}

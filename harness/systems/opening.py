@@ -24,7 +24,7 @@ from harness.systems.description import (
 )
 from harness.systems.endpoint import Caller, HttpSystem, Pace, RasaMessages, Templated, connect
 from harness.systems.recognition import JsonReader, Recogniser, read_messages
-from harness.systems.system import Answer, Failure, Opening, System
+from harness.systems.system import Failure, Opening, System, SystemReply
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class Lanes:
     identity: dict[str, str]
     lanes: Sequence[System]
 
-    def ask(self, texts: Sequence[str], language: str) -> Iterator[Answer | Failure]:
+    def ask(self, texts: Sequence[str], language: str) -> Iterator[SystemReply | Failure]:
         free: queue.SimpleQueue[System] = queue.SimpleQueue()
         for lane in self.lanes:
             free.put(lane)
 
-        def one(text: str) -> Answer | Failure:
+        def one(text: str) -> SystemReply | Failure:
             lane = free.get()
             try:
                 (answer,) = lane.ask([text], language)

@@ -41,7 +41,7 @@ class Failure:
     elapsed_ms: float
 
 
-Answer = Response | Reply
+SystemReply = Response | Reply
 
 
 class System(Protocol):
@@ -52,7 +52,7 @@ class System(Protocol):
         """Name, version and settings: a run is resumed only by the same system."""
         ...
 
-    def ask(self, texts: Sequence[str], language: str) -> Iterable[Answer | Failure]:
+    def ask(self, texts: Sequence[str], language: str) -> Iterable[SystemReply | Failure]:
         """Answer questions of one language, in order; a slow system yields each answer as it comes."""
         ...
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot import Assistant
-from harness.advice.clues import Clues, CuratedText, Kind, Miss, Nearness, misses_of, sentences
+from harness.advice.clues import Clues, CuratedText, Miss, MissKind, Nearness, misses_of, sentences
 from harness.advice.proposals import Cause, DistinctWords, Known, causes, entries, is_confused
 from harness.advice.thresholds import best_move, moves
 from harness.labelling.labels import Label, Rater, Verdicts
@@ -27,7 +27,7 @@ TEXT = CuratedText("costs", "Wer bezahlt das?")
 def make_clues(make_outcome: MakeOutcome) -> Callable[..., Clues]:
     """A question about pain that costs came before, with near variants; tests change what they are about."""
 
-    def make(kind: Kind = "wrong", text: str = "Tut das weh?", **changes: Any) -> Clues:
+    def make(kind: MissKind = "wrong", text: str = "Tut das weh?", **changes: Any) -> Clues:
         outcome = make_outcome("q", pair_id=None if kind == "intruding" else "pain", answered_with="costs", text=text)
         accepted = frozenset[str]() if kind == "intruding" else frozenset({"pain"})
         clues = Clues(
@@ -88,7 +88,7 @@ def test_every_way_to_miss_has_its_kind(make_outcome: MakeOutcome, small: Assist
     ],
 )
 def test_causes(
-    make_clues: Callable[..., Clues], kind: Kind, changes: dict[str, Any], expected: tuple[Cause, ...]
+    make_clues: Callable[..., Clues], kind: MissKind, changes: dict[str, Any], expected: tuple[Cause, ...]
 ) -> None:
     assert causes(make_clues(kind, **changes), FAR, {}) == expected
 

@@ -10,7 +10,7 @@ import pytest
 
 from bot import Unreachable
 from harness.benches.service import Pair, _crowd, _one_turn, _quantile, floor, let_ask
-from harness.benches.service_load import Job, Measured
+from harness.benches.service_load import Job, LoadTimes
 
 
 def test_every_turn_on_the_floor_commits_two_rows(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_a_service_that_is_not_there_is_told_in_one_line() -> None:
 
 
 def test_figures_are_ratios_within_a_pair() -> None:
-    slow, fast = Measured([0.02] * 10, 0.2), Measured([0.01] * 10, 0.1)
+    slow, fast = LoadTimes([0.02] * 10, 0.2), LoadTimes([0.01] * 10, 0.1)
 
     one = _one_turn([Pair(floor=fast, service=slow)], decision_s=0.005)
     p95, rate = _crowd([Pair(floor=fast, service=slow)])
@@ -42,4 +42,4 @@ def test_figures_are_ratios_within_a_pair() -> None:
     assert rate.value == pytest.approx(2.0)
     assert p95.holds
     assert not rate.holds
-    assert _quantile(Measured([float(number) for number in range(100)], 1), 0.95) == 95
+    assert _quantile(LoadTimes([float(number) for number in range(100)], 1), 0.95) == 95

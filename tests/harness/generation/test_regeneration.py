@@ -15,7 +15,7 @@ from bot import BadData, Catalog, LanguageDetector
 from harness.generation.regeneration import UNLIKE, Regeneration, load_again
 from harness.llm.batch_files import ModelAnswer
 from harness.patients.fidelity import TOO_HIGH, TOO_LOW, FidelityJudge
-from harness.patients.prompts import Plan, Prompt, build_prompts
+from harness.patients.prompts import Prompt, SuiteSize, build_prompts
 from harness.patients.suites import QuestionSource, load_suite
 from harness.patients.vignettes import Targets, load_vignettes
 
@@ -44,7 +44,7 @@ def answer(prompt_id: str, *lines: str) -> ModelAnswer:
 @pytest.fixture
 def prompts(shipped_catalogs: Mapping[str, Catalog]) -> list[Prompt]:
     vignettes = load_vignettes("de", names=["low-health-literacy"])
-    return [p for p in build_prompts(shipped_catalogs["de"], vignettes, Plan(3, 0)) if p.pair_id == "pain"]
+    return [p for p in build_prompts(shipped_catalogs["de"], vignettes, SuiteSize(3, 0)) if p.pair_id == "pain"]
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_answers_to_some_of_the_missing_prompts_are_kept(
     completion: Regeneration, shipped_catalogs: Mapping[str, Catalog]
 ) -> None:
     vignettes = load_vignettes("de", names=["low-health-literacy"])
-    two = build_prompts(shipped_catalogs["de"], vignettes, Plan(1, 0))[:2]
+    two = build_prompts(shipped_catalogs["de"], vignettes, SuiteSize(1, 0))[:2]
     first = {prompt.id: answer(prompt.id, LEARNED) for prompt in two}
     assert len(completion.run(two, first).missing) == 2
 

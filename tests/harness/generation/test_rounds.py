@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot import BadData, Catalog, fold
-from harness.generation.critique import Asking, load_refine_texts
+from harness.generation.critique import CritiquePrompts, load_refine_texts
 from harness.generation.refinery import Refinery
 from harness.generation.rounds import (
     CARRIED,
@@ -63,12 +63,12 @@ def _text(prompt: Prompt) -> str:
 
 
 @pytest.fixture
-def asking(shipped_catalogs: Mapping[str, Catalog]) -> Asking:
+def asking(shipped_catalogs: Mapping[str, Catalog]) -> CritiquePrompts:
     known = {vignette.id: vignette for vignette in load_vignettes("de", names=[ALL])}
-    return Asking(load_refine_texts("de"), shipped_catalogs["de"], known)
+    return CritiquePrompts(load_refine_texts("de"), shipped_catalogs["de"], known)
 
 
-def run(questions: Sequence[Question], asking: Asking, critic: Critic) -> Progress:
+def run(questions: Sequence[Question], asking: CritiquePrompts, critic: Critic) -> Progress:
     answers: dict[str, ModelAnswer] = {}
     while True:
         progress = replay(questions, asking, answers)
@@ -77,7 +77,7 @@ def run(questions: Sequence[Question], asking: Asking, critic: Critic) -> Progre
         answers |= critic(progress.pending)
 
 
-def test_a_good_question_is_critiqued_once_and_left_alone(asking: Asking, make_question: MakeQuestion) -> None:
+def test_a_good_question_is_critiqued_once_and_left_alone(asking: CritiquePrompts, make_question: MakeQuestion) -> None:
     critic = Critic(lambda text, number: 5)
 
     (track,) = run([make_question(1, "Tut das weh?")], asking, critic).tracks
@@ -88,7 +88,7 @@ def test_a_good_question_is_critiqued_once_and_left_alone(asking: Asking, make_q
 
 @pytest.mark.parametrize(("second", "stopped", "rounds"), [(4.5, GOOD, 2), (4.4, LAST, 4)])
 def test_ninety_percent_of_the_maximum_is_enough_and_less_is_not(
-    asking: Asking, make_question: MakeQuestion, second: float, stopped: str, rounds: int
+    asking: CritiquePrompts, make_question: MakeQuestion, second: float, stopped: str, rounds: int
 ) -> None:
     def score(text: str, number: int) -> str:
         return json.dumps(dict.fromkeys(ASPECTS, second if number == 2 else 3))
@@ -98,7 +98,9 @@ def test_ninety_percent_of_the_maximum_is_enough_and_less_is_not(
     assert (track.stopped, len(track.rounds)) == (stopped, rounds)
 
 
-def test_there_are_four_rounds_at_most_and_three_corrections(asking: Asking, make_question: MakeQuestion) -> None:
+def test_there_are_four_rounds_at_most_and_three_corrections(
+    asking: CritiquePrompts, make_question: MakeQuestion
+) -> None:
     critic = Critic(lambda text, number: 1)
 
     (track,) = run([make_question(1, "Tut das weh?")], asking, critic).tracks
@@ -109,7 +111,7 @@ def test_there_are_four_rounds_at_most_and_three_corrections(asking: Asking, mak
     assert track.rounds[3].text == "Tut das weh bitte bitte bitte?"
 
 
-def test_the_best_round_wins_and_the_earliest_of_equals(asking: Asking, make_question: MakeQuestion) -> None:
+def test_the_best_round_wins_and_the_earliest_of_equals(asking: CritiquePrompts, make_question: MakeQuestion) -> None:
     scores = {1: 2, 2: 4, 3: 4, 4: 1}
 
     (track,) = run([make_question(1, "Tut das weh?")], asking, Critic(lambda text, number: scores[number])).tracks
@@ -119,7 +121,7 @@ def test_the_best_round_wins_and_the_earliest_of_equals(asking: Asking, make_que
 
 
 def test_a_critique_that_cannot_be_read_is_asked_again_once_and_then_unscored(
-    asking: Asking, make_question: MakeQuestion
+    asking: CritiquePrompts, make_question: MakeQuestion
 ) -> None:
     critic = Critic(lambda text, number: "Schöne Frage!")
 
@@ -130,7 +132,7 @@ def test_a_critique_that_cannot_be_read_is_asked_again_once_and_then_unscored(
     assert "nicht zu lesen" in critic.asked[1].task
 
 
-def test_a_second_reading_that_succeeds_counts(asking: Asking, make_question: MakeQuestion) -> None:
+def test_a_second_reading_that_succeeds_counts(asking: CritiquePrompts, make_question: MakeQuestion) -> None:
     critic = Critic(lambda text, number: "Hm." if len(critic.asked) == 1 else 5)
 
     (track,) = run([make_question(1, "Tut das weh?")], asking, critic).tracks
@@ -146,14 +148,14 @@ def test_a_second_reading_that_succeeds_counts(asking: Asking, make_question: Ma
     ],
 )
 def test_corrections_that_are_none_end_the_rounds(
-    asking: Asking, make_question: MakeQuestion, correct: Callable[[str], str], stopped: str
+    asking: CritiquePrompts, make_question: MakeQuestion, correct: Callable[[str], str], stopped: str
 ) -> None:
     (track,) = run([make_question(1, "Tut das weh?")], asking, Critic(lambda text, number: 2, correct)).tracks
 
     assert (track.stopped, len(track.rounds)) == (stopped, 1)
 
 
-def test_a_correction_is_read_without_label_and_quotes(asking: Asking, make_question: MakeQuestion) -> None:
+def test_a_correction_is_read_without_label_and_quotes(asking: CritiquePrompts, make_question: MakeQuestion) -> None:
     critic = Critic(lambda text, number: 2 if number == 1 else 5, lambda text: 'Frage: "Wird das schmerzhaft sein?"')
 
     (track,) = run([make_question(1, "Tut das weh?")], asking, critic).tracks
@@ -162,7 +164,9 @@ def test_a_correction_is_read_without_label_and_quotes(asking: Asking, make_ques
     assert (track.rounds[1].writer, track.rounds[1].correction) == ("critic-1", critic.asked[1].hash)
 
 
-def test_siblings_go_in_step_and_see_each_others_corrected_texts(asking: Asking, make_question: MakeQuestion) -> None:
+def test_siblings_go_in_step_and_see_each_others_corrected_texts(
+    asking: CritiquePrompts, make_question: MakeQuestion
+) -> None:
     questions = [
         make_question(1, "Tut das weh?"),
         make_question(2, "Spürt man das?"),
@@ -182,7 +186,9 @@ def test_siblings_go_in_step_and_see_each_others_corrected_texts(asking: Asking,
     assert "derselben Patientin:\n–\n" in alone
 
 
-def test_the_prompts_hold_patient_question_aspects_and_feedback(asking: Asking, make_question: MakeQuestion) -> None:
+def test_the_prompts_hold_patient_question_aspects_and_feedback(
+    asking: CritiquePrompts, make_question: MakeQuestion
+) -> None:
     critic = Critic(lambda text, number: 2)
     run([make_question(1, "Kostet es $text oder $keys?")], asking, critic)
 
@@ -196,12 +202,12 @@ def test_the_prompts_hold_patient_question_aspects_and_feedback(asking: Asking, 
     assert "geringer Gesundheitskompetenz" in correction.system
 
 
-def test_an_unknown_vignette_is_one_clear_line(asking: Asking, make_question: MakeQuestion) -> None:
+def test_an_unknown_vignette_is_one_clear_line(asking: CritiquePrompts, make_question: MakeQuestion) -> None:
     with pytest.raises(BadData, match=r"The vignette 'tired' of the suite is unknown .+ `--vignettes`"):
         replay([make_question(1, "Tut das weh?", vignette="tired")], asking, {})
 
 
-def test_the_table_of_rounds_by_hand(asking: Asking, make_question: MakeQuestion) -> None:
+def test_the_table_of_rounds_by_hand(asking: CritiquePrompts, make_question: MakeQuestion) -> None:
     """Two questions: one stops with 5/5 at once, the other goes 2, 4, 3, 3."""
     scores = {1: 2, 2: 4, 3: 3, 4: 3}
     questions = [make_question(1, "Gut so?"), make_question(2, "Wie teuer?", "costs")]

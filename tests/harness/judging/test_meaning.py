@@ -23,7 +23,7 @@ from harness.judging.meaning import (
     decide,
     load_meaning_labels,
 )
-from harness.judging.meaning_figures import MARGIN, Estimate, correct, estimate, margins, truth
+from harness.judging.meaning_figures import MARGIN, AccuracyEstimate, correct, estimate, margins, truth
 from harness.labelling.labels import Rater
 from harness.running.outcomes import Outcome
 from tests.harness.runs import write_run
@@ -185,7 +185,7 @@ def test_there_is_no_estimate_while_nothing_is_known_of_the_wrong_ones(make_outc
     assert estimate(outcomes, {"1", "3"}, {"1": "own"}, alone, rng=rng) is None
     assert estimate(outcomes, {"1"}, {"1": "own", "3": "own"}, alone, rng=rng) is None  # not drawn at random
     found = estimate(outcomes, {"1", "3"}, {"1": "own", "3": "own"}, alone, rng=rng)
-    assert isinstance(found, Estimate)
+    assert isinstance(found, AccuracyEstimate)
     assert found.value == pytest.approx(2 / 3)
 
 

@@ -22,7 +22,7 @@ from harness.llm.batch_service import BatchService
 from harness.llm.contract import Completion, ModelCall, Request, Terms
 from harness.llm.opening import open_model
 from harness.llm.store import AnswerStore
-from harness.patients.prompts import Plan, Prompt, build_prompts
+from harness.patients.prompts import Prompt, SuiteSize, build_prompts
 from harness.patients.suites import QuestionSource
 from harness.patients.vignettes import load_vignettes
 from tests.harness.llm.batch.batch_server import batch_server
@@ -155,7 +155,9 @@ def test_a_budget_counts_what_the_server_counted(real_model: str, tmp_path: Path
 @pytest.fixture(scope="module")
 def few_prompts(small_folder: Path) -> list[Prompt]:
     """A prompt for paraphrases and one for novel questions."""
-    prompts = build_prompts(load_catalog(small_folder, "de"), load_vignettes("de")[:1], Plan(variations=3, novel=3))
+    prompts = build_prompts(
+        load_catalog(small_folder, "de"), load_vignettes("de")[:1], SuiteSize(variations=3, novel=3)
+    )
     return [prompts[0], prompts[-1]]
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from bot import BadData
 from harness.llm.contract import ModelCall, Request, key_of
-from harness.llm.store import AnswerStore, Record
+from harness.llm.store import AnswerStore, StoredAnswer
 
 CALL = ModelCall("m", temperature=0.5)
 REQUEST = Request("a", ({"role": "user", "content": "Tut das weh?"},))
-RECORD = Record("k1", "novel/v/1", {"model": "m"}, {"choices": [], "text": "Weh? \ud83d"})
+RECORD = StoredAnswer("k1", "novel/v/1", {"model": "m"}, {"choices": [], "text": "Weh? \ud83d"})
 
 # Writes 40 answers as fast as it can, each with its number and its process; half of the keys are everybody's.
 WRITER = """

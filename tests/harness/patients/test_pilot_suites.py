@@ -10,7 +10,7 @@ import pytest
 from bot import Catalog, data_folder
 from harness.judging.meaning import load_meaning_labels
 from harness.patients.fidelity import FidelityJudge
-from harness.patients.prompts import Plan, build_prompts
+from harness.patients.prompts import SuiteSize, build_prompts
 from harness.patients.suites import Suite, load_suite
 from harness.patients.vignettes import ALL, load_vignettes
 
@@ -30,7 +30,7 @@ def test_every_further_patient_asks_for_every_pair_once(suite: Suite, shipped_ca
 
 def test_the_questions_answer_the_prompts_of_today(suite: Suite, shipped_catalogs: Mapping[str, Catalog]) -> None:
     vignettes = load_vignettes(suite.meta.language, names=[ALL])
-    prompts = {p.id: p.hash for p in build_prompts(shipped_catalogs[suite.meta.language], vignettes, Plan(1, 0))}
+    prompts = {p.id: p.hash for p in build_prompts(shipped_catalogs[suite.meta.language], vignettes, SuiteSize(1, 0))}
 
     for question in suite.questions:
         assert question.source.prompt == prompts[question.id.rpartition("/")[0]]

@@ -12,7 +12,7 @@ import pytest
 
 from bot import BadData, Catalog
 from harness.llm.batch_files import as_batch_line, write_requests
-from harness.patients.prompts import Plan, Prompt, build_prompts, load_tasks
+from harness.patients.prompts import Prompt, SuiteSize, build_prompts, load_tasks
 from harness.patients.vignettes import load_vignettes
 
 PROMPT = Prompt("paraphrase/v/pain", "paraphrase", "v", "pain", "de", "Sie sind …", "Formulieren Sie …", 10)
@@ -22,7 +22,7 @@ PROMPT = Prompt("paraphrase/v/pain", "paraphrase", "v", "pain", "de", "Sie sind 
 def test_the_papers_plan_has_a_prompt_for_each_pair_and_vignette(
     shipped_catalogs: Mapping[str, Catalog], language: str
 ) -> None:
-    prompts = build_prompts(shipped_catalogs[language], load_vignettes(language), Plan(variations=10, novel=20))
+    prompts = build_prompts(shipped_catalogs[language], load_vignettes(language), SuiteSize(variations=10, novel=20))
 
     assert Counter(prompt.kind for prompt in prompts) == {"paraphrase": 33 * 3, "novel": 2 * 3}
     assert sum(prompt.count for prompt in prompts if prompt.kind == "paraphrase") == 990
@@ -34,7 +34,7 @@ def test_the_papers_plan_has_a_prompt_for_each_pair_and_vignette(
 def test_novel_questions_are_asked_for_ten_at_a_time(
     shipped_catalogs: Mapping[str, Catalog], novel: int, parts: list[int]
 ) -> None:
-    prompts = build_prompts(shipped_catalogs["de"], load_vignettes("de")[:1], Plan(variations=0, novel=novel))
+    prompts = build_prompts(shipped_catalogs["de"], load_vignettes("de")[:1], SuiteSize(variations=0, novel=novel))
 
     assert [prompt.count for prompt in prompts] == parts
     assert [prompt.id.rpartition("/")[2] for prompt in prompts] == [str(n + 1) for n in range(len(parts))]
@@ -43,8 +43,8 @@ def test_novel_questions_are_asked_for_ten_at_a_time(
 def test_ids_are_unique_and_do_not_depend_on_the_plan(shipped_catalogs: Mapping[str, Catalog]) -> None:
     vignettes = load_vignettes("de")
 
-    many = [prompt.id for prompt in build_prompts(shipped_catalogs["de"], vignettes, Plan(10, 20))]
-    few = [prompt.id for prompt in build_prompts(shipped_catalogs["de"], vignettes, Plan(1, 5))]
+    many = [prompt.id for prompt in build_prompts(shipped_catalogs["de"], vignettes, SuiteSize(10, 20))]
+    few = [prompt.id for prompt in build_prompts(shipped_catalogs["de"], vignettes, SuiteSize(1, 5))]
 
     assert len(set(many)) == len(many)
     assert set(few) < set(many)
@@ -57,7 +57,7 @@ def test_each_prompt_holds_the_vignette_the_count_and_the_question(
 ) -> None:
     catalog, vignettes = shipped_catalogs[language], {v.id: v for v in load_vignettes(language)}
 
-    for prompt in build_prompts(catalog, tuple(vignettes.values()), Plan(7, 13)):
+    for prompt in build_prompts(catalog, tuple(vignettes.values()), SuiteSize(7, 13)):
         assert prompt.system == vignettes[prompt.vignette].impersonation
         assert f" {prompt.count} " in prompt.task
         assert "$" not in prompt.task
@@ -69,7 +69,7 @@ def test_a_dollar_in_a_question_is_left_alone(shipped_catalogs: Mapping[str, Cat
     catalog = shipped_catalogs["de"]
     dear = replace(catalog, pairs=(catalog.pairs[0].model_copy(update={"question": "Kostet es $count oder 5 $?"}),))
 
-    prompt = build_prompts(dear, load_vignettes("de")[:1], Plan(3, 0))[0]
+    prompt = build_prompts(dear, load_vignettes("de")[:1], SuiteSize(3, 0))[0]
 
     assert "Kostet es $count oder 5 $?" in prompt.task
 

@@ -14,7 +14,7 @@ import yaml
 from bot import BadData, Catalog, LanguageDetector, data_folder
 from harness.generation.recording import record
 from harness.llm.batch_files import ModelAnswer
-from harness.patients.prompts import Plan, build_prompts
+from harness.patients.prompts import SuiteSize, build_prompts
 from harness.patients.suites import QuestionSource, load_suite
 from harness.patients.vignettes import ALL, load_folder, load_vignettes
 
@@ -80,7 +80,7 @@ def test_the_prompts_of_the_recorded_suites_are_still_the_same(
     questions = load_suite(suite).questions
     language = questions[0].lang
 
-    prompts = build_prompts(shipped_catalogs[language], load_vignettes(language), Plan(variations, novel))
+    prompts = build_prompts(shipped_catalogs[language], load_vignettes(language), SuiteSize(variations, novel))
 
     assert {question.source.prompt for question in questions} == {prompt.hash for prompt in prompts}
 
@@ -90,7 +90,7 @@ def test_words_of_another_language_are_no_reason_to_drop_a_question_of_who_mixes
 ) -> None:
     detector = LanguageDetector({lang: [pair.answer for pair in c.pairs] for lang, c in shipped_catalogs.items()})
     vignettes = load_vignettes("de", names=["language-mixer", "low-health-literacy"])
-    prompts = [p for p in build_prompts(shipped_catalogs["de"], vignettes, Plan(1, 0)) if p.pair_id == "pain"]
+    prompts = [p for p in build_prompts(shipped_catalogs["de"], vignettes, SuiteSize(1, 0)) if p.pair_id == "pain"]
     english = "Does the compression hurt a lot during the examination?"
     answers = {prompt.id: ModelAnswer(prompt.id, english, "m", "") for prompt in prompts}
 

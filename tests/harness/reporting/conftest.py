@@ -12,7 +12,7 @@ import pytest
 
 from harness.labelling.labels import Verdicts
 from harness.patients.vignettes import load_vignettes
-from harness.reporting.facts import Context, Costs, Facts, Spent, facts_of
+from harness.reporting.facts import Context, Facts, RunCosts, Spent, facts_of
 from harness.reporting.page import render
 from harness.running.outcomes import Outcome
 from harness.running.results import Run
@@ -64,7 +64,7 @@ def context() -> Context:
         # A catalog of many pairs: there, being taken for one certain other pair is no chance.
         answers={name: f"Die Antwort zu {name} ist kurz." for name in (*PAIRS, *(f"other-{n}" for n in range(29)))},
         targets={vignette.id: vignette.targets for vignette in load_vignettes("de")},
-        costs=Costs(
+        costs=RunCosts(
             currency="USD",
             total=Spent(cost=3.43),
             vignette=dict.fromkeys(VIGNETTES, Spent(cost=1.7)),

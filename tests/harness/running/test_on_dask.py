@@ -21,7 +21,7 @@ from harness.benches.running import LoopbackCluster, loopback_cluster
 from harness.patients.suites import Suite
 from harness.running.chunks import CHUNK
 from harness.running.recipe import Recipe
-from harness.running.run import How, Plan, ask_suite, load_outcomes, plan_of, recipe_of
+from harness.running.run import How, RunPlan, ask_suite, load_outcomes, plan_of, recipe_of
 from harness.running.store import PARTS, Store, find_store
 from harness.scoring.score import summarise_tally
 from harness.systems.system import Opening
@@ -47,7 +47,7 @@ def _lines(file: Path) -> int:
 
 def serial(suite: Suite, recipe: Recipe, out: Path) -> Store:
     with recipe.opened() as (system, catalog):
-        return ask_suite(suite, system, catalog, out, Plan())
+        return ask_suite(suite, system, catalog, out, RunPlan())
 
 
 @pytest.mark.proof  # waits for the middle of a chunk, which takes minutes on a busy machine

@@ -20,7 +20,7 @@ from harness.running import parquet
 from harness.running import store as stores
 from harness.running.outcomes import ERROR, Outcome, tally
 from harness.running.parquet import ParquetStore
-from harness.running.run import Plan, ask_suite, load_outcomes
+from harness.running.run import RunPlan, ask_suite, load_outcomes
 from harness.running.store import PARTS, JsonlStore, Store
 from harness.scoring.score import SEED, summarise, summarise_tally
 from harness.statistics import clustered, wilson
@@ -135,7 +135,7 @@ def real_run(shipped: Assistant, tmp_path_factory: pytest.TempPathFactory) -> Pa
         InProcess(shipped, "hybrid", {"system": "klartext"}),
         shipped.catalog("de"),
         out,
-        Plan(),
+        RunPlan(),
     )
     return out
 

@@ -9,7 +9,17 @@ import pytest
 
 from harness.running.outcomes import Outcome
 from harness.scoring.comparison import compare
-from harness.scoring.gate import AtLeast, AtMost, Baseline, GateResult, Gates, Margin, check_baseline, check_run, merge
+from harness.scoring.gate import (
+    AtLeast,
+    AtMost,
+    BaselineLimits,
+    GateResult,
+    Gates,
+    WidestGap,
+    check_baseline,
+    check_run,
+    merge,
+)
 from tests.harness.runs import run_of
 
 MakeOutcome = Callable[..., Outcome]
@@ -46,8 +56,8 @@ def only(gates: Gates, outcomes: list[Outcome]) -> GateResult:
         (Gates(accuracy=AtLeast(min=0.81)), "fail", "0.800"),
         (Gates(worst_vignette=AtLeast(min=0.7)), "pass", "0.700"),
         (Gates(worst_vignette=AtLeast(min=0.71)), "fail", "0.700"),
-        (Gates(literacy_gap=Margin(margin=0.2)), "pass", "0.200"),
-        (Gates(literacy_gap=Margin(margin=0.19)), "fail", "0.200"),
+        (Gates(literacy_gap=WidestGap(margin=0.2)), "pass", "0.200"),
+        (Gates(literacy_gap=WidestGap(margin=0.19)), "fail", "0.200"),
         (Gates(precision=AtLeast(min=0.8)), "pass", "0.800"),
         (Gates(precision=AtLeast(min=0.81)), "fail", "0.800"),
         (Gates(top1=AtLeast(min=0.8)), "pass", "0.800"),
@@ -66,11 +76,11 @@ def test_every_gate_holds_at_its_limit_and_fails_beyond(
 
 
 def test_the_gap_names_both_vignettes(answers: Callable[..., list[Outcome]]) -> None:
-    assert only(Gates(literacy_gap=Margin(margin=0)), answers(9, 8, 7)).detail == "v0 0.900, v2 0.700"
+    assert only(Gates(literacy_gap=WidestGap(margin=0)), answers(9, 8, 7)).detail == "v0 0.900, v2 0.700"
 
 
 def test_one_vignette_has_no_gap(answers: Callable[..., list[Outcome]]) -> None:
-    assert only(Gates(literacy_gap=Margin(margin=0)), answers(9)).status == "skip"
+    assert only(Gates(literacy_gap=WidestGap(margin=0)), answers(9)).status == "skip"
 
 
 def test_gates_that_are_left_out_are_not_checked(answers: Callable[..., list[Outcome]]) -> None:
@@ -138,8 +148,8 @@ def test_failures_of_the_system_are_neither_right_nor_wrong_and_fail_a_gate_of_t
 def test_a_significant_drop_fails_and_noise_does_not(answers: Callable[..., list[Outcome]]) -> None:
     before = run_of(answers(10, 10))
 
-    lost_six = check_baseline(compare(before, run_of(answers(4, 10))), Baseline())
-    lost_five = check_baseline(compare(before, run_of(answers(5, 10))), Baseline())
+    lost_six = check_baseline(compare(before, run_of(answers(4, 10))), BaselineLimits())
+    lost_five = check_baseline(compare(before, run_of(answers(5, 10))), BaselineLimits())
 
     assert {result.name: result.status for result in lost_six.results} == {
         "change: total": "fail",  # 6 of 6 broken: p = 0.031
@@ -155,19 +165,21 @@ def test_a_significant_drop_fails_and_noise_does_not(answers: Callable[..., list
 def test_a_drop_may_be_limited_even_where_chance_explains_it(answers: Callable[..., list[Outcome]]) -> None:
     comparison = compare(run_of(answers(10, 10)), run_of(answers(9, 10)))
 
-    assert check_baseline(comparison, Baseline(max_drop=0.05)).passed
-    assert not check_baseline(comparison, Baseline(max_drop=0.04)).passed
+    assert check_baseline(comparison, BaselineLimits(max_drop=0.05)).passed
+    assert not check_baseline(comparison, BaselineLimits(max_drop=0.04)).passed
 
 
 def test_a_significant_improvement_passes(answers: Callable[..., list[Outcome]]) -> None:
-    assert check_baseline(compare(run_of(answers(0, 0)), run_of(answers(10, 10))), Baseline(max_drop=0)).passed
+    assert check_baseline(compare(run_of(answers(0, 0)), run_of(answers(10, 10))), BaselineLimits(max_drop=0)).passed
 
 
 def test_wrong_answers_in_place_of_refusals_fail(answers: Callable[..., list[Outcome]]) -> None:
     before, after = run_of(answers(0)), run_of(answers(0, instead="duration"))
 
     failed = [
-        result.name for result in check_baseline(compare(before, after), Baseline()).results if result.status == "fail"
+        result.name
+        for result in check_baseline(compare(before, after), BaselineLimits()).results
+        if result.status == "fail"
     ]
 
     assert failed == ["change: no wrong answer"]
@@ -176,7 +188,7 @@ def test_wrong_answers_in_place_of_refusals_fail(answers: Callable[..., list[Out
 def test_runs_without_a_common_question_fail(answers: Callable[..., list[Outcome]]) -> None:
     other = [replace(outcome, text="Etwas anderes?") for outcome in answers(10)]
 
-    report = check_baseline(compare(run_of(answers(10)), run_of(other, suite_hash="b")), Baseline())
+    report = check_baseline(compare(run_of(answers(10)), run_of(other, suite_hash="b")), BaselineLimits())
 
     assert not report.passed
     assert report.notes == (

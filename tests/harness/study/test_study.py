@@ -11,7 +11,7 @@ import pytest
 
 from bot import BadData
 from bot.testing import HashEncoder
-from harness.study.learning_curve import LearningCurve, Plan, learning_curve, steps, unseen_questions
+from harness.study.learning_curve import CurvePlan, LearningCurve, learning_curve, steps, unseen_questions
 from harness.study.matchers import STEPS, WITHOUT, ablation, confusion, encoders
 from harness.study.study import RememberingEncoder, Study, StudyTable, mean_and_range
 from tests.harness.authored import VOICES, write_authored_catalog, write_authored_suite
@@ -36,7 +36,7 @@ def study(catalog: Path, suite: Path, tmp_path: Path) -> Study:
 
 
 def test_the_learning_curve_has_a_row_per_size_and_draws_of_its_own(study: Study) -> None:
-    plan, told = Plan(sizes=(2,), draws=2, seed=7), []
+    plan, told = CurvePlan(sizes=(2,), draws=2, seed=7), []
 
     table = learning_curve(study, plan, lambda: told.append(1))
 
@@ -49,7 +49,7 @@ def test_the_learning_curve_has_a_row_per_size_and_draws_of_its_own(study: Study
 
 
 def test_every_author_is_held_out_once_and_then_taught_nothing(study: Study, tmp_path: Path) -> None:
-    curve = LearningCurve(study, Plan(sizes=(), draws=2), tmp_path)
+    curve = LearningCurve(study, CurvePlan(sizes=(), draws=2), tmp_path)
     content = study.whole.catalog("de")
     unseen = [frozenset(sorted(VOICES)[draw::2]) for draw in range(2)]
 
@@ -69,7 +69,7 @@ def test_a_catalog_without_authors_has_no_held_out_figures(
 ) -> None:
     plain = Study.open(small_folder, "de", suite=suite, encoder=HashEncoder(), data=tmp_path / "data")
 
-    table = learning_curve(plain, Plan(sizes=(1,), draws=1))
+    table = learning_curve(plain, CurvePlan(sizes=(1,), draws=1))
 
     assert [row["held_out_top1"] for row in table.figures] == [[], []]
     assert [row[-1] for row in table.rows] == ["–", "–"]
