@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ from bot import Assistant, BadData
 from harness.advice.clues import KINDS, Clues, Detective, misses_of
 from harness.advice.proposals import CAUSES, Cause, DistinctWords, Entry, Known, causes, entries, is_confused
 from harness.advice.thresholds import Move, moves
+from harness.files import as_document, writing
 from harness.labelling.labels import verdicts_on
 from harness.running.results import Run, load_run
 from harness.running.run import RUN
@@ -103,10 +103,8 @@ class Findings:
     def write(self) -> Path:
         """Write `errors.json` beside the run and return its path."""
         path = self.run.folder / ERRORS
-        try:
-            path.write_text(json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise BadData(f"{path} cannot be written ({error.strerror}). Copy the run to a folder of yours.") from error
+        with writing(path, "Copy the run to a folder of yours."):
+            path.write_text(as_document(self.as_json()), encoding="utf-8")
         return path
 
 

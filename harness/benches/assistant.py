@@ -7,12 +7,9 @@ form of the interview has the size and shape of a published radiology order: 271
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,7 +32,7 @@ from bot import (
     load_form,
     shipped_terminology,
 )
-from harness.benches.figures import BenchFigure, median_of, milliseconds
+from harness.benches.figures import KLARTEXT, PEAK_MB, BenchFigure, median_of, python, ratio
 from harness.patients.suites import Suite, load_suite
 from harness.reporting.page import render
 from harness.reporting.report import Sources, gather
@@ -61,9 +58,7 @@ try:
 except SystemExit:
     pass
 heavy = [name for name in {heavy!r} if name in sys.modules]
-# Not getrusage: its peak is inherited from the process that started this one.
-peak = int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024
-print(json.dumps({{"peak_mb": peak, "heavy": heavy}}), file=sys.stderr)
+print(json.dumps({{"peak_mb": peak_mb(), "heavy": heavy}}), file=sys.stderr)
 """
 LARGE, SMALL = 271, 25
 IN_GROUP = 10
@@ -82,80 +77,57 @@ def measure(repeats: int, data: Path | None) -> list[BenchFigure]:
     Assistant.open(data=data, sample=True).prepare()  # warms the index of every language
     texts = [question.text for question in suite.paraphrases]
     folder = Settings.from_environment(data=data).data
+    some = texts[:: max(1, len(texts) // 100)]
+
+    def each(act: Callable[[str], object]) -> float:
+        return median_of(lambda: [act(text) for text in some], repeats) / len(some)
+
+    decide_one, encode_one = (
+        each(lambda text: assistant.answer(text, "de")),
+        each(lambda text: assistant.encoder.encode([text])),
+    )
+    decide = median_of(lambda: assistant.answer_all(texts, "de"), repeats)
+    encode = median_of(lambda: assistant.encoder.encode(texts), repeats)
     return [
-        _single(assistant, texts, repeats),
-        _batch(assistant, texts, repeats),
-        _run(system, suite, repeats),
+        ratio("one decision / encoding its question", decide_one, encode_one, 4),
+        ratio(f"{len(texts)} decisions / encoding them", decide, encode, 3),
+        _run(system, suite, decide, repeats),
         *_startup(texts[0], folder, repeats),
         *measure_report(system, suite, folder, repeats),
         *measure_interview(repeats),
     ]
 
 
-def _single(assistant: Assistant, texts: Sequence[str], repeats: int) -> BenchFigure:
-    some = texts[:: max(1, len(texts) // 100)]
-
-    def each(act: Callable[[str], object]) -> float:
-        return median_of(lambda: [act(text) for text in some], repeats) / len(some)
-
-    encode, decide = (
-        each(lambda text: assistant.encoder.encode([text])),
-        each(lambda text: assistant.answer(text, "de")),
-    )
-    return BenchFigure("one decision / encoding its question", decide / encode, 4, "x", milliseconds(decide, encode))
-
-
-def _batch(assistant: Assistant, texts: Sequence[str], repeats: int) -> BenchFigure:
-    encode = median_of(lambda: assistant.encoder.encode(texts), repeats)
-    decide = median_of(lambda: assistant.answer_all(texts, "de"), repeats)
-    return BenchFigure(f"{len(texts)} decisions / encoding them", decide / encode, 3, "x", milliseconds(decide, encode))
-
-
-def _run(system: InProcess, suite: Suite, repeats: int) -> BenchFigure:
+def _run(system: InProcess, suite: Suite, decide_s: float, repeats: int) -> BenchFigure:
     only = Suite(suite.meta, suite.paraphrases)
-    texts = [question.text for question in only.questions]
-    decide = median_of(lambda: system.assistant.answer_all(texts, "de"), repeats)
 
     def run() -> None:
         with tempfile.TemporaryDirectory() as folder:
             summarise(run_suite(only, system, system.assistant.catalog("de"), Path(folder)))
 
-    whole = median_of(run, repeats)
-    return BenchFigure(
-        f"run of {len(texts)}, stored and scored / deciding", whole / decide, 2, "x", milliseconds(whole, decide)
-    )
+    return ratio(f"run of {len(only.questions)}, stored and scored / deciding", median_of(run, repeats), decide_s, 2)
 
 
 def _startup(question: str, data: Path, repeats: int) -> list[BenchFigure]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "question.txt"
         file.write_text(question + "\n", encoding="utf-8")
-        probe = PROBE.format(heavy=HEAVY)
         environ = {"KLARTEXT_DATA": str(data)}
-        found = json.loads(_python(["-c", probe, str(file)], environ).stderr.splitlines()[-1])
-        answer = median_of(
-            lambda: _python(["-c", "from bot.cli import main; main()", "answer", str(file)], environ), repeats
-        )
-        bare = median_of(lambda: _python(["-c", BARE], environ), repeats)
+        found = json.loads(python(PEAK_MB + PROBE.format(heavy=HEAVY), file, environ=environ)[1].splitlines()[-1])
+        answer = median_of(lambda: python(KLARTEXT, "answer", file, environ=environ), repeats)
+        bare = median_of(lambda: python(BARE, environ=environ), repeats)
     heavy = ", ".join(found["heavy"]) or "none"
     return [
-        BenchFigure(
-            "start and first answer / bare imports and encoder", answer / bare, 1.5, "x", milliseconds(answer, bare)
-        ),
+        ratio("start and first answer / bare imports and encoder", answer, bare, 1.5),
         BenchFigure("peak memory of one answer", found["peak_mb"], 450, "MB", f"heavy imports: {heavy}"),
         BenchFigure("heavy modules imported for one answer", len(found["heavy"]), 0, "", heavy),
     ]
 
 
-def _python(arguments: list[str], environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *arguments], check=True, capture_output=True, text=True, env={**os.environ, **environ}
-    )
-
-
 def measure_interview(repeats: int) -> list[BenchFigure]:
     """Return the figures of the interview."""
-    figures = [_turns(repeats)]
+    large, small = (min(_mean_turn(size) for _ in range(repeats)) for size in (LARGE, SMALL))
+    figures = [ratio(f"interview turn, {LARGE} items / {SMALL}", large, small, 10)]
     try:
         from fhir.resources.R4B.questionnaireresponse import QuestionnaireResponse
     except ImportError:  # only the test extra brings it
@@ -165,16 +137,7 @@ def measure_interview(repeats: int) -> list[BenchFigure]:
     text, known = json.dumps(response), shipped_terminology()
     reading = median_of(lambda: QuestionnaireResponse.model_validate_json(text), repeats)
     checking = median_of(lambda: check_response(response, index_questionnaire(form), known=known), repeats)
-    return [
-        *figures,
-        BenchFigure("validating a response / parsing it", checking / reading, 2, "x", milliseconds(checking, reading)),
-    ]
-
-
-def _turns(repeats: int) -> BenchFigure:
-    large, small = (min(_mean_turn(size) for _ in range(repeats)) for size in (LARGE, SMALL))
-    name = f"interview turn, {LARGE} items / {SMALL}"
-    return BenchFigure(name, large / small, 10, "x", milliseconds(large, small))
+    return [*figures, ratio("validating a response / parsing it", checking, reading, 2)]
 
 
 def _mean_turn(size: int) -> float:

@@ -6,11 +6,8 @@ The texts are random words: they measure time and memory, not understanding.
 from __future__ import annotations
 
 import csv
-import json
-import os
 import random
-import subprocess
-import sys
+import re
 import tempfile
 import time
 from pathlib import Path
@@ -19,70 +16,25 @@ import numpy as np
 import numpy.typing as npt
 
 from bot import Assistant, Settings
-from harness.benches.figures import BenchFigure, median_of, milliseconds
+from harness.benches.figures import KLARTEXT, PEAK_MB, BenchFigure, median_of, python, ratio
 
 PAIRS, VARIANTS = 5000, 20
 INTENTS, PHRASINGS = 150, 100
 ASKED = 100
 K = 10
-SYLLABLES = [
-    "ka",
-    "lo",
-    "mi",
-    "ter",
-    "san",
-    "dro",
-    "fel",
-    "nu",
-    "bar",
-    "zin",
-    "gra",
-    "tel",
-    "mo",
-    "ri",
-    "ves",
-    "pan",
-    "kul",
-    "ost",
-    "hep",
-    "arn",
-    "lig",
-    "tum",
-    "sek",
-    "oph",
-]
-COMMON = [
-    "ich",
-    "wie",
-    "was",
-    "kann",
-    "muss",
-    "darf",
-    "bei",
-    "der",
-    "die",
-    "das",
-    "und",
-    "mit",
-    "zur",
-    "wegen",
-    "nach",
-    "vor",
-    "beim",
-    "noch",
-    "schon",
-    "denn",
-    "bitte",
-    "mal",
-]
-PEAK = r"""\
-import re, sys
+WORD = re.compile(r"\w+")
+SYLLABLES = WORD.findall("ka lo mi ter san dro fel nu bar zin gra tel mo ri ves pan kul ost hep arn lig tum sek oph")
+COMMON = WORD.findall(
+    "ich wie was kann muss darf bei der die das und mit zur wegen nach vor beim noch schon denn bitte mal"
+)
+ANSWER = """\
+import sys
 from pathlib import Path
 from bot import Assistant
 assistant = Assistant.open(sys.argv[1], data=Path(sys.argv[2]), sample=True)
 for line in Path(sys.argv[3]).read_text(encoding="utf-8").splitlines():
     assistant.answer(line, "de")
-print(int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
+print(peak_mb())
 """
 
 
@@ -108,7 +60,7 @@ def _large(folder: Path, repeats: int) -> list[BenchFigure]:
     small.prepare()
     quick, slow = _decision(small, asked, repeats), _decision(assistant, asked, repeats)
     return [
-        BenchFigure(f"decision, {PAIRS} pairs / 33 pairs", slow / quick, 5, "x", milliseconds(slow, quick)),
+        ratio(f"decision, {PAIRS} pairs / 33 pairs", slow, quick, 5),
         BenchFigure("building the index / encoding", built / encoded, 3, "x", f"{built:.0f} / {encoded:.0f} s"),
         BenchFigure(
             f"1 - recall of the {K} nearest", 1 - _recall(assistant, asked, vectors), 0.01, "", f"{len(asked)} asked"
@@ -133,9 +85,8 @@ def _recall(assistant: Assistant, asked: list[str], vectors: npt.NDArray[np.floa
 
 def _peak(folder: Path, asked: list[str]) -> float:
     (folder / "asked.txt").write_text("\n".join(asked), encoding="utf-8")
-    command = [sys.executable, "-c", PEAK, str(folder / "large"), str(folder / "data"), str(folder / "asked.txt")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
-    return float(json.loads(done.stdout.strip().splitlines()[-1]))
+    out, _ = python(PEAK_MB + ANSWER, folder / "large", folder / "data", folder / "asked.txt")
+    return float(out.strip().splitlines()[-1])
 
 
 def _imported(folder: Path) -> BenchFigure:
@@ -148,19 +99,7 @@ def _imported(folder: Path) -> BenchFigure:
 
 
 def _import(file: Path, out: Path) -> None:
-    command = [
-        sys.executable,
-        "-c",
-        "from bot.cli import main; main()",
-        "qa",
-        "import",
-        str(file),
-        "--out",
-        str(out),
-        "--lang",
-        "de",
-    ]
-    subprocess.run(command, check=True, capture_output=True)
+    python(KLARTEXT, "qa", "import", file, "--out", out, "--lang", "de")
 
 
 def write_questions(path: Path, pairs: int, variants: int, background: int = 0) -> list[str]:

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bot import Catalog, Unreachable
-from harness.benches.figures import BenchFigure
+from bot import Unreachable
+from harness.benches.figures import PEAK_MB, BenchFigure, python
 from harness.patients.suites import Suite, load_suite
 from harness.running.outcomes import Outcome
 from harness.running.recipe import Recipe
@@ -31,7 +31,7 @@ from harness.running.run import How, ask_suite, plan_of, run_suite
 from harness.running.store import OUTCOMES, PARTS
 from harness.scoring.score import summarise
 from harness.systems.description import CommandFile
-from harness.systems.system import InProcess, Opening, System
+from harness.systems.system import InProcess, Opening
 
 STARTS_S, ENDS_S = 60.0, 10.0
 HERE = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0", "--no-dashboard")
@@ -43,14 +43,12 @@ for line in sys.stdin:
     time.sleep({NEEDS_MS / 1000})
     print(json.dumps({{"question": json.loads(line)["question"], "decision": "declined"}}), flush=True)
 """
-COUNT = r"""\
-import json, re, sys
-from pathlib import Path
+COUNT = """\
+import json, sys
 from harness.running.store import find_store
 from harness.scoring.score import summarise_tally
 json.dumps(summarise_tally(find_store(Path(sys.argv[1])).tally()).as_json())
-# Not getrusage: its peak is inherited from the process that started this one.
-print(int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
+print(peak_mb())
 """
 
 
@@ -134,14 +132,12 @@ def _overhead(suite: Suite, recipe: Recipe, folder: Path, repeats: int) -> Bench
     texts = [question.text for question in suite.questions]
     with recipe.opened() as (system, catalog):
         alone, whole = _in_turn(
-            repeats, lambda _: list(system.ask(texts, "de")), lambda run: _scored(suite, system, catalog, folder / run)
+            repeats,
+            lambda _: list(system.ask(texts, "de")),
+            lambda run: summarise(run_suite(suite, system, catalog, folder / run)),
         )
     detail = f"{whole:.2f} / {alone:.2f} s, {len(texts)} questions"
     return BenchFigure(f"run / asking a system of {NEEDS_MS} ms", whole / alone, 1.1, "x", detail)
-
-
-def _scored(suite: Suite, system: System, catalog: Catalog, out: Path) -> None:
-    summarise(run_suite(suite, system, catalog, out))
 
 
 def _second_worker(suite: Suite, recipe: Recipe, folder: Path, repeats: int) -> BenchFigure:
@@ -195,14 +191,12 @@ def _million(suite: Suite, opening: Opening, folder: Path) -> list[BenchFigure]:
 
 def _counted(name: str, out: Path) -> list[BenchFigure]:
     started = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", COUNT, str(out)], check=True, capture_output=True, text=True, env=dict(os.environ)
-    )
+    printed, _ = python(PEAK_MB + COUNT, out)
     took = time.perf_counter() - started
     detail = "a new process, imports and intervals included"
     return [
         BenchFigure(f"{OUTCOMES_COUNTED:,} outcomes scored from {name}", took, 30, "s", detail),
-        BenchFigure("its peak memory", float(done.stdout), 1000, "MB", "drawn from a real run, seeded"),
+        BenchFigure("its peak memory", float(printed), 1000, "MB", "drawn from a real run, seeded"),
     ]
 
 

@@ -19,13 +19,12 @@ from pathlib import Path
 from urllib.error import URLError
 
 from bot import Assistant, Settings, Unreachable
-from harness.benches.figures import BenchFigure, median_of, milliseconds
+from harness.benches.figures import KLARTEXT, BenchFigure, median_of, milliseconds, python
 from harness.benches.service_load import Job, LoadTimes
 from harness.benches.service_load import measure as ask
 from harness.patients.suites import load_suite
 
 START_S = 120
-KLARTEXT = "from bot.cli import main; main()"
 UNLIMITED = {"KLARTEXT_REQUESTS_PER_MINUTE": "100000000", "KLARTEXT_TURNS_PER_MINUTE": "100000000"}
 ONE, MANY = 1, 50  # patients at once
 TURNS_OF_ONE, TURNS_OF_MANY = 60, 12
@@ -198,14 +197,7 @@ def _start(question: str, data: Path, database: str, repeats: int) -> BenchFigur
 
 def _answer(question: str, data: Path) -> float:
     started = time.perf_counter()
-    subprocess.run(
-        [sys.executable, "-c", KLARTEXT, "answer"],
-        input=question + "\n",
-        text=True,
-        check=True,
-        capture_output=True,
-        env={**os.environ, "KLARTEXT_DATA": str(data)},
-    )
+    python(KLARTEXT, "answer", environ={"KLARTEXT_DATA": str(data)}, told=question + "\n")
     return time.perf_counter() - started
 
 

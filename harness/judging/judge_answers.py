@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from bot import BadData
 from harness.files import Record, as_lines, numbered_lines, replace_text, writing
-from harness.judging.judge_prompts import HIGHEST, JudgePrompt, Order, load_instructions
+from harness.judging.judge_prompts import HIGHEST, ORDERS, JudgePrompt, Order, load_instructions
 from harness.labelling.exchange import add_labels
 from harness.labelling.labels import Label, Rater, Verdict, load_reasons
 from harness.labelling.rater_files import file_name
@@ -218,65 +218,57 @@ def take(answers: Mapping[str, ModelAnswer], *, rater: Rater, known: Collection[
     """
     taken = Taken()
     for prompt_id, answer in answers.items():
-        mode, _, rest = prompt_id.partition("/")
-        if mode not in _READERS or not _READERS[mode](taken, rest, answer, rater, known):
+        asked = PromptId.read(prompt_id)
+        if asked is None or asked.question not in known:
             taken.strange.append(prompt_id)
+        elif answer.problem or not _read(taken, asked, answer.content, rater):
+            taken.unread[asked.mode] += 1
     return taken
 
 
-def _take_label(taken: Taken, rest: str, answer: ModelAnswer, rater: Rater, known: Collection[str]) -> bool:
-    question, hash_, pair = rest.rpartition("#")
-    if not hash_ or question not in known:
-        return False
-    read = None if answer.problem else read_label(answer.content, reasons=[r.code for r in load_reasons()])
-    if read is None:
-        taken.unread["label"] += 1
-    else:
-        taken.labels.append(
-            Label(
-                question_id=question,
-                pair_id=pair,
-                label=read.verdict,
-                rater=rater,
-                reason=read.reason,
-                comment=read.comment,
-            )
-        )
-    return True
+@dataclass(frozen=True, slots=True)
+class PromptId:
+    """What the id of a prompt tells: `JudgePrompt` says how it is written."""
+
+    mode: str
+    question: str
+    pairs: tuple[str, ...]
+    order: Order
+
+    @classmethod
+    def read(cls, prompt_id: str) -> PromptId | None:
+        """Return what an id tells; None when it is none of ours."""
+        mode, _, rest = prompt_id.partition("/")
+        if mode in ("label", "rate"):
+            question, *pairs = rest.rsplit("#", 1)
+            return cls(mode, question, tuple(pairs), "ab") if pairs else None
+        order, _, duel = rest.partition("/")
+        question, *pairs = duel.rsplit("#", 2)
+        if mode != "compare" or len(pairs) != 2 or order not in ORDERS:
+            return None
+        return cls(mode, question, tuple(pairs), "ab" if order == "ab" else "ba")
 
 
-def _take_rating(taken: Taken, rest: str, answer: ModelAnswer, _: Rater, known: Collection[str]) -> bool:
-    question, hash_, pair = rest.rpartition("#")
-    if not hash_ or question not in known:
-        return False
-    aspects = [aspect.id for aspect in load_instructions().aspects]
-    scores = {} if answer.problem else read_scores(answer.content, aspects=aspects)
-    if scores:
-        taken.ratings.append(Rating(question_id=question, pair_id=pair, scores=scores))
-    else:
-        taken.unread["rate"] += 1
-    return True
-
-
-def _take_comparison(taken: Taken, rest: str, answer: ModelAnswer, _: Rater, known: Collection[str]) -> bool:
-    order, _slash, item = rest.partition("/")
-    parts = item.rsplit("#", 2)
-    if order not in ("ab", "ba") or len(parts) != 3 or parts[0] not in known:
-        return False
-    better = None if answer.problem else read_choice(answer.content, order=order)
-    if better is None:
-        taken.unread["compare"] += 1
-    else:
-        way: Order = "ab" if order == "ab" else "ba"
-        taken.comparisons.append(DuelVerdict(question_id=parts[0], a=parts[1], b=parts[2], order=way, better=better))
-    return True
-
-
-_READERS: dict[str, Callable[[Taken, str, ModelAnswer, Rater, Collection[str]], bool]] = {
-    "label": _take_label,
-    "rate": _take_rating,
-    "compare": _take_comparison,
-}
+def _read(taken: Taken, asked: PromptId, text: str, rater: Rater) -> bool:
+    """Take what an answer says; return whether it says anything."""
+    if asked.mode == "compare":
+        better = read_choice(text, order=asked.order)
+        if better is not None:
+            a, b = asked.pairs
+            found = DuelVerdict(question_id=asked.question, a=a, b=b, order=asked.order, better=better)
+            taken.comparisons.append(found)
+        return better is not None
+    (pair,) = asked.pairs
+    if asked.mode == "rate":
+        scores = read_scores(text, aspects=[aspect.id for aspect in load_instructions().aspects])
+        if scores:
+            taken.ratings.append(Rating(question_id=asked.question, pair_id=pair, scores=scores))
+        return bool(scores)
+    read = read_label(text, reasons=[reason.code for reason in load_reasons()])
+    if read is not None:
+        said = {"label": read.verdict, "reason": read.reason, "comment": read.comment, "rater": rater}
+        taken.labels.append(Label.model_validate({"question_id": asked.question, "pair_id": pair, **said}))
+    return read is not None
 
 
 def keep(run: Path, taken: Taken, rater: Rater) -> None:

@@ -207,53 +207,21 @@ def tables(facts: Facts) -> dict[str, str]:
     return found
 
 
-VIGNETTES = (
-    "vignette",
-    "n",
-    "accuracy",
-    "wilson_low",
-    "wilson_high",
-    "by_pair_low",
-    "by_pair_high",
-    "top1",
-    "offered",
-    "precision",
-    "errors",
-    "wrong",
-    "unanswered",
+def _columns(names: str) -> tuple[str, ...]:
+    return tuple(names.split())
+
+
+VIGNETTES = _columns(
+    "vignette n accuracy wilson_low wilson_high by_pair_low by_pair_high top1 offered precision errors wrong unanswered"
 )
 
 
-QUESTIONS = (
-    "id",
-    "vignette",
-    "kind",
-    "pair",
-    "text",
-    "result",
-    "shown",
-    "offered",
-    "first_candidate",
-    "score",
-    "right",
-    "elapsed_ms",
-    "before",
-)
+QUESTIONS = _columns("id vignette kind pair text result shown offered first_candidate score right elapsed_ms before")
 
 
-READING = (
-    "vignette",
-    "n",
-    "ease_q1",
-    "ease_median",
-    "ease_q3",
-    "words_median",
-    "answers_ease_median",
-    "wanted_ease_low",
-    "wanted_ease_high",
-    "wanted_words_low",
-    "wanted_words_high",
-    "outside",
+READING = _columns(
+    "vignette n ease_q1 ease_median ease_q3 words_median answers_ease_median wanted_ease_low "
+    "wanted_ease_high wanted_words_low wanted_words_high outside"
 )
 
 

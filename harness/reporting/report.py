@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from bot import Assistant, BadData
+from harness.files import writing
 from harness.labelling.labels import verdicts_on
 from harness.patients.vignettes import ALL, load_vignettes
 from harness.reporting.facts import Context, Facts, facts_of, load_costs
@@ -67,7 +68,7 @@ def gather(run: Run, sources: Sources) -> Facts:
         targets = {vignette.id: vignette.targets for vignette in load_vignettes(language, names=[ALL])}
     except BadData:  # nobody wrote vignettes in this language: then nothing is wanted of its questions
         targets = {}
-    verdicts = verdicts_on(run.folder, run.identity.get("suite", ""))
+    verdicts = verdicts_on(run.folder, run.suite)
     context = Context(verdicts, answers, targets, load_costs(run.folder, sources.costs), stale)
     return facts_of(run, load_run(sources.baseline) if sources.baseline is not None else None, context)
 
@@ -90,10 +91,7 @@ def write(facts: Facts, wanted: Wanted, *, now: datetime) -> list[Path]:
     if wanted.csv is not None:
         files += [(wanted.csv / f"{name}.csv", text) for name, text in tables(facts).items()]
     for path, text in files:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        with writing(path, "Choose another place."):
             # Half of a surrogate pair may come in from a suite, and no file can hold it.
             path.write_bytes(text.encode("utf-8", "replace"))
-        except OSError as error:
-            raise BadData(f"{path} cannot be written ({error.strerror}). Choose another place.") from error
     return [path for path, _ in files]

@@ -14,7 +14,7 @@ from typing import Any
 
 from bot import Part, Settings
 from harness.scoring.confusions import Confusion, confusions, mistakes_of
-from harness.study.study import NOTHING, Measured, Study, StudyTable, ask, share, share_range
+from harness.study.study import NOTHING, Measured, Study, StudyTable, ask, share
 
 WITHOUT: tuple[tuple[str, Part], ...] = (
     ("the ridge", "ridge"),
@@ -40,6 +40,7 @@ found = re.search(r"VmHWM:\s+(\d+)", status.read_text()) if status.is_file() els
 print(int(found[1]) / 1024 if found else "")
 """
 LISTED = 15
+MEASURED = ("top1", "worst vignette", "answered right", "95 % by pair", "wrong of all")  # `Measured.cells`
 
 
 def ablation(study: Study, progress: Callable[[], None] = lambda: None) -> StudyTable:
@@ -60,29 +61,8 @@ def ablation(study: Study, progress: Callable[[], None] = lambda: None) -> Study
     return StudyTable(
         title=f"Ablation ({study.language})",
         note=note,
-        columns=(
-            "",
-            "top1",
-            "worst vignette",
-            "answered right",
-            "95 % by pair",
-            "wrong of all",
-            "novel answered",
-        ),
-        rows=tuple(
-            (
-                name,
-                *(
-                    share(one.top1),
-                    share(one.worst_top1),
-                    share(one.accuracy),
-                    share_range(one.interval),
-                    share(one.wrong),
-                    share(one.novel_answered),
-                ),
-            )
-            for name, one in measured.items()
-        ),
+        columns=("", *MEASURED, "novel answered"),
+        rows=tuple((name, *one.cells, share(one.novel_answered)) for name, one in measured.items()),
         figures=tuple({"row": name, **one.as_json()} for name, one in measured.items()),
     )
 
@@ -125,22 +105,9 @@ def encoders(
         study = open_with(name)
         measured = Measured.of(ask(study.whole, study.questions, study.language))
         cost = cost_of(study, name)
-        rows.append(
-            (
-                _short(name),
-                *(
-                    share(measured.top1),
-                    share(measured.worst_top1),
-                    share(measured.accuracy),
-                    share_range(measured.interval),
-                    share(measured.wrong),
-                    str(cost.dimensions),
-                    f"{cost.encode_ms:.1f}",
-                    f"{cost.decide_ms:.1f}",
-                    NOTHING if cost.peak_mb is None else f"{cost.peak_mb:.0f}",
-                ),
-            )
-        )
+        memory = NOTHING if cost.peak_mb is None else f"{cost.peak_mb:.0f}"
+        costs = (str(cost.dimensions), f"{cost.encode_ms:.1f}", f"{cost.decide_ms:.1f}", memory)
+        rows.append((_short(name), *measured.cells, *costs))
         figures.append({"encoder": _short(name), **measured.as_json(), **asdict(cost)})
         progress()
     note = (
@@ -148,18 +115,7 @@ def encoders(
         "one at a time, on the machine at hand, with half its cores; compare them with each other only. Memory: "
         "peak of a process that answers one question."
     )
-    columns = (
-        "encoder",
-        "top1",
-        "worst vignette",
-        "answered right",
-        "95 % by pair",
-        "wrong of all",
-        "dimensions",
-        "ms to encode",
-        "ms to decide",
-        "memory, MB",
-    )
+    columns = ("encoder", *MEASURED, "dimensions", "ms to encode", "ms to decide", "memory, MB")
     return StudyTable(f"Encoders ({study.language})", note, columns, tuple(rows), tuple(figures))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bot import Assistant, BadData, Encoder, Method
+from harness.files import as_document, writing
 from harness.patients.suites import Question, Suite, contamination, load_suite
 from harness.running.outcomes import Outcome, accepted_pairs
 from harness.scoring.score import summarise
@@ -46,16 +46,13 @@ class StudyTable:
 
     def as_json(self) -> str:
         document = {"title": self.title, "note": self.note, "rows": list(self.figures)}
-        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        return as_document(document)
 
     def write(self, out: Path) -> None:
         """Write the Markdown to `out` and the JSON beside it."""
-        try:
-            out.parent.mkdir(parents=True, exist_ok=True)
+        with writing(out):
             out.write_text(self.as_markdown(), encoding="utf-8")
             out.with_suffix(".json").write_text(self.as_json(), encoding="utf-8")
-        except OSError as error:
-            raise BadData(f"{out} cannot be written ({error.strerror}). Choose another file with `--out`.") from error
 
 
 def share(value: float | None) -> str:
@@ -185,12 +182,18 @@ class Measured:
             novel_answered=sum(novel) / len(novel) if novel else None,
         )
 
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The first figures as text: top1, worst vignette, answered right, its interval, wrong of all."""
+        shares = (share(self.top1), share(self.worst_top1), share(self.accuracy))
+        return *shares, share_range(self.interval), share(self.wrong)
+
     def as_json(self) -> dict[str, Any]:
         return {
             "top1": self.top1,
             "accuracy": self.accuracy,
             "offered": self.offered,
-            "clustered95": [self.interval.low, self.interval.high] if self.interval else None,
+            "clustered95": self.interval.as_json() if self.interval else None,
             "worst_top1": self.worst_top1,
             "wrong": self.wrong,
             "novel_answered": self.novel_answered,

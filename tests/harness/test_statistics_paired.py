@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from harness.statistics import Change, clustered_change, detectable_change, holm, mcnemar, mcnemar_power
+from harness.statistics import Interval, clustered_change, detectable_change, holm, mcnemar, mcnemar_power
 
 
 def test_mcnemar_gives_the_published_value() -> None:
@@ -50,7 +50,7 @@ def test_the_interval_of_a_change_resamples_whole_pairs() -> None:
 
     assert found is not None
     # One of ten pairs lost, resampled: the share lost is Binomial(10, 0.1) / 10.
-    assert found == Change(-binom.ppf(0.975, 10, 0.1) / 10, 0.0)
+    assert found == Interval(-binom.ppf(0.975, 10, 0.1) / 10, 0.0)
 
 
 def test_one_pair_shows_no_spread() -> None:
