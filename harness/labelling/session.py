@@ -193,7 +193,7 @@ def adjudicate_in_terminal(
     labels = load_labels(label_files(run, suite))
     verdicts = Verdicts([label for label in labels if (label.role, label.rater) != ("adjudication", person)])
     disputed = disputed_items(outcomes, verdicts)
-    items = [item for item in disputed if not (verdicts.label_of(person.id, *item.key) is not None)]
+    items = [item for item in disputed if verdicts.label_of(person.id, *item.key) is None]
     if disputed and not items:
         raise BadData(f"{rater!r} labelled all {len(disputed)} disputed items. Let a third person decide: `--rater`.")
     answers = shown_answers(items, outcomes, catalog)
@@ -209,6 +209,6 @@ def adjudicate_in_terminal(
 
 def _mixed(item: Item, verdicts: Verdicts) -> tuple[Label, ...]:
     """Return the labels in an order that tells nothing of who gave which, the same at each visit."""
-    labels = list(verdicts.decidingitem.key)
+    labels = list(verdicts.deciding(*item.key))
     Random(f"{item.outcome.id} {item.pair_id}").shuffle(labels)
     return tuple(labels)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
@@ -80,18 +79,20 @@ class _Texts(Record):
     targets: Targets
 
 
-class _VignetteFile(Record):
+class _Person(Record):
     id: str = Field(pattern=r"^[a-z0-9-]+$")
     by_default: bool = True
     literacy: Literacy
     age: tuple[int, int] | None = None
     mood: str = ""
     typing: Typing | None = None
+
+
+class _VignetteFile(_Person):
     languages: dict[str, _Texts] = Field(min_length=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Vignette:
+class Vignette(_Person, _Texts):
     """One patient in one language.
 
     Attributes:
@@ -109,18 +110,7 @@ class Vignette:
         typing: Device and habits.
     """
 
-    id: str
     language: str
-    literacy: Literacy
-    title: str
-    description: str
-    impersonation: str
-    targets: Targets
-    by_default: bool = True
-    mixed_with: str | None = None
-    age: tuple[int, int] | None = None
-    mood: str = ""
-    typing: Typing | None = None
 
 
 def load_vignettes(language: str, folder: Path | None = None, *, names: Sequence[str] = ()) -> tuple[Vignette, ...]:
@@ -137,13 +127,8 @@ def load_vignettes(language: str, folder: Path | None = None, *, names: Sequence
     folder = folder or data_folder("vignettes")
     found = tuple(
         Vignette(
-            id=file.id,
             language=language,
-            literacy=file.literacy,
-            by_default=file.by_default,
-            age=file.age,
-            mood=file.mood,
-            typing=file.typing,
+            **{name: getattr(file, name) for name in _Person.model_fields},
             **dict(file.languages[language]),
         )
         for file in load_folder(folder)
