@@ -22,14 +22,14 @@ RECORD = StoredAnswer("k1", "novel/v/1", {"model": "m"}, {"choices": [], "text":
 WRITER = """
 import sys
 from pathlib import Path
-from harness.llm.store import AnswerStore, Record
+from harness.llm.store import AnswerStore, StoredAnswer
 path, name = Path(sys.argv[1]), sys.argv[2]
 with AnswerStore.open(path) as store:
     print("ready", flush=True)
     sys.stdin.readline()
     for number in range(40):
         key = f"shared-{number}" if number % 2 else f"{name}-{number}"
-        kept = store.put(Record(key, "p", {}, {"by": name}))
+        kept = store.put(StoredAnswer(key, "p", {}, {"by": name}))
         print(key, kept.response["by"], flush=True)
         store.reserve("job", key, 1, limit=10_000)
 """
