@@ -16,13 +16,12 @@ from harness.console import figures_table, plain_console, print_json, progress_b
 from harness.llm.batch_files import ModelAnswer, read_answers, write_requests
 from harness.llm.contract import ModelCall
 from harness.patients.prompts import Prompt
-from harness.patients.suites import QuestionSource, save_suite
+from harness.patients.suites import QuestionSource, Recording, save_suite
 
 if TYPE_CHECKING:
     from harness.generation.answering import Keeping
     from harness.generation.recording import Answerer
     from harness.generation.refinery import Refinery
-    from harness.generation.regeneration import Sifting
     from harness.generation.rounds import MeanScore, Progress, RoundTable
 
 
@@ -66,30 +65,27 @@ def import_(
 
     with friendly_errors():
         sifting = Sifting(made.fidelity, plan.vignettes, made.missing)
-        _write_suite(plan, plan.prompts(), made.suites / name, made, read_answers(files), sifting)
+        source = _source(made.answered, made.temperature)
+        recording = sifting.recording(
+            plan.prompts(), read_answers(files), detector=detector_of(locate(plan.catalog)), source=source
+        )
+        if recording is not None:
+            _write_suite(made.suites / name, plan, made.note, recording)
 
 
-def _write_suite(  # noqa: PLR0913 - both commands end here
-    plan: options.SuitePlan,
-    prompts: list[Prompt],
-    folder: Path,
-    made: ImportedSuite,
-    answers: dict[str, ModelAnswer],
-    sifting: Sifting,
-    answerer: Answerer | None = None,
-) -> None:
-    source = QuestionSource(kind="model", answered=made.answered, temperature=made.temperature, date=date.today())
-    detector = detector_of(locate(plan.catalog))
-    recording = sifting.recording(prompts, answers, detector=detector, source=source, answerer=answerer)
-    if recording is None:
-        return
+def _source(answered: Literal["live", "offline"], temperature: float | None) -> QuestionSource:
+    return QuestionSource(kind="model", answered=answered, temperature=temperature, date=date.today())
+
+
+def _write_suite(folder: Path, plan: options.SuitePlan, note: str, recording: Recording) -> None:
+    """Write a suite, and say what was dropped and what is missing."""
     for item in recording.dropped:
         print(f"dropped ({item.reason}) from {item.prompt_id}: {item.text[:100]}")
     for prompt_id, missing in recording.short.items():
         print(f"short by {missing}: {prompt_id}")
     if not recording.questions:
         raise BadData("No question could be read, so no suite was written. Check the answers.")
-    meta = save_suite(folder, catalog=plan.content(), note=made.note, recording=recording, today=date.today())
+    meta = save_suite(folder, catalog=plan.content(), note=note, recording=recording, today=date.today())
     print(f"{folder}: {meta.counts['paraphrase']} paraphrases, {meta.counts['novel']} novel questions")
 
 
@@ -168,8 +164,15 @@ def generate(  # noqa: PLR0913 - a name, a model and four groups
             answer_with_model(asked, call.of(model), storing.keeping, kept, structured=call.structured)
             return read_answers([kept])
 
-        made = ImportedSuite("live", call.temperature, written.note)
-        _write_suite(plan, prompts, folder, made, ask(prompts), Sifting(written.fidelity, plan.vignettes), ask)
+        recording = Sifting(written.fidelity, plan.vignettes).recording(
+            prompts,
+            ask(prompts),
+            detector=detector_of(locate(plan.catalog)),
+            source=_source("live", call.temperature),
+            answerer=ask,
+        )
+        if recording is not None:
+            _write_suite(folder, plan, written.note, recording)
 
 
 @dataclass(frozen=True, slots=True)

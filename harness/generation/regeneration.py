@@ -184,7 +184,7 @@ class Sifting:
         *,
         detector: LanguageDetector,
         source: QuestionSource,
-        answerer: Answerer | None,
+        answerer: Answerer | None = None,
     ) -> Recording | None:
         """Read the answers; None when prompts for what is missing were written instead."""
         if not prompts or self.mode == "keep":
