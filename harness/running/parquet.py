@@ -21,15 +21,15 @@ from harness.running.chunks import Format, Row
 from harness.running.outcomes import ERROR, Count, Outcome, Tally, Traits, in_order
 
 try:
-    import duckdb
-except ImportError as error:
-    raise MissingExtra(feature="Reading Parquet outcomes", extra="scale") from error
-
-try:
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ImportError as error:
     raise MissingExtra(feature="Storing outcomes as Parquet", extra="scale") from error
+
+try:
+    import duckdb
+except ImportError as error:
+    raise MissingExtra(feature="Reading Parquet outcomes", extra="scale") from error
 
 MEMORY = "400MB"  # what DuckDB may use before it writes to disk
 FETCH = 2048
