@@ -51,7 +51,7 @@ class Archive:
         if interview is not None:
             found["interview"] = {
                 "changed_at": _moment(interview.changed_at),
-                "state": _json(interview.head),
+                "state": _without_copy(_json(interview.head)),
                 "events": [_json(event) for event in interview.events],
             }
         found["outbox"] = [
@@ -110,6 +110,11 @@ def _json(text: str) -> JsonValue:
         return parse(text).value
     except NotJson:
         return text
+
+
+def _without_copy(head: JsonValue) -> JsonValue:
+    """Return where the talk stands, without the state that only repeats what the events amount to."""
+    return {name: value for name, value in head.items() if name != "state"} if isinstance(head, dict) else head
 
 
 def _moment(at: datetime) -> str:

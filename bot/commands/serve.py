@@ -10,7 +10,6 @@ import typer
 
 from bot.errors import UserFixable, friendly_errors
 from bot.settings import Settings
-from bot.web.links import invite, lifetime, seal
 
 
 def serve(
@@ -52,6 +51,8 @@ def link(
     base: Annotated[str, typer.Option(help="Address of the service.", metavar="URL")] = "http://127.0.0.1:8000",
 ) -> None:
     """Print a signed link that begins a conversation for one patient; needs KLARTEXT_LINK_KEY, as the service does."""
+    from bot.web.links import invite, lifetime, seal
+
     with friendly_errors():
         key = Settings.from_environment().link_key
         if key is None:

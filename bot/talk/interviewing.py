@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
+from importlib.metadata import version
 
 from bot.catalog.fhir_files import resources_in, shipped_synonyms, shipped_terminology
 from bot.errors import BadData
@@ -15,8 +17,9 @@ from bot.interview.load import load_form
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.session import Session, head_to_json, session_from_json
 from bot.interview.manners.turn import Turn
+from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, NotJson, as_object, dump, parse
-from bot.interview.walk.filling import event_to_json
+from bot.interview.walk.filling import STATE_VERSION, Filling, event_to_json, filling_from_json, filling_to_json
 from bot.outbox_ports import Outgoing
 from bot.ports import InterviewChange, Interviews, StoredInterview
 from bot.sentences.reply import Heard
@@ -110,13 +113,31 @@ class Interviewer:
         if self._asking is None or self._asking[0] != at.date():
             self._asking = (at.date(), Interview(self._form, now=at))
             if self._session is not None:
-                self._session = self._asking[1].open(self._session)
+                self._session = self._asking[1].open(self._session)  # formulas may give something else today
         return self._asking[1]
 
     def reopen(self, *, at: datetime) -> None:
         """Take up what was stored, without a word."""
         if self._stored is not None and self._session is None:
-            self._session = self.interview(at).open(session_of(self._stored))
+            session, asking = session_of(self._stored), self.interview(at)
+            filling = self._filling(self._stored, at)
+            self._session = asking.open(session) if filling is None else replace(session, filling=filling)
+
+    def _filling(self, stored: StoredInterview, at: datetime) -> Filling | None:
+        """Return the stored state; None where events must be replayed: it is damaged, or of another day or program."""
+        state = as_object(parsed(stored.head).get("state"))
+        if state.get("of") != self._state_of(at):
+            return None
+        try:
+            return filling_from_json(as_object(state.get("filling")))
+        except BadData as error:
+            log.warning("state of an interview worked out anew: %s", error)
+            return None
+
+    def _state_of(self, at: datetime) -> str:
+        """Return what a state depends on besides its events: the form, the day, and who works it out."""
+        known = f"{version('klartext')} {STATE_VERSION} {at.date()} {self._document}"
+        return hashlib.sha256(known.encode("utf-8", "replace")).hexdigest()[:32]
 
     def start(self, language: str, *, at: datetime) -> Turn:
         """Begin, or go on where the patient stopped."""
@@ -164,7 +185,12 @@ class Interviewer:
     def _as_stored(self, session: Session, at: datetime) -> StoredInterview:
         known = self._stored.events if self._stored else ()
         new = (dump(event_to_json(event)) for event in session.events[len(known) :])
-        return StoredInterview(self._conversation, self._document, dump(head_to_json(session)), (*known, *new), at)
+        day = self._asking[0] if self._asking is not None else None
+        state: dict[str, JsonValue] = {"filling": filling_to_json(session.filling)}
+        if day == at.date():
+            state["of"] = self._state_of(at)
+        head = dump({**head_to_json(session), "state": state})
+        return StoredInterview(self._conversation, self._document, head, (*known, *new), at)
 
 
 # Compiling a form costs much more than a turn; its text is all that it depends on.

@@ -1,6 +1,7 @@
 """What has been answered so far, and the small events it is made of. Immutable and pure.
 
 Events are what is stored: applying them again from the start gives an equal `Filling`, so a killed process loses none.
+The state may be stored beside them, to spare that work; raise `STATE_VERSION` when events come to mean something else.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from bot.errors import BadData
 from bot.interview.form.form import Path
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
+
+STATE_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)

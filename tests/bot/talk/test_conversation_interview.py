@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,6 +16,8 @@ from bot import Assistant
 from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.errors import BadData, UserFixable
 from bot.interview.values.fhir_json import dump
+from bot.interview.walk.engine import Engine
+from bot.interview.walk.filling import Event, Filling
 from bot.ports import StoredConversation, StoredInterview
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import SENTENCES, Reply
@@ -385,3 +388,46 @@ def test_who_wants_to_stop_pauses_the_questions_in_whatever_language(said: str, 
 
 def test_who_asks_what_the_program_can_do_is_told_how_to_answer(say: Say) -> None:
     assert texts(say("/interview", "was kannst du?"))[0] == DE["how_to"]
+
+
+def test_a_conversation_goes_on_from_its_stored_state_without_replaying_what_happened(
+    open_chat: Callable[..., Conversation], say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say("/interview", "ja")
+    monkeypatch.setattr(Engine, "replay", lambda *_: pytest.fail("events were replayed"))
+
+    again = open_chat()
+    assert "Was noch?" in texts(again.turn("61", at=NOW))
+
+
+@pytest.mark.parametrize("later", [timedelta(days=1), timedelta(0)])
+def test_a_state_of_another_day_or_a_damaged_one_is_worked_out_anew(
+    small: Assistant,
+    records: SqlRecords,
+    open_chat: Callable[..., Conversation],
+    say: Say,
+    monkeypatch: pytest.MonkeyPatch,
+    later: timedelta,
+) -> None:
+    say("/interview", "ja")
+    replayed: list[int] = []
+    replay = Engine.replay
+
+    def counted(engine: Engine, events: Iterable[Event]) -> Filling:
+        replayed.append(1)
+        return replay(engine, events)
+
+    monkeypatch.setattr(Engine, "replay", counted)
+    if not later:
+        with records.engine.begin() as connection:
+            head = connection.execute(text("SELECT head FROM interviews")).scalar_one()
+            damaged = head.replace('"filling":{', '"filling":{"nonsense":[],', 1)
+            assert damaged != head
+            connection.execute(text("UPDATE interviews SET head = :head"), {"head": damaged})
+
+    opened = replace(_opened(), begun=NOW + later)
+    interviewer = Interviewer(dump(FORM), SqlInterviews(records.engine), "c1")
+    again = Conversation.open(small, records, opened, interviewer=interviewer)
+
+    assert "Was noch?" in texts(again.turn("61", at=NOW + later))
+    assert replayed
