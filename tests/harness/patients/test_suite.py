@@ -122,9 +122,12 @@ import harness.patients.suites
 from bot import load_catalog
 from harness.patients.suites import Recording
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who is started in the background ignores it
+
+
 def strike(*_, **__):
     os.kill(os.getpid(), getattr(signal, sys.argv[3]))
-    time.sleep(60)  # a signal may reach another thread first
+    time.sleep(50)  # a signal may reach another thread first
 
 
 harness.patients.suites.yaml.safe_dump = strike
