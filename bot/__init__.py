@@ -6,50 +6,48 @@ This is the public API; `Assistant` is the one door to the assistant. The harnes
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bot.assistant import Assistant
-from bot.catalog import Catalog, Pair, load_catalog, locate
-from bot.chat import run_chat
-from bot.curation.importing import read_question_set
+from bot.assistant import Assistant, Method, Response
+from bot.catalog.catalog import Catalog, Pair, load_catalog, locate
+from bot.catalog.importing import read_question_set
+from bot.catalog.readability import measure, syllables
+from bot.commands.chat import run_chat
 from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors
-from bot.explain import Explanation
-from bot.matching.language import LanguageDetector
-from bot.matching.near_copies import NearCopies, NearCopy
-from bot.matching.text import MAX_CHARACTERS, fold, sanitise, words
-from bot.matching.train import Part
+from bot.matching.explain import Explanation
+from bot.matching.fit_head import Part
 from bot.ports import Encoder
-from bot.readability import measure, syllables
 from bot.resources import data_folder
-from bot.response import Method, Response
 from bot.settings import Settings, usable_cores
+from bot.text import MAX_CHARACTERS, LanguageDetector, NearCopies, NearCopy, fold, sanitise, words
 
 if TYPE_CHECKING:
-    from bot.fhir_files import shipped_terminology
-    from bot.interview.answer import Answer
-    from bot.interview.assemble import Heading
-    from bot.interview.check_response import check_response
-    from bot.interview.definition import load_form
-    from bot.interview.engine import AskItem, Done, Engine, Show
-    from bot.interview.filling import Given, NoMore, Shown, Skipped
-    from bot.interview.indexed import index_questionnaire
+    from bot.catalog.fhir_files import shipped_terminology
+    from bot.interview.form.indexed import index_questionnaire
+    from bot.interview.load import load_form
+    from bot.interview.validate.response import check_response
+    from bot.interview.values.answer import Answer
+    from bot.interview.walk.assemble import Heading
+    from bot.interview.walk.engine import AskItem, Done, Engine, Show
+    from bot.interview.walk.filling import Given, NoMore, Shown, Skipped
     from bot.wiring import make_encoder
+
 
 # The interview takes a fifth of a second to import, and most commands do without it.
 _LATE = {
-    "Answer": "bot.interview.answer",
-    "AskItem": "bot.interview.engine",
-    "Done": "bot.interview.engine",
-    "Engine": "bot.interview.engine",
-    "Heading": "bot.interview.assemble",
-    "Given": "bot.interview.filling",
-    "NoMore": "bot.interview.filling",
-    "Show": "bot.interview.engine",
-    "Shown": "bot.interview.filling",
-    "Skipped": "bot.interview.filling",
-    "check_response": "bot.interview.check_response",
-    "index_questionnaire": "bot.interview.indexed",
-    "load_form": "bot.interview.definition",
+    "Answer": "bot.interview.values.answer",
+    "AskItem": "bot.interview.walk.engine",
+    "Done": "bot.interview.walk.engine",
+    "Engine": "bot.interview.walk.engine",
+    "Heading": "bot.interview.walk.assemble",
+    "Given": "bot.interview.walk.filling",
+    "NoMore": "bot.interview.walk.filling",
+    "Show": "bot.interview.walk.engine",
+    "Shown": "bot.interview.walk.filling",
+    "Skipped": "bot.interview.walk.filling",
+    "check_response": "bot.interview.validate.response",
+    "index_questionnaire": "bot.interview.form.indexed",
+    "load_form": "bot.interview.load",
     "make_encoder": "bot.wiring",
-    "shipped_terminology": "bot.fhir_files",
+    "shipped_terminology": "bot.catalog.fhir_files",
 }
 
 

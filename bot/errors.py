@@ -4,7 +4,7 @@
     ├── UserFixable          somebody can mend it: one line says what, with which values, and the next command; exit 2
     │   ├── BadCatalog       a catalog that cannot be used
     │   ├── BadData          any other file that cannot be read as what it should be
-    │   ├── UnsupportedQuestionnaire  a form that would not be asked as it is meant (bot/interview/unsupported.py)
+    │   ├── UnsupportedQuestionnaire  a form that would not be asked as it is meant (bot/interview/form/texts.py)
     │   ├── Unreachable      an endpoint, server or folder that does not answer
     │   │   └── NotWritable  a database that answers, but stores nothing
     │   └── MissingExtra     an optional dependency that is not installed

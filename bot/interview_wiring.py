@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Self
 
 from bot.assistant import Assistant
-from bot.catalog import Catalog
-from bot.fhir_files import read_json, shipped_questionnaires
-from bot.handover import Context, Handover, hand_over_new
-from bot.interview.fhir_json import JsonObject, as_object, dump, parse
-from bot.interviewing import Interviewer
+from bot.catalog.catalog import Catalog
+from bot.catalog.fhir_files import read_json, shipped_questionnaires
+from bot.handover.handover import Context, Handover, hand_over_new
+from bot.interview.values.fhir_json import JsonObject, as_object, dump, parse
 from bot.outbox_ports import Outbox
 from bot.ports import History, Interviews, Records
+from bot.sentences.spelling import swiss
 from bot.settings import FhirAccess, Settings
-from bot.spelling import swiss
+from bot.talk.interviewing import Interviewer
 from bot.wiring import make_history, make_interviews, make_outbox
 
 log = logging.getLogger("klartext")

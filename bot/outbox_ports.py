@@ -1,7 +1,8 @@
-"""What leaves for a FHIR server, and what that needs from outside, as Protocols; `bot/adapters` fulfils them."""
+"""What leaves for a FHIR server: entries of the outbox, and what stores and sends them. Pure."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -213,3 +214,14 @@ class FhirServer(Protocol):
     def close(self) -> None:
         """Break off what is under way."""
         ...
+
+
+DIGITS = 12
+
+
+def pseudonym(conversation: str) -> str:
+    """Return a name that whoever knows the conversation's id can find in logs, and that does not lead back to the id.
+
+    Ids have 128 random bits (or come from a secret), so that they cannot be found by trying.
+    """
+    return hashlib.sha256(b"klartext conversation\0" + conversation.encode("utf-8", "replace")).hexdigest()[:DIGITS]

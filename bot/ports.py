@@ -98,8 +98,8 @@ class Exchange:
         number: Place in the conversation, from 1.
         turn_id: The client's name for the turn; a resend has the same.
         said: What the patient sent, sanitised.
-        reply: The reply, as `bot.kept` writes it.
-        state: The state of the dialogue after it, as `bot.kept` writes it.
+        reply: The reply, as `bot.sentences.reply` writes it.
+        state: The state of the dialogue after it, as `bot.sentences.reply` writes it.
         choice: The number of the offered choice that was taken; None when text was sent.
     """
 

@@ -1,14 +1,26 @@
-"""Keep what lies in the data folder from the machine's other users: folders 0700, files 0600."""
+"""Files of this installation alone: closed to other users of the machine, and sealed against what others planted.
+
+What is derived from a catalog (its parsed copy, trained heads, vectors) lies below the data folder and decides what
+patients are shown. Its keys say what it was made from; the seal says that it is what was made. Why so:
+``docs/decisions/0005-sealed-files.md``.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import logging
 import os
+import secrets
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+
+from bot.errors import UserFixable
 
 log = logging.getLogger("klartext")
 
@@ -75,3 +87,130 @@ def _close(path: Path) -> None:
 @lru_cache(maxsize=64)
 def _warn_once(folder: str) -> None:
     log.warning("Files in %s belong to somebody else, so that their modes cannot be closed to others.", folder)
+
+
+KEY_BYTES = 32
+TAG_LENGTH = 32  # hex digits of HMAC-SHA256: 128 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """Tells what was written with a key from everything else.
+
+    Attributes:
+        key: Secret; the empty one only tells damage, not what others planted.
+    """
+
+    key: bytes = field(default=b"", repr=False)
+
+    def tag(self, purpose: str, content: bytes | memoryview) -> str:
+        """Return the keyed digest of a content for one purpose: under another name it vouches for nothing."""
+        digest = hmac.new(self.key, b"klartext seal 1\0" + purpose.encode() + b"\0", hashlib.sha256)
+        digest.update(content)
+        return digest.hexdigest()[:TAG_LENGTH]
+
+    def vouches(self, tag: str, purpose: str, content: bytes | memoryview) -> bool:
+        return hmac.compare_digest(tag.encode(), self.tag(purpose, content).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class SealedFolder:
+    """Files that carry the tag of their content in their names: ``NAME.TAG.json``. They come and go as one."""
+
+    folder: Path
+    seal: Seal
+    suffix: str
+
+    def read(self, name: str) -> bytes | None:
+        """Return what was written under a name; None when there is nothing, or nothing as it was written."""
+        for path in sorted(self.folder.glob(f"{name}.*{self.suffix}")):
+            try:
+                content = path.read_bytes()
+            except OSError:
+                continue  # another process took it away
+            if path.name == self._file(name, content):
+                return content
+            log.warning("a file is not as it was written and is made anew", extra={"fields": {"file": path.name}})
+            with suppress(OSError):
+                path.unlink()
+        return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file whole or not at all, for this user only."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, partial = tempfile.mkstemp(dir=self.folder, prefix=".partial-")  # 0600
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            written = self.folder / self._file(name, content)
+            os.replace(partial, written)
+        except BaseException:
+            Path(partial).unlink(missing_ok=True)
+            raise
+        for other in self.folder.glob(f"{name}.*{self.suffix}"):
+            if other != written:  # what this program could not use
+                with suppress(OSError):
+                    other.unlink()
+
+    def _file(self, name: str, content: bytes) -> str:
+        return f"{name}.{self.seal.tag(name + self.suffix, content)}{self.suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """Where what is derived from catalogs is kept, and who vouches for it."""
+
+    folder: Path
+    seal: Seal
+
+
+@lru_cache(maxsize=16)
+def derived_in(data: Path, key: str | None, key_file: Path) -> Derived:
+    """Return where derived files are kept: in `data`, or, where no key can be kept, in a folder of this process alone.
+
+    Args:
+        data: The data folder.
+        key: From the settings, or None.
+        key_file: Where a key of our own is kept, or made, if the settings have none; not below `data`.
+    """
+    if key is not None:
+        return Derived(data, Seal(key.encode()))
+    if not key_file.resolve().is_relative_to(data.resolve()):
+        with suppress(OSError):
+            return Derived(data, Seal(_kept_key(key_file)))
+    log.warning(
+        "No key can be kept in %s, so nothing below the data folder is trusted and every start trains anew. "
+        "Set KLARTEXT_SEAL_KEY or KLARTEXT_SEAL_KEY_FILE.",
+        key_file.parent,
+    )
+    return Derived(_passing_folder(), Seal(secrets.token_bytes(KEY_BYTES)))
+
+
+def _kept_key(path: Path) -> bytes:
+    """Read the key in a file; make one if there is none. Processes that start at once agree on one."""
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".partial-")  # 0600
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(secrets.token_bytes(KEY_BYTES))
+            with suppress(FileExistsError):
+                os.link(partial, path)
+        finally:
+            os.unlink(partial)
+    if path.stat().st_mode & 0o077:
+        path.chmod(0o600)
+    key = path.read_bytes()
+    if len(key) != KEY_BYTES:
+        raise UserFixable(f"{path} has {len(key)} bytes and needs {KEY_BYTES}. Delete it: a new one is made.")
+    return key
+
+
+@lru_cache(maxsize=1)
+def _passing_folder() -> Path:
+    passing = tempfile.TemporaryDirectory(prefix="klartext-")
+    _PASSING.append(passing)
+    return Path(passing.name)
+
+
+_PASSING: list[tempfile.TemporaryDirectory[str]] = []  # they are removed when the process ends

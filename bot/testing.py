@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from bot.matching.text import sanitise, words
 from bot.ports import Vectors
+from bot.text import sanitise, words
 
 
 class HashEncoder:

@@ -12,22 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.adapters.embedded_encoder import EmbeddedEncoder
-from bot.catalog import Catalog, Pair, content_hash, load_catalog
+from bot.catalog.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import UserFixable
 from bot.matching import store
-from bot.matching.train import Part
+from bot.matching.fit_head import Part
+from bot.matching.red_flags import digest as red_flags_digest
+from bot.matching.training import indexed_texts, train_catalog
 from bot.outbox_ports import FhirServer, Leaving, Outbox, Patience
 from bot.ports import AnswerIndex, Encoder, Entry, History, Interviews, Presence, Records, Vectors
-from bot.retention import Keeper
-from bot.safety import digest as red_flags_digest
-from bot.seal import Derived, SealedFolder, derived_in
-from bot.settings import Settings
-from bot.training import indexed_texts, train_catalog
+from bot.private_files import Derived, SealedFolder, derived_in
+from bot.settings import Keeper, Settings
 
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
+
 
 FORMAT = 7  # raise it when texts, features or training change: everything is then built anew
 
@@ -191,7 +191,7 @@ def make_history(settings: Settings) -> History:
 
 def make_interviews(settings: Settings) -> Interviews:
     """Open the interviews in the same database."""
-    from bot.adapters.sql_interviews import SqlInterviews
+    from bot.adapters.sql_records import SqlInterviews
 
     return SqlInterviews(_database(settings).engine)
 
@@ -219,7 +219,7 @@ def make_keeper(settings: Settings) -> Keeper:
 
 def make_presence(settings: Settings) -> Presence:
     """Open the same database to say that this process serves patients, and which keys it knows."""
-    from bot.adapters.sql_presence import SqlPresence
+    from bot.adapters.sql_encryption import SqlPresence
 
     return SqlPresence(_database(settings).engine, text_cipher(settings))
 
@@ -230,8 +230,8 @@ def rekey_texts(settings: Settings) -> int:
     Raises:
         UserFixable: There is no key, or one is missing that texts are encrypted with.
     """
-    from bot.adapters.sql_cleaning import clean_up
     from bot.adapters.sql_encryption import rekey
+    from bot.adapters.sql_probe import clean_up
     from bot.adapters.sql_records import connect, in_folder
 
     cipher = text_cipher(settings)

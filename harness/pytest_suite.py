@@ -16,10 +16,9 @@ from typing import Any
 import pytest
 
 from bot import Assistant, BadData, Catalog, Settings, UserFixable
-from harness.questions import Question
-from harness.run import ERROR, Outcome, accepted_pairs
-from harness.suite import Suite, contamination, load_suite
-from harness.systems import IN_PROCESS, Failure, InProcess, Opening, System, require_known
+from harness.patients.suites import Question, Suite, contamination, load_suite
+from harness.running.outcomes import ERROR, Outcome, accepted_pairs
+from harness.systems.system import IN_PROCESS, Failure, InProcess, Opening, System, require_known
 
 MARK = "klartext"
 SHOWN = 10  # wrong answers quoted by a test that fails
@@ -121,7 +120,7 @@ class SuiteTests:
         if self.options.system == IN_PROCESS:
             inside = InProcess.open(opening, language)
             return inside, inside.assistant.catalog(language)
-        from harness.external.opening import open_external
+        from harness.systems.opening import open_external
 
         settings = Settings.from_environment(data=opening.data)
         external = open_external(Path(self.options.system), opening, language, settings=settings, environ=os.environ)
@@ -183,17 +182,15 @@ class SuiteTest(pytest.Item):
         failed = [outcome for outcome in outcomes if outcome.decision == ERROR]
         if failed:
             raise Missed(f"The system failed on {len(failed)} of {len(outcomes)} questions: {failed[0].error}")
-        right = [self._is_right(outcome) for outcome in outcomes]
+        right = [
+            (outcome.decision == "urgent" if outcome.kind == "urgent" else bool(outcome.right)) for outcome in outcomes
+        ]
         share = sum(right) / len(right)
         self.user_properties += [("questions", len(right)), ("right", sum(right))]
         wanted = 1.0 if self.suite.tests.options.per_question else self.suite.tests.options.threshold
         if share < wanted - 1e-9:
             missed = [outcome for outcome, good in zip(outcomes, right, strict=True) if not good]
             raise Missed(_said(missed, sum(right), len(right), wanted))
-
-    @staticmethod
-    def _is_right(outcome: Outcome) -> bool:
-        return outcome.decision == "urgent" if outcome.kind == "urgent" else bool(outcome.right)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **more: Any) -> Any:
         if isinstance(excinfo.value, Missed | UserFixable):

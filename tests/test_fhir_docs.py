@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bot.interview.test_corpus_questionnaires import NAMES, REFUSED
+from tests.bot.interview.validate.test_corpus_questionnaires import NAMES, REFUSED
 
 ROOT = Path(__file__).parent.parent
 HEAD = ["feature", "interview", "validators", "test behind it"]

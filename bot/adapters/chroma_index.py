@@ -27,8 +27,7 @@ from chromadb.errors import ChromaError, NotFoundError
 
 from bot.errors import KlartextError, Unreachable
 from bot.ports import Encoder, Entry, Neighbour, Vectors
-from bot.private_files import make_private, private_umask
-from bot.seal import Seal
+from bot.private_files import Seal, make_private, private_umask
 
 log = logging.getLogger("klartext")
 BATCH = 1000

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bot.matching.text import sanitise
 from bot.ports import Vectors
 from bot.settings import numeric_threads
+from bot.text import sanitise
 
 DIMENSIONS = 512
 

@@ -8,9 +8,9 @@ import numpy as np
 import openai
 
 from bot.errors import Unreachable, UserFixable
-from bot.matching.text import sanitise
 from bot.ports import Vectors
 from bot.settings import Settings
+from bot.text import sanitise
 
 BATCH = 256  # endpoints limit how many texts one request may hold
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from bot.errors import BadData, MissingExtra
-from bot.matching.text import sanitise
 from bot.ports import Vectors
+from bot.text import sanitise
 
 
 class SentenceTransformersEncoder:

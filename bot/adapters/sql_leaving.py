@@ -8,10 +8,9 @@ from sqlalchemy import ColumnElement, exists, func, select, union
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
-from bot.adapters.sql_interviews import InterviewRow
 from bot.adapters.sql_outbox import OutboxRow
-from bot.adapters.sql_session import talking_to
-from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow, in_utc
+from bot.adapters.sql_records import InterviewRow
+from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow, in_utc, talking_to
 from bot.outbox_ports import RedFlag
 
 URGENT = "urgent"

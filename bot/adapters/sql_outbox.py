@@ -25,9 +25,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, Session, aliased, mapped_column
 from sqlalchemy.types import DateTime
 
-from bot.adapters.sql_session import talking_to
-from bot.adapters.sql_tables import Base, ConversationRow, in_utc
-from bot.adapters.sql_text import PatientText
+from bot.adapters.sql_tables import Base, ConversationRow, PatientText, in_utc, talking_to
 from bot.outbox_ports import ANY, Backlog, Claimed, OutboxEntry, Outgoing, Wanted
 
 log = logging.getLogger("klartext")

@@ -1,4 +1,4 @@
-"""Conversations in a SQL database: SQLite by default, any other by SQLAlchemy URL. Migrated by Alembic on opening."""
+"""Conversations and interviews in a SQL database: SQLite by default, any other by SQLAlchemy URL."""
 
 from __future__ import annotations
 
@@ -9,37 +9,136 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from sqlalchemy import URL, create_engine, delete, event, make_url, select, text, update
+from sqlalchemy import (
+    URL,
+    DateTime,
+    ForeignKey,
+    Text,
+    UniqueConstraint,
+    create_engine,
+    delete,
+    event,
+    func,
+    make_url,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from bot.adapters.sql_cleaning import clean_up
 from bot.adapters.sql_encryption import open_texts
-from bot.adapters.sql_interviews import InterviewRow, write_change
-from bot.adapters.sql_outbox import OutboxRow
-from bot.adapters.sql_probe import probe_of, try_writing
-from bot.adapters.sql_session import SqlitePatience, talking_to
+from bot.adapters.sql_outbox import OutboxRow, put
+from bot.adapters.sql_probe import clean_up, probe_of, try_writing
 from bot.adapters.sql_tables import (
+    Base,
     ConversationRow,
     FlagRow,
+    PatientText,
+    SqlitePatience,
     TurnRow,
     conversation_row,
     in_utc,
     stored_conversation,
     stored_flag,
     stored_turn,
+    talking_to,
     turn_row,
 )
 from bot.adapters.text_cipher import TextCipher
-from bot.errors import BadData, Erased, Unreachable, UserFixable
-from bot.ports import COMPLAINTS, Complaint, InterviewChange, KeptTurn, StoredConversation, StoredFlag, StoredTurn
+from bot.batching import Together
+from bot.errors import AlreadyStored, BadData, Erased, Unreachable, UserFixable
+from bot.outbox_ports import pseudonym
+from bot.ports import (
+    COMPLAINTS,
+    Complaint,
+    InterviewChange,
+    KeptTurn,
+    StoredConversation,
+    StoredFlag,
+    StoredInterview,
+    StoredTurn,
+)
 from bot.private_files import make_private_database
-from bot.pseudonym import pseudonym
-from bot.together import Together
 
 if TYPE_CHECKING:
     from alembic.config import Config
+
+
+class InterviewRow(Base):
+    """One interview."""
+
+    __tablename__ = "interviews"
+
+    conversation: Mapped[str] = mapped_column(primary_key=True)
+    form: Mapped[str] = mapped_column(Text)
+    head: Mapped[str] = mapped_column(PatientText("interviews.head"))
+    changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+
+
+class InterviewEventRow(Base):
+    """One event of an interview; `said` was used before turns kept what the patient wrote."""
+
+    __tablename__ = "interview_events"
+    __table_args__ = (UniqueConstraint("conversation", "number"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    conversation: Mapped[str] = mapped_column(ForeignKey("interviews.conversation", ondelete="CASCADE"), index=True)
+    number: Mapped[int]
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    event: Mapped[str] = mapped_column(PatientText("interview_events.event"))
+    said: Mapped[str | None] = mapped_column(PatientText("interview_events.said"))
+
+
+class SqlInterviews:
+    """Fulfils `bot.ports.Interviews`; `write_change` writes what a turn changed."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def interview(self, conversation: str) -> StoredInterview | None:
+        wanted = (
+            select(InterviewEventRow.event)
+            .where(InterviewEventRow.conversation == conversation)
+            .order_by(InterviewEventRow.number)
+        )
+        with talking_to(self._engine) as session:
+            row = session.get(InterviewRow, conversation)
+            if row is None:
+                return None
+            return StoredInterview(
+                conversation, row.form, row.head, tuple(session.scalars(wanted)), in_utc(row.changed_at)
+            )
+
+
+def write_change(session: Session, change: InterviewChange) -> None:
+    """Add to a transaction what a turn changed in an interview.
+
+    Raises:
+        AlreadyStored: Somebody else has gone on with it meanwhile.
+    """
+    interview = change.interview
+    row = session.get(InterviewRow, interview.conversation)
+    known = change.known or 0
+    if change.known is None:
+        row = InterviewRow(conversation=interview.conversation, form=interview.form)
+        session.add(row)
+    count = select(func.count()).where(InterviewEventRow.conversation == interview.conversation)
+    with session.no_autoflush:
+        if row is None or session.scalar(count) != known:
+            raise AlreadyStored("This interview has gone on in another window.")
+    row.head = interview.head
+    row.changed_at = interview.changed_at.astimezone(UTC)
+    session.flush()  # the interview before its events
+    at = interview.changed_at.astimezone(UTC)
+    session.add_all(
+        InterviewEventRow(conversation=interview.conversation, number=number, at=at, event=event)
+        for number, event in enumerate(interview.events[known:], known)
+    )
+    if change.outgoing is not None:
+        put(session, change.outgoing)
+
 
 log = logging.getLogger("klartext")
 UNANSWERED = ("declined", "clarify")

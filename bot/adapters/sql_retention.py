@@ -11,14 +11,12 @@ from sqlalchemy import ColumnElement, Delete, Select, Update, delete, exists, fu
 from sqlalchemy.engine import CursorResult, Engine
 from sqlalchemy.orm import Session
 
-from bot.adapters.sql_cleaning import clean_up
-from bot.adapters.sql_interviews import InterviewRow
 from bot.adapters.sql_outbox import OutboxRow
-from bot.adapters.sql_records import UNANSWERED
-from bot.adapters.sql_session import talking_to
-from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow
+from bot.adapters.sql_probe import clean_up
+from bot.adapters.sql_records import UNANSWERED, InterviewRow
+from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow, talking_to
 from bot.ports import COMPLAINTS
-from bot.retention import Cutoffs, Purged
+from bot.settings import Cutoffs, Purged
 
 log = logging.getLogger("klartext")
 BATCH = 200  # conversations in one transaction: a turn waits for no longer than that
@@ -26,7 +24,7 @@ DETACHED = ""  # the conversation of questions that are kept without one
 
 
 class SqlRetention:
-    """Fulfils `bot.retention.Keeper`."""
+    """Fulfils `bot.settings.Keeper`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -1,14 +1,51 @@
-"""The tables of the records, and their rows as what the rules know."""
+"""Tables of the records, their column types, and sessions on them."""
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from sqlalchemy import DateTime, ForeignKey, Index
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+from sqlalchemy import DateTime, Dialect, ForeignKey, Index, String, event
+from sqlalchemy.engine import Engine, ExceptionContext
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
+from sqlalchemy.types import TypeDecorator
 
-from bot.adapters.sql_text import PatientText
+from bot.adapters.text_cipher import TextCipher
+from bot.errors import AlreadyStored, Unreachable
 from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
+
+_CIPHER = "klartext_cipher"  # on an engine's dialect, of which every engine has its own
+
+
+def use_cipher(engine: Engine, cipher: TextCipher) -> None:
+    """From now on, encrypt and decrypt on this engine."""
+    setattr(engine.dialect, _CIPHER, cipher)
+
+
+class PatientText(TypeDecorator[str]):
+    """A text of a patient. Rules and queries see it as it was written; comparing it in SQL is not possible."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, place: str) -> None:
+        """Take the column's table and name, which are authenticated: they must stay when the column is renamed."""
+        super().__init__()
+        self.place = place
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        cipher: TextCipher | None = getattr(dialect, _CIPHER, None)
+        # That there is no text is no secret; and what was sent is emptied.
+        return cipher.encrypt(value, self.place) if cipher is not None and value else value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        cipher: TextCipher | None = getattr(dialect, _CIPHER, None)
+        return cipher.decrypt(value, self.place) if cipher is not None and value else value
 
 
 class Base(DeclarativeBase):
@@ -156,3 +193,46 @@ def _exchange(row: TurnRow) -> Exchange | None:
 def in_utc(at: datetime) -> datetime:
     """SQLite forgets time zones; everything is stored in UTC."""
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+LOCKED_S = 5.0  # after one has waited in vain for a locked SQLite, others hardly wait for so long
+HARDLY_MS = 200
+
+
+@contextmanager
+def talking_to(engine: Engine) -> Iterator[Session]:
+    """Open a session; what goes wrong with the database is raised as AlreadyStored or Unreachable."""
+    try:
+        with Session(engine) as session:
+            yield session
+    except IntegrityError as error:
+        raise AlreadyStored("Another request stored this first.") from error
+    except (OperationalError, InterfaceError, PoolTimeout) as error:
+        raise Unreachable(
+            f"The database does not answer ({type(error).__name__}). Check that it runs and has space."
+        ) from error
+
+
+class SqlitePatience:
+    """Lets the first wait for another writer to SQLite, and those that come while it is locked hardly.
+
+    Else everybody who asks something waits as long as the first, and all threads of the service with them.
+    """
+
+    def __init__(self, engine: Engine, *, wait_s: float) -> None:
+        self._usual_ms = int(wait_s * 1000)
+        self._lock = threading.Lock()
+        self._locked_until_s = 0.0
+        event.listen(engine, "checkout", self._set)
+        event.listen(engine, "handle_error", self._note)
+
+    def _set(self, connection: object, _: object, __: object) -> None:
+        with self._lock:
+            is_locked = time.monotonic() < self._locked_until_s
+        wait_ms = min(HARDLY_MS, self._usual_ms) if is_locked else self._usual_ms
+        connection.execute(f"PRAGMA busy_timeout = {wait_ms}")  # type: ignore[attr-defined]
+
+    def _note(self, context: ExceptionContext) -> None:
+        if "locked" in str(context.original_exception):
+            with self._lock:
+                self._locked_until_s = time.monotonic() + LOCKED_S

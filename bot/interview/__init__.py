@@ -1,1 +1,6 @@
-"""Walk a FHIR R4 Questionnaire in chat and fill a QuestionnaireResponse; validate both. Pure."""
+"""Any FHIR R4 Questionnaire as a conversation. Pure: no I/O, clock or randomness.
+
+Rooms, each importing only those before it: values, formulas, form, rules, validate, walk, reading, manners. From
+outside: `load_form` (load.py), `Interview` (manners), `Engine` (walk), `check_response` and `check_questionnaire`
+(validate).
+"""

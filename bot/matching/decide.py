@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.matching.text import words
+from bot.text import words
 
 CHOICES = 3
 MIN_WORDS_COSINE = 3  # seed paper 004: fewer than three words are not answered

@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from bot.matching.alarm import Alarm
 from bot.matching.decide import Thresholds
-from bot.matching.features import Postings, Vocabulary
-from bot.matching.head import Fusion, Head
-from bot.matching.local import LocalEvidence
-from bot.matching.views import Evidence, Weights, Whitening
+from bot.matching.emergency import Alarm
+from bot.matching.features import Evidence, Postings, Vocabulary, Weights, Whitening
+from bot.matching.head import Fusion, Head, LocalEvidence
 
 FORMAT = 5
 

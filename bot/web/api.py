@@ -9,11 +9,11 @@ from typing import Annotated
 from fastapi import Path, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from bot.conversation import Message
 from bot.errors import BadData
-from bot.matching.text import sanitise
 from bot.ports import FlagReason, StoredConversation, StoredFlag
-from bot.reception import Reception
+from bot.talk.conversation import Message
+from bot.talk.reception import Reception
+from bot.text import sanitise
 from bot.web.limits import RateLimit
 from bot.web.metrics import Metrics
 from bot.web.problems import Problem, no_access, too_many

@@ -16,25 +16,23 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp
 
 from bot.assistant import Assistant
-from bot.conversation import first_language
-from bot.matching.text import seen
-from bot.reception import Reception
-from bot.red_flag_delivery import Waiting
-from bot.safety import load_red_flags
+from bot.catalog.topics import Topic
+from bot.handover.urgent import Waiting
+from bot.matching.red_flags import load_red_flags
+from bot.sentences.spelling import spelt
 from bot.settings import Settings
-from bot.spelling import spelt
-from bot.topics import Topic
+from bot.talk.conversation import first_language
+from bot.talk.reception import Reception
+from bot.text import seen
 from bot.web.api import ConversationApi
-from bot.web.crowd import Crowd
-from bot.web.envelope import HEADERS, Envelope, Side
+from bot.web.fair_queue import Crowd
 from bot.web.health import StorageHealth
 from bot.web.limits import MAX_BODY_BYTES, RateLimit
 from bot.web.metrics import CONTENT_TYPE, Metrics
+from bot.web.middleware import HEADERS, Envelope, Side
 from bot.web.page.app import build_pages, page_headers, refuse
 from bot.web.page.handlers import Pages
-from bot.web.page.labels import load_labels
-from bot.web.page.problems import PageProblem
-from bot.web.page.rendering import Renderer
+from bot.web.page.rendering import PageProblem, Renderer, load_labels
 from bot.web.page.views import Shown
 from bot.web.problems import HANDLERS, Problem, ProblemView, documented, not_ready, respond
 from bot.web.rest_channel import ChannelReply, RestChannel

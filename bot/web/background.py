@@ -9,15 +9,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from bot.delivery import Delivery, Sources, sleeper
-from bot.handover import Handover
+from bot.handover.delivery import Delivery, Sources, sleeper
+from bot.handover.handover import Handover
+from bot.handover.outbox import Pushed
+from bot.handover.urgent import RedFlagDelivery, Waiting
 from bot.interview_wiring import Interviewers
-from bot.outbox import Pushed
 from bot.outbox_ports import FhirServer, Patience
 from bot.ports import Presence
-from bot.red_flag_delivery import RedFlagDelivery, Waiting
-from bot.retention import Keeper
-from bot.settings import Settings
+from bot.settings import Keeper, Settings
 from bot.web.metrics import Metrics
 from bot.wiring import make_fhir_server, make_keeper, make_leaving, make_outbox, make_presence
 

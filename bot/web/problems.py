@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from bot.errors import Erased, NoSuchChoice, Reused, Unreachable
-from bot.interface_texts import INTERFACE_TEXTS
+from bot.sentences.interface_texts import INTERFACE_TEXTS
 
 log = logging.getLogger("klartext")
 MEDIA_TYPE = "application/problem+json"

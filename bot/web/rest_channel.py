@@ -12,9 +12,9 @@ from fastapi import Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, Field
 
-from bot.conversation import Message, Taken
-from bot.reception import Reception
-from bot.reply import Interface, Reply, interface
+from bot.sentences.reply import Interface, Reply, interface
+from bot.talk.conversation import Message, Taken
+from bot.talk.reception import Reception
 from bot.web.limits import RateLimit
 from bot.web.metrics import Metrics
 from bot.web.problems import no_access, too_many

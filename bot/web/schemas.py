@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from bot.conversation import Taken
-from bot.emergency_texts import Country
 from bot.ports import FlagReason, StoredConversation, StoredFlag
-from bot.reply import Content, Entry, FormText, Part, Reply
-from bot.wording import emergency_notice
+from bot.sentences.emergency_texts import Country
+from bot.sentences.reply import Content, Entry, FormText, Part, Reply, emergency_notice
+from bot.talk.conversation import Taken
 
 Language = Literal["de", "en"]
 MAX_COMMENT = 1000

@@ -16,17 +16,17 @@ from pathlib import Path
 import uvicorn
 
 from bot.assistant import Assistant
-from bot.catalog import locate
+from bot.catalog.catalog import locate
+from bot.catalog.topics import load_topics
 from bot.errors import KlartextError, Unreachable, UserFixable
 from bot.interview_wiring import Interviewers
-from bot.reception import Reception
 from bot.settings import Settings
-from bot.topics import load_topics
+from bot.talk.reception import Reception
 from bot.web import logs
 from bot.web.app import Service, build_app
 from bot.web.background import Background
 from bot.web.metrics import Metrics
-from bot.web.patience import ImpatientProtocol
+from bot.web.slowloris import ImpatientProtocol
 from bot.web.workers import Worker, require_shareable, supervise
 from bot.wiring import make_records
 

@@ -14,15 +14,16 @@ from harness.judging.coefficients import (
     MISSING,
     Codes,
     Coefficient,
+    Estimate,
     Ratings,
     ac1,
     alpha_nominal,
     alpha_ordinal,
     cohen,
+    estimate,
     percentage,
 )
-from harness.judging.intervals import Estimate, estimate
-from harness.labels import VERDICTS, Verdicts
+from harness.labelling.labels import VERDICTS, Verdicts
 
 TWO: dict[str, Coefficient] = {
     "agreement": percentage,
@@ -36,7 +37,7 @@ ItemId = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RaterGroup:
     """Raters compared with one another.
 
     Attributes:
@@ -76,8 +77,8 @@ class Agreement:
 
     labelled: dict[str, int]
     items: int
-    pairs: tuple[Group, ...]
-    groups: tuple[Group, ...]
+    pairs: tuple[RaterGroup, ...]
+    groups: tuple[RaterGroup, ...]
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -127,7 +128,7 @@ def _codes(verdicts: Verdicts, items: Sequence[ItemId], raters: Sequence[str]) -
     return codes
 
 
-def _group(name: str, raters: Sequence[str], codes: Codes, members: tuple[int, ...], rng: Generator) -> Group:
+def _group(name: str, raters: Sequence[str], codes: Codes, members: tuple[int, ...], rng: Generator) -> RaterGroup:
     ratings = Ratings(codes[:, list(members)], len(VERDICTS))
     shared = ratings.pairable.codes
     two = len(members) == 2
@@ -135,7 +136,7 @@ def _group(name: str, raters: Sequence[str], codes: Codes, members: tuple[int, .
     if confusion is not None:
         np.add.at(confusion, (shared[:, 0], shared[:, 1]), 1)
     figures = {key: estimate(of, ratings, rng=rng) for key, of in (TWO if two else MANY).items()}
-    return Group(name, tuple(raters[member] for member in members), len(shared), figures, confusion)
+    return RaterGroup(name, tuple(raters[member] for member in members), len(shared), figures, confusion)
 
 
 def _is_person(rater: str) -> bool:

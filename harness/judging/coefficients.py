@@ -1,7 +1,8 @@
-"""Agreement of raters beyond chance: percentage, Cohen's kappa, Krippendorff's alpha, Gwet's AC1, Kendall's tau. Pure.
+"""Agreement of raters beyond chance, with intervals: percentage, kappa, alpha, AC1, Kendall's tau. Pure.
 
 Each coefficient is (observed - chance) / (1 - chance). All are computed from the distinct rows of the ratings and a
 weight for each, for many sets of weights at once: that makes a bootstrap over items a matter of one matrix product.
+Items are resampled, and small or uniform samples get no false certainty.
 """
 
 from __future__ import annotations
@@ -10,13 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
+from harness.statistics import Interval, wilson
+
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
 MISSING = -1
+DRAWS = 4000
+MIN_ITEMS = 10  # below, a percentile bootstrap is far too narrow
+MIN_DEFINED = 0.95  # share of resamples in which the coefficient exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,11 @@ Coefficient = Callable[[Patterns, Floats], Parts]
 
 def percentage(patterns: Patterns, weights: Floats) -> Parts:
     """Return the share of agreeing pairs of raters, averaged over items; nothing is taken off for chance."""
-    agreed = _agreeing(patterns)
+    # The share of agreeing pairs of raters for each pattern; 0 where there is no pair.
+    n = patterns.raters
+    pairs = n * (n - 1)
+    agreeing = (patterns.counts * (patterns.counts - 1)).sum(axis=1)
+    agreed = np.asarray(np.divide(agreeing, pairs, out=np.zeros_like(n), where=pairs > 0))
     both = patterns.raters >= 2
     observed = (weights[:, both] @ agreed[both]) / weights[:, both].sum(axis=1)
     return Parts(observed, np.zeros_like(observed))
@@ -165,14 +175,6 @@ def ac1(patterns: Patterns, weights: Floats) -> Parts:
     return Parts(percentage(patterns, weights).observed, chance)
 
 
-def _agreeing(patterns: Patterns) -> Floats:
-    """Return the share of agreeing pairs of raters for each pattern; 0 where there is no pair."""
-    n = patterns.raters
-    pairs = n * (n - 1)
-    agreeing = (patterns.counts * (patterns.counts - 1)).sum(axis=1)
-    return np.asarray(np.divide(agreeing, pairs, out=np.zeros_like(n), where=pairs > 0))
-
-
 def point(coefficient: Coefficient, ratings: Ratings) -> float | None:
     """Return a coefficient; None without an item that two raters labelled, or when chance alone explains everything."""
     pairable = ratings.pairable
@@ -194,3 +196,64 @@ def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float | None
     if len(set(first)) < 2 or len(set(second)) < 2:
         return None
     return float(kendalltau(first, second).statistic)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A coefficient with what is known of its precision.
+
+    Attributes:
+        value: None when it cannot be computed: no common item, or all labels the same, so that chance explains all.
+        interval: 95 %; None when the items do not tell.
+        n: Items that at least two raters labelled.
+        note: Why there is no value or no interval, or how the interval was made when not by resampling; else empty.
+    """
+
+    value: float | None
+    interval: Interval | None
+    n: int
+    note: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        ci = self.interval.as_json() if self.interval else None
+        return {"value": self.value, "ci95": ci, "n": self.n, "note": self.note}
+
+
+def estimate(coefficient: Coefficient, ratings: Ratings, *, rng: Generator, draws: int = DRAWS) -> Estimate:
+    """Return a coefficient with its 95 % interval by a bootstrap over items.
+
+    Args:
+        coefficient: One of `coefficients`.
+        ratings: Shape (items, raters).
+        rng: Seeded by the caller.
+        draws: Resamples of whole items.
+
+    Returns:
+        An estimate whose interval is never of zero width: where every resample gives the same value because nobody
+        disagreed, the low end is Wilson's bound of the agreement at the same chance agreement.
+    """
+    pairable = ratings.pairable
+    n = len(pairable.codes)
+    if not n:
+        return Estimate(None, None, 0, "no item was labelled by two raters")
+    patterns, often = Patterns.of(pairable)
+    parts = coefficient(patterns, often[None, :])
+    value = float(parts.value[0])
+    if np.isnan(value):
+        return Estimate(None, None, n, "all labels are the same: chance alone would agree")
+    if coefficient is percentage and pairable.codes.shape[1] == 2:
+        return Estimate(value, wilson(round(value * n), n), n)
+    if n < MIN_ITEMS:
+        return Estimate(value, None, n, f"fewer than {MIN_ITEMS} items")
+    resampled = coefficient(patterns, rng.multinomial(n, often / n, size=draws).astype(np.float64)).value
+    defined = resampled[~np.isnan(resampled)]
+    if len(defined) < MIN_DEFINED * len(resampled):
+        return Estimate(value, None, n, "nearly all labels are the same")
+    low, high = (float(bound) for bound in np.percentile(defined, [2.5, 97.5]))
+    if high - low > 1e-9:
+        return Estimate(value, Interval(low, high), n)
+    bound = wilson(n, n)
+    if value < 1 - 1e-9 or bound is None:
+        return Estimate(value, None, n, "every item is like the others")
+    low = 1 - (1 - bound.low) / (1 - float(parts.chance[0]))
+    return Estimate(value, Interval(max(-1.0, low), 1.0), n, "nobody disagreed: the low end is Wilson's")

@@ -1,15 +1,27 @@
-"""Read what a judge answered, defensively: what cannot be read is counted, and never scored 0. Pure."""
+"""Read what a judge answered, defensively, and keep it in the run: one file for each judge and kind.
+
+What cannot be read is counted, and never scored 0.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar
 
-from harness.judging.judge_prompts import HIGHEST
-from harness.labels import Verdict
+from pydantic import BaseModel, Field, ValidationError
+
+from bot import BadData
+from harness.files import Record, as_lines, numbered_lines, replace_text, writing
+from harness.judging.judge_prompts import HIGHEST, ORDERS, JudgePrompt, Order, load_instructions
+from harness.labelling.exchange import add_labels
+from harness.labelling.labels import Label, Rater, Verdict, load_reasons
+from harness.labelling.rater_files import file_name
+from harness.llm.batch_files import ModelAnswer, read_answers
 
 Better = Literal["a", "b", "tie"]
 _VERDICTS: dict[str, Verdict] = {
@@ -24,6 +36,8 @@ _SCORE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(?:/\s*(\d+)\s*)?(?:\D.*)?$", re.DOT
 _CHOICE = re.compile(r"^\W*(?:text|answer|option)?\W*([012])\W*$", re.IGNORECASE)
 _TIE = ("tie", "none", "neither", "equal", "both", "same")
 _CHARACTERS = 4000  # an answer is short; what comes after is rambling
+FOLDER = "judges"
+Kept = TypeVar("Kept", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +139,177 @@ def _text(value: object) -> str:
 
 def _slug(name: str) -> str:
     return re.sub(r"[^a-z]+", "-", name.lower()).strip("-")
+
+
+class Judge(Protocol):
+    """Anything that answers prompts: a live endpoint, or files that hold the answers."""
+
+    def ask(self, prompts: Sequence[JudgePrompt]) -> Mapping[str, ModelAnswer]:
+        """Return answers by prompt id; prompts without an answer are left out."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A judge that answered offline: the output files of a Batch."""
+
+    files: Sequence[Path]
+
+    def ask(self, prompts: Sequence[JudgePrompt]) -> Mapping[str, ModelAnswer]:
+        wanted = {prompt.id for prompt in prompts}
+        return {key: answer for key, answer in read_answers(self.files).items() if key in wanted}
+
+
+class Rating(Record):
+    """Scores of one shown text by aspect."""
+
+    question_id: str
+    pair_id: str
+    scores: dict[str, float] = Field(min_length=1)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return self.question_id, self.pair_id
+
+    @property
+    def total(self) -> float:
+        """Share of the highest possible score of what was scored, 0 to 1."""
+        return sum(self.scores.values()) / (HIGHEST * len(self.scores))
+
+
+class DuelVerdict(Record):
+    """What a judge preferred in one order."""
+
+    question_id: str
+    a: str
+    b: str
+    order: Order
+    better: Better
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return self.question_id, self.a, self.b, self.order
+
+
+@dataclass
+class Taken:
+    """What was read from a judge's answers.
+
+    Attributes:
+        labels, ratings, comparisons: As read.
+        unread: Answers that said nothing readable, by mode; they count nowhere.
+        strange: Ids that belong to no question of the run, or to no prompt of ours.
+    """
+
+    labels: list[Label] = field(default_factory=list)
+    ratings: list[Rating] = field(default_factory=list)
+    comparisons: list[DuelVerdict] = field(default_factory=list)
+    unread: Counter[str] = field(default_factory=Counter)
+    strange: list[str] = field(default_factory=list)
+
+
+def take(answers: Mapping[str, ModelAnswer], *, rater: Rater, known: Collection[str]) -> Taken:
+    """Read a judge's answers.
+
+    Args:
+        answers: By prompt id.
+        rater: The model.
+        known: Ids of the run's questions.
+    """
+    taken = Taken()
+    for prompt_id, answer in answers.items():
+        asked = PromptId.read(prompt_id)
+        if asked is None or asked.question not in known:
+            taken.strange.append(prompt_id)
+        elif answer.problem or not _read(taken, asked, answer.content, rater):
+            taken.unread[asked.mode] += 1
+    return taken
+
+
+@dataclass(frozen=True, slots=True)
+class PromptId:
+    """What the id of a prompt tells: `JudgePrompt` says how it is written."""
+
+    mode: str
+    question: str
+    pairs: tuple[str, ...]
+    order: Order
+
+    @classmethod
+    def read(cls, prompt_id: str) -> PromptId | None:
+        """Return what an id tells; None when it is none of ours."""
+        mode, _, rest = prompt_id.partition("/")
+        if mode in ("label", "rate"):
+            question, *pairs = rest.rsplit("#", 1)
+            return cls(mode, question, tuple(pairs), "ab") if pairs else None
+        order, _, duel = rest.partition("/")
+        question, *pairs = duel.rsplit("#", 2)
+        if mode != "compare" or len(pairs) != 2 or order not in ORDERS:
+            return None
+        return cls(mode, question, tuple(pairs), "ab" if order == "ab" else "ba")
+
+
+def _read(taken: Taken, asked: PromptId, text: str, rater: Rater) -> bool:
+    """Take what an answer says; return whether it says anything."""
+    if asked.mode == "compare":
+        better = read_choice(text, order=asked.order)
+        if better is not None:
+            a, b = asked.pairs
+            found = DuelVerdict(question_id=asked.question, a=a, b=b, order=asked.order, better=better)
+            taken.comparisons.append(found)
+        return better is not None
+    (pair,) = asked.pairs
+    if asked.mode == "rate":
+        scores = read_scores(text, aspects=[aspect.id for aspect in load_instructions().aspects])
+        if scores:
+            taken.ratings.append(Rating(question_id=asked.question, pair_id=pair, scores=scores))
+        return bool(scores)
+    read = read_label(text, reasons=[reason.code for reason in load_reasons()])
+    if read is not None:
+        said = {"label": read.verdict, "reason": read.reason, "comment": read.comment, "rater": rater}
+        taken.labels.append(Label.model_validate({"question_id": asked.question, "pair_id": pair, **said}))
+    return read is not None
+
+
+def keep(run: Path, taken: Taken, rater: Rater) -> None:
+    """Store what a judge said beside what it said before; of the same thing the latest counts."""
+    add_labels(run, taken.labels)
+    _merge(_file(run, rater, "ratings"), taken.ratings, Rating)
+    _merge(_file(run, rater, "comparisons"), taken.comparisons, DuelVerdict)
+
+
+def judges_of(run: Path) -> list[str]:
+    """Return the file names, without ending, of the judges of a run."""
+    return sorted({path.name.rsplit(".", 2)[0] for path in (run / FOLDER).glob("*.*.jsonl")})
+
+
+def load_ratings(run: Path, judge: str) -> list[Rating]:
+    return _load(run / FOLDER / f"{judge}.ratings.jsonl", Rating)
+
+
+def load_comparisons(run: Path, judge: str) -> list[DuelVerdict]:
+    return _load(run / FOLDER / f"{judge}.comparisons.jsonl", DuelVerdict)
+
+
+def _file(run: Path, rater: Rater, kind: str) -> Path:
+    return run / FOLDER / f"{file_name(rater).removesuffix('.jsonl')}.{kind}.jsonl"
+
+
+def _load(path: Path, record: type[Kept]) -> list[Kept]:
+    if not path.is_file():
+        return []
+    records = []
+    for number, line in numbered_lines(path):
+        try:
+            records.append(record.model_validate_json(line))
+        except ValidationError as error:
+            raise BadData(f"{path}:{number}: {error.errors()[0]['msg']}. Remove the line, and import again.") from error
+    return records
+
+
+def _merge(path: Path, records: Sequence[Rating | DuelVerdict], record: type[Rating] | type[DuelVerdict]) -> None:
+    if not records:
+        return
+    merged = {item.key: item for item in (*_load(path, record), *records)}
+    with writing(path, "Make the run's folder writable."):
+        replace_text(path, as_lines(item.model_dump() for item in merged.values()))

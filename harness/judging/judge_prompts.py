@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
-from typing import Any, Literal
+from typing import Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from bot import BadData, data_folder
-from harness.labelling.reasons import load_reasons
-from harness.labels import Item
+from harness.files import Record, read_record
+from harness.labelling.labels import Item, load_reasons
+from harness.labelling.queues import Kinds, items_to_label
+from harness.labelling.session import shown_answers
+from harness.running.outcomes import Outcome
+from harness.running.run import load_outcomes
 
-Mode = Literal["label", "rate", "compare"]
+JudgeMode = Literal["label", "rate", "compare"]
 Order = Literal["ab", "ba"]
 ORDERS: tuple[Order, ...] = ("ab", "ba")
 HIGHEST = 5
 LANGUAGES = {"de": "German", "en": "English"}
 
 
-class _Edge(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Aspect(_Edge):
+class Aspect(Record):
     """Something a judge scores from 0 to `HIGHEST`."""
 
     id: str = Field(pattern=r"^[a-z][a-z-]*$")
@@ -36,12 +34,12 @@ class Aspect(_Edge):
     text: str = Field(min_length=1)
 
 
-class Instructions(_Edge):
+class Instructions(Record):
     """How judges are told to judge."""
 
     system: str
     aspects: tuple[Aspect, ...] = Field(min_length=1)
-    tasks: dict[Mode, str]
+    tasks: dict[JudgeMode, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +76,7 @@ class Duel:
 def load_instructions() -> Instructions:
     """Read aspects and tasks from `vignettes/judge/judge.yaml`; raise BadData when it is broken."""
     path = data_folder("vignettes") / "judge" / "judge.yaml"
-    try:
-        return Instructions.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, yaml.YAMLError, ValidationError) as error:
-        raise BadData(f"{path} holds no instructions for judges ({str(error).splitlines()[0]}). Mend it.") from error
+    return read_record(path, Instructions, f"{path} holds no instructions for judges ({{reason}}). Mend it.")
 
 
 def item_prompts(
@@ -133,19 +128,52 @@ def _system(told: Instructions, language: str) -> str:
     return Template(told.system).substitute(language=LANGUAGES.get(language, language))
 
 
-def as_batch_line(prompt: JudgePrompt, *, model: str, temperature: float | None) -> dict[str, Any]:
-    """Return the request as one line of an OpenAI Batch input file."""
-    body: dict[str, Any] = {"model": model, "messages": prompt.messages}
-    if temperature is not None:
-        body["temperature"] = temperature
-    return {"custom_id": prompt.id, "method": "POST", "url": "/v1/chat/completions", "body": body}
+def plan(run: Path, mode: JudgeMode, *, beside: Path | None, items: Kinds, catalog: str) -> list[JudgePrompt]:
+    """Return the prompts of a mode.
+
+    Args:
+        run: Folder of the run.
+        mode: ``compare`` takes questions that both runs answered differently; ``rate`` with `beside` both answers.
+        beside: Folder of another run of the suite.
+        items: Which answers.
+        catalog: Where the texts are.
+
+    Raises:
+        BadData: There is nothing to judge, or no run to compare with.
+    """
+    outcomes = load_outcomes(run)
+    ours = items_to_label(run, outcomes, items)
+    theirs = _others(ours, outcomes, beside, items)
+    if mode == "compare":
+        if beside is None:
+            raise BadData("A comparison needs two runs. Give the other one with `--beside RUN`.")
+        duels = _duels(ours, theirs)
+        prompts = duel_prompts(duels, shown_answers([*ours, *theirs], outcomes, catalog), outcomes[0].lang)
+    else:
+        both = list(dict.fromkeys((*ours, *theirs)))
+        prompts = item_prompts(mode, both, shown_answers(both, outcomes, catalog), outcomes[0].lang)
+    if not prompts:
+        raise BadData(f"{run} holds nothing to judge. Choose other answers with `--items`, or another run.")
+    return prompts
 
 
-def write_judge_prompts(prompts: Sequence[JudgePrompt], out: Path, *, model: str, temperature: float | None) -> None:
-    """Write a Batch input file; raise BadData when it cannot be written."""
-    lines = (as_batch_line(prompt, model=model, temperature=temperature) for prompt in prompts)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
-    except OSError as error:
-        raise BadData(f"{out} cannot be written ({error.strerror}). Choose another file with `--out`.") from error
+def _others(ours: Sequence[Item], outcomes: Sequence[Outcome], beside: Path | None, items: Kinds) -> list[Item]:
+    """Return what the run beside showed for questions of this run: the novel ones, and those asked of ours."""
+    if beside is None:
+        return []
+    wanted = {item.outcome.id for item in ours} | {o.id for o in outcomes if o.kind == "novel" and items != "ambiguous"}
+    text = {outcome.id: outcome for outcome in outcomes}
+    return [
+        Item(text[other.id], other.answered_with)
+        for other in load_outcomes(beside)
+        if other.id in wanted and other.answered_with is not None and other.text == text[other.id].text
+    ]
+
+
+def _duels(ours: Sequence[Item], theirs: Sequence[Item]) -> list[Duel]:
+    shown = {item.outcome.id: item.pair_id for item in theirs}
+    return [
+        Duel(item.outcome.id, item.outcome.text, item.pair_id, shown[item.outcome.id])
+        for item in ours
+        if shown.get(item.outcome.id, item.pair_id) != item.pair_id
+    ]

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.labels import Label, NovelScore, Verdicts, load_labels, score_novel
-from harness.run import Outcome
-from harness.score import Score, score
+from harness.labelling.labels import Label, NovelScore, Verdicts, load_labels, score_novel
+from harness.running.outcomes import Outcome
+from harness.scoring.score import Score, score
 
-Kind = Literal["person", "model"]
+RaterKind = Literal["person", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Rescored:
         labels: The files, with their hashes.
     """
 
-    kind: Kind
+    kind: RaterKind
     raw: Score | None
     after: Score | None
     novel: NovelScore
@@ -80,7 +80,7 @@ class Rescored:
         }
 
 
-def rescore(outcomes: Sequence[Outcome], files: Sequence[Path], *, kind: Kind) -> Rescored:
+def rescore(outcomes: Sequence[Outcome], files: Sequence[Path], *, kind: RaterKind) -> Rescored:
     """Score outcomes by the labels in these files.
 
     An answer that raters call correct is right, whatever its id; partially correct and incorrect ones are wrong. What

@@ -20,7 +20,6 @@ Signs = NDArray[np.int64]
 Measure = Literal["agreement", "kappa"]
 Subset = tuple[int, ...]
 Search = Callable[["Preferences", Measure], Subset]
-
 MOST = 11  # the paper's limit; 2**11 subsets
 SIGNS = (-1, 0, 1)
 

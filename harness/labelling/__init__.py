@@ -1,1 +1,5 @@
-"""Terminal and files of raters: queues, labelling, adjudication, exchange with other tools."""
+"""What raters say of answers: labels and verdicts, what needs people, queues, and sessions at the terminal.
+
+From outside: `Label`, `Verdicts`, `load_labels`, `label_files`, `judge_all`, `items_to_label`, `label_in_terminal`.
+Imports `running`.
+"""

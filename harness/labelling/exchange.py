@@ -10,22 +10,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import ValidationError, field_validator
 
 from bot import BadData
-from harness.labelling.files import ADJUDICATOR, open_rater_file
-from harness.labelling.reasons import check_reason
-from harness.labels import Item, Label, Rater, Verdict
+from harness.files import Record, as_lines, first_fault, writing
+from harness.labelling.labels import Item, Label, Rater, Verdict, check_reason
+from harness.labelling.rater_files import ADJUDICATOR, open_rater_file
 
 LABEL_FIELDS = ("item_id", "rater_id", "label", "reason", "comment", "time")
 ITEM_FIELDS = ("item_id", "question", "answer")
 KINDS = ("person", "model", ADJUDICATOR)
 
 
-class LongRow(BaseModel):
+class LongRow(Record):
     """One label as other tools see it; unknown columns are refused, lest a misspelt one be lost."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     item_id: str
     rater_id: str
@@ -78,7 +76,7 @@ def write_items(items: Sequence[Item], answers: Mapping[str, str], out: Path) ->
     """Write what is to be labelled to a .csv or .jsonl file."""
     rows = [
         {
-            "item_id": item_id(item.outcome.id, item.pair_id),
+            "item_id": item_id(*item.key),
             "question": item.outcome.text,
             "answer": answers[item.pair_id],
         }
@@ -95,12 +93,9 @@ def _write(rows: Sequence[Mapping[str, str]], fields: Sequence[str], out: Path) 
         writer.writerows(rows)
         text = stream.getvalue()
     else:
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        text = as_lines(rows)
+    with writing(out):
         out.write_bytes(text.encode())
-    except OSError as error:
-        raise BadData(f"{out} cannot be written ({error.strerror}). Choose another file with `--out`.") from error
 
 
 def _is_csv(path: Path) -> bool:
@@ -158,9 +153,8 @@ def _label(row: dict[str, Any], where: str, known: Collection[str]) -> Label:
     try:
         long = LongRow.model_validate(row)
     except ValidationError as error:
-        first = error.errors()[0]
-        column = ".".join(str(step) for step in first["loc"]) or "row"
-        raise BadData(f"{where}: {column}: {first['msg']}. Columns: {', '.join(LABEL_FIELDS)}.") from error
+        fault = first_fault(error, "row")
+        raise BadData(f"{where}: {fault}. Columns: {', '.join(LABEL_FIELDS)}.") from error
     question, hash_, pair = long.item_id.rpartition("#")
     if not hash_ or question not in known or not pair:
         raise BadData(f"{where}: the run has no item {long.item_id!r}. `klartext harness labels items` writes the ids.")

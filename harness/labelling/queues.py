@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from itertools import combinations, cycle
 from pathlib import Path
 from random import Random
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from bot import BadData
-from harness.judging.automatic import load_ambiguous
-from harness.labelling.files import file_name
-from harness.labels import Item, Rater
-from harness.run import Outcome
+from harness.files import Record, as_lines, numbered_lines, writing
+from harness.labelling.ambiguous import load_ambiguous
+from harness.labelling.labels import Item, Rater
+from harness.labelling.rater_files import file_name
+from harness.running.outcomes import Outcome
 
 QUEUES = "queues"
 Kinds = Literal["novel", "ambiguous", "all"]
 
 
-class Assigned(BaseModel):
+class Assigned(Record):
     """One line of a queue. It says nothing of why the item is in it: raters are blind to that too."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     question_id: str
     pair_id: str
@@ -45,7 +43,7 @@ def items_to_label(run: Path, outcomes: Sequence[Outcome], kinds: Kinds = "all")
 def shuffled(items: Sequence[Item], rater: str) -> list[Item]:
     """Return items in this rater's own order: raters tire at different items, and cannot compare notes by number."""
     seed = int.from_bytes(hashlib.sha256(rater.encode()).digest()[:8], "big")
-    ordered = sorted(items, key=lambda item: (item.outcome.id, item.pair_id))
+    ordered = sorted(items, key=lambda item: item.key)
     Random(seed).shuffle(ordered)
     return ordered
 
@@ -80,14 +78,10 @@ def write_queues(run: Path, queues: dict[str, list[Item]]) -> list[Path]:
     existing = [file for file in files.values() if file.exists()]
     if existing:
         raise BadData(f"{existing[0]} exists. Delete it to assign anew; labels already given are kept.")
-    try:
-        for rater, file in files.items():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            lines = (Assigned(question_id=item.outcome.id, pair_id=item.pair_id) for item in queues[rater])
-            text = "".join(json.dumps(line.model_dump(), ensure_ascii=False) + "\n" for line in lines)
-            file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadData(f"{run / QUEUES} cannot be written ({error.strerror}).") from error
+    for rater, file in files.items():
+        lines = ({"question_id": item.outcome.id, "pair_id": item.pair_id} for item in queues[rater])
+        with writing(file, "Make the run's folder writable."):
+            file.write_text(as_lines(lines), encoding="utf-8")
     return list(files.values())
 
 
@@ -104,9 +98,7 @@ def queue_of(run: Path, outcomes: Sequence[Outcome], rater: str) -> list[Item]:
         return [*shuffled(novel, rater), *shuffled(others, rater)]  # of a poor system hundreds may be ambiguous
     by_id = {outcome.id: outcome for outcome in outcomes}
     items = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(file):
         try:
             assigned = Assigned.model_validate_json(line)
             items.append(Item(by_id[assigned.question_id], assigned.pair_id))

@@ -1,4 +1,4 @@
-"""A session of labelling: each label is stored before the next item is shown; undo, skip, and go on another day."""
+"""A session of labelling or adjudication: each label is stored before the next item is shown; undo, skip, go on."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Literal
 
 from rich.console import Console
 
 from bot import BadData, load_catalog, locate
-from harness.labelling.files import RaterFile, open_rater_file
-from harness.labelling.keys import open_keyboard
+from harness.labelling.labels import Item, Label, Rater, Verdicts, label_files, load_labels, now
 from harness.labelling.queues import queue_of
-from harness.labelling.screen import Asker, Given, LineAsker, TerminalAsker, View
-from harness.labels import Item, Label, Rater, Verdicts, label_files, load_labels, now
-from harness.run import Outcome, load_outcomes
+from harness.labelling.rater_files import RaterFile, open_rater_file
+from harness.labelling.screen import Given, ItemAsker, LineAsker, TerminalAsker, View, open_keyboard
+from harness.running.outcomes import Outcome
+from harness.running.run import load_outcomes
 
 Make = Callable[[Item, Given], Label]
 Shown = Mapping[str, str]
@@ -37,7 +38,7 @@ class Session:
     skipped: list[Item] = field(default_factory=list)
     back: list[Item] = field(default_factory=list)  # skipped since the last label, for undo
 
-    def run(self, asker: Asker) -> None:
+    def run(self, asker: ItemAsker) -> None:
         """Ask until nothing is left or the rater ends."""
         note = ""
         while True:
@@ -70,7 +71,7 @@ class Session:
         if not self.own.labels:
             return "There is nothing to undo."
         last = self.own.labels[-1].item
-        again = next((item for item in self.items if (item.outcome.id, item.pair_id) == last), None)
+        again = next((item for item in self.items if item.key == last), None)
         if again is None:
             return "Your last label is of an item outside this queue, and stays."
         self.own.undo()
@@ -79,7 +80,7 @@ class Session:
 
     def _view(self, item: Item, note: str) -> View:
         done = len(self.items) - len(self.todo) - len(self.skipped)
-        labels = self.labels.get((item.outcome.id, item.pair_id), ())
+        labels = self.labels.get(item.key, ())
         return View(self.rater, done, len(self.items), item.outcome.text, self.answers[item.pair_id], labels, note)
 
 
@@ -98,7 +99,7 @@ def label_in_terminal(run: Path, *, rater: str, catalog: str, console: Console |
     answers = shown_answers(items, outcomes, catalog)
     with open_rater_file(run, person) as own:
         given = Verdicts([label for label in load_labels(label_files(run)) if label.rater == person])
-        todo = [item for item in items if given.label_of(person.id, item.outcome.id, item.pair_id) is None]
+        todo = [item for item in items if given.label_of(person.id, *item.key) is None]
         if not todo:
             console.print("Nothing left to label.")
             return
@@ -138,7 +139,7 @@ def converse(session: Session, console: Console) -> None:
 
 
 @contextmanager
-def _asker(console: Console) -> Iterator[Asker]:
+def _asker(console: Console) -> Iterator[ItemAsker]:
     with open_keyboard() as keyboard:
         if keyboard is None or not console.is_terminal:
             yield LineAsker(console)
@@ -160,3 +161,54 @@ def checked_name(name: str) -> str:
     if not name.strip() or not name.isprintable():
         raise BadData(f"{name!r} is no name for a rater. Give one with `--rater`.")
     return name
+
+
+def disputed_items(outcomes: list[Outcome], verdicts: Verdicts) -> list[Item]:
+    """Return what was shown and is disputed, in the order of the run."""
+    return [
+        Item(outcome, outcome.answered_with)
+        for outcome in outcomes
+        if outcome.answered_with is not None and verdicts.of(outcome.id, outcome.answered_with) == "disputed"
+    ]
+
+
+def adjudicate_in_terminal(
+    run: Path, *, rater: str, catalog: str, suite: str = "", console: Console | None = None
+) -> None:
+    """Show what raters of this run differ on; each decision is stored before the next item is shown.
+
+    Args:
+        run: Folder of the run.
+        rater: Who decides: none of those who labelled the items.
+        catalog: Where the answers are.
+        suite: Whose shipped labels count too.
+        console: Where to show it.
+
+    Raises:
+        BadData: The person labelled all the disputed items, or a file cannot be used.
+    """
+    console = console or Console(highlight=False)
+    person = Rater(kind="person", name=checked_name(rater))
+    outcomes = load_outcomes(run)
+    labels = load_labels(label_files(run, suite))
+    verdicts = Verdicts([label for label in labels if (label.role, label.rater) != ("adjudication", person)])
+    disputed = disputed_items(outcomes, verdicts)
+    items = [item for item in disputed if verdicts.label_of(person.id, *item.key) is None]
+    if disputed and not items:
+        raise BadData(f"{rater!r} labelled all {len(disputed)} disputed items. Let a third person decide: `--rater`.")
+    answers = shown_answers(items, outcomes, catalog)
+    with open_rater_file(run, person, adjudicator=True) as own:
+        decided = {label.item for label in own.labels}
+        todo = deque(item for item in items if item.key not in decided)
+        if not todo:
+            console.print("Raters differ on nothing that is left to decide.")
+            return
+        seen = {item.key: _mixed(item, verdicts) for item in items}
+        converse(Session(rater, items, todo, answers, own, labels_by(person, "adjudication"), seen), console)
+
+
+def _mixed(item: Item, verdicts: Verdicts) -> tuple[Label, ...]:
+    """Return the labels in an order that tells nothing of who gave which, the same at each visit."""
+    labels = list(verdicts.deciding(*item.key))
+    Random(f"{item.outcome.id} {item.pair_id}").shuffle(labels)
+    return tuple(labels)

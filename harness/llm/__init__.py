@@ -13,8 +13,7 @@ endpoint: `Model` is a Protocol.
 
 from harness.llm.budget import BudgetReached
 from harness.llm.contract import Completion, Message, Model, ModelCall, Request, Terms, Usage
-from harness.llm.opening import open_model
-from harness.llm.replay import MissingRecord
+from harness.llm.opening import MissingRecord, open_model
 
 __all__ = [
     "BudgetReached",

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from math import ceil
 
 from bot import BadData, UserFixable
-from harness.llm.contract import Message, ModelCall, Terms, Usage
+from harness.llm.contract import Message, ModelCall, Terms, Usage, most_input_tokens
 from harness.llm.prices import Price, PriceTable
-from harness.llm.reading import most_input_tokens
 from harness.llm.store import AnswerStore
 
 _NANOS = 1_000_000_000

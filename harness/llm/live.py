@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,18 +13,44 @@ from queue import SimpleQueue
 import httpx2
 import openai
 
-from harness.llm.asking import Asker, Ended, NothingLeft
-from harness.llm.background import Background, background_loop
+from harness.llm.asking import Ended, Fault, NothingLeft, RequestSender, explain
 from harness.llm.budget import Budget, BudgetReached
 from harness.llm.contract import Completion, ModelCall, Request, Terms, key_of
-from harness.llm.faults import Fault, explain
 from harness.llm.prices import PriceTable
-from harness.llm.records import completion_of
-from harness.llm.store import AnswerStore, Record
+from harness.llm.store import AnswerStore, StoredAnswer, completion_of
 
 _HOPELESS_AT_FIRST = 3  # requests in a row without an answer, when none has been answered yet
 _HOPELESS = 10
 _CONNECT_S = 15.0
+
+
+@contextmanager
+def background_loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """Run a loop until the block is left; what still runs in it then is cancelled."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=_serve, args=(loop,), name="model requests", daemon=True)
+    thread.start()
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    async def wind_up() -> None:
+        left = asyncio.all_tasks(loop) - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        await loop.shutdown_asyncgens()
+        await loop.shutdown_default_executor()
+
+    try:
+        loop.run_forever()
+        loop.run_until_complete(wind_up())
+    finally:
+        loop.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +74,18 @@ class Books:
 class LiveModel:
     """Answers requests; see `harness.llm.contract.Model`."""
 
-    def __init__(self, endpoint: Endpoint, books: Books, terms: Terms, background: Background) -> None:
+    def __init__(self, endpoint: Endpoint, books: Books, terms: Terms, loop: asyncio.AbstractEventLoop) -> None:
         self._endpoint = endpoint
         self._books = books
         self._terms = terms
-        self._background = background
+        self._loop = loop
         self._client = openai.AsyncOpenAI(
             base_url=endpoint.url,
             api_key=endpoint.key,
             timeout=httpx2.Timeout(endpoint.call.timeout_s, connect=min(endpoint.call.timeout_s, _CONNECT_S)),
             max_retries=0,
         )
-        self._asker = Asker(self._client, endpoint.call, books.budget)
+        self._asker = RequestSender(self._client, endpoint.call, books.budget)
         self._failed_in_a_row = 0
         self._answered = 0
 
@@ -66,12 +93,12 @@ class LiveModel:
     @contextmanager
     def open(cls, endpoint: Endpoint, books: Books, terms: Terms) -> Iterator[LiveModel]:
         """Keep an event loop and connections for as long as the block lasts."""
-        with background_loop() as background:
-            model = cls(endpoint, books, terms, background)
+        with background_loop() as loop:
+            model = cls(endpoint, books, terms, loop)
             try:
                 yield model
             finally:
-                background.start(model._client.close()).result()
+                asyncio.run_coroutine_threadsafe(model._client.close(), loop).result()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -97,7 +124,7 @@ class LiveModel:
         return completion_of(record, request, self._endpoint.call, self._books.prices) if record else None
 
     def _ask_all(self, work: _Work) -> Iterator[Completion]:
-        running = self._background.start(self._run(work))
+        running = asyncio.run_coroutine_threadsafe(self._run(work), self._loop)
         try:
             while (completion := work.done.get()) is not None:
                 yield completion
@@ -142,7 +169,7 @@ class LiveModel:
         if held := self._held(key, request):
             return held
         answered = await self._asker.ask(request, key, ended)
-        record = Record(key, request.id, answered.asked, answered.response)
+        record = StoredAnswer(key, request.id, answered.asked, answered.response)
         if self._books.store:
             record = self._books.store.put(record)
         completion = completion_of(record, request, self._endpoint.call, self._books.prices)

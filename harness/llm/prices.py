@@ -1,24 +1,27 @@
-"""What calls cost: prices per million tokens, from a YAML file. Pure apart from reading that file."""
+"""What calls cost: prices per million tokens from a YAML file, and sums by whatever calls are labelled with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from bot import BadData
-from harness.llm.contract import Usage
+from harness.files import Record, first_fault, writing
+from harness.llm.contract import Completion, Request, Usage
 
 SHIPPED = Path(__file__).with_name("prices.yaml")
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Price(BaseModel):
+class Price(Record):
     """Prices of one model, per million tokens.
 
     Attributes:
@@ -28,8 +31,6 @@ class Price(BaseModel):
         batch: Factor under the Batch API.
         max_output_tokens: Longest answer it can give: the worst case for a budget without ``--max-tokens``.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     input: Money
     output: Money
@@ -44,10 +45,8 @@ class Price(BaseModel):
         return (cached + fresh + usage.output_tokens * self.output) / 1e6
 
 
-class PriceTable(BaseModel):
+class PriceTable(Record):
     """The file: prices by model name; a name may end in or hold ``*``, and the longest name that fits counts."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     currency: str = "USD"
     checked: date | None = None
@@ -71,8 +70,99 @@ def load_prices(path: Path | None) -> PriceTable:
     except yaml.YAMLError as error:
         raise BadData(f"{file} is no YAML. Give a price table with `--prices`.") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
         raise BadData(
-            f'{file} is no price table: {where}: {first["msg"]}. See "Price table" in docs/reference.md.'
+            f'{file} is no price table: {first_fault(error)}. See "Price table" in docs/reference.md.'
         ) from error
+
+
+@dataclass
+class Sum:
+    """Calls added up.
+
+    Attributes:
+        calls: How many.
+        input_tokens, output_tokens: Of all calls.
+        estimated: Calls whose tokens the endpoint did not count.
+        unpriced: Calls whose model has no price; they are missing in `cost`.
+        cost: In the price table's currency.
+        spent_now: The part of it that was not replayed.
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    estimated: int = 0
+    unpriced: int = 0
+    cost: float = 0.0
+    spent_now: float = 0.0
+
+    def add(self, usage: Usage, cost: float | None, *, replayed: bool) -> None:
+        """Count one call."""
+        self.calls += 1
+        self.input_tokens += usage.input_tokens
+        self.output_tokens += usage.output_tokens
+        self.estimated += usage.estimated
+        self.unpriced += cost is None
+        self.cost += cost or 0.0
+        self.spent_now += 0.0 if replayed else cost or 0.0
+
+
+@dataclass
+class Costs:
+    """The costs of a piece of work.
+
+    Attributes:
+        currency: Of the price table.
+        total: All calls.
+        by: Sums for each value of each label, for example ``by["vignette"]["low-health-literacy"]``.
+        calls: One entry per call, unless there are too many to list.
+    """
+
+    currency: str
+    lists_calls: bool = True
+    total: Sum = field(default_factory=Sum)
+    by: dict[str, dict[str, Sum]] = field(default_factory=dict)
+    calls: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, request: Request, completion: Completion) -> None:
+        """Count an answered request; one with a problem costs nothing that anybody knows of."""
+        if completion.usage is None:
+            return
+        usage, cost = completion.usage, completion.cost
+        sums = [self.by.setdefault(label, {}).setdefault(name, Sum()) for label, name in request.labels.items() if name]
+        for total in (self.total, *sums):
+            total.add(usage, cost, replayed=completion.replayed)
+        if not self.lists_calls:
+            return
+        call = {"id": request.id, **asdict(usage), "cost": cost, "replayed": completion.replayed}
+        self.calls.append({**call, "labels": {label: name for label, name in request.labels.items() if name}})
+
+    def as_json(self) -> dict[str, Any]:
+        by = {label: {name: asdict(total) for name, total in sums.items()} for label, sums in self.by.items()}
+        return {"currency": self.currency, "total": asdict(self.total), **by, "calls": self.calls}
+
+
+def add_up(currency: str, requests: Sequence[Request], completions: Iterable[Completion]) -> Costs:
+    """Return the costs of completions."""
+    costs = Costs(currency)
+    asked: Mapping[str, Request] = {request.id: request for request in requests}
+    for completion in completions:
+        costs.add(asked[completion.id], completion)
+    return costs
+
+
+def in_words(costs: Costs) -> str:
+    """Return one line for people."""
+    total = costs.total
+    tokens = f"{total.calls} answers: {total.input_tokens} tokens in, {total.output_tokens} out"
+    if total.estimated:
+        tokens += f" (estimated for {total.estimated})"
+    if total.unpriced:
+        return f"{tokens}; the price table has no price for {total.unpriced} of them (`--prices`)"
+    return f"{tokens}; {total.cost:.6g} {costs.currency}, {total.spent_now:.6g} of it spent now"
+
+
+def write_costs(costs: Costs, out: Path) -> None:
+    """Write the costs as JSON."""
+    with writing(out, "Choose another folder with `--suites`."):
+        out.write_text(json.dumps(costs.as_json(), indent=1) + "\n", encoding="utf-8")

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from bot import BadData
+from harness.llm.contract import Completion, ModelCall, Request, text_of, usage_of, was_cut
+from harness.llm.prices import PriceTable
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -29,7 +31,7 @@ _BUSY_S = 60.0  # another process may hold the file for as long as a commit take
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StoredAnswer:
     """An answer as it was kept.
 
     Attributes:
@@ -43,6 +45,22 @@ class Record:
     prompt_id: str
     asked: Mapping[str, Any]
     response: Mapping[str, Any]
+
+
+def completion_of(record: StoredAnswer, request: Request, call: ModelCall, prices: PriceTable) -> Completion:
+    """Return what a stored answer says to a request, at today's prices."""
+    usage = usage_of(record.response, request.messages)
+    price = prices.of(call.model)
+    return Completion(
+        id=request.id,
+        text=text_of(record.response) or "",
+        usage=usage,
+        cost=price.of(usage) if price else None,
+        replayed=True,
+        response=record.response,
+        key=record.key,
+        cut=was_cut(record.response),
+    )
 
 
 class AnswerStore:
@@ -67,14 +85,14 @@ class AnswerStore:
         finally:
             connection.close()
 
-    def get(self, key: str) -> Record | None:
+    def get(self, key: str) -> StoredAnswer | None:
         with self._lock:
             row = self._connection.execute(
                 "SELECT prompt_id, asked, response FROM answers WHERE key = ?", (key,)
             ).fetchone()
-        return Record(key, row[0], json.loads(row[1]), json.loads(row[2])) if row else None
+        return StoredAnswer(key, row[0], json.loads(row[1]), json.loads(row[2])) if row else None
 
-    def put(self, record: Record) -> Record:
+    def put(self, record: StoredAnswer) -> StoredAnswer:
         """Keep an answer and return the one that is kept: the first, if another process was faster."""
         row = (record.key, record.prompt_id, _json(record.asked), _json(record.response), datetime.now(UTC).isoformat())
         with self._transaction() as connection:
@@ -150,7 +168,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     """Make the tables, or check that they are ours, in one transaction: two processes may open a new store at once."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if _is_empty(connection):
+        if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall():
             for statement in filter(str.strip, _SCHEMA.split(";")):
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -181,10 +199,6 @@ def _connect_by_uri(path: Path, how: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    return not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
 
 
 def _require_ours(connection: sqlite3.Connection) -> None:

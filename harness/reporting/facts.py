@@ -1,25 +1,72 @@
-"""What a report says about a run, as data. Pure."""
+"""What a report says about a run, as data, with what its questions cost. Pure but for reading the file of costs."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot import measure
-from harness.advice import Advice, advise
-from harness.comparison import Comparison, Paired, Run, compare, is_right, pair_up
-from harness.confusions import Confusion, confusions, mistakes_of
-from harness.labels import Verdicts
-from harness.reporting.costs import Costs
-from harness.run import ERROR, Outcome
-from harness.score import Score, Summary, summarise
+from bot import BadData, measure
+from harness.advice.advice import Advice, advise
+from harness.labelling.labels import Verdicts
+from harness.running.outcomes import ERROR, Outcome
+from harness.running.results import Run
+from harness.scoring.comparison import Comparison, Paired, compare, is_right, pair_up
+from harness.scoring.confusions import Confusion, confusions, mistakes_of
+from harness.scoring.score import Score, Summary, summarise
+
+COSTS = "costs.json"
 
 
-class Targets(Protocol):
+class _Edge(BaseModel):
+    # The file says much more: tokens, single calls.
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Spent(_Edge):
+    """Calls added up; `cost` in the currency of the price table."""
+
+    cost: float = Field(ge=0, allow_inf_nan=False)
+
+
+class RunCosts(_Edge):
+    """Money spent.
+
+    Attributes:
+        currency: Such as ``USD``.
+        total: On everything.
+        vignette: By vignette.
+        pair: By pair.
+    """
+
+    currency: str = Field(min_length=1, max_length=10)
+    total: Spent
+    vignette: dict[str, Spent] = {}
+    pair: dict[str, Spent] = {}
+
+
+def load_costs(run: Path, file: Path | None) -> RunCosts | None:
+    """Read what a run's questions cost, from `file` or ``costs.json`` in its folder; None when nobody wrote it.
+
+    Raises:
+        BadData: The file is missing or not understood.
+    """
+    path = file or run / COSTS
+    if file is None and not path.is_file():
+        return None
+    try:
+        return RunCosts.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        raise BadData(f"{path} does not say what the questions cost ({first}). Give another with `--costs`.") from error
+
+
+class ReadingTargets(Protocol):
     """Ranges in which a vignette's questions should lie."""
 
     @property
@@ -43,13 +90,13 @@ class Context:
 
     verdicts: Verdicts
     answers: Mapping[str, str] = field(default_factory=dict)
-    targets: Mapping[str, Targets] = field(default_factory=dict)
-    costs: Costs | None = None
+    targets: Mapping[str, ReadingTargets] = field(default_factory=dict)
+    costs: RunCosts | None = None
     stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PairCell:
     """Questions about one pair in one vignette: how many, and how many were answered with the right pair."""
 
     n: int
@@ -108,7 +155,7 @@ class Reading:
     words: Quartiles
     ease: Quartiles
     answers: Quartiles | None
-    targets: Targets | None
+    targets: ReadingTargets | None
     outside: tuple[str, ...]
 
 
@@ -134,14 +181,14 @@ class Facts:
     run: Run
     summary: Summary
     advice: Advice
-    cells: dict[tuple[str, str], Cell]
+    cells: dict[tuple[str, str], PairCell]
     confused: tuple[Confusion, ...]
     curve: tuple[CurvePoint, ...]
     now: CurvePoint | None
     reading: tuple[Reading, ...]
     comparison: Comparison | None
     by_pair: tuple[Paired, ...]
-    costs: Costs | None
+    costs: RunCosts | None
     stale: bool
 
     @property
@@ -181,11 +228,11 @@ def facts_of(run: Run, baseline: Run | None, context: Context) -> Facts:
     )
 
 
-def _cells(scored: Sequence[Outcome]) -> dict[tuple[str, str], Cell]:
+def _cells(scored: Sequence[Outcome]) -> dict[tuple[str, str], PairCell]:
     found: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for outcome in scored:
         found[outcome.pair_id or "", outcome.vignette].append(bool(outcome.right))
-    return {key: Cell(len(rights), sum(rights)) for key, rights in found.items()}
+    return {key: PairCell(len(rights), sum(rights)) for key, rights in found.items()}
 
 
 def _curve(scored: Sequence[Outcome]) -> tuple[tuple[CurvePoint, ...], CurvePoint | None]:
@@ -212,7 +259,9 @@ def _reading(outcomes: Sequence[Outcome], context: Context) -> list[Reading]:
     return [_reading_of(name, group, ease, context.targets.get(name)) for name, group in groups.items()]
 
 
-def _reading_of(name: str, group: Sequence[Outcome], answers: Mapping[str, float], targets: Targets | None) -> Reading:
+def _reading_of(
+    name: str, group: Sequence[Outcome], answers: Mapping[str, float], targets: ReadingTargets | None
+) -> Reading:
     found = [measure(outcome.text, outcome.lang) for outcome in group]
     shown = [answers[o.answered_with] for o in group if o.answered_with is not None and o.answered_with in answers]
     outside = (

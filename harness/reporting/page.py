@@ -1,10 +1,13 @@
-"""One self-contained HTML page about a run: nothing is loaded from anywhere, all is readable without scripts."""
+"""One self-contained HTML page about a run: nothing is loaded from anywhere, all is readable without scripts.
+
+Behind its numbers is the list of questions: each row carries the marks by which numbers find it.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,12 +15,131 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from harness.reporting.charts import advice, changes, confused, deciding, reading, strata
-from harness.reporting.facts import Facts, interval_of
-from harness.reporting.parts import Cell, Figure, Places, percent
-from harness.reporting.questions import groups_of
+from bot import MAX_CHARACTERS
+from harness.reporting import accuracy_charts, advice_charts, reading_charts
+from harness.reporting.drawing import Cell, Figure, Places, name_of, percent
+from harness.reporting.facts import Facts, interval_of, result_of
+from harness.running.outcomes import ERROR, Outcome
 
+MOST = 5_000  # questions on a page; of larger runs, those that were not answered right come first
 TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """One question.
+
+    Attributes:
+        text, lang: Of the question.
+        result: What became of it, in words.
+        shown: The pairs that were shown or offered.
+        first: The first candidate.
+        score: Its score.
+        before: What the baseline made of it; empty without one.
+        marks: By which numbers find it.
+    """
+
+    text: str
+    lang: str
+    result: str
+    shown: str
+    first: str
+    score: float
+    before: str
+    marks: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionGroup:
+    """The questions about a pair in a vignette.
+
+    Attributes:
+        id: Where links lead.
+        title: What it holds.
+        rows: Its questions.
+        first_of: Anchor of the vignette, in its first group; else empty.
+    """
+
+    id: str
+    title: str
+    rows: tuple[QuestionRow, ...]
+    first_of: str
+
+
+def groups_of(facts: Facts, places: Places) -> tuple[list[QuestionGroup], int]:
+    """Return the questions by vignette and pair, and how many are left out since there are too many."""
+    outcomes = sorted(facts.run.outcomes, key=lambda o: bool(o.right))[:MOST]
+    before = {now.id: was for was, now in facts.comparison.common} if facts.comparison else {}
+    outside = {id_ for one in facts.reading for id_ in one.outside}
+    last = len(places.pairs)  # what has no right pair comes last
+    cells: dict[tuple[int, int], list[Outcome]] = {}
+    for outcome in outcomes:
+        pair = places.pairs.get(outcome.pair_id, last) if outcome.pair_id else last
+        cells.setdefault((places.vignettes[outcome.vignette], pair), []).append(outcome)
+    seen: set[int] = set()
+    groups = []
+    for (vignette, pair), found in sorted(cells.items()):
+        rows = tuple(_row(o, places, before.get(o.id), o.id in outside) for o in sorted(found, key=lambda o: o.id))
+        first = f"v{vignette}" if vignette not in seen else ""
+        seen.add(vignette)
+        groups.append(
+            QuestionGroup(f"c{vignette}-p{pair}" if pair < last else f"c{vignette}-n", _title(found), rows, first)
+        )
+    return groups, len(facts.run.outcomes) - len(outcomes)
+
+
+def _title(found: Sequence[Outcome]) -> str:
+    one = found[0]
+    about = one.pair_id or "without a right pair"
+    return f"{name_of(one.vignette)} · {about}"
+
+
+def _row(outcome: Outcome, places: Places, before: Outcome | None, outside: bool) -> QuestionRow:
+    shown = [outcome.answered_with] if outcome.answered_with else list(outcome.choices)
+    return QuestionRow(
+        text=outcome.text if len(outcome.text) <= MAX_CHARACTERS else f"{outcome.text[:MAX_CHARACTERS]} …",
+        lang=outcome.lang,
+        result=result_of(outcome),
+        shown=", ".join(shown) or outcome.error or "",
+        first=outcome.candidates[0] if outcome.candidates else "",
+        score=outcome.score,
+        before=result_of(before) if before else "",
+        marks=" ".join(_marks(outcome, places, before, outside=outside)),
+    )
+
+
+def _marks(outcome: Outcome, places: Places, before: Outcome | None, *, outside: bool) -> Iterable[str]:
+    yield f"v{places.vignettes[outcome.vignette]}"
+    if outcome.pair_id is not None and outcome.pair_id in places.pairs:
+        yield f"p{places.pairs[outcome.pair_id]}"
+    if outcome.decision == ERROR:
+        yield "failed"
+    if outcome.kind != "paraphrase":
+        yield "danger" if outcome.kind == "urgent" else "novel"
+    if outcome.decision not in (ERROR, "urgent") and outcome.candidates:
+        yield "open"
+    if outside:
+        yield "outside"
+    if outcome.right is not None:
+        yield from _scored(outcome, places.pairs, before)
+
+
+def _scored(outcome: Outcome, pairs: Mapping[str, int], before: Outcome | None) -> Iterable[str]:
+    yield "scored"
+    yield "right" if outcome.right else "missed"
+    if not outcome.right:
+        yield "wrong" if outcome.decision == "answered" else "silent"
+    if outcome.offered:
+        yield "offered"
+    if outcome.decision == "answered":
+        yield "answered"
+    if outcome.candidates:
+        yield "ranked"
+        yield "first" if outcome.top1 else "other"
+        if not outcome.top1 and outcome.candidates[0] in pairs:
+            yield f"t{pairs[outcome.candidates[0]]}"
+    if before is not None and before.right is not None and before.right != outcome.right:
+        yield "fixed" if outcome.right else "broken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +153,11 @@ class Tile:
 
 def render(facts: Facts, *, made: datetime) -> str:
     """Return the page."""
-    places = _places(facts)
+    # Number the pairs in the order of the heat map, then those that only came up as candidates.
+    named = {pair for one in facts.confused for pair in (one.first, one.second)}
+    named |= {o.candidates[0] for o in facts.run.outcomes if o.candidates}
+    named |= {row.name for row in facts.by_pair}
+    places = Places.of(facts.vignettes, [*facts.pairs, *sorted(named - set(facts.pairs))])
     groups, left_out = groups_of(facts, places)
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     environment = Environment(
@@ -60,14 +186,6 @@ def render(facts: Facts, *, made: datetime) -> str:
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
     )
-
-
-def _places(facts: Facts) -> Places:
-    """Number the pairs in the order of the heat map, then those that only came up as candidates."""
-    named = {pair for one in facts.confused for pair in (one.first, one.second)}
-    named |= {o.candidates[0] for o in facts.run.outcomes if o.candidates}
-    named |= {row.name for row in facts.by_pair}
-    return Places.of(facts.vignettes, [*facts.pairs, *sorted(named - set(facts.pairs))])
 
 
 def _system(facts: Facts) -> str:
@@ -101,23 +219,23 @@ def _tiles(facts: Facts) -> Iterator[Tile]:
 
 def _figures(facts: Facts, places: Places) -> Iterator[Figure]:
     found = (
-        strata.accuracy(facts, places),
-        changes.by_vignette(facts, places),
-        strata.heat_map(facts, places),
-        changes.by_pair(facts, places),
-        confused.confusion(facts, places),
-        deciding.risk_coverage(facts),
-        reading.readability(facts, places),
-        reading.cost(facts, places),
+        accuracy_charts.accuracy(facts, places),
+        accuracy_charts.by_vignette(facts, places),
+        accuracy_charts.heat_map(facts, places),
+        accuracy_charts.by_pair(facts, places),
+        advice_charts.confusion(facts, places),
+        advice_charts.risk_coverage(facts),
+        reading_charts.readability(facts, places),
+        reading_charts.cost(facts, places),
     )
     yield from (figure for figure in found if figure is not None)
 
 
 def _advice(facts: Facts, places: Places) -> Iterator[Figure]:
     found = (
-        advice.confused_pairs(facts, places),
-        advice.strata(facts, places),
-        advice.weak(facts, places),
-        deciding.thresholds(facts, places),
+        advice_charts.confused_pairs(facts, places),
+        advice_charts.weak_strata(facts, places),
+        advice_charts.weak(facts, places),
+        advice_charts.thresholds(facts, places),
     )
     yield from (figure for figure in found if figure is not None)

@@ -10,14 +10,12 @@ from itertools import islice
 from typing import Literal, TypeVar
 
 from bot import Catalog
-from harness.judging.equivalence import Equivalence
-from harness.outcomes import ERROR, Outcome
-from harness.questions import Question
-from harness.systems import Failure, System
+from harness.patients.suites import Question
+from harness.running.outcomes import ERROR, Equivalence, Outcome
+from harness.systems.system import Failure, System
 
 CHUNK = 128  # questions that a system gets at once: the same everywhere, so that batches are, too
 MOST_FAILURES = 10  # in a row: then the system is down, and asking on would only mark every question as failed
-
 Placed = tuple[int, Question]  # a question and its place in the suite, from 0
 Row = tuple[int, Outcome]
 Encode = Callable[[Sequence[Row]], bytes]

@@ -1,19 +1,24 @@
-"""Outcomes as Parquet parts: a part is there as a whole or not at all, and no question is in two of them."""
+"""Outcomes as Parquet parts, counted by DuckDB: as much is in memory as there are vignettes and pairs, not questions.
+
+A part is there as a whole or not at all, and no question is in two of them.
+"""
 
 from __future__ import annotations
 
+import glob
 import io
 import os
+import tempfile
 import typing
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from bot import BadData, MissingExtra
-from harness.outcomes import ERROR, Outcome
+from bot import BadData, MissingExtra, usable_cores
 from harness.running.chunks import Format, Row
-from harness.tally import Tally
+from harness.running.outcomes import ERROR, Count, Outcome, Tally, Traits, in_order
 
 try:
     import pyarrow as pa
@@ -21,7 +26,52 @@ try:
 except ImportError as error:
     raise MissingExtra(feature="Storing outcomes as Parquet", extra="scale") from error
 
+try:
+    import duckdb
+except ImportError as error:
+    raise MissingExtra(feature="Reading Parquet outcomes", extra="scale") from error
+
+MEMORY = "400MB"  # what DuckDB may use before it writes to disk
+FETCH = 2048
+COLUMNS = 'vignette, kind, pair_id, decision, "right", offered, top1'
 PLACE = "place"  # of the question in the suite, from 0
+
+
+def tally_of(folder: Path) -> Tally:
+    """Count the outcomes in a folder of parts; raise BadData when they cannot be read."""
+    with _opened(folder) as (database, parts):
+        query = f"SELECT {COLUMNS}, count(*), min(place) FROM {parts} GROUP BY ALL"
+        found = database.execute(query).fetchall()
+    return in_order(Count(Traits(*row[:-2]), *row[-2:]) for row in found)
+
+
+def rows_of(folder: Path, *, where: str = "true") -> Iterator[dict[str, Any]]:
+    """Yield the rows of all parts in the order of the suite."""
+    with _opened(folder) as (database, parts):
+        found = database.execute(f"SELECT * FROM {parts} WHERE {where} ORDER BY place")
+        names = [column[0] for column in found.description or ()]
+        while rows := found.fetchmany(FETCH):
+            for row in rows:
+                yield dict(zip(names, row, strict=True))
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    """Yield a database in memory and the expression that stands for all parts."""
+    with tempfile.TemporaryDirectory() as spill:
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": MEMORY,
+            "threads": usable_cores(),
+            "temp_directory": spill,
+            "autoinstall_known_extensions": False,  # nothing is fetched at run time
+        }
+        with duckdb.connect(":memory:", config=settings) as database:
+            # Runs may have been continued by a release whose outcomes have more columns.
+            pattern = f"{glob.escape(str(folder))}/part-*.parquet".replace("'", "''")
+            try:
+                yield database, f"read_parquet('{pattern}', union_by_name = true)"
+            except duckdb.Error as error:
+                raise BadData(f"The outcomes in {folder} cannot be read. Run the suite again.") from error
 
 
 def _arrow_type(hint: Any) -> pa.DataType:
@@ -34,8 +84,14 @@ def _arrow_type(hint: Any) -> pa.DataType:
 
 
 _HINTS = typing.get_type_hints(Outcome)
+
+
 NAMES = tuple(field.name for field in fields(Outcome))
+
+
 _TUPLES = frozenset(name for name in NAMES if typing.get_origin(_HINTS[name]) is tuple)
+
+
 SCHEMA = pa.schema([(PLACE, pa.int64()), *((name, _arrow_type(_HINTS[name])) for name in NAMES)])
 
 
@@ -73,23 +129,19 @@ class ParquetStore:
         self._write(self.folder / f"part-{last + 1:06d}.parquet", payload)
 
     def outcomes(self) -> Iterator[Outcome]:
-        from harness.running.aggregate import rows_of  # DuckDB
 
         yield from map(decode, rows_of(self.folder))
 
     def novel(self) -> Iterator[Outcome]:
-        from harness.running.aggregate import rows_of
 
         for record in rows_of(self.folder, where="kind = 'novel'"):
             yield decode({**record, "text": "", "candidates": ()})
 
     def failed(self) -> Iterator[Outcome]:
-        from harness.running.aggregate import rows_of
 
         yield from map(decode, rows_of(self.folder, where=f"decision = '{ERROR}'"))
 
     def tally(self) -> Tally:
-        from harness.running.aggregate import tally_of
 
         return tally_of(self.folder)
 

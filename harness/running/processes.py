@@ -14,8 +14,7 @@ from multiprocessing.connection import wait
 
 from bot import Unreachable, usable_cores
 from harness.running.chunks import Batch, Placed
-from harness.running.crew import in_order, size_of
-from harness.running.recipe import Errand, Refused, ask_elsewhere
+from harness.running.recipe import Errand, Refused, ask_elsewhere, in_order, size_of
 
 # A process starts, imports and opens in the time in which another answers so many questions (2 s, 2.5 ms each).
 WORTH_A_PROCESS = 2000

@@ -1,23 +1,28 @@
-"""What another process needs to open the same system, and asks it there."""
+"""What another process needs to open the same system and to ask it there; batches come back in order."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
 from bot import BadData, Catalog, Settings, UserFixable
-from harness.running.chunks import Asking, Batch, Format, Placed
+from harness.running.chunks import CHUNK, Asking, Batch, Format, Placed, chunked
 from harness.running.store import encoder_of
-from harness.systems import InProcess, Opening, System
+from harness.systems.system import InProcess, Opening, System
 
 if TYPE_CHECKING:
-    from harness.external.file import SystemFile
+    from harness.systems.description import SystemFile
+
+
+MOST_CHUNKS = 8  # that a worker gets at once: 1,024 questions, also the outcomes of one Parquet part
+ROUNDS = 8  # every worker gets at least so many turns, so that none waits long for the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class Recipe:
             inside = InProcess.open(self.opening, self.language)
             yield inside, inside.assistant.catalog(self.language)
             return
-        from harness.external.opening import Traffic, open_described  # httpx and jsonpath, for those who ask elsewhere
+        from harness.systems.opening import Traffic, open_described  # httpx and jsonpath, for those who ask elsewhere
 
         with open_described(
             self.file,
@@ -93,6 +98,8 @@ class Refused:
 
 
 _KEPT: dict[str, tuple[Asking, ExitStack]] = {}
+
+
 _LOCK = threading.Lock()
 
 
@@ -134,3 +141,49 @@ def _require_same(found: dict[str, str], expected: dict[str, str]) -> None:
                 f"A worker's {key} is {found.get(key)!r}, but this run's is {value!r}. "
                 "Give the workers the same release, catalog and settings."
             )
+
+
+class Promised(Protocol):
+    """What a worker will bring."""
+
+    def result(self) -> Batch | Refused: ...
+
+
+def in_order(
+    questions: Iterable[Placed], submit: Callable[[list[Placed]], Promised], *, size: int, width: int
+) -> Iterator[Batch]:
+    """Yield batches as they are done, in order.
+
+    Args:
+        questions: To be asked.
+        submit: Gives questions to a worker.
+        size: Questions in one batch.
+        width: Batches under way at once, those that wait for an earlier one among them.
+
+    Raises:
+        BadData: A worker cannot ask.
+    """
+    under_way: deque[Promised] = deque()
+    for chunk in chunked(questions, size):
+        under_way.append(submit(chunk))
+        if len(under_way) >= width:
+            yield _batch(under_way.popleft())
+    while under_way:
+        yield _batch(under_way.popleft())
+
+
+def size_of(count: int, workers: int, *, outside: bool) -> int:
+    """Return how many of `count` questions a worker gets at once.
+
+    This assistant gets whole chunks, so that its batches are the same wherever it is asked. Systems outside get one
+    question at a time and may be slow: a worker's death costs all that it has under way.
+    """
+    fair = count // (ROUNDS * workers)
+    return max(1, min(CHUNK, fair)) if outside else CHUNK * max(1, min(MOST_CHUNKS, fair // CHUNK))
+
+
+def _batch(promised: Promised) -> Batch:
+    batch = promised.result()
+    if isinstance(batch, Refused):
+        raise BadData(batch.reason)
+    return batch

@@ -1,1 +1,4 @@
-"""Studies of the matcher: what `docs/accuracy.md` shows, and how to make it again."""
+"""What the matcher's data and parts are worth: learning curve, ablation, encoders, confusion (`docs/accuracy.md`).
+
+From outside: `Study`, `StudyTable` and one function a table. Imports `scoring`, `running` and `patients`.
+"""

@@ -1,30 +1,99 @@
-"""How accuracy grows with the number of variants a pair."""
+"""How accuracy grows with the number of variants a pair: catalogs with fewer of them are written, trained and asked."""
 
 from __future__ import annotations
 
+import json
+import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
-from bot import Assistant, Catalog, NearCopies
-from harness.run import accepted_pairs
-from harness.study.scoring import Measured, RememberingEncoder, Study, ask
-from harness.study.subset import Written, authors_of, in_turns, write_subset, written
-from harness.study.tables import StudyTable, mean_and_range
+from bot import Assistant, Catalog, NearCopies, Pair
+from harness.running.outcomes import accepted_pairs
+from harness.study.study import Measured, RememberingEncoder, Study, StudyTable, ask, mean_and_range
 
 ALL = None  # every variant there is
 MIN_AUTHORS = 2
-
 Size = int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A variant and who wrote it.
+
+    Attributes:
+        number: Of the variant within its pair.
+        text: Of the variant.
+        author: Profile or name of the author; empty when nobody is named.
+    """
+
+    number: int
+    text: str
+    author: str
+
+
+def written(pair: Pair) -> list[Written]:
+    """Return the variants of a pair with their authors."""
+    return [
+        Written(number, variant.text, (variant.by.profile or variant.by.name or "") if variant.by else "")
+        for number, variant in enumerate(pair.variants)
+    ]
+
+
+def authors_of(catalog: Catalog) -> tuple[str, ...]:
+    """Return the authors of a catalog's variants, in alphabetical order."""
+    return tuple(sorted({variant.author for pair in catalog.pairs for variant in written(pair)} - {""}))
+
+
+def in_turns(variants: Sequence[Written], rng: Generator) -> list[Written]:
+    """Return the variants in random order, authors taking turns: whatever is taken from the front is even over them."""
+    queues: dict[str, list[Written]] = defaultdict(list)
+    for number in rng.permutation(len(variants)):
+        queues[variants[number].author].append(variants[number])
+    authors = [list(queues)[number] for number in rng.permutation(len(queues))]
+    rounds = max(map(len, queues.values()), default=0)
+    return [queues[author][turn] for turn in range(rounds) for author in authors if turn < len(queues[author])]
+
+
+def write_subset(catalog: Catalog, kept: Mapping[str, Sequence[Written]], folder: Path) -> Path:
+    """Write a catalog that keeps only some variants; background and calibration questions are copied.
+
+    Args:
+        catalog: The whole.
+        kept: The variants of each pair, by pair id.
+        folder: To write; it must not exist.
+
+    Returns:
+        The folder.
+    """
+    pairs = []
+    for pair in catalog.pairs:
+        numbers = {variant.number for variant in kept.get(pair.id, ())}
+        variants = tuple(variant for number, variant in enumerate(pair.variants) if number in numbers)
+        pairs.append(pair.model_copy(update={"variants": variants}).model_dump(mode="json", exclude_none=True))
+    document = {"catalog": catalog.name, "language": catalog.language, "version": catalog.version, "pairs": pairs}
+    folder.mkdir(parents=True)
+    # JSON is YAML, and is written and read much faster.
+    (folder / catalog.path.name).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+    for beside in (f"background/{catalog.language}.yaml", f"calibration/{catalog.language}.jsonl"):
+        source = catalog.path.parent / beside
+        if source.is_file():
+            (folder / beside).parent.mkdir()
+            shutil.copyfile(source, folder / beside)
+    return folder
+
+
 Orders = Mapping[str, Sequence[Written]]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CurvePlan:
     """What is drawn.
 
     Attributes:
@@ -57,7 +126,7 @@ class Point:
 class LearningCurve:
     """Trains on catalogs with fewer variants, in a folder that is removed afterwards."""
 
-    def __init__(self, study: Study, plan: Plan, work: Path) -> None:
+    def __init__(self, study: Study, plan: CurvePlan, work: Path) -> None:
         self._study, self._plan, self._work = study, plan, work
         self._catalog = study.whole.catalog(study.language)
         self._encoder = RememberingEncoder(study.whole.encoder)
@@ -136,19 +205,10 @@ def unseen_questions(catalog: Catalog, unseen: frozenset[str]) -> list[tuple[str
     ]
 
 
-def learning_curve(study: Study, plan: Plan, progress: Callable[[], None] = lambda: None) -> StudyTable:
+def learning_curve(study: Study, plan: CurvePlan, progress: Callable[[], None] = lambda: None) -> StudyTable:
     """Measure the learning curve."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as work:
         points = LearningCurve(study, plan, Path(work)).points(progress)
-    return _table(study, plan, points)
-
-
-def steps(plan: Plan) -> int:
-    """Return how often `learning_curve` reports progress."""
-    return 1 + plan.draws * (2 * len(plan.sizes) + 1)
-
-
-def _table(study: Study, plan: Plan, points: Sequence[Point]) -> StudyTable:
     catalog = study.whole.catalog(study.language)
     authors = len(authors_of(catalog))
     note = (
@@ -169,6 +229,11 @@ def _table(study: Study, plan: Plan, points: Sequence[Point]) -> StudyTable:
         for point in points
     )
     return StudyTable(f"Learning curve ({study.language})", note, columns, rows, tuple(map(_figures, points)))
+
+
+def steps(plan: CurvePlan) -> int:
+    """Return how often `learning_curve` reports progress."""
+    return 1 + plan.draws * (2 * len(plan.sizes) + 1)
 
 
 def _figures(point: Point) -> dict[str, Any]:

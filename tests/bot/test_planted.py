@@ -18,8 +18,8 @@ import pytest
 from chromadb.config import Settings as ChromaSettings
 
 from bot import Assistant, Settings, UserFixable
-from bot.catalog import Catalog, load_catalog
-from bot.seal import KEY_BYTES, Seal, SealedFolder, derived_in
+from bot.catalog.catalog import Catalog, load_catalog
+from bot.private_files import KEY_BYTES, Seal, SealedFolder, derived_in
 from bot.testing import HashEncoder, write_small_catalog
 from tests.bot.web.serving import Server
 
@@ -229,7 +229,7 @@ def test_the_service_shows_approved_text_and_nothing_planted(
     approved_service: tuple[Server, Path], tmp_path: Path
 ) -> None:
     server, folder = approved_service
-    command = [sys.executable, "-c", "from bot.cli import main; main()", "answer", "--catalog", str(folder)]
+    command = [sys.executable, "-c", "from bot.commands.main import main; main()", "answer", "--catalog", str(folder)]
     environ = {**server._environ}
     subprocess.run(command, input=b"weh?\n", env=environ, check=True, capture_output=True)  # writes the copy
     _plant(_only(tmp_path / "data" / "catalogs"))

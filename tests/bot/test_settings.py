@@ -7,8 +7,7 @@ import platformdirs
 import pytest
 
 from bot import Settings, Unreachable, UserFixable
-from bot.retention import Retention
-from bot.settings import FhirAccess
+from bot.settings import FhirAccess, Retention
 
 
 def test_every_setting_has_a_variable() -> None:

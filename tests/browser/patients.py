@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.web.page.labels import load_labels
+from bot.web.page.rendering import load_labels
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
 
 LABELS = load_labels()
 

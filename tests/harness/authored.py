@@ -13,8 +13,7 @@ import yaml
 
 from bot import load_catalog
 from bot.testing import SMALL_PAIRS
-from harness.questions import Question, QuestionSource, Recording
-from harness.suite import Suite, load_suite, save_suite
+from harness.patients.suites import Question, QuestionSource, Recording, Suite, load_suite, save_suite
 
 TOPICS = {
     "pain": ["tut das Pressen weh", "sind Schmerzen normal", "ist die Aufnahme schmerzhaft", "spüre ich das Drücken"],

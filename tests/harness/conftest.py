@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from bot import Assistant, LanguageDetector, Response, locate
-from harness.cli import detector_of
-from harness.questions import Question, QuestionSource, Recording
-from harness.run import Outcome
-from harness.suite import Suite, load_suite, save_suite
+from harness.commands.generation import detector_of
+from harness.patients.suites import Question, QuestionSource, Recording, Suite, load_suite, save_suite
+from harness.running.outcomes import Outcome
 from tests.forking import Forking
 
 

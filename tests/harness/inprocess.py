@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
-from bot.cli import app, assemble
+from bot.commands.main import app, assemble
 
 
 def harness(*args: str | Path, environ: Mapping[str, str] | None = None) -> Result:

@@ -6,8 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.comparison import Run
-from harness.run import OUTCOMES, RUN, Outcome
+from harness.running.outcomes import Outcome
+from harness.running.results import Run
+from harness.running.run import RUN
+from harness.running.store import OUTCOMES
 
 HASH = "a" * 64
 

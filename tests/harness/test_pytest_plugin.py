@@ -20,8 +20,7 @@ import yaml
 
 from bot import Assistant
 from bot.settings import Settings
-from harness.questions import Question, Recording
-from harness.suite import save_suite
+from harness.patients.suites import Question, Recording, save_suite
 
 pytest_plugins = ["pytester"]
 

@@ -2,16 +2,16 @@
 
 from alembic import context
 
-from bot.adapters import sql_encryption, sql_interviews, sql_outbox, sql_presence, sql_probe
+from bot.adapters import sql_encryption, sql_outbox, sql_probe, sql_records
 from bot.adapters.sql_tables import Base
 
 # All modules with tables are loaded.
 TABLES = (
     Base,
     sql_outbox.OutboxRow,
-    sql_interviews.InterviewRow,
+    sql_records.InterviewRow,
     sql_encryption.TextKeyRow,
-    sql_presence.ServiceRow,
+    sql_encryption.ServiceRow,
     sql_probe.WriteProbeRow,
 )
 

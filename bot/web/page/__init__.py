@@ -1,1 +1,4 @@
-"""The page for patients: rendered here, complete without JavaScript, a little quicker with it."""
+"""The page for patients: rendered here, complete without JavaScript, a little quicker with it.
+
+Only `bot/web/app.py` imports it. Imports: talk, sentences, catalog, settings, and the limits of the service.
+"""

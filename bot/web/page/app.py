@@ -19,8 +19,7 @@ from bot.errors import Erased, Unreachable
 from bot.settings import Settings
 from bot.web.limits import MAX_BODY_BYTES
 from bot.web.page.handlers import Pages
-from bot.web.page.problems import PageProblem
-from bot.web.page.rendering import static_files
+from bot.web.page.rendering import PageProblem, static_files
 from bot.web.page.visit import Visit, read_visit
 
 log = logging.getLogger("klartext")

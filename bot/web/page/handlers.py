@@ -12,20 +12,19 @@ from http import HTTPStatus
 
 from starlette.responses import RedirectResponse, Response
 
-from bot.conversation import Message, Taken
+from bot.catalog.topics import Topic
 from bot.errors import NoSuchChoice, Reused
-from bot.links import Invitation, NotInvited, unseal
-from bot.matching.text import sanitise
 from bot.ports import FlagReason, StoredConversation, StoredFlag
-from bot.reception import Reception
+from bot.sentences.spelling import spelt
 from bot.settings import Settings
-from bot.spelling import spelt
-from bot.topics import Topic
+from bot.talk.conversation import Message, Taken
+from bot.talk.reception import Reception
+from bot.text import sanitise
 from bot.web.limits import RateLimit
+from bot.web.links import Invitation, NotInvited, unseal
 from bot.web.metrics import Metrics
 from bot.web.page.offers import offers
-from bot.web.page.problems import PageProblem
-from bot.web.page.rendering import Renderer
+from bot.web.page.rendering import PageProblem, Renderer
 from bot.web.page.views import Shown, Suggestion
 from bot.web.page.visit import LINK_S, Visit, drop, fresh_session, keep
 from bot.web.schemas import MAX_COMMENT, TURN_ID

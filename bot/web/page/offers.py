@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.conversation import Conversation, Stage
-from bot.reply import SENTENCES, Content, FormText, Interface, Reply
-from bot.web.page.labels import Labels
+from bot.sentences.reply import SENTENCES, Content, FormText, Interface, Reply
+from bot.talk.conversation import Conversation, Stage
+from bot.web.page.rendering import Labels
 
 YES_NO = ("yes", "no")
 # Sentences that ask for yes or no, and the words that fit.

@@ -1,20 +1,43 @@
-"""Templates and files of the page. Everything that is put into a template is escaped."""
+"""Templates, labels and files of the page, and errors as pages. Everything that is put into a template is escaped."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
-from bot.emergency_texts import Country, numbers
-from bot.spelling import is_swiss
-from bot.web.page.labels import Labels
+from bot.errors import BadData
+from bot.sentences.emergency_texts import Country, numbers
+from bot.sentences.spelling import is_swiss
 from bot.web.page.visit import Visit
+
+FOLDER = Path(__file__).parent / "texts"
+Labels = Mapping[str, str]
+
+
+def load_labels(folder: Path = FOLDER) -> dict[str, Labels]:
+    """Return the labels by language.
+
+    Raises:
+        BadData: A language lacks a key, or has one that the others lack.
+    """
+    found: dict[str, Labels] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        labels = yaml.safe_load(path.read_text(encoding="utf-8"))
+        first = next(iter(found.values()), labels)
+        odd = set(labels) ^ set(first)
+        if odd:
+            raise BadData(f"{path}: the keys {', '.join(sorted(odd))} are not in every language. Add or remove them.")
+        found[path.stem] = {key: str(value).strip() for key, value in labels.items()}
+    return found
+
 
 HERE = Path(__file__).parent
 TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
@@ -86,3 +109,19 @@ class Renderer:
             visit=visit,
         )
         return HTMLResponse(text, status)
+
+
+class PageProblem(Exception):
+    """An answer that is an error.
+
+    Attributes:
+        status: Of the answer.
+        sentence: Which label says it; default: that of the status.
+        wait_s: How long to wait before the next try.
+    """
+
+    def __init__(self, status: HTTPStatus, *, sentence: str = "", wait_s: float = 0.0) -> None:
+        super().__init__(status.phrase)
+        self.status = status
+        self.sentence = sentence or f"error_{int(status)}"
+        self.wait_s = wait_s

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.assistant import Assistant
-from bot.catalog import Pair
-from bot.conversation import Taken
-from bot.emergency_texts import numbers
+from bot.catalog.catalog import Pair
 from bot.errors import GuardViolation
 from bot.ports import FlagReason, StoredFlag
-from bot.reply import Content, ContentField, Entry, FormText, Interface, Part, Reply, content, guard
-from bot.web.page.labels import Labels
+from bot.sentences.emergency_texts import numbers
+from bot.sentences.reply import Content, ContentField, Entry, FormText, Interface, Part, Reply, content, guard
+from bot.talk.conversation import Taken
+from bot.web.page.rendering import Labels
 
 Kind = Literal["answer", "say", "ask", "hint", "entries", "quiet"]
 ASKS = frozenset({"question", "short"})

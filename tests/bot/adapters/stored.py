@@ -8,9 +8,8 @@ from pathlib import Path
 from sqlalchemy import inspect, text
 from sqlalchemy.engine import Engine
 
-from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_outbox import SqlOutbox
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.outbox_ports import Outgoing
 from bot.ports import Exchange, InterviewChange, StoredConversation, StoredFlag, StoredInterview, StoredTurn
 

@@ -13,7 +13,7 @@ import pytest
 
 from bot import Assistant
 from bot.adapters.chroma_index import ABANDONED_AFTER_S, ChromaStore, entry_id
-from bot.background import general_background
+from bot.matching.training import general_background
 from bot.ports import Entry, Vectors
 from bot.testing import HashEncoder, write_small_catalog
 

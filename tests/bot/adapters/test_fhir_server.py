@@ -22,7 +22,7 @@ from bot.adapters.fhir_server import HttpFhirServer
 from bot.errors import NotSent, UserFixable
 from bot.outbox_ports import Patience
 from bot.settings import FhirAccess
-from tests.bot.fhir_export.exports import NOW, mixed_export, outgoing
+from tests.bot.handover.exports import NOW, mixed_export, outgoing
 
 CAPABLE: dict[str, Any] = {
     "resourceType": "CapabilityStatement",

@@ -18,7 +18,7 @@ from bot.errors import MissingExtra, NotSent, UserFixable
 from bot.outbox_ports import Patience
 from bot.settings import FhirAccess
 from tests.bot.adapters.test_fhir_server import BUNDLE, DONE, scripted
-from tests.bot.token_endpoint import CLIENT, SECRET, TokenEndpoint, token_endpoint
+from tests.bot.handover.token_endpoint import CLIENT, SECRET, TokenEndpoint, token_endpoint
 
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
 RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)

@@ -11,9 +11,8 @@ import pytest
 from alembic import command
 from sqlalchemy import text
 
-from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_outbox import SqlOutbox
-from bot.adapters.sql_records import SqlRecords, alembic_config
+from bot.adapters.sql_records import SqlInterviews, SqlRecords, alembic_config
 from bot.adapters.text_cipher import TextCipher
 from bot.errors import AlreadyStored
 from bot.outbox_ports import Outgoing

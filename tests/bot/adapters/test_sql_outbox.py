@@ -13,7 +13,7 @@ from bot.adapters.sql_outbox import LEASE, SqlOutbox, put
 from bot.adapters.sql_records import SqlRecords, migrate
 from bot.outbox_ports import ANY, Claimed, Outgoing, Wanted
 from bot.ports import StoredConversation
-from tests.bot.fhir_export.exports import NOW
+from tests.bot.handover.exports import NOW
 
 
 @pytest.fixture

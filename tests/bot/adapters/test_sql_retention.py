@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from bot.adapters.sql_interviews import SqlInterviews
 from bot.adapters.sql_outbox import SqlOutbox
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.adapters.sql_retention import SqlRetention
 from bot.errors import Erased
 from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
-from bot.retention import Purged, Retention
+from bot.settings import Purged, Retention
 from tests.bot.adapters.stored import fill, in_files, in_rows, texts_of
 
 NOW = datetime(2026, 11, 22, 5, 30, tzinfo=UTC)

@@ -6,17 +6,17 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.fhir_files import shipped_questionnaires, shipped_synonyms, shipped_terminology
-from bot.interview.assemble import Heading
-from bot.interview.check_response import check_response
-from bot.interview.definition import load_form
-from bot.interview.fhir_json import JsonObject, as_object, dump, parse
-from bot.interview.form import Path
-from bot.interview.indexed import index_questionnaire
-from bot.interview.interview import Interview, Turn
-from bot.interview.session import Session, session_from_json, session_to_json
-from bot.kept import read_reply, repeated, write_reply
-from bot.reply import Heard, guard
+from bot.catalog.fhir_files import shipped_questionnaires, shipped_synonyms, shipped_terminology
+from bot.interview.form.form import Path
+from bot.interview.form.indexed import index_questionnaire
+from bot.interview.load import load_form
+from bot.interview.manners.interview import Interview
+from bot.interview.manners.session import Session, session_from_json, session_to_json
+from bot.interview.manners.turn import Turn
+from bot.interview.validate.response import check_response
+from bot.interview.values.fhir_json import JsonObject, as_object, dump, parse
+from bot.interview.walk.assemble import Heading
+from bot.sentences.reply import Heard, guard, read_reply, repeated, reply_of, write_reply
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
 AUTHORED = "2026-11-22T10:31:00+00:00"
@@ -70,15 +70,16 @@ class Chat:
         return self
 
     def _took(self, turn: Turn) -> None:
-        guard(turn.reply, None, shown=frozenset(), heard=self.interview.heard(turn.session))
+        form, reply = self.interview.form, reply_of(turn.said, self.interview.form)
+        guard(reply, None, shown=frozenset(), heard=Heard(form, self.interview.heard(turn.session)))
         # A transcript shows the reply again, when what it repeats may have been changed.
-        again = read_reply(write_reply(turn.reply))
-        assert again == turn.reply
-        guard(again, None, shown=frozenset(), heard=Heard(self.interview.form, repeated([again])))
+        again = read_reply(write_reply(reply))
+        assert again == reply
+        guard(again, None, shown=frozenset(), heard=Heard(form, repeated([again])))
         self.session = turn.session
-        self.parts = turn.reply.parts
-        self.said = [part.text for part in turn.reply.parts]
-        self.choices = [part.text for part in turn.reply.choices]
+        self.parts = reply.parts
+        self.said = [part.text for part in reply.parts]
+        self.choices = [part.text for part in reply.choices]
 
     @property
     def keys(self) -> list[str]:

@@ -10,9 +10,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bot.interview.answer import Answer
-from bot.interview.engine import AskAnother, AskItem, Done, Engine, Show, Step
-from bot.interview.filling import (
+from bot.interview.form.form import Item, Option
+from bot.interview.values.answer import Answer
+from bot.interview.walk.engine import AskAnother, AskItem, Done, Engine, Show, Step
+from bot.interview.walk.filling import (
     Cleared,
     Event,
     Filling,
@@ -24,7 +25,6 @@ from bot.interview.filling import (
     Shown,
     Skipped,
 )
-from bot.interview.form import Item, Option
 from tests.bot.interview.resources import CORE, SDC, UCUM, Json, form
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from bot.interview.check_questionnaire import check_questionnaire
-from bot.interview.check_response import check_response
-from bot.interview.indexed import index_questionnaire
-from bot.interview.outcome import Finding
-from bot.interview.terminology import Terminology
+from bot.interview.form.indexed import index_questionnaire
+from bot.interview.validate.questionnaire import check_questionnaire
+from bot.interview.validate.response import check_response
+from bot.interview.values.finding import Finding
+from bot.interview.values.terminology import Terminology
 
 CORE = "http://hl7.org/fhir/StructureDefinition/"
 SDC = "http://hl7.org/fhir/uv/sdc/StructureDefinition/"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.bot.interview.engine_steps import control
 from tests.bot.interview.resources import Json, item
+from tests.bot.interview.walk.engine_steps import control
 
 WORDS: dict[str, dict[str, str]] = {
     "de": {

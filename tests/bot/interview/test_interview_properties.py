@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.interview.fhir_json import dump
-from bot.interview.interview import Open
+from bot.interview.manners.interview import Open
+from bot.interview.values.fhir_json import dump
 from bot.testing import HOSTILE_TEXTS
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.random_forms import questionnaires
@@ -82,7 +82,7 @@ def check_end(chat: Chat) -> None:
         assert chat.interview.engine.open_problems(chat.session.filling)
     if any(word in dump(chat.questionnaire) for word in UNCLEAR):
         return
-    answered, of = chat.interview.progress(chat.session)
+    answered, of = chat.interview.engine.progress(chat.session.filling)
     assert answered == of
 
 

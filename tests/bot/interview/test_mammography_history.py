@@ -11,11 +11,11 @@ import pytest
 from fhir.resources.R4B.codesystem import CodeSystem
 from fhir.resources.R4B.questionnaire import Questionnaire
 
-from bot.interview import sdc
-from bot.interview.check_questionnaire import check_questionnaire
-from bot.interview.definition import load_form
-from bot.interview.fhir_json import translations, walk
-from bot.readability import measure
+from bot.catalog.readability import measure
+from bot.interview.load import load_form
+from bot.interview.validate.questionnaire import check_questionnaire
+from bot.interview.values import fhir_names
+from bot.interview.values.fhir_json import translations, walk
 from bot.resources import data_folder
 
 FHIR = data_folder("fhir")
@@ -72,7 +72,7 @@ def helps(item: Json) -> list[Json]:
 
 
 def _control(item: Json) -> str:
-    return "".join(value["coding"][0]["code"] for value in values(item, *sdc.ITEM_CONTROL))
+    return "".join(value["coding"][0]["code"] for value in values(item, *fhir_names.ITEM_CONTROL))
 
 
 def test_it_loads_with_the_library() -> None:
@@ -101,7 +101,7 @@ def test_every_text_that_people_read_has_an_english_translation() -> None:
 
 
 def test_units_are_translated() -> None:
-    units = values(by_id("hormones-duration"), *sdc.UNIT_OPTION)
+    units = values(by_id("hormones-duration"), *fhir_names.UNIT_OPTION)
 
     assert [(unit["display"], translations(unit, "display")["en"]) for unit in units] == [
         ("Jahre", "years"),
@@ -150,7 +150,7 @@ def test_formulas_name_items_that_exist() -> None:
 def test_options_that_are_switched_off_are_options() -> None:
     for item in ITEMS:
         offered = {option["valueCoding"]["code"] for option in parts(item, "answerOption")}
-        for toggle in extensions(item, sdc.ANSWER_OPTIONS_TOGGLE):
+        for toggle in extensions(item, fhir_names.ANSWER_OPTIONS_TOGGLE):
             switched = [coding["code"] for coding in values(toggle, "option")]
 
             assert switched
@@ -162,7 +162,7 @@ def test_several_choices_can_be_answered_with_none() -> None:
     without = [
         item["linkId"]
         for item in closed
-        if not any(values(option, *sdc.OPTION_EXCLUSIVE) for option in item["answerOption"])
+        if not any(values(option, *fhir_names.OPTION_EXCLUSIVE) for option in item["answerOption"])
     ]
 
     assert without == []
@@ -228,7 +228,7 @@ def test_nothing_is_asked_before_the_patient_agrees() -> None:
 
 
 def test_constraints_explain_themselves_in_both_languages() -> None:
-    constraints = [each for item in ITEMS for each in extensions(item, sdc.TARGET_CONSTRAINT)]
+    constraints = [each for item in ITEMS for each in extensions(item, fhir_names.TARGET_CONSTRAINT)]
     keys = [key for each in constraints for key in values(each, "key")]
     texts = [each.human for item in load_form(QUESTIONNAIRE).walk() for each in item.constraints]
 

@@ -10,12 +10,12 @@ import pytest
 from fhir.resources.R4B.questionnaireresponse import QuestionnaireResponse
 from fhirpathpy.models import models
 
-from bot.fhir_files import shipped_terminology
-from bot.interview import sdc
-from bot.interview.check_response import check_response
-from bot.interview.definition import load_form
-from bot.interview.fhir_json import walk
-from bot.interview.indexed import index_questionnaire
+from bot.catalog.fhir_files import shipped_terminology
+from bot.interview.form.indexed import index_questionnaire
+from bot.interview.load import load_form
+from bot.interview.validate.response import check_response
+from bot.interview.values import fhir_names
+from bot.interview.values.fhir_json import walk
 from tests.bot.interview.mammography_patients import (
     YES,
     Code,
@@ -183,14 +183,17 @@ def test_cancer_was_found_at_an_age_that_the_patient_has_reached(then: int, poss
     ("told", "offered"), [({}, True), ({"own-cancer": True}, True), ({"own-cancer": False}, False)]
 )
 def test_treatment_of_cancer_is_offered_only_after_cancer(told: Json, offered: bool) -> None:
-    toggles = [*formulas("procedures", sdc.ANSWER_OPTIONS_TOGGLE), formulas("hormones", sdc.ANSWER_OPTIONS_TOGGLE)[1]]
+    toggles = [
+        *formulas("procedures", fhir_names.ANSWER_OPTIONS_TOGGLE),
+        formulas("hormones", fhir_names.ANSWER_OPTIONS_TOGGLE)[1],
+    ]
 
     assert [evaluate(formula, told) for formula in toggles] == [[offered], [offered]]
 
 
 @pytest.mark.parametrize(("age", "offered"), [(59, True), (60, False)])
 def test_contraception_is_not_offered_from_sixty(age: int, offered: bool) -> None:
-    formula = formulas("hormones", sdc.ANSWER_OPTIONS_TOGGLE)[0]
+    formula = formulas("hormones", fhir_names.ANSWER_OPTIONS_TOGGLE)[0]
 
     assert evaluate(formula, {"age": age}) == [offered]
 
@@ -199,6 +202,6 @@ def test_contraception_is_not_offered_from_sixty(age: int, offered: bool) -> Non
     ("relatives", "count"), [([], 0), (["72705000"], 1), (["72705000", "27733009", "27733009"], 3)]
 )
 def test_relatives_are_counted(relatives: list[str], count: int) -> None:
-    (formula,) = formulas("affected-relatives", sdc.CALCULATED_EXPRESSION)
+    (formula,) = formulas("affected-relatives", fhir_names.CALCULATED_EXPRESSION)
 
     assert evaluate(formula, {"relative": [{"relative-who": Code(code)} for code in relatives]}) == [count]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bot.matching.alarm import FALSE_ALARMS, LOOKED_AT, MAX_ORDINARY, Alarm, AlarmTexts, fit_alarm
+from bot.matching.emergency import FALSE_ALARMS, LOOKED_AT, MAX_ORDINARY, Alarm, AlarmTexts, fit_alarm
 from bot.matching.features import Floats
 from bot.testing import HOSTILE_TEXTS, SMALL_PAIRS, HashEncoder
 

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.matching.disguise import MAX_READINGS, Speller, readings
-from bot.matching.passages import passages
-from bot.matching.text import sanitise, seen, words
-from bot.safety import load_examples, load_red_flags
+from bot.matching.red_flags import MAX_READINGS, Speller, load_examples, load_red_flags, readings
+from bot.text import passages, sanitise, seen, words
 
 GERMAN = Speller.of(text for _, text in load_examples("de").urgent)
 UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff\u180e\u034f\u3164\u2063\U000e0061\u115f\u17b4\ufe0f\u202e\ufff9\x08\x00"

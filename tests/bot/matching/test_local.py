@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from bot.matching import store
-from bot.matching.alarm import AlarmTexts, fit_alarm
 from bot.matching.decide import Thresholds
-from bot.matching.head import Head
-from bot.matching.local import KEPT, LocalEvidence
-from bot.matching.train import BACKGROUND, Example, train
-from bot.matching.train_local import fit_local
-from bot.safety import FLAGS
+from bot.matching.emergency import AlarmTexts, fit_alarm
+from bot.matching.fit_head import BACKGROUND, Example, fit_local, train
+from bot.matching.head import KEPT, Head, LocalEvidence
+from bot.matching.red_flags import FLAGS
 from bot.testing import HOSTILE_TEXTS, HashEncoder
 
 PAIRS = 60
@@ -35,7 +33,7 @@ def _catalog(per_pair: int, seed: int) -> list[Example]:
 
 
 def _fit(examples: list[Example], monkeypatch: pytest.MonkeyPatch) -> Head:
-    monkeypatch.setattr("bot.matching.train.MAX_COMPARED", 100)
+    monkeypatch.setattr("bot.matching.fit_head.MAX_COMPARED", 100)
     return train(examples, HashEncoder().encode([example.text for example in examples]), PAIRS + 1)[0]
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.matching import store
-from bot.matching.alarm import AlarmTexts, fit_alarm
 from bot.matching.decide import Thresholds
-from bot.matching.train import Example, train
+from bot.matching.emergency import AlarmTexts, fit_alarm
+from bot.matching.fit_head import Example, train
 from bot.testing import SMALL_PAIRS, HashEncoder
 
 

@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from bot import Settings
-from bot.adapters.sql_interviews import SqlInterviews
-from bot.adapters.sql_records import SqlRecords
-from harness.service_bench.load import CONVERSATIONS, Client
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
+from harness.benches.service_load import CONVERSATIONS, Client
 from tests.bot.web.serving import Server
 
 Json = dict[str, Any]

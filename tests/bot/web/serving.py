@@ -40,7 +40,7 @@ class Server:
     def start(self, *options: str, sample: bool = True) -> None:
         """Start it; after the first time on the same port."""
         before = len(self.stdout())
-        code = "from bot.cli import main; main()"
+        code = "from bot.commands.main import main; main()"
         with (self._folder / "out").open("ab") as out, (self._folder / "err").open("ab") as err:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", code, "serve", *["--sample"] * sample, "--port", self._port, *options],

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from bot import Assistant
-from bot.interface_texts import INTERFACE_TEXTS
-from bot.reply import SENTENCES
+from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.sentences.reply import SENTENCES
 from bot.testing import HOSTILE_TEXTS
 from tests.bot.web.serving import Patient, Server, texts
 

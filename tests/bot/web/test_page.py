@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bot import Assistant
-from bot.interface_texts import INTERFACE_TEXTS
-from bot.reply import SENTENCES
-from bot.web.page.labels import load_labels
+from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.sentences.reply import SENTENCES
+from bot.web.page.rendering import load_labels
 from tests.bot.web.browser import Browser, Browsers
 
 LABELS = load_labels()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.reply import SENTENCES
-from bot.web.page.labels import load_labels
+from bot.sentences.reply import SENTENCES
+from bot.web.page.rendering import load_labels
 from tests.bot.web.browser import Browser, Browsers
 
 LABELS = load_labels()

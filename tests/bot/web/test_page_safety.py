@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from bot import Assistant
-from bot.emergency_texts import sentences
-from bot.links import invite, seal
+from bot.sentences.emergency_texts import sentences
 from bot.testing import HOSTILE_TEXTS
-from bot.web.page.labels import load_labels
+from bot.web.links import invite, seal
+from bot.web.page.rendering import load_labels
 from tests.bot.web.browser import Browser, Browsers
 from tests.bot.web.serving import Server
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot import Assistant, BadData
-from bot.reply import Reply, content
+from bot.sentences.reply import Reply, content
 from bot.testing import HashEncoder, write_small_catalog
-from bot.web.page.labels import Labels, load_labels
+from bot.web.page.rendering import Labels, load_labels
 from bot.web.page.views import Shown
 
 LABELS = load_labels()

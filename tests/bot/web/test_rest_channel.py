@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from bot import Assistant
-from bot.interface_texts import INTERFACE_TEXTS
+from bot.sentences.interface_texts import INTERFACE_TEXTS
 from tests.bot.web.serving import CHANNEL_TOKEN, Server
 
 DE = INTERFACE_TEXTS["de"]

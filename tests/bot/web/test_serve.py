@@ -11,7 +11,7 @@ from contextlib import closing
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.interface_texts import INTERFACE_TEXTS
+from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.testing import HOSTILE_TEXTS
 from tests.bot.web.serving import Patient, Server, texts
 from tests.conftest import Run

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from bot import Assistant
-from tests.bot.faulty_proxy import FaultyProxy, faulty_proxy
-from tests.bot.fhir_process import fhir_process, stored
+from tests.bot.handover.faulty_proxy import FaultyProxy, faulty_proxy
+from tests.bot.handover.fhir_process import fhir_process, stored
 from tests.bot.web.serving import Patient, Server
 
 

@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from bot import Assistant
-from bot.web.envelope import address_of
 from bot.web.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES
-from bot.web.patience import RECEIVE_S
+from bot.web.middleware import address_of
+from bot.web.slowloris import RECEIVE_S
 from tests.bot.web.serving import Server
 
 

@@ -9,7 +9,7 @@ import httpx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.pseudonym import pseudonym
+from bot.outbox_ports import pseudonym
 from tests.bot.web.serving import CHANNEL_TOKEN, Patient, Server
 
 # Nothing of the service is called like this.

@@ -12,8 +12,8 @@ BOT = Path(__file__).parents[3] / "bot"
 WEB = sorted((BOT / "web").rglob("*.py"))
 ALL = sorted(path for path in BOT.rglob("*.py") if "_data" not in path.parts)
 PARTS = {"Content", "Interface", "FormText", "Entry"}
-# Makes parts from what is approved; reads them back from storage; puts two together to a line. The guard checks them all.
-MAKERS = {"reply.py", "kept.py", "interview/exchange.py"}
+# Makes parts from what is approved; reads them back from storage. The guard checks them all.
+MAKERS = {"sentences/reply.py", "talk/stored_reply.py"}
 SHOWN = {"PartView", "ChoiceView", "ChannelReply", "Button"}
 # What a request may bring in. Nothing of it may get into a text that goes out.
 PATIENTS = {"said", "message", "comment", "question", "body", "sender", "text"}
@@ -37,7 +37,7 @@ def test_only_the_module_of_the_guard_makes_parts_of_replies(path: Path) -> None
     imported = {
         alias.name
         for node in ast.walk(_tree(path))
-        if isinstance(node, ast.ImportFrom) and node.module == "bot.reply"
+        if isinstance(node, ast.ImportFrom) and node.module == "bot.sentences.reply"
         for alias in node.names
     }
 
@@ -78,7 +78,7 @@ def test_every_way_to_a_stored_or_new_reply_passes_the_guard() -> None:
             made.append((path.name, ast.unparse(call.args[1])))
 
     assert made
-    conversation = (BOT / "conversation.py").read_text(encoding="utf-8")
+    conversation = (BOT / "talk" / "conversation.py").read_text(encoding="utf-8")
     assert "reply = self._guarded(reaction.reply)" in conversation
     assert {source for source, _ in made} == {"conversation.py", "reception.py"}
     assert all(

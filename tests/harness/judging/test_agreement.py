@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from harness.commands.raters import print_agreement
 from harness.judging.agreement import Agreement, agreement_of
-from harness.judging.agreement_report import print_agreement
-from harness.labels import VERDICTS, Label, Rater, Verdicts
+from harness.labelling.labels import VERDICTS, Label, Rater, Verdicts
 
 ITEMS = [(f"q{number}", "pain") for number in range(30)]
 

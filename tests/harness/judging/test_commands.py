@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from bot.cli import app, assemble
+from bot.commands.main import app, assemble
 from bot.testing import scripted_endpoint
+from harness.judging.judge_answers import Judge, Recorded, keep, load_comparisons, load_ratings, take
 from harness.judging.judge_prompts import JudgePrompt, load_instructions
-from harness.judging.judge_records import Judge, Recorded, keep, load_comparisons, load_ratings, take
-from harness.labels import Rater, label_files, load_labels
-from harness.recording import ModelAnswer
-from harness.run import Outcome
+from harness.labelling.labels import Rater, label_files, load_labels
+from harness.llm.batch_files import ModelAnswer
+from harness.running.outcomes import Outcome
 from tests.harness.runs import write_run
 
 Command = Callable[..., Result]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from harness.judging.comparing import against, both_orders, duels_of_ratings, preference_of_labels
-from harness.judging.judge_answers import Better
-from harness.judging.judge_records import Comparison, Rating
-from harness.labels import Label, Rater, Verdict, Verdicts
+from harness.judging.judge_answers import Better, DuelVerdict, Rating
+from harness.judging.judge_report import against, both_orders, duels_of_ratings, preference_of_labels
+from harness.labelling.labels import Label, Rater, Verdict, Verdicts
 
 
-def duel(question: str, ab: Better | None, ba: Better | None) -> list[Comparison]:
+def duel(question: str, ab: Better | None, ba: Better | None) -> list[DuelVerdict]:
     return [
-        Comparison(question_id=question, a="x", b="y", order=order, better=better)  # type: ignore[arg-type]
+        DuelVerdict(question_id=question, a="x", b="y", order=order, better=better)  # type: ignore[arg-type]
         for order, better in (("ab", ab), ("ba", ba))
         if better is not None
     ]

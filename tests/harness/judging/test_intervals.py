@@ -5,9 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.judging.coefficients import Ratings, ac1, alpha_nominal, alpha_ordinal, cohen, percentage, point
-from harness.judging.intervals import MIN_ITEMS, estimate
-from harness.stats import wilson
+from harness.judging.coefficients import (
+    MIN_ITEMS,
+    Ratings,
+    ac1,
+    alpha_nominal,
+    alpha_ordinal,
+    cohen,
+    estimate,
+    percentage,
+    point,
+)
+from harness.statistics import wilson
 
 ALL = [percentage, cohen, alpha_nominal, alpha_ordinal, ac1]
 

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot import BadData
-from harness.judging.judge_plan import plan
-from harness.judging.judge_prompts import Duel, duel_prompts, item_prompts, load_instructions
-from harness.labelling.reasons import load_reasons
-from harness.labels import Item
-from harness.run import Outcome
+from harness.judging.judge_prompts import Duel, duel_prompts, item_prompts, load_instructions, plan
+from harness.labelling.labels import Item, load_reasons
+from harness.running.outcomes import Outcome
 from tests.harness.runs import write_run
 
 ANSWERS = {"pain": "Es zieht kurz.", "costs": "Die Kasse $zahlt {alles}."}

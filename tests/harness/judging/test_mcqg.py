@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from harness.judging.coefficients import Ratings, cohen, percentage, point
-from harness.judging.comparing import both_orders
-from harness.judging.judge_records import Comparison
+from harness.judging.judge_answers import DuelVerdict
+from harness.judging.judge_report import both_orders
 from harness.judging.selection import ordered
 
 # Table 18: aspect, percentage agreement, Cohen's kappa with Expert X, in the printed order.
@@ -266,11 +266,11 @@ def test_position_bias_of_table_16(model: str, biased: int) -> None:
     assert (orders.n, orders.inconsistent, len(orders.preferences)) == (40, biased, 40 - biased)
 
 
-def _two_orders(question: str, choice: str) -> list[Comparison]:
+def _two_orders(question: str, choice: str) -> list[DuelVerdict]:
     better = {"1": ("a", "a"), "2": ("b", "b"), "-1": ("a", "b")}[choice]
     return [
-        Comparison(question_id=question, a="gpt-4", b="ours", order="ab", better=better[0]),  # type: ignore[arg-type]
-        Comparison(question_id=question, a="gpt-4", b="ours", order="ba", better=better[1]),  # type: ignore[arg-type]
+        DuelVerdict(question_id=question, a="gpt-4", b="ours", order="ab", better=better[0]),  # type: ignore[arg-type]
+        DuelVerdict(question_id=question, a="gpt-4", b="ours", order="ba", better=better[1]),  # type: ignore[arg-type]
     ]
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from harness.judging.rescore import Rescored, rescore
-from harness.labelling.files import open_rater_file
-from harness.labels import Label, Rater, Verdict, label_files
-from harness.run import Outcome
+from harness.labelling.labels import Label, Rater, Verdict, label_files
+from harness.labelling.rater_files import open_rater_file
+from harness.running.outcomes import Outcome
 
 
 @pytest.fixture

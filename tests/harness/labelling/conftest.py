@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.labels import Label, Rater, Verdict
-from harness.run import Outcome
+from harness.labelling.labels import Label, Rater, Verdict
+from harness.running.outcomes import Outcome
 
 Screen = Callable[..., str]
 

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from bot import BadData
-from harness.labelling.adjudication import adjudicate_in_terminal
-from harness.labelling.files import open_rater_file
-from harness.labels import Label, Rater, Verdict, Verdicts, label_files, load_labels
+from harness.labelling.labels import Label, Rater, Verdict, Verdicts, label_files, load_labels
+from harness.labelling.rater_files import open_rater_file
+from harness.labelling.session import adjudicate_in_terminal
 from tests.harness.labelling.conftest import make_label, screen_of
 
 Decide = Callable[..., str]

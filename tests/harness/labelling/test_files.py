@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot import BadData
-from harness.labelling.files import file_name, open_rater_file
-from harness.labels import Rater
+from harness.labelling.labels import Rater
+from harness.labelling.rater_files import file_name, open_rater_file
 from tests.harness.labelling.conftest import make_label
 
 ANNA = Rater(kind="person", name="anna")
@@ -56,8 +56,8 @@ def test_undo_removes_the_last_line_from_the_disk(tmp_path: Path) -> None:
 
 def test_one_rater_labels_in_one_terminal_at_a_time(tmp_path: Path) -> None:
     other = (
-        "import sys\nfrom pathlib import Path\nfrom bot import friendly_errors\nfrom harness.labels import Rater\n"
-        "from harness.labelling.files import open_rater_file\n"
+        "import sys\nfrom pathlib import Path\nfrom bot import friendly_errors\nfrom harness.labelling.labels import Rater\n"
+        "from harness.labelling.rater_files import open_rater_file\n"
         "with friendly_errors(), open_rater_file(Path(sys.argv[1]), Rater(kind='person', name=sys.argv[2])): print('in')"
     )
 

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import BadData
-from harness.judging.automatic import AMBIGUOUS
+from harness.labelling.ambiguous import AMBIGUOUS
+from harness.labelling.labels import Item
 from harness.labelling.queues import assign, items_to_label, queue_file, queue_of, write_queues
-from harness.labels import Item
-from harness.run import Outcome, load_outcomes
+from harness.running.outcomes import Outcome
+from harness.running.run import load_outcomes
 
 
 @given(count=st.integers(1, 60), raters=st.integers(1, 5), each=st.integers(1, 3))

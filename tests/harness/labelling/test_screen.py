@@ -7,10 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from harness.labelling.keys import BACK, ENTER, LEFT, NOTHING
-from harness.labelling.reasons import load_reasons, reasons_for
-from harness.labelling.screen import ACTIONS, KEYS, Action, Given, TerminalAsker, View
-from harness.labels import VERDICTS
+from harness.labelling.labels import VERDICTS, load_reasons, reasons_for
+from harness.labelling.screen import ACTIONS, BACK, ENTER, KEYS, LEFT, NOTHING, Action, Given, TerminalAsker, View
 from tests.harness.labelling.conftest import make_label
 
 VIEW = View("anna", 1, 4, "Tut das weh?", "Kaum.")

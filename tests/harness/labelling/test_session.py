@@ -9,11 +9,12 @@ import pytest
 from rich.console import Console
 
 from bot import BadData
-from harness.labelling.files import file_name, open_rater_file
+from harness.labelling.labels import Label, Rater, append_label, label_files, load_labels
 from harness.labelling.queues import queue_of
+from harness.labelling.rater_files import file_name, open_rater_file
 from harness.labelling.session import label_in_terminal
-from harness.labels import Label, Rater, append_label, label_files, load_labels
-from harness.run import Outcome, load_outcomes
+from harness.running.outcomes import Outcome
+from harness.running.run import load_outcomes
 from tests.harness.labelling.conftest import make_label, screen_of
 
 ANNA, BEN = (Rater(kind="person", name=name) for name in ("anna", "ben"))

@@ -13,14 +13,14 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from harness.labels import load_labels
+from harness.labelling.labels import load_labels
 from tests.harness.labelling.conftest import make_label
 
 if sys.platform == "win32":
     pytest.skip("Windows has no pseudo-terminals", allow_module_level=True)
 
 Start = Callable[..., pexpect.spawn]
-PROGRAM = "from bot.cli import main; main()"
+PROGRAM = "from bot.commands.main import main; main()"
 LEFT = "\x1b[D"
 
 

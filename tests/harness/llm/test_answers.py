@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from bot import BadData, Unreachable
-from harness.llm import Completion, ModelCall, Request
-from harness.llm.answers import answer_into, kept_completions, requests_for, still_open
-from harness.llm.contract import key_of
+from harness.generation.answering import answer_into, kept_completions, requests_for, still_open
+from harness.llm.batch_files import read_answers
+from harness.llm.contract import Completion, ModelCall, Request, key_of
 from harness.llm.prices import Price, PriceTable
-from harness.prompts import Prompt
-from harness.recording import read_answers
+from harness.patients.prompts import Prompt
 
 CALL = ModelCall("m", temperature=0.5)
 PROMPTS = [Prompt(f"novel/v/{n}", "novel", "v", None, "de", "Sie sind …", f"Aufgabe {n}", 1) for n in range(3)]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot import BadData
-from harness.llm import ModelCall, Request, Terms
 from harness.llm.budget import BudgetReached
+from harness.llm.contract import ModelCall, Request, Terms
 from harness.llm.store import AnswerStore
 from tests.harness.llm.conftest import CALL, Scripted, ask, some
 from tests.harness.llm.faulty_model import FaultyModel

@@ -16,8 +16,8 @@ import pytest
 from typer.testing import Result
 
 from bot.testing import scripted_endpoint
-from harness.suite import load_suite
-from harness.vignettes import load_vignettes
+from harness.patients.suites import load_suite
+from harness.patients.vignettes import load_vignettes
 from tests.harness.inprocess import harness
 from tests.harness.llm.faulty_model import Fault, FaultyModel, faulty_model
 
@@ -129,7 +129,7 @@ def test_killed_it_goes_on_and_asks_nothing_twice_that_was_kept(
         arguments = ["harness", "generate", "--name", "mine", "--suites", str(tmp_path), "--catalog", str(small_folder)]
         plan = ["--variations", "1", "--novel", "1", "--model", "scripted", "--parallel", "2"]
         process = subprocess.Popen(
-            [sys.executable, "-c", "from bot.cli import main; main()", *arguments, *plan],
+            [sys.executable, "-c", "from bot.commands.main import main; main()", *arguments, *plan],
             env={**os.environ, "KLARTEXT_DATA": str(tmp_path / "data"), "KLARTEXT_MODEL_URL": server.url},
             stderr=subprocess.DEVNULL,
         )

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot import BadData, Settings, Unreachable, UserFixable
-from harness.llm import ModelCall, Request, Terms, open_model
+from harness.llm.contract import ModelCall, Request, Terms
+from harness.llm.opening import open_model
 from tests.harness.llm.conftest import CALL, Scripted, ask, some
 from tests.harness.llm.faulty_model import Fault, FaultyModel
 

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot import BadData
-from harness.llm import Completion, Request, Usage
-from harness.llm.costs import add_up, in_words, write_costs
-from harness.llm.prices import Price, PriceTable, load_prices
-from harness.llm.reading import most_input_tokens, text_of, usage_of, was_cut
+from harness.llm.contract import Completion, Request, Usage, most_input_tokens, text_of, usage_of, was_cut
+from harness.llm.prices import Price, PriceTable, add_up, in_words, load_prices, write_costs
 
 MESSAGES = ({"role": "system", "content": "Sie sind …"}, {"role": "user", "content": "ä" * 34})
 

@@ -13,18 +13,19 @@ import httpx
 import pytest
 
 from bot import LanguageDetector, Settings, load_catalog
-from harness.batch.service import BatchService
-from harness.batch.work import Terms as BatchTerms
-from harness.batch.work import fetch, poll, submit
-from harness.llm import Completion, ModelCall, Request, Terms, open_model
-from harness.llm.answers import answer_into, requests_for, still_open
+from harness.generation.answering import answer_into, requests_for, still_open
+from harness.generation.parse import parse_answer, split_unfinished
+from harness.generation.recording import record
+from harness.llm.batch import BatchTerms, fetch, poll, submit
+from harness.llm.batch_files import read_answers, write_requests
+from harness.llm.batch_service import BatchService
+from harness.llm.contract import Completion, ModelCall, Request, Terms
+from harness.llm.opening import open_model
 from harness.llm.store import AnswerStore
-from harness.parse import parse_answer, split_unfinished
-from harness.prompts import Plan, Prompt, build_prompts, write_prompts
-from harness.questions import QuestionSource
-from harness.recording import read_answers, record
-from harness.vignettes import load_vignettes
-from tests.harness.batch.batch_server import batch_server
+from harness.patients.prompts import Prompt, SuiteSize, build_prompts
+from harness.patients.suites import QuestionSource
+from harness.patients.vignettes import load_vignettes
+from tests.harness.llm.batch.batch_server import batch_server
 from tests.harness.llm.faulty_model import REFUSAL, Fault, faulty_model
 
 # A few words each: the model speaks 30 tokens a second, and nobody wants to read them.
@@ -154,7 +155,9 @@ def test_a_budget_counts_what_the_server_counted(real_model: str, tmp_path: Path
 @pytest.fixture(scope="module")
 def few_prompts(small_folder: Path) -> list[Prompt]:
     """A prompt for paraphrases and one for novel questions."""
-    prompts = build_prompts(load_catalog(small_folder, "de"), load_vignettes("de")[:1], Plan(variations=3, novel=3))
+    prompts = build_prompts(
+        load_catalog(small_folder, "de"), load_vignettes("de")[:1], SuiteSize(variations=3, novel=3)
+    )
     return [prompts[0], prompts[-1]]
 
 
@@ -198,7 +201,7 @@ def test_what_it_writes_as_json_is_read_even_when_cut(
 def test_a_batch_is_answered_by_it(real_model: str, few_prompts: list[Prompt], tmp_path: Path) -> None:
     prompts, out = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
     short = [replace(prompt, system="You are a patient.", task="Ask something.") for prompt in few_prompts]
-    write_prompts(short, prompts, model="smollm2", temperature=0.5, max_tokens=8)
+    write_requests(short, prompts, model="smollm2", temperature=0.5, max_tokens=8)
 
     def chat(body: dict[str, Any]) -> dict[str, Any]:
         answer = httpx.post(f"{real_model}/chat/completions", json=body, timeout=60, trust_env=False)

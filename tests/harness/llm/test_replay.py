@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from bot import BadData, Settings
-from harness.llm import Completion, ModelCall, Request, Terms, open_model
-from harness.llm.contract import key_of
-from harness.llm.replay import MissingRecord
+from harness.llm.contract import Completion, ModelCall, Request, Terms, key_of
+from harness.llm.opening import MissingRecord, open_model
 from tests.harness.llm.conftest import CALL, Scripted, ask, some
 
 

@@ -11,26 +11,25 @@ from pathlib import Path
 import pytest
 
 from bot import BadData
-from harness.llm import ModelCall, Request
-from harness.llm.contract import key_of
-from harness.llm.store import AnswerStore, Record
+from harness.llm.contract import ModelCall, Request, key_of
+from harness.llm.store import AnswerStore, StoredAnswer
 
 CALL = ModelCall("m", temperature=0.5)
 REQUEST = Request("a", ({"role": "user", "content": "Tut das weh?"},))
-RECORD = Record("k1", "novel/v/1", {"model": "m"}, {"choices": [], "text": "Weh? \ud83d"})
+RECORD = StoredAnswer("k1", "novel/v/1", {"model": "m"}, {"choices": [], "text": "Weh? \ud83d"})
 
 # Writes 40 answers as fast as it can, each with its number and its process; half of the keys are everybody's.
 WRITER = """
 import sys
 from pathlib import Path
-from harness.llm.store import AnswerStore, Record
+from harness.llm.store import AnswerStore, StoredAnswer
 path, name = Path(sys.argv[1]), sys.argv[2]
 with AnswerStore.open(path) as store:
     print("ready", flush=True)
     sys.stdin.readline()
     for number in range(40):
         key = f"shared-{number}" if number % 2 else f"{name}-{number}"
-        kept = store.put(Record(key, "p", {}, {"by": name}))
+        kept = store.put(StoredAnswer(key, "p", {}, {"by": name}))
         print(key, kept.response["by"], flush=True)
         store.reserve("job", key, 1, limit=10_000)
 """

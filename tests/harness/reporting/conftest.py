@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.comparison import Run
-from harness.labels import Verdicts
-from harness.reporting.costs import Costs, Spent
-from harness.reporting.facts import Context, Facts, facts_of
+from harness.labelling.labels import Verdicts
+from harness.patients.vignettes import load_vignettes
+from harness.reporting.facts import Context, Facts, RunCosts, Spent, facts_of
 from harness.reporting.page import render
-from harness.run import Outcome
-from harness.vignettes import load_vignettes
+from harness.running.outcomes import Outcome
+from harness.running.results import Run
 from tests.harness.runs import HASH, write_run
 
 PAIRS = ("pain", "costs", "duration", "preparation")
@@ -65,7 +64,7 @@ def context() -> Context:
         # A catalog of many pairs: there, being taken for one certain other pair is no chance.
         answers={name: f"Die Antwort zu {name} ist kurz." for name in (*PAIRS, *(f"other-{n}" for n in range(29)))},
         targets={vignette.id: vignette.targets for vignette in load_vignettes("de")},
-        costs=Costs(
+        costs=RunCosts(
             currency="USD",
             total=Spent(cost=3.43),
             vignette=dict.fromkeys(VIGNETTES, Spent(cost=1.7)),

@@ -18,14 +18,12 @@ import pytest
 from fhir.resources.R4B.measurereport import MeasureReport
 
 from bot.testing import HOSTILE_TEXTS
-from harness.comparison import Run
-from harness.labels import Verdicts
+from harness.labelling.labels import Verdicts
+from harness.reporting.exports import junit_xml, measure_report, tables
 from harness.reporting.facts import Context, Facts, facts_of
-from harness.reporting.junit import junit_xml
-from harness.reporting.measure_report import measure_report
-from harness.reporting.spreadsheets import tables
-from harness.run import Outcome
-from tests.bot.fhir_process import fhir_process
+from harness.running.outcomes import Outcome
+from harness.running.results import Run
+from tests.bot.handover.fhir_process import fhir_process
 from tests.harness.reporting.conftest import NOW, VIGNETTES
 from tests.harness.runs import write_run
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from bot.testing import HOSTILE_TEXTS
-from harness.comparison import Run
-from harness.labels import Verdicts
+from harness.labelling.labels import Verdicts
 from harness.reporting.facts import Context, Facts, facts_of
 from harness.reporting.page import TEMPLATES, render
-from harness.run import Outcome
+from harness.running.outcomes import Outcome
+from harness.running.results import Run
 from tests.harness.reporting.conftest import NOW, Page
 
 FIGURES = {"accuracy", "change", "pairs", "change-pairs", "confusion", "risk", "readability", "cost"}
@@ -152,7 +152,7 @@ def test_where_every_answer_is_right_the_interval_has_a_width(make_outcome: Call
 
 
 def test_of_very_large_runs_the_misses_are_listed_first(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.reporting.questions.MOST", 12)
+    monkeypatch.setattr("harness.reporting.page.MOST", 12)
 
     page = Page(render(facts_of(run, None, Context(Verdicts([]))), made=NOW))
 

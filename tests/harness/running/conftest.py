@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.outcomes import Outcome
-from harness.questions import Question
-from harness.suite import Suite
-from harness.systems import Opening
+from harness.patients.suites import Question, Suite
+from harness.running.outcomes import Outcome
+from harness.systems.system import Opening
 
 MakeLong = Callable[[int], Suite]
 MakeSystem = Callable[..., Path]

@@ -17,17 +17,16 @@ import pytest
 import yaml
 
 from bot import Unreachable, UserFixable
-from harness.loopback_cluster import LoopbackCluster, loopback_cluster
-from harness.run import Plan, ask_suite, load_outcomes
+from harness.benches.running import LoopbackCluster, loopback_cluster
+from harness.patients.suites import Suite
 from harness.running.chunks import CHUNK
-from harness.running.planning import How, plan_of, recipe_of
 from harness.running.recipe import Recipe
+from harness.running.run import How, RunPlan, ask_suite, load_outcomes, plan_of, recipe_of
 from harness.running.store import PARTS, Store, find_store
-from harness.score import summarise_tally
-from harness.suite import Suite
-from harness.systems import Opening
-from tests.harness.external.servers import Seen, serving
+from harness.scoring.score import summarise_tally
+from harness.systems.system import Opening
 from tests.harness.running.conftest import MakeLong, MakeSystem, eventually, timeless
+from tests.harness.systems.servers import Seen, serving
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +47,7 @@ def _lines(file: Path) -> int:
 
 def serial(suite: Suite, recipe: Recipe, out: Path) -> Store:
     with recipe.opened() as (system, catalog):
-        return ask_suite(suite, system, catalog, out, Plan())
+        return ask_suite(suite, system, catalog, out, RunPlan())
 
 
 @pytest.mark.proof  # waits for the middle of a chunk, which takes minutes on a busy machine
@@ -107,7 +106,7 @@ def test_a_scheduler_that_dies_ends_the_run_in_one_line_and_what_was_answered_is
 RUN = """\
 import sys
 from pathlib import Path
-from bot.cli import main
+from bot.commands.main import main
 sys.argv = ["klartext", "harness", "run", *sys.argv[1:]]
 main()
 """

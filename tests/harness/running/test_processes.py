@@ -11,14 +11,12 @@ from pathlib import Path
 import pytest
 
 from bot import BadData, Unreachable
-from harness.run import Plan, ask_suite, load_outcomes, run_suite
 from harness.running import processes
 from harness.running.chunks import CHUNK
-from harness.running.crew import size_of
-from harness.running.planning import How, plan_of
 from harness.running.processes import processes_for
-from harness.running.recipe import Errand, Recipe, Refused, ask_elsewhere
-from harness.systems import Opening
+from harness.running.recipe import Errand, Recipe, Refused, ask_elsewhere, size_of
+from harness.running.run import How, RunPlan, ask_suite, load_outcomes, plan_of, run_suite
+from harness.systems.system import Opening
 from tests.harness.running.conftest import MakeLong, eventually, timeless
 
 
@@ -30,11 +28,10 @@ def recipe(opening: Opening) -> Recipe:
 RUN = """\
 import sys
 from pathlib import Path
-from harness.run import ask_suite
-from harness.running.planning import How, plan_of
+from harness.running.run import How, ask_suite, plan_of
 from harness.running.recipe import Recipe
-from harness.suite import open_suite
-from harness.systems import Opening
+from harness.patients.suites import open_suite
+from harness.systems.system import Opening
 
 folder, catalog, data = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
 recipe = Recipe(Opening(catalog, "embedded", "hybrid", data), "de")
@@ -100,7 +97,7 @@ def test_a_worker_that_is_killed_ends_the_run_in_one_line_and_keeps_what_was_ans
         with pytest.raises(Unreachable, match=r"A worker process ended .* What was answered is kept"):
             ask_suite(suite, system, catalog, tmp_path / "run", plan)
         kept = len(load_outcomes(tmp_path / "run"))
-        ask_suite(suite, system, catalog, tmp_path / "run", Plan())
+        ask_suite(suite, system, catalog, tmp_path / "run", RunPlan())
 
     assert CHUNK <= kept < len(suite.questions)
     assert [o.id for o in load_outcomes(tmp_path / "run")] == [question.id for question in suite.questions]

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from bot import Assistant, BadData
-from harness.comparison import Counted, load_counted, load_run
-from harness.outcomes import ERROR, Outcome
-from harness.run import Plan, ask_suite, load_outcomes, run_suite
+from harness.patients.suites import Suite, load_suite, open_suite
 from harness.running import parquet
+from harness.running.outcomes import ERROR, Outcome
 from harness.running.parquet import ParquetStore
+from harness.running.results import Counted, load_counted, load_run
+from harness.running.run import RunPlan, ask_suite, load_outcomes, run_suite
 from harness.running.store import PARTS
-from harness.suite import Suite, load_suite, open_suite
-from harness.systems import Failure
+from harness.systems.system import Failure
 from tests.harness.conftest import ByCosine
 
 MakeOutcome = Callable[..., Outcome]
@@ -31,7 +31,7 @@ def test_a_parquet_run_holds_what_a_run_of_json_lines_holds(
     suite: Suite, by_cosine: ByCosine, small: Assistant, tmp_path: Path
 ) -> None:
     expected = run_suite(suite, by_cosine, small.catalog("de"), tmp_path / "lines")
-    ask_suite(suite, by_cosine, small.catalog("de"), tmp_path / "parts", Plan(format="parquet"))
+    ask_suite(suite, by_cosine, small.catalog("de"), tmp_path / "parts", RunPlan(format="parquet"))
 
     found = load_outcomes(tmp_path / "parts")
 
@@ -46,7 +46,7 @@ def test_a_finished_parquet_run_asks_nothing_again(
     suite: Suite, by_cosine: ByCosine, small: Assistant, tmp_path: Path
 ) -> None:
     for _ in range(2):
-        ask_suite(suite, by_cosine, small.catalog("de"), tmp_path / "run", Plan(format="parquet"))
+        ask_suite(suite, by_cosine, small.catalog("de"), tmp_path / "run", RunPlan(format="parquet"))
 
     assert len(by_cosine.asked) == 4
     assert [path.name for path in (tmp_path / "run" / PARTS).iterdir()] == ["part-000001.parquet"]
@@ -60,7 +60,7 @@ def test_what_failed_is_asked_again_and_no_question_is_stored_twice(
             answers = list(super().ask(texts, language))
             return [*answers[:1], *(Failure("status 500", 1.0) for _ in answers[1:3]), *answers[3:]]
 
-    plan, catalog, out = Plan(format="parquet"), small.catalog("de"), tmp_path / "run"
+    plan, catalog, out = RunPlan(format="parquet"), small.catalog("de"), tmp_path / "run"
     ask_suite(suite, Flaky(small), catalog, out, plan)
     failed = [outcome.id for outcome in load_outcomes(out) if outcome.decision == ERROR]
     assert load_counted(out).failure == "status 500"
@@ -113,7 +113,7 @@ def test_one_folder_holds_one_format(suite: Suite, by_cosine: ByCosine, small: A
     run_suite(suite, by_cosine, small.catalog("de"), tmp_path / "run")
 
     with pytest.raises(BadData, match=r"holds a run with --format jsonl\. Go on with that"):
-        ask_suite(suite, by_cosine, small.catalog("de"), tmp_path / "run", Plan(format="parquet"))
+        ask_suite(suite, by_cosine, small.catalog("de"), tmp_path / "run", RunPlan(format="parquet"))
 
 
 def test_a_second_process_is_kept_out(suite: Suite, by_cosine: ByCosine, small: Assistant, tmp_path: Path) -> None:

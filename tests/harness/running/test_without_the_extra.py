@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.suite import Suite
-from harness.systems import Opening
+from harness.patients.suites import Suite
+from harness.systems.system import Opening
 
 WITHOUT = """\
 import sys
 for name in ("distributed", "dask", "duckdb", "pyarrow"):
     sys.modules[name] = None
-from bot.cli import main
+from bot.commands.main import main
 main()
 """
 

@@ -1,0 +1,131 @@
+"""FHIR files on disk: what is shipped (Questionnaires, code systems, HL7's own value sets) and what people name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bot.errors import BadData
+from bot.interview.form.texts import Synonyms
+from bot.interview.values.fhir_json import (
+    JsonObject,
+    NotJson,
+    Parsed,
+    as_object,
+    objects,
+    parse,
+    split_canonical,
+    string,
+)
+from bot.interview.values.terminology import Terminology
+from bot.resources import data_folder
+
+_TERMINOLOGY = ("terminology", "code-systems", "value-sets")
+
+
+def read_json(path: Path) -> Parsed:
+    """Read a JSON file.
+
+    Raises:
+        BadData: It cannot be read, or is not JSON.
+    """
+    try:
+        return parse(path.read_bytes())
+    except NotJson as error:
+        raise BadData(f"{path}: not JSON: {error}.") from None
+    except OSError as error:
+        raise BadData(f"{path}: {error.strerror or 'cannot be read'}.") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        BadData: It cannot be written.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        # It is about a patient: only who runs this may read it.
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+        partial.replace(path)
+    except OSError as error:
+        raise BadData(f"{path}: {error.strerror or 'cannot be written'}. Choose another `--out`.") from None
+
+
+def files_in(paths: Iterable[Path]) -> list[Path]:
+    """Return files as they are, folders as the JSON files in them."""
+    return [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+
+
+def resources_in(document: JsonObject) -> list[JsonObject]:
+    """Return a resource as a list of one, a Bundle as the resources in it."""
+    if document.get("resourceType") == "Bundle":
+        return [as_object(entry.get("resource")) for entry in objects(document, "entry")]
+    return [document]
+
+
+@cache
+def shipped_terminology() -> Terminology:
+    """Return HL7's value sets and code systems of R4 that are free to ship, and Klartext's own."""
+    return Terminology(each for name in _TERMINOLOGY for each in _folder(data_folder("fhir") / name))
+
+
+@cache
+def shipped_questionnaires() -> tuple[JsonObject, ...]:
+    """Return the Questionnaires of `fhir/questionnaires`."""
+    found = _folder(data_folder("fhir") / "questionnaires")
+    return tuple(each for each in found if each.get("resourceType") == "Questionnaire")
+
+
+@cache
+def shipped_synonyms() -> dict[str, Synonyms]:
+    """Return what patients call questions and answers of the shipped Questionnaires, by their url."""
+    return dict(_synonyms(path) for path in sorted((data_folder("fhir") / "questionnaires").glob("*.synonyms.yaml")))
+
+
+def _synonyms(path: Path) -> tuple[str, Synonyms]:
+    try:
+        file = _SynonymFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+    except (yaml.YAMLError, ValidationError):
+        raise BadData(f"{path}: not a file of synonyms. See fhir/questionnaires/README.md.") from None
+    questions = {link_id: tuple(item.question) for link_id, item in file.items.items()}
+    options = {
+        link_id: {code: tuple(names) for code, names in item.options.items()} for link_id, item in file.items.items()
+    }
+    return file.questionnaire, Synonyms(questions, options)
+
+
+class _SynonymsOfItem(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    question: list[str] = []
+    options: dict[str, list[str]] = {}
+
+
+class _SynonymFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    questionnaire: str
+    items: dict[str, _SynonymsOfItem]
+
+
+def _folder(folder: Path) -> Iterator[JsonObject]:
+    for path in sorted(folder.glob("*.json")):
+        yield from resources_in(as_object(read_json(path).value))
+
+
+def find_by_canonical(resources: Iterable[JsonObject], canonical: str) -> JsonObject | None:
+    """Return the Questionnaire that ``url`` or ``url|version`` names; one without a version stands for any."""
+    url, version = split_canonical(canonical)
+    if not url:
+        return None
+    same = [each for each in resources if each.get("resourceType") == "Questionnaire" and string(each, "url") == url]
+    wanted = (version, "") if version else ("",)
+    exact = (each for number in wanted for each in same if string(each, "version") == number)
+    return next(exact, same[0] if same and not version else None)

@@ -1,0 +1,244 @@
+"""`klartext fhir`: validate, export and push FHIR documents."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bot.catalog.catalog import language_files, load_catalog, locate
+from bot.catalog.fhir_files import (
+    files_in,
+    find_by_canonical,
+    read_json,
+    resources_in,
+    shipped_questionnaires,
+    shipped_terminology,
+    write_text,
+)
+from bot.errors import BadData, friendly_errors
+from bot.handover.bundle import make_bundle
+from bot.handover.handover import Context, export_of
+from bot.handover.outbox import push as push_all
+from bot.interview.form.indexed import IndexedForm, index_questionnaire
+from bot.interview.validate.questionnaire import check_questionnaire
+from bot.interview.validate.response import check_response, find_questionnaire
+from bot.interview.values.fhir_json import JsonObject, Parsed, as_object, dump, string
+from bot.interview.values.finding import Finding, Findings, Place, has_errors, operation_outcome
+from bot.interview.values.terminology import Terminology
+from bot.sentences.spelling import released
+from bot.settings import Settings
+from bot.wiring import for_server, make_fhir_server, make_history, make_interviews, make_outbox, make_records
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What responses are validated with.
+
+    Attributes:
+        preferred: Questionnaires that the user names for these responses.
+        others: Further Questionnaires, such as those among the files.
+        known: Value sets and code systems at hand.
+        now: The moment for formulas, as a FHIR dateTime with zone.
+    """
+
+    preferred: Sequence[JsonObject]
+    others: Sequence[JsonObject]
+    known: Terminology
+    now: str
+
+
+def surroundings(
+    given: Iterable[JsonObject], documents: Iterable[Parsed], terminology: Iterable[JsonObject], *, now: str
+) -> Surroundings:
+    """Gather what is at hand: what the user gave, the documents themselves, and what is shipped."""
+    preferred = [resource for document in given for resource in resources_in(document)]
+    among = [as_object(document.value) for document in documents]
+    local = [*preferred, *(resource for document in terminology for resource in resources_in(document))]
+    return Surroundings(
+        preferred=[each for each in preferred if each.get("resourceType") == "Questionnaire"],
+        others=[*among, *shipped_questionnaires()],
+        known=Terminology(local, base=shipped_terminology()),
+        now=now,
+    )
+
+
+def validate_documents(document: Parsed, around: Surroundings) -> list[Finding]:
+    """Return the findings on one document."""
+    resource = as_object(document.value)
+    kind = string(resource, "resourceType")
+    repeated = _repeated(document, kind)
+    if kind == "Questionnaire":
+        return repeated + check_questionnaire(resource)
+    if kind == "QuestionnaireResponse":
+        return repeated + _validate_response(resource, around)
+    what = f"{kind[:60]} is neither" if kind else "This is no FHIR resource, neither"
+    text = f"{what} a Questionnaire nor a QuestionnaireResponse"
+    return [*repeated, Finding("error", "not-supported", kind[:60], text, "resourceType")]
+
+
+def _repeated(document: Parsed, kind: str) -> list[Finding]:
+    findings = Findings()
+    for name in dict.fromkeys(document.repeated):
+        text = f"The property {name[:60]!r} is there twice in one object"
+        findings.error(Place(kind[:60]), text, code="structure", rule="duplicate-property")
+    return findings.all()
+
+
+def _validate_response(response: JsonObject, around: Surroundings) -> list[Finding]:
+    form = find_questionnaire(response, lambda canonical: _resolve(canonical, around))
+    if form is None and not string(response, "questionnaire") and len(around.preferred) == 1:
+        # The response names none: then it is the one that the user named.
+        form = index_questionnaire(around.preferred[0])
+    findings = check_response(response, form, known=around.known, now=around.now)
+    return findings + (_about_questionnaire(form) if form is not None else [])
+
+
+def _resolve(canonical: str, around: Surroundings) -> JsonObject | None:
+    found = find_by_canonical([*around.preferred, *around.others], canonical)
+    if found is not None:
+        return found
+    # Forms without an address of their own can only be meant by being named on the command line, or by their id.
+    nameless = [each for each in around.preferred if not string(each, "url")]
+    by_id = (each for each in around.preferred if canonical == f"Questionnaire/{string(each, 'id')}")
+    return next(by_id, nameless[0] if len(nameless) == 1 else None)
+
+
+def _about_questionnaire(form: IndexedForm) -> list[Finding]:
+    """Say that the Questionnaire itself is wrong: this may explain findings, but is none about the response."""
+    errors = sum(finding.is_error for finding in check_questionnaire(form.raw))
+    if not errors:
+        return []
+    text = f"The Questionnaire itself is not valid ({errors} errors); `klartext fhir validate` with its file shows them"
+    return [Finding("information", "informational", "QuestionnaireResponse.questionnaire", text, "questionnaire")]
+
+
+fhir = typer.Typer(help="Check FHIR forms and responses; send conversations.", no_args_is_help=True)
+
+DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
+
+_STYLES = {"fatal": "bold red", "error": "red", "warning": "yellow", "information": "dim"}
+
+
+@fhir.callback()
+def _group() -> None:
+    """Keep `validate` a command of its own, also while it is the only one."""
+
+
+@fhir.command()
+def validate(
+    files: Annotated[list[Path], typer.Argument(help="Questionnaires and QuestionnaireResponses (R4, JSON).")],
+    questionnaire: Annotated[Path | None, typer.Option(help="The Questionnaire that responses answer.")] = None,
+    terminology: Annotated[
+        list[Path] | None, typer.Option(help="Value sets and code systems (files or folders); may be repeated.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one OperationOutcome per file, one per line.")] = False,
+) -> None:
+    """Check FHIR files; exit 1 if any has an error."""
+    with friendly_errors():
+        documents = [read_json(path) for path in files]
+        around = surroundings(_questionnaires(questionnaire), documents, _terminology(terminology or ()), now=_now())
+        failed = False
+        for path, document in zip(files, documents, strict=True):
+            findings = validate_documents(document, around)
+            failed = failed or has_errors(findings)
+            _print_json(findings) if as_json else _print_table(path, findings)
+    raise typer.Exit(1 if failed else 0)
+
+
+@fhir.command()
+def export(
+    conversation: Annotated[str, typer.Argument(help="Id of the conversation.")],
+    out: Annotated[Path, typer.Option(help="File for the Bundle.", metavar="FILE")],
+    catalog: Annotated[str, typer.Option(help="The catalog that answered.", metavar="PATH")] = "mammography",
+    patient: Annotated[
+        str, typer.Option(help="The patient's identifier; default: that of the link.", metavar="ID")
+    ] = "",
+    data: DataOption = None,
+) -> None:
+    """Write a conversation as a FHIR transaction Bundle; nothing is sent."""
+    with friendly_errors():
+        settings = Settings.from_environment(data=data)
+        folder = locate(catalog)
+        catalogs = [released(load_catalog(folder, each), settings.country) for each in language_files(folder)]
+        stored = make_records(settings).conversation(conversation)
+        patient = patient or (stored.patient if stored is not None else None) or ""
+        context = Context(settings.fhir, catalogs, patient)
+        interview = make_interviews(settings).interview(conversation)
+        found = export_of(make_history(settings), conversation, context, interview)
+        made = make_bundle(found)
+        write_text(out, dump(made.bundle) + "\n")
+        for note in made.notes:
+            print(note, file=sys.stderr)
+        print(f"{out}: {len(found.exchanges)} questions of {'a known' if patient else 'an anonymous'} patient")
+
+
+@fhir.command()
+def push(
+    server: Annotated[str | None, typer.Option(help="Base URL. Default: KLARTEXT_FHIR_URL.", metavar="URL")] = None,
+    data: DataOption = None,
+) -> None:
+    """Send the conversations in the outbox; exit 1 if some still wait."""
+    with friendly_errors():
+        settings = for_server(Settings.from_environment(data=data), server)
+        outbox = make_outbox(settings)
+        pushed = push_all(outbox, make_fhir_server(settings), clock=lambda: datetime.now(UTC))
+        for reason in dict.fromkeys(pushed.reasons):
+            print(f"not taken: {reason}", file=sys.stderr)
+        print(f"{pushed.sent} sent, {pushed.waiting} waiting")
+    raise typer.Exit(1 if pushed.waiting else 0)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _questionnaires(path: Path | None) -> list[JsonObject]:
+    """Return what `--questionnaire` names.
+
+    Raises:
+        BadData: There is no Questionnaire in it.
+    """
+    if path is None:
+        return []
+    document = as_object(read_json(path).value)
+    if not any(each.get("resourceType") == "Questionnaire" for each in resources_in(document)):
+        raise BadData(f"{path}: no Questionnaire. Give --questionnaire a Questionnaire as JSON.")
+    return [document]
+
+
+def _terminology(paths: Sequence[Path]) -> list[JsonObject]:
+    return [as_object(read_json(file).value) for file in files_in(paths)]
+
+
+def _print_json(findings: Sequence[Finding]) -> None:
+    print(_printable(dump(operation_outcome(findings))))
+
+
+def _print_table(path: Path, findings: Sequence[Finding]) -> None:
+    console = Console(highlight=False)
+    errors = sum(finding.is_error for finding in findings)
+    verdict = f"{errors} error{'s' if errors > 1 else ''}" if errors else "valid"
+    console.print(Text(_printable(f"{path}: {verdict}"), style="red" if errors else "green"), soft_wrap=True)
+    if not findings:
+        return
+    table = Table(show_edge=False, pad_edge=False)
+    for heading in ("severity", "where", "what"):
+        table.add_column(heading, overflow="fold")
+    for finding in findings:
+        row = (finding.severity, finding.path.partition(".")[2] or finding.path, finding.text)
+        table.add_row(*(Text(_printable(cell)) for cell in row), style=_STYLES[finding.severity])
+    console.print(table)
+
+
+def _printable(text: str) -> str:
+    """Write lone surrogates, which no terminal and no file takes, as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,192 @@
+"""`klartext qa`: the commands of curators."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from bot import wiring
+from bot.adapters.embedded_encoder import EmbeddedEncoder
+from bot.catalog.catalog import language_files, load_catalog, locate
+from bot.catalog.importing import catalog_name, read_question_set, write_catalog
+from bot.catalog.lint import lint, worst
+from bot.errors import BadData, UserFixable, friendly_errors
+from bot.matching.calibration import Judged, Limit, Row, choose_with_risk, risk_table, smallest_sample
+from bot.matching.training import judge_calibration
+from bot.ports import Encoder
+from bot.settings import Settings
+
+qa = typer.Typer(help="Curate question-answer pairs.", no_args_is_help=True)
+
+CatalogArgument = Annotated[str, typer.Argument(help="A shipped exam, or a catalog folder.")]
+
+
+@qa.command("lint")
+def lint_(
+    catalog: CatalogArgument = "mammography",
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show notes too, such as drafts.")] = False,
+) -> None:
+    """Check a catalog; exit 1 if anything is wrong."""
+    with friendly_errors():
+        folder = locate(catalog)
+        findings = lint(folder, today=date.today(), encoder=EmbeddedEncoder())
+        for finding in findings:
+            if verbose or finding.severity != "info" or finding.rule == "confusable":
+                print(finding.as_line())
+        counts = {name: sum(finding.severity == name for finding in findings) for name in ("error", "warning", "info")}
+        print(f"{folder}: {counts['error']} errors, {counts['warning']} warnings, {counts['info']} notes")
+    raise typer.Exit(1 if worst(findings) == "error" else 0)
+
+
+@qa.command("list")
+def list_(catalog: CatalogArgument = "mammography") -> None:
+    """List the pairs with their review status and number of variants."""
+    with friendly_errors():
+        folder = locate(catalog)
+        for language in language_files(folder):
+            loaded = load_catalog(folder, language)
+            print(f"{loaded.ref} ({language}), {len(loaded.pairs)} pairs")
+            for pair in loaded.pairs:
+                print(f"  {pair.id:24} {pair.review.status:9} {len(pair.variants):4} variants  {pair.question}")
+
+
+@qa.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, JSON or Rasa NLU YAML.")],
+    out: Annotated[Path, typer.Option(help="Folder of the catalog to write.")],
+    lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")],
+    name: Annotated[str | None, typer.Option("--name", help="Name of the catalog; default: the folder's.")] = None,
+) -> None:
+    """Make a catalog from a question set; rows with an empty pair_id are questions that no pair answers."""
+    with friendly_errors():
+        if not file.is_file():
+            raise BadData(f"There is no file {str(file)!r}. Give a CSV, TSV, JSON or Rasa NLU file.")
+        imported = read_question_set(file)
+        write_catalog(imported, out, name=catalog_name(name or out.resolve().name), language=lang)
+        variants = sum(len(pair.texts) - 1 for pair in imported.pairs)
+        print(
+            f"{out}: {len(imported.pairs)} pairs, {variants} variants, {len(imported.background)} background questions"
+        )
+        missing = sum(pair.answer is None for pair in imported.pairs)
+        if missing:
+            print(f"{missing} pairs have a placeholder instead of an answer and stay drafts.")
+
+
+@qa.command("inbox")
+def inbox(
+    data: Annotated[Path | None, typer.Option("--data", help="Folder of the database.")] = None,
+) -> None:
+    """List what patients asked without getting an answer, and the answers they flagged."""
+    from bot.wiring import make_records
+
+    with friendly_errors():
+        turns = make_records(Settings.from_environment(data=data)).open_questions()
+        for turn in turns:
+            state = turn.decision if turn.pair_id is None else f"flagged: {turn.pair_id}"
+            print(f"{turn.at:%Y-%m-%d %H:%M}  {turn.language}  {state:12}  {turn.question}")
+        print(f"{len(turns)} open")
+
+
+@qa.command("calibrate")
+def calibrate(
+    catalog: CatalogArgument = "mammography",
+    risk: Annotated[float, typer.Option(min=0.001, max=0.5, help="Largest share of wrong direct answers.")] = 0.03,
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="With which it must be shown.")] = 0.95,
+    data: Annotated[Path | None, typer.Option("--data", help="Folder for index and heads.")] = None,
+) -> None:
+    """Print what each threshold means on the calibration questions, and which one keeps the risk in every stratum."""
+    from bot.adapters.embedded_encoder import EmbeddedEncoder
+
+    with friendly_errors():
+        folder = locate(catalog)
+        settings = Settings.from_environment(data=data)
+        for line in calibration_report(folder, EmbeddedEncoder(), settings, Limit(risk, confidence)):
+            print(line)
+
+
+@qa.command("alarm")
+def alarm(
+    lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the examples.")],
+    real: Annotated[
+        Path | None,
+        typer.Option("--real", help="Real people's questions: lines of U (urgent), S (soon) or N, a tab, the text."),
+    ] = None,
+    recall: Annotated[
+        float,
+        typer.Option("--recall", min=0.5, max=1.0, help="Of emergencies by unseen authors, that the threshold keeps."),
+    ] = 0.97,
+    write: Annotated[bool, typer.Option("--write", help="Store the weights and the threshold.")] = False,
+) -> None:
+    """Print what the alarm hears of authors it was not taught by, at each threshold."""
+    from bot.matching.alarm_report import study_alarm, write_decision
+    from bot.matching.training import indexed_texts
+    from bot.text import sanitise
+
+    with friendly_errors():
+        loaded = load_catalog(locate("mammography"), lang)
+        ordinary = [text for _, text in indexed_texts(loaded)[len(loaded.pairs) :]]
+        unseen = [sanitise(question.text).text for question in loaded.calibration]
+        study = study_alarm(lang, ordinary, unseen, EmbeddedEncoder(), real=real, recall=recall)
+        for line in study.lines():
+            print(line)
+        print(f"Threshold {study.decision.threshold:.2f}: recall {study.recall(study.decision.threshold):.3f}.")
+        if write:
+            print(f"Written: {write_decision(lang, study.decision)}")
+
+
+SHOWN_EVERY = 5  # rows of the table between two that are printed
+
+
+def calibration_report(folder: Path, encoder: Encoder, settings: Settings, limit: Limit) -> Iterator[str]:
+    """Yield the lines of the report, language by language.
+
+    Raises:
+        UserFixable: There are no calibration questions, or too few to support the limit.
+    """
+    showing = wiring.Showing(sample=True, today=date.today())
+    for language in language_files(folder):
+        opened = wiring.open_language(folder, language, encoder, settings, showing)
+        judged = judge_calibration(opened.catalog, opened.shown, opened.trained.head, encoder)
+        if judged is None:
+            raise UserFixable(
+                f"{folder} has no calibration questions in {language!r}, so no risk can be stated. "
+                f"Write {folder}/calibration/{language}.jsonl: at least {smallest_sample(limit)} questions a stratum."
+            )
+        yield from _language_report(language, judged, limit)
+
+
+def _language_report(language: str, judged: Judged, limit: Limit) -> Iterator[str]:
+    sizes = Counter(judged.stratum)
+    counted = ", ".join(f"{name} {size}" for name, size in sizes.items())
+    yield f"{language}: {len(judged.label)} questions that nothing was trained on ({counted})"
+    smallest = min(sizes.values())
+    if smallest < smallest_sample(limit):
+        raise UserFixable(
+            f"{smallest} questions in a stratum cannot show a risk of {limit.risk:.1%} at {limit.confidence:.0%} "
+            f"confidence: at least {smallest_sample(limit)} are needed. Write more, or allow a larger `--risk`."
+        )
+    chosen = choose_with_risk(judged, limit)
+    if chosen is None:
+        raise UserFixable(
+            f"No threshold keeps wrong direct answers below {limit.risk:.1%} at {limit.confidence:.0%} confidence in "
+            "every stratum. Collect more variants and background questions, or allow a larger `--risk`."
+        )
+    yield "threshold  answered  right  wrong of all, by stratum" + " " * 30 + "p"
+    for number, row in enumerate(risk_table(judged, limit)):
+        if number % SHOWN_EVERY == 0 or row.answer == chosen.answer:
+            yield _line(row) + ("  <- chosen" if row.answer == chosen.answer else "")
+    yield (
+        f"Direct answers from {chosen.answer:.2f}, choices from {chosen.clarify:.2f} together: with "
+        f"{limit.confidence:.0%} confidence, at most {limit.risk:.1%} of all questions "
+        "of any stratum get a wrong direct answer."
+    )
+
+
+def _line(row: Row) -> str:
+    wrong = "  ".join(f"{name} {share:.3f}" for name, share in row.wrong.items())
+    return f"{row.answer:9.2f}  {row.answered:8.3f}  {row.right:5.3f}  {wrong}  {row.p_value:.3f}"

@@ -1,0 +1,207 @@
+"""`klartext records` and `klartext purge`: what is stored of patients, for the staff who answer for it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.catalog.fhir_files import write_text
+from bot.errors import BadData, friendly_errors
+from bot.interview.values.answer import JsonValue
+from bot.interview.values.fhir_json import NotJson, dump, parse
+from bot.outbox_ports import Outbox, pseudonym
+from bot.ports import Interviews, Records, StoredConversation, StoredTurn
+from bot.settings import Settings
+from bot.wiring import make_interviews, make_keeper, make_outbox, make_records, rekey_texts
+
+Json = dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """Where conversations are stored."""
+
+    records: Records
+    interviews: Interviews
+    outbox: Outbox
+
+    def dossier(self, id_: str) -> Json:
+        """Return all of a conversation but the hash of its token.
+
+        Raises:
+            BadData: There is no such conversation.
+        """
+        opened, turns = self.records.conversation(id_), self.records.turns(id_)
+        interview, entries = self.interviews.interview(id_), self.outbox.entries(id_)
+        if opened is None and interview is None and not turns and not entries:
+            raise BadData(f"There is no conversation {id_!r} in the database. Check the id and `--data`.")
+        found: Json = {"id": id_, "conversation": _conversation(opened) if opened else None}
+        found["turns"] = [_turn(turn) for turn in turns]
+        found["flags"] = [
+            {"turn_id": flag.turn_id, "reason": flag.reason, "comment": flag.comment, "at": _moment(flag.at)}
+            for flag in self.records.flags(id_)
+        ]
+        if interview is not None:
+            found["interview"] = {
+                "changed_at": _moment(interview.changed_at),
+                "state": _without_copy(_json(interview.head)),
+                "events": [_json(event) for event in interview.events],
+            }
+        found["outbox"] = [
+            {
+                "put_at": _moment(each.put_at),
+                "accepted_at": _moment(each.accepted_at) if each.accepted_at else None,
+                "bundle": _json(each.bundle) if each.bundle else None,
+            }
+            for each in entries
+        ]
+        return found
+
+    def erase(self, id_: str) -> Json:
+        """Delete a conversation and return what there was of it."""
+        found = self.dossier(id_)
+        self.records.erase(id_)
+        return found
+
+
+def _conversation(opened: StoredConversation) -> Json:
+    return {
+        "begun": _moment(opened.begun),
+        "language": opened.language,
+        "channel": opened.channel,
+        "consented": opened.consented,
+        "patient": opened.patient,
+    }
+
+
+def _turn(turn: StoredTurn) -> Json:
+    found: Json = {
+        "at": _moment(turn.at),
+        "language": turn.language,
+        "question": turn.question,
+        "decision": turn.decision,
+        "pair_id": turn.pair_id,
+        "score": Decimal(str(turn.score)),
+        "catalog": turn.catalog,
+    }
+    exchange = turn.exchange
+    if exchange is not None:
+        found |= {
+            "number": exchange.number,
+            "turn_id": exchange.turn_id,
+            "said": exchange.said,
+            "choice": exchange.choice,
+            "reply": _json(exchange.reply),
+            "state": _json(exchange.state),
+        }
+    return found
+
+
+def _json(text: str) -> JsonValue:
+    """Return stored JSON as JSON; what is damaged, as it is."""
+    try:
+        return parse(text).value
+    except NotJson:
+        return text
+
+
+def _without_copy(head: JsonValue) -> JsonValue:
+    """Return where the talk stands, without the state that only repeats what the events amount to."""
+    return {name: value for name, value in head.items() if name != "state"} if isinstance(head, dict) else head
+
+
+def _moment(at: datetime) -> str:
+    return at.isoformat()
+
+
+records = typer.Typer(help="Export, erase and encrypt what is stored of patients.", no_args_is_help=True)
+
+DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
+ConversationArgument = Annotated[str, typer.Argument(help="Id of the conversation.")]
+
+
+@records.command()
+def export(
+    conversation: ConversationArgument,
+    out: Annotated[Path, typer.Option(help="File to write, readable by you only.", metavar="FILE")],
+    data: DataOption = None,
+) -> None:
+    """Write everything that is stored of a conversation as JSON."""
+    with friendly_errors():
+        found = _archive(data).dossier(conversation)
+        write_text(out, dump(found) + "\n")
+        print(f"{out}: {_counted(found)} (in logs: {pseudonym(conversation)})")
+
+
+@records.command()
+def erase(conversation: ConversationArgument, data: DataOption = None) -> None:
+    """Delete a conversation for good, with what of it waits to be sent."""
+    with friendly_errors():
+        found = _archive(data).erase(conversation)
+        print(f"erased {pseudonym(conversation)}: {_counted(found)}")
+        if any(isinstance(each, dict) and each["accepted_at"] for each in _list(found, "outbox")):
+            print("What was sent to the FHIR server is still there: delete it there.", file=sys.stderr)
+
+
+@records.command("new-key")
+def new_key_() -> None:
+    """Print a new key for KLARTEXT_TEXT_KEY; nothing is stored."""
+    from bot.adapters.text_cipher import new_key
+
+    print(new_key())
+
+
+@records.command()
+def rekey(data: DataOption = None) -> None:
+    """Encrypt all texts in the database with the first key in KLARTEXT_TEXT_KEY."""
+    with friendly_errors():
+        print(f"{rekey_texts(Settings.from_environment(data=data))} texts encrypted anew")
+
+
+def purge(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be deleted.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Delete what is older than the settings say; the service may run meanwhile."""
+    with friendly_errors():
+        settings = Settings.from_environment(data=data)
+        purged = make_keeper(settings).purge(settings.retention.cutoffs(datetime.now(UTC)), dry_run=dry_run)
+    counts = dict(purged.counts())
+    print(json.dumps(counts) if as_json else _table(counts, dry_run=dry_run))
+    if purged.unsent_kept:
+        print(
+            f"{purged.unsent_kept} entries of the outbox are too old and were never sent: see `klartext fhir push`.",
+            file=sys.stderr,
+        )
+    if purged.residue:
+        print("Some of it may still be in the database's log: purge again when fewer are reading.", file=sys.stderr)
+
+
+def _table(counts: dict[str, int], *, dry_run: bool) -> str:
+    lines = [f"{count:8}  {kind.replace('_', ' ')}" for kind, count in counts.items()]
+    return "\n".join(["would be deleted:" if dry_run else "deleted:", *lines])
+
+
+def _archive(data: Path | None) -> Archive:
+    settings = Settings.from_environment(data=data)
+    return Archive(make_records(settings), make_interviews(settings), make_outbox(settings))
+
+
+def _counted(found: Json) -> str:
+    answers = found.get("interview")
+    events = len(_list(answers, "events")) if isinstance(answers, dict) else 0
+    turns, flags, outbox = (len(_list(found, name)) for name in ("turns", "flags", "outbox"))
+    return f"{turns} turns, {flags} flags, {events} events of an interview, {outbox} entries of the outbox"
+
+
+def _list(found: Json, name: str) -> list[object]:
+    value = found.get(name)
+    return list(value) if isinstance(value, list) else []

@@ -1,0 +1,64 @@
+"""`klartext serve` and `klartext link`: the service, and links to it for patients with an appointment."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from bot.errors import UserFixable, friendly_errors
+from bot.settings import Settings
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
+    catalog: Annotated[str, typer.Option(help="A shipped exam, or a catalog folder.", metavar="PATH")] = "mammography",
+    sample: Annotated[bool, typer.Option("--sample", help="Show drafts too, labelled as such.")] = False,
+    questionnaire: Annotated[
+        Path | None, typer.Option(help="The questions of the radiology team. Default: the exam's.", metavar="Q.json")
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes; needs PostgreSQL and a Chroma server. Default: KLARTEXT_WORKERS.", min=1),
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder for index and database. Default: KLARTEXT_DATA.")] = None,
+) -> None:
+    """Serve the page for patients, the JSON API and the REST channel until told to stop."""
+    from bot.web.server import Serving, run_server
+
+    with friendly_errors():
+        run_server(
+            Serving(
+                host=host,
+                port=port,
+                catalog=catalog,
+                data=data,
+                sample=sample,
+                questionnaire=questionnaire,
+                workers=workers,
+            )
+        )
+
+
+def link(
+    patient: Annotated[str, typer.Option(help="The hospital's pseudonym of the patient; no name.", metavar="ID")],
+    exam: Annotated[str, typer.Option(help="The catalog that the service shows.", metavar="NAME")] = "mammography",
+    lang: Annotated[Literal["de", "en"], typer.Option(help="Language to begin in.")] = "de",
+    expires: Annotated[str, typer.Option(help="How long it is good for: 90m, 48h, 14d.", metavar="TIME")] = "14d",
+    base: Annotated[str, typer.Option(help="Address of the service.", metavar="URL")] = "http://127.0.0.1:8000",
+) -> None:
+    """Print a signed link that begins a conversation for one patient; needs KLARTEXT_LINK_KEY, as the service does."""
+    from bot.web.links import invite, lifetime, seal
+
+    with friendly_errors():
+        key = Settings.from_environment().link_key
+        if key is None:
+            raise UserFixable(
+                "KLARTEXT_LINK_KEY is not set, and links need a key to be signed with. Make one with "
+                "`python -c 'import secrets; print(secrets.token_urlsafe(32))'` and give the service the same."
+            )
+        until = datetime.now(UTC) + lifetime(expires)
+        print(f"{base.rstrip('/')}/start/{seal(invite(patient, exam=exam, language=lang, expires=until), key)}")

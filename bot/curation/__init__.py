@@ -1,1 +1,0 @@
-"""What curators do with pairs: check them, import them."""

@@ -1,0 +1,212 @@
+"""Hand a conversation over to FHIR: gather what was kept of it, build the Bundle, say whether something is new."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from importlib.metadata import version
+
+from bot.catalog.catalog import Catalog
+from bot.catalog.fhir_files import resources_in
+from bot.errors import BadData, UserFixable
+from bot.handover.bundle import make_bundle, make_red_flag_bundle
+from bot.handover.subject import Exchange, Export, Interview, Software
+from bot.interview.manners.interview import Interview as Asking
+from bot.interview.values.fhir_json import JsonObject, dump
+from bot.interview.walk.assemble import Heading
+from bot.outbox_ports import Outbox, Outgoing, RedFlag
+from bot.ports import History, Interviews, KeptTurn, StoredInterview, StoredTurn
+from bot.settings import FhirAccess
+from bot.talk.interviewing import form_of, parsed, session_of
+
+log = logging.getLogger("klartext")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an export needs besides what was said.
+
+    Attributes:
+        catalogs: The releases that answers came from; an answer of another release is exported without its text.
+        patient_id: The patient's identifier in the configured system; empty for an anonymous conversation.
+    """
+
+    access: FhirAccess
+    catalogs: Sequence[Catalog] = ()
+    patient_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """Makes what goes into the outbox for one conversation."""
+
+    conversation: str
+    context: Context
+    history: History
+    outbox: Outbox
+
+    def red_flag(self, flag: RedFlag) -> Outgoing:
+        """Return the Task of an urgent turn. Nothing else of the conversation is read, so nothing there can fail it."""
+        turn = Exchange(flag.number, flag.at, "", "", "urgent", None, "")
+        found = Export(
+            conversation=self.conversation,
+            at=flag.at,
+            software=Software("Klartext", version("klartext")),
+            exchanges=(turn,),
+            patient=_patient(self.context),
+            ids=self.context.access.ids,
+        )
+        return Outgoing(self.conversation, dump(make_red_flag_bundle(found)), flag.at, turn=flag.number)
+
+    def finished(self, stored: StoredInterview, sent_events: int) -> Outgoing | None:
+        """Return the Bundle of an interview that the patient has just agreed to.
+
+        Args:
+            stored: The interview.
+            sent_events: How many events there were when the patient agreed before; 0 before the first time.
+        """
+        try:
+            return self._outgoing(stored, sent_events, stored.changed_at)
+        except Exception as error:
+            # The patient's answers must be stored whatever happens here; they can be exported later.
+            log.error("conversation not handed over: %s", type(error).__name__)
+            return None
+
+    def rest(self, stored: StoredInterview | None, *, at: datetime) -> Outgoing | None:
+        """Return the Bundle of what is new since the last time when the patient leaves; None when nothing is."""
+        last = self.outbox.last_put(self.conversation)
+        kept = self.history.kept(self.conversation)
+        if last is None:
+            return self._outgoing(stored, 0, at) if kept or stored is not None else None
+        asked = kept != self.history.kept(self.conversation, until=last)
+        talk = session_of(stored).talk if stored is not None else None
+        # Answers that were changed and not agreed to again stay here.
+        open_ = talk is not None and (talk.sent == 0 or talk.phase == "finished")
+        answered = stored is not None and open_ and stored.changed_at > last
+        agreed = talk.sent if talk is not None and not answered else 0
+        return self._outgoing(stored, agreed, at) if asked or answered else None
+
+    def _outgoing(self, stored: StoredInterview | None, sent_events: int, at: datetime) -> Outgoing:
+        now = export_of(self.history, self.conversation, self.context, stored, at=at)
+        last = self.outbox.last_put(self.conversation)
+        before = None
+        if last is not None:
+            old = _filled(stored, sent_events) if stored is not None and sent_events else None
+            before = replace(_export(self.history, self.conversation, self.context, until=last), interview=old, at=last)
+        return Outgoing(self.conversation, dump(make_bundle(now, before, red_flags=False).bundle), at)
+
+
+def hand_over_rest(handover: Handover, interviews: Interviews, *, at: datetime) -> None:
+    """Put what is new since the last time into the outbox, when the patient leaves."""
+    outgoing = handover.rest(interviews.interview(handover.conversation), at=at)
+    if outgoing is not None:
+        handover.outbox.put(outgoing)
+
+
+def hand_over_new(handover: Handover, interviews: Interviews, *, at: datetime) -> bool:
+    """Put what is new into the outbox while the patient is still there, or after they fell silent.
+
+    Args:
+        handover: Of the conversation.
+        interviews: Where interviews are kept.
+        at: The moment of the last change: whoever notices it at the same time puts it in only once.
+    """
+    outgoing = handover.rest(interviews.interview(handover.conversation), at=at)
+    return outgoing is not None and handover.outbox.put_new(outgoing)
+
+
+def export_of(
+    history: History,
+    conversation: str,
+    context: Context,
+    stored: StoredInterview | None = None,
+    *,
+    at: datetime | None = None,
+) -> Export:
+    """Return a conversation as it is exported.
+
+    Args:
+        history: What was kept of questions.
+        conversation: Its id.
+        context: What else is needed.
+        stored: Its interview, if there is one.
+        at: The moment it ended; default: of its last turn, so that nothing depends on the moment of the export.
+
+    Raises:
+        BadData: There is no such conversation.
+    """
+    found = _export(history, conversation, context)
+    moments = [each.at for each in found.exchanges] + ([stored.changed_at] if stored is not None else [])
+    if not moments:
+        raise BadData(f"There is no conversation {conversation!r} in the database. Check the code and `--data`.")
+    interview = _filled(stored) if stored is not None else None
+    return replace(found, interview=interview, at=at or max(moments))
+
+
+def _export(history: History, conversation: str, context: Context, *, until: datetime | None = None) -> Export:
+    kept = history.kept(conversation, until=until)
+    used = {(turn.turn.catalog, turn.turn.language) for turn in kept}
+    return Export(
+        conversation=conversation,
+        at=datetime.min,
+        software=Software("Klartext", version("klartext")),
+        exchanges=tuple(_exchange(each, context.catalogs) for each in kept),
+        patient=_patient(context),
+        catalogs={
+            f"{catalog.ref} ({catalog.language})": catalog.content_hash
+            for catalog in context.catalogs
+            if (catalog.ref, catalog.language) in used
+        },
+        ids=context.access.ids,
+    )
+
+
+def _filled(stored: StoredInterview, events: int = 0) -> Interview:
+    """Return form and response of an interview as agreed to, or as it stood after so many events."""
+    document = parsed(stored.form)
+    # Formulas that look at the clock see the moment of the last change, so the response is always the same.
+    asking = Asking(form_of(document), now=stored.changed_at)
+    session = session_of(stored)
+    # What the patient has changed since, without agreeing to it, stays out.
+    agreed = events or (session.talk.sent if session.talk.phase != "finished" else 0)
+    if agreed:
+        session = replace(session, events=session.events[:agreed])
+    session = asking.open(session)
+    authored = stored.changed_at.isoformat(timespec="seconds")
+    response = asking.response(session, Heading(status=session.status, authored=authored))
+    marked = tuple((path[-1][0], reason) for path, reason in session.filling.marked.items())
+    questionnaire = next(each for each in resources_in(document) if each.get("resourceType") == "Questionnaire")
+    return Interview(questionnaire, response, marked)
+
+
+def _exchange(kept: KeptTurn, catalogs: Sequence[Catalog]) -> Exchange:
+    turn = kept.turn
+    return Exchange(
+        number=kept.number,
+        at=turn.at,
+        language=turn.language,
+        question=turn.question,
+        decision=turn.decision,
+        pair_id=turn.pair_id,
+        catalog=turn.catalog,
+        answer=_answer(turn, catalogs),
+        flags=kept.flags,
+    )
+
+
+def _answer(turn: StoredTurn, catalogs: Sequence[Catalog]) -> str:
+    release = (turn.catalog, turn.language)
+    found = next((catalog for catalog in catalogs if (catalog.ref, catalog.language) == release), None)
+    pair = found.by_id.get(turn.pair_id or "") if found is not None else None
+    return pair.answer if pair is not None else ""
+
+
+def _patient(context: Context) -> JsonObject | None:
+    if not context.patient_id:
+        return None
+    if context.access.patient_system is None:
+        raise UserFixable("KLARTEXT_FHIR_PATIENT_SYSTEM is not set. A patient's identifier needs its system.")
+    system = context.access.patient_system
+    return {"type": "Patient", "identifier": {"system": system, "value": context.patient_id}}

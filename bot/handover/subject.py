@@ -1,0 +1,196 @@
+"""Who and what a Bundle is about: patient, appointment, and the ids of its entries. Pure."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal
+
+from bot.interview.values.answer import JsonValue
+from bot.interview.values.fhir_json import JsonObject
+
+Ids = Literal["server", "client"]
+
+
+@dataclass(frozen=True, slots=True)
+class Software:
+    """The program that spoke with the patient."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question of the patient and what became of it.
+
+    Attributes:
+        number: Unique in the conversation; later ones are greater.
+        at: When, with time zone.
+        decision: answered, clarify, declined or urgent.
+        catalog: ``name@version`` of the pairs it was matched with.
+        answer: The approved text that was shown; empty where it is not at hand.
+        flags: What the patient said of the answer: wrong, complicated.
+    """
+
+    number: int
+    at: datetime
+    language: str
+    question: str
+    decision: str
+    pair_id: str | None
+    catalog: str
+    answer: str = ""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Interview:
+    """A form and what was filled in.
+
+    Attributes:
+        questionnaire: The Questionnaire as JSON.
+        response: The QuestionnaireResponse; subject, identifier and profile are added here.
+        marked: linkId and reason of questions that staff have to see to.
+    """
+
+    questionnaire: JsonObject
+    response: JsonObject
+    marked: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A conversation that is over, or was stopped.
+
+    Attributes:
+        conversation: Its random id: all ids are derived from it.
+        at: When it ended, with time zone.
+        patient: A Reference to the patient, best a logical one (``identifier``); None for an anonymous
+            conversation: then the conversation's id stands for the patient.
+        catalogs: Content hash by ``name@version (language)``, for the record of provenance.
+        ids: Whether the server gives ids (POST, If-None-Exist) or takes ours (PUT).
+    """
+
+    conversation: str
+    at: datetime
+    software: Software
+    exchanges: tuple[Exchange, ...] = ()
+    interview: Interview | None = None
+    patient: JsonObject | None = None
+    catalogs: Mapping[str, str] = field(default_factory=dict)
+    ids: Ids = "server"
+
+    @property
+    def status(self) -> str:
+        """The status of the response; empty without an interview."""
+        found = self.interview.response.get("status") if self.interview else None
+        return found if isinstance(found, str) else ""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether facts may be drawn from the answers."""
+        return self.status in {"completed", "amended"}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The transaction Bundle, and what could not be drawn from the answers (no patient text)."""
+
+    bundle: dict[str, JsonValue]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource on its way into the Bundle.
+
+    Attributes:
+        urn: Its ``urn:uuid``: others refer to it by this.
+        body: The resource, without id.
+        replaces: Whether a later state of it replaces the earlier one on the server.
+        request: What a template says of the request; wins over ours.
+    """
+
+    urn: str
+    body: dict[str, JsonValue]
+    replaces: bool = False
+    request: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def type(self) -> str:
+        return str(self.body["resourceType"])
+
+    @property
+    def reference(self) -> dict[str, JsonValue]:
+        return {"reference": self.urn}
+
+
+BASE = "https://klartext.example/fhir"
+RESOURCE_IDS = f"{BASE}/sid/resource"
+SOFTWARE_IDS = f"{BASE}/sid/software"
+CATALOG_HASHES = f"{BASE}/sid/catalog-hash"
+CONVERSATIONS = f"{BASE}/sid/conversation"
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, BASE)
+
+Json = dict[str, JsonValue]
+
+
+def urn(export: Export, *parts: object) -> str:
+    """Return the same ``urn:uuid`` for the same part of the same conversation, always."""
+    return urn_of(export.conversation, *parts)
+
+
+def urn_of(conversation: str, *parts: object) -> str:
+    return uuid.uuid5(_NAMESPACE, "\0".join([conversation, *map(str, parts)])).urn
+
+
+def bare(urn_: str) -> str:
+    """Return the UUID in a ``urn:uuid``."""
+    return urn_.removeprefix("urn:uuid:")
+
+
+def identifier(urn_: str) -> Json:
+    return {"system": RESOURCE_IDS, "value": bare(urn_)}
+
+
+def tag(urn_: str) -> Json:
+    """Return what marks resources of types that have no identifier, so that they can be searched for."""
+    return {"system": RESOURCE_IDS, "code": bare(urn_)}
+
+
+def device(export: Export) -> Json:
+    """Return a logical reference to the software."""
+    name = f"{export.software.name} {export.software.version}"
+    return {"type": "Device", "identifier": {"system": SOFTWARE_IDS, "value": name}, "display": name}
+
+
+def patient(export: Export) -> Json:
+    """Return a reference to the patient: an anonymous one is whoever had this conversation."""
+    if export.patient:
+        return dict(export.patient)
+    return {"type": "Patient", "identifier": {"system": CONVERSATIONS, "value": export.conversation}}
+
+
+def code_system(name: str) -> str:
+    return f"{BASE}/CodeSystem/{name}"
+
+
+def concept(system: str, code: str, display: str = "", version: str = "") -> Json:
+    """Return a CodeableConcept with one coding."""
+    coding: Json = {"system": system}
+    if version:
+        coding["version"] = version
+    coding["code"] = code
+    if display:
+        coding["display"] = display
+    return {"coding": [coding]}
+
+
+def moment(at: datetime) -> str:
+    """Return a FHIR instant in UTC; equal moments are written equally."""
+    if at.tzinfo is None:
+        raise ValueError("a moment needs a time zone")
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,292 @@
+"""A Questionnaire ready to be asked: items with texts, options, limits and formulas. Immutable and pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from bot.interview.formulas.formula import Formula
+from bot.interview.values.answer import Answer
+from bot.interview.values.fhir_json import JsonObject
+from bot.interview.values.terminology import Terminology
+
+# From the root to one instance of an item. The number counts the repetitions of a group; a question itself has 0,
+# and stands with the number of one of its answers in the paths of what is asked about that answer.
+Path = tuple[tuple[str, int], ...]
+
+ItemType = Literal[
+    "group", "display", "boolean", "decimal", "integer", "date", "dateTime", "time", "string", "text", "url",
+    "choice", "open-choice", "attachment", "reference", "quantity",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What people read: the Questionnaire's own wording, and translations by language tag."""
+
+    base: str = ""
+    translations: Mapping[str, str] = field(default_factory=dict)
+
+    def into(self, language: str) -> str:
+        """Return the text in `language`, else in a regional form of it, else as it stands."""
+        if language in self.translations:
+            return self.translations[language]
+        wanted = language.partition("-")[0].lower()
+        kin = (text for tag, text in self.translations.items() if tag.partition("-")[0].lower() == wanted)
+        return next(kin, self.base)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One answer to choose.
+
+    Attributes:
+        prefix: Such as "(a)", to be shown before the label.
+        ordinal: What the option counts in a score.
+        exclusive: Whether it stands alone ("none of these").
+        selected: Whether the Questionnaire proposes it.
+        synonyms: What else patients call it, in any language.
+    """
+
+    answer: Answer
+    label: Text
+    prefix: str = ""
+    ordinal: Decimal | None = None
+    exclusive: bool = False
+    selected: bool = False
+    synonyms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One enableWhen: `answer` is compared with the answers to `question`."""
+
+    question: str
+    operator: str
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """What must hold of a form, a group or an answer. `owner` is empty for the whole form."""
+
+    owner: str
+    key: str
+    severity: Literal["error", "warning"]
+    human: Text
+    formula: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Toggle:
+    """Options that can be chosen only while the formula is true."""
+
+    options: tuple[Answer, ...]
+    formula: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A limit: a fixed value, or a formula that gives one (``today()``)."""
+
+    fixed: Answer | None = None
+    formula: Formula | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an answer must keep to; None where nothing is said. `pattern` is as the form writes it."""
+
+    minimum: Bound | None = None
+    maximum: Bound | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    one_line: bool = False
+    pattern: str | None = None
+    decimal_places: int | None = None
+    min_occurs: int | None = None
+    max_occurs: int | None = None
+    mime_types: tuple[str, ...] = ()
+    max_bytes: int | Decimal | None = None
+    reference_types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Units of a number.
+
+    Attributes:
+        usual: The unit meant when none is said.
+        choices: The units to choose from; empty when nothing is said.
+        value_set: Where further units are, when they are not listed one by one.
+        open: Whether other units are taken too.
+        label: What a display item of the form calls the unit.
+    """
+
+    usual: JsonObject | None = None
+    choices: tuple[JsonObject, ...] = ()
+    value_set: str = ""
+    open: bool = True
+    label: Text = Text()
+
+
+@dataclass(frozen=True, slots=True)
+class Presentation:
+    """What helps to ask; nothing of it changes what is a good answer."""
+
+    control: str = ""
+    help: tuple[Text, ...] = ()
+    instructions: tuple[Text, ...] = ()
+    entry_format: Text = Text()
+    short: Text = Text()
+    open_label: Text = Text()
+    category: str = ""
+    slider: tuple[Text, Text] = (Text(), Text())
+    step: Decimal | None = None
+    links: tuple[str, ...] = ()
+    media: tuple[JsonObject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Formulas:
+    """The expressions of an item. A variable without a formula never has a value."""
+
+    variables: tuple[tuple[str, Formula | None], ...] = ()
+    enabled: Formula | None = None
+    initial: Formula | None = None
+    calculated: Formula | None = None
+    options: Formula | None = None
+    toggles: tuple[Toggle, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item of the form.
+
+    Attributes:
+        number: Its place in the form, counted through all levels.
+        line: linkIds from the outermost group to this item.
+        asked: Whether somebody is asked for it: no group, not hidden, not read-only, nor inside such.
+        hidden: Whether it, or something around it, is hidden.
+        answer_types: What its answers may be, as in ``value[x]``.
+        options: Listed answers; empty where none are listed.
+        open: Whether answers that are not listed are taken.
+        any_condition: Whether one true condition is enough.
+        synonyms: What else patients call what is asked, in any language.
+        yes_said: What patients say, in any language, when yes is meant: "I have a lump".
+    """
+
+    link_id: str
+    type: ItemType
+    number: int
+    line: tuple[str, ...]
+    raw: JsonObject
+    text: Text
+    prefix: str
+    required: bool
+    repeats: bool
+    read_only: bool
+    hidden: bool
+    asked: bool
+    answer_types: frozenset[str]
+    initial: tuple[Answer, ...]
+    options: tuple[Option, ...]
+    open: bool
+    conditions: tuple[Condition, ...]
+    any_condition: bool
+    limits: Limits
+    units: Units
+    presentation: Presentation
+    formulas: Formulas
+    constraints: tuple[Constraint, ...]
+    children: tuple[Item, ...]
+    synonyms: tuple[str, ...] = ()
+    yes_said: tuple[str, ...] = ()
+
+    @property
+    def is_question(self) -> bool:
+        return self.type not in {"group", "display"}
+
+    @property
+    def parent(self) -> str:
+        """The linkId of the item around it; empty at the top."""
+        return self.line[-2] if len(self.line) > 1 else ""
+
+    @property
+    def has_rule(self) -> bool:
+        """Whether answers decide if it is enabled."""
+        return bool(self.conditions or self.formulas.enabled)
+
+    @property
+    def most(self) -> int | None:
+        """How many answers (or instances of the group) there may be; None for any number."""
+        return self.limits.max_occurs if self.repeats else 1
+
+    @property
+    def least(self) -> int:
+        """How many answers (or instances) there must be once it is enabled."""
+        return max(self.limits.min_occurs or 0, int(self.required))
+
+    def walk(self) -> Iterator[Item]:
+        """Yield this item and all inside it, in the order they are asked."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something about a Questionnaire that its author should know. `link_id` is empty when it concerns all of it."""
+
+    link_id: str
+    feature: str
+    text: str
+
+    def as_line(self) -> str:
+        return f"{self.link_id or 'Questionnaire'}: {self.feature}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A Questionnaire that can be asked.
+
+    Attributes:
+        language: Of the base texts; empty when the Questionnaire does not say.
+        languages: The base language, then all that some text is translated to.
+        variables: Named formulas of the whole form.
+        launch: Names under which the surroundings may be handed in (``patient``).
+        known: Value sets and code systems that the form was compiled with.
+    """
+
+    url: str
+    version: str
+    title: Text
+    language: str
+    languages: tuple[str, ...]
+    items: tuple[Item, ...]
+    by_link_id: Mapping[str, Item]
+    variables: tuple[tuple[str, Formula | None], ...]
+    constraints: tuple[Constraint, ...]
+    launch: frozenset[str]
+    warnings: tuple[Note, ...]
+    raw: JsonObject
+    known: Terminology = field(default_factory=Terminology, compare=False, repr=False)
+
+    def text(self, item: Item, language: str) -> str:
+        """Return what is asked."""
+        return item.text.into(language)
+
+    def help(self, item: Item, language: str) -> str:
+        """Return why it is asked and how to answer; empty when the form says nothing."""
+        return "\n".join(text.into(language) for text in item.presentation.help)
+
+    def options(self, item: Item, language: str) -> tuple[tuple[Option, str], ...]:
+        """Return the listed answers, each with its label."""
+        return tuple((option, option.label.into(language)) for option in item.options)
+
+    def walk(self) -> Iterator[Item]:
+        """Yield all items in the order they are asked."""
+        for item in self.items:
+            yield from item.walk()

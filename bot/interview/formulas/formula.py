@@ -1,0 +1,297 @@
+"""A FHIRPath formula of a form, and which answers it reads. Pure.
+
+Apart from `expressions`, so that the parser and what it parses into need not import each other.
+
+Wrong only on the safe side: what is not clearly bound to named items counts as reading everything.
+
+``%resource.descendants().where(linkId = 'x')`` tests every string of the response, ``%questionnaire.repeat(item)``
+compares whole items, ``%resource.item.where(linkId = 'x')`` evaluates its criterion on each. A walk that only looks at
+linkIds finds the same items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class BadFormula(ValueError):
+    """A text that is no FHIRPath, or uses a function that is not known here. The message says what."""
+
+
+class FormulaFailed(ValueError):
+    """A formula that could not be evaluated on these answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a formula looks at.
+
+    Attributes:
+        variables: Names after ``%``.
+        functions: Functions that it calls.
+        link_ids: Items of the response that it asks for by name.
+        everything: Whether it looks at answers that no linkId names.
+        own: Whether it looks at the answers of the item it stands at.
+        inside: Whether it looks at what is inside that item.
+    """
+
+    variables: frozenset[str] = frozenset()
+    functions: frozenset[str] = frozenset()
+    link_ids: frozenset[str] = frozenset()
+    everything: bool = False
+    own: bool = False
+    inside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A FHIRPath expression, parsed."""
+
+    source: str
+    reads: Reads = field(compare=False)
+    tree: Any = field(compare=False, repr=False)  # the library's own form
+
+
+# Functions whose parameter is evaluated on each element of what stands before the dot.
+_ELEMENTWISE = frozenset({"where", "select", "exists", "all", "repeat", "aggregate"})
+_WRAPPERS = frozenset({"TermExpression", "InvocationTerm", "LiteralTerm", "ParenthesizedTerm", "ExternalConstantTerm"})
+_DEEP = frozenset({"item", "children", "descendants", "repeat", "answers"})
+
+Node = dict[str, Any]
+
+
+def reads_of(tree: Node) -> Reads:
+    """Return what the formula reads."""
+    found = _Found()
+    for child in children(tree):
+        found.visit(child, own_focus=True)
+    return Reads(
+        frozenset(found.variables),
+        frozenset(found.functions),
+        frozenset(found.link_ids),
+        found.everything,
+        found.own,
+        found.inside,
+    )
+
+
+@dataclass(slots=True)
+class _Found:
+    variables: set[str] = field(default_factory=set)
+    functions: set[str] = field(default_factory=set)
+    link_ids: set[str] = field(default_factory=set)
+    everything: bool = False
+    own: bool = False
+    inside: bool = False
+
+    def visit(self, node: Node, *, own_focus: bool) -> None:
+        """Note what `node` reads; `own_focus` says whether names in it start at the item of the formula."""
+        root, links = chain(node)
+        self._root(root, links, own_focus=own_focus)
+        for link in links:
+            if link["type"] == "FunctionInvocation":
+                self._call(link, own_focus=own_focus)
+            elif link["type"] == "Index":
+                self.visit(link["inner"], own_focus=own_focus)
+
+    def _root(self, root: Node, links: list[Node], *, own_focus: bool) -> None:
+        kind = root["type"]
+        if kind == "ExternalConstant":
+            self._variable(name_of(root), links)
+        elif kind == "ThisInvocation":
+            self.own = self.own or own_focus
+        elif kind == "MemberInvocation":
+            self._member(name_of(root), links, own_focus=own_focus)
+        elif kind == "FunctionInvocation":
+            self._member(function_name(root), links, own_focus=own_focus)
+            self._call(root, own_focus=own_focus)
+        else:
+            for child in children(root):
+                self.visit(child, own_focus=own_focus)
+
+    def _variable(self, name: str, links: list[Node]) -> None:
+        self.variables.add(name)
+        if name == "context":
+            self.own = self.inside = True
+        if name not in {"resource", "rootResource"}:
+            return
+        named = next((ids for link in links if (ids := _asked_for(link)) is not None), None)
+        if named is None:
+            self.everything = True
+        else:
+            self.link_ids.update(named)
+
+    def _member(self, name: str, links: list[Node], *, own_focus: bool) -> None:
+        if own_focus:
+            self.own = True
+            self.inside = self.inside or name in _DEEP or any(link_name(link) in _DEEP for link in links)
+
+    def _call(self, node: Node, *, own_focus: bool) -> None:
+        name = function_name(node)
+        self.functions.add(name)
+        for parameter in parameters(node):
+            # A type name is no path.
+            if name not in {"ofType", "is", "as"}:
+                self.visit(parameter, own_focus=own_focus and name not in _ELEMENTWISE)
+
+
+def children(node: Node) -> list[Node]:
+    return [child for child in node.get("children", []) if child.get("type")]
+
+
+def bare(node: Node) -> Node:
+    """Take off wrappers that only hold one other node."""
+    while node["type"] in _WRAPPERS and len(children(node)) == 1:
+        node = children(node)[0]
+    return node
+
+
+def chain(node: Node) -> tuple[Node, list[Node]]:
+    """Split ``a.b(c).d[0]`` into its root and the links after it."""
+    links: list[Node] = []
+    node = bare(node)
+    while node["type"] in {"InvocationExpression", "IndexerExpression"}:
+        left, right = children(node)
+        indexed = node["type"] == "IndexerExpression"
+        links.append({"type": "Index", "inner": right} if indexed else right)
+        node = bare(left)
+    return node, links[::-1]
+
+
+def name_of(node: Node) -> str:
+    """Return the identifier in a node, without its quotes."""
+    found = next(iter(children(node)), node)
+    return str(found.get("text", "")).strip("`'\"")
+
+
+def function_name(node: Node) -> str:
+    return name_of(children(node)[0])
+
+
+def link_name(node: Node) -> str:
+    """Return the name of a property or function after a dot."""
+    return function_name(node) if node["type"] == "FunctionInvocation" else name_of(node)
+
+
+def parameters(node: Node) -> Iterator[Node]:
+    for part in children(children(node)[0]):
+        if part["type"] == "ParamList":
+            yield from children(part)
+
+
+def _asked_for(link: Node) -> frozenset[str] | None:
+    """Return the linkIds to which a ``where(...)`` narrows; None when it does not."""
+    if link["type"] != "FunctionInvocation" or function_name(link) != "where":
+        return None
+    return next((_named(parameter) for parameter in parameters(link)), None)
+
+
+def linkid_literal(link: Node) -> Node | None:
+    """Return the literal 'x' of a plain ``where(linkId = 'x')``; None for any other link."""
+    if link["type"] != "FunctionInvocation" or function_name(link) != "where":
+        return None
+    criterion = bare(next(parameters(link), link))
+    if criterion["type"] != "EqualityExpression" or criterion["terminalNodeText"][:1] != ["="]:
+        return None
+    left, right = children(criterion)
+    plain = bare(right)["type"] == "StringLiteral" and _compared(left, right, ["="]) is not None
+    return right if plain else None
+
+
+def _named(node: Node) -> frozenset[str] | None:
+    node = bare(node)
+    if node["type"] not in {"AndExpression", "OrExpression", "EqualityExpression", "MembershipExpression"}:
+        return None
+    left, right = children(node)
+    sign = node["terminalNodeText"][:1]
+    if node["type"] in {"AndExpression", "OrExpression"}:
+        one, other = _named(left), _named(right)
+        if sign == ["and"]:
+            return one if one is not None else other
+        return one | other if sign == ["or"] and one is not None and other is not None else None
+    return _compared(left, right, sign) or _compared(right, left, sign)
+
+
+def _compared(left: Node, right: Node, sign: list[str]) -> frozenset[str] | None:
+    root, links = chain(left)
+    last = links[-1] if links else root
+    if last["type"] != "MemberInvocation" or name_of(last) != "linkId":
+        return None
+    if len(links) > 1 or (links and root["type"] != "ThisInvocation"):
+        return None
+    return _literals(right) if sign in (["="], ["in"]) else None
+
+
+def _literals(node: Node) -> frozenset[str] | None:
+    node = bare(node)
+    if node["type"] == "StringLiteral":
+        return frozenset({str(node["text"])[1:-1].replace("\\'", "'").replace("\\\\", "\\")})
+    if node["type"] != "UnionExpression":
+        return None
+    parts = [_literals(child) for child in children(node)]
+    return frozenset().union(*(part for part in parts if part)) if all(parts) else None
+
+
+FIND_ANSWERED, FIND_ASKED, FIND_OUTERMOST = "klartextItems", "klartextQuestions", "klartextOutermost"
+# What may come before the where(): the variable, the property or function on it, and the function's parameter.
+_SEARCHES = {
+    ("resource", "descendants", ""): FIND_ANSWERED,
+    ("rootResource", "descendants", ""): FIND_ANSWERED,
+    ("resource", "item", ""): FIND_OUTERMOST,
+    ("rootResource", "item", ""): FIND_OUTERMOST,
+    ("questionnaire", "repeat", "item"): FIND_ASKED,
+}
+
+
+def rewrite(tree: Node) -> Node:
+    """Replace searches for one linkId, in place."""
+    for child in children(tree):
+        rewrite(child)
+    if tree.get("type") == "InvocationExpression":
+        _rewrite_search(tree)
+    return tree
+
+
+def _rewrite_search(node: Node) -> None:
+    left, where = children(node)
+    literal = linkid_literal(where)
+    root, links = chain(left)
+    if literal is None or root["type"] != "ExternalConstant" or len(links) != 1:
+        return
+    called = links[0]["type"] == "FunctionInvocation"
+    parameter = "".join(name_of(bare(each)) for each in parameters(links[0])) if called else ""
+    fast = _SEARCHES.get((name_of(root), link_name(links[0]), parameter))
+    if fast is not None:
+        identifier = {"type": "Identifier", "terminalNodeText": [fast], "text": fast}
+        given = {"type": "ParamList", "terminalNodeText": [], "children": [literal]}
+        call = {"type": "Functn", "terminalNodeText": ["(", ")"], "children": [identifier, given]}
+        found = {"type": "FunctionInvocation", "terminalNodeText": [], "children": [call]}
+        node["children"] = [_variable_of(left), found]
+
+
+def _variable_of(left: Node) -> Node:
+    """Return the node of the variable that a one-link chain starts from."""
+    while left["type"] != "InvocationExpression":
+        left = children(left)[0]
+    return children(left)[0]
+
+
+def outermost_items(data: Sequence[Any], link_id: str) -> Iterator[Any]:
+    """Yield the items with a linkId that stand directly in resources."""
+    for part in data:
+        for item in part.get("item", ()) if isinstance(part, Mapping) else ():
+            if isinstance(item, Mapping) and item.get("linkId") == link_id:
+                yield item
+
+
+def find_items(data: Sequence[Any], link_id: str) -> Iterator[Any]:
+    """Yield the items with a linkId, in resources or items, through answers too."""
+    for part in data:
+        if isinstance(part, Mapping):
+            for item in part.get("item", ()):
+                if isinstance(item, Mapping):
+                    if item.get("linkId") == link_id:
+                        yield item
+                    yield from find_items([item, *item.get("answer", ())], link_id)

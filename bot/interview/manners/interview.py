@@ -1,0 +1,188 @@
+"""A Questionnaire as a conversation: one patient turn in, what is said and the new state out. Pure and resumable.
+
+All that happened is in the `Session`; an `Interview` only knows the form and the present. Messages that are questions
+themselves come back as `aside`: whoever can answer them does, and shows what the turn says after the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from bot.interview.form.form import Form, Path
+from bot.interview.manners.earlier_questions import is_named
+from bot.interview.manners.hearing import Hearing
+from bot.interview.manners.listening import OWN_WORDS, Listener, question_like
+from bot.interview.manners.said import Quote, Said, name_of
+from bot.interview.manners.session import Session
+from bot.interview.manners.turn import OpenTurn, Turn, example_answers, unit_answers
+from bot.interview.values.answer import Answer, JsonValue
+from bot.interview.values.fhir_json import JsonObject
+from bot.interview.walk.assemble import Heading
+from bot.interview.walk.engine import AskAnother, AskItem, Engine
+
+OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """What waits for the patient: its kind, and the item that it is about (empty linkId: none)."""
+
+    kind: OpenKind
+    link_id: str = ""
+    path: Path = ()
+
+
+class Interview:
+    """Asks one form. Build it once per conversation and day; sessions are handed in and out."""
+
+    def __init__(self, form: Form, *, now: datetime, launch: Mapping[str, JsonObject] | None = None) -> None:
+        """Prepare a form; `now` needs a time zone; `launch` holds resources that formulas may use."""
+        self.form = form
+        self.engine = Engine(form, now=now, launch=launch)
+        self._now = now
+
+    def begin(self, language: str) -> Turn:
+        """Begin: say how it works, and put the first question."""
+        turn = self._open_turn(Session(language, filling=self.engine.start()))
+        turn.parts.append(Quote("", "title"))
+        turn.say("interview_begin")
+        turn.go_on()
+        return turn.end()
+
+    def open(self, stored: Session) -> Session:
+        """Return a stored session with all that follows from its events.
+
+        Raises:
+            BadData: The events are not of this form.
+        """
+        return replace(stored, filling=self.engine.replay(stored.events))
+
+    def resume(self, session: Session) -> Turn:
+        """Go on after a pause: show again what was shown last, and put the open question."""
+        turn = self._open_turn(session)
+        turn.resume()
+        return turn.end()
+
+    def turn(self, session: Session, text: str) -> Turn:
+        """Take one message of the patient; any text at all."""
+        turn = self._open_turn(session)
+        Hearing(turn, text).take()
+        return turn.end()
+
+    def not_answered(self, session: Session, text: str) -> Turn:
+        """Take an aside that nobody could answer: as an answer after all, or as a reply that was not understood."""
+        turn = self._open_turn(session)
+        Hearing(turn, text).not_answered()
+        return turn.end()
+
+    def called_off(self, session: Session, text: str) -> Turn:
+        """Go on after an alarm that was called off: take what raised it as a reply if it is one, else ask again.
+
+        Not being a reply does not count as an attempt.
+        """
+        listener = self.listener(session)
+        question = listener.step if session.talk.phase == "asking" else None
+        misses = isinstance(question, AskItem) and (
+            session.talk.pending is not None
+            or not (OWN_WORDS & question.item.answer_types or listener.takes(question, text))
+        )
+        if not text or misses:
+            asks = question_like(text, session.language) == "clear"
+            return replace(self.again(session), aside="clear") if asks else self._put_aside(session, text)
+        turn = self.turn(session, text)
+        chooses = turn.session.talk.phase == "choosing" and session.talk.phase != "choosing"
+        missed = turn.aside == "maybe" or turn.session.talk.tries > session.talk.tries or chooses
+        return self._put_aside(session, text) if missed and turn.aside != "clear" else turn
+
+    def _put_aside(self, session: Session, text: str) -> Turn:
+        """Keep what is no answer in the patient's words beside the open question, and put it once more."""
+        turn = self._open_turn(session)
+        question = turn.step
+        if text and session.talk.phase == "asking" and isinstance(question, AskItem):
+            said = Hearing(turn, text).noted(question)
+            if said is not None:
+                turn.repeat("noted", question.path, (said,))
+        turn.say("on_with")
+        turn.ask_open(brief=True)
+        return turn.end()
+
+    def again(self, session: Session) -> Turn:
+        """Put what is open once more, in short."""
+        turn = self._open_turn(session)
+        turn.say("on_with")
+        turn.ask_open(brief=True)
+        return turn.end()
+
+    def add_to(self, session: Session, path: Path) -> Turn:
+        """Open a question that repeats for one more answer."""
+        turn = self._open_turn(session)
+        turn.open_again(path, more=True)
+        turn.ask(brief=True)
+        return turn.end()
+
+    def listener(self, session: Session) -> Listener:
+        """Return who hears messages as things stand, without taking them."""
+        return Listener(self.engine, self._now, session)
+
+    def open_question(self, session: Session) -> Open:
+        """Return what waits for the patient."""
+        talk = session.talk
+        if talk.phase != "asking":
+            return Open(talk.phase)
+        step = self.listener(session).step
+        if isinstance(step, AskAnother):
+            return Open("another", step.item.link_id, step.path)
+        if not isinstance(step, AskItem):
+            return Open("summary")
+        kind: OpenKind = "question" if talk.pending is None else "proposal" if talk.proposed else "read-back"
+        return Open(kind, step.item.link_id, step.path)
+
+    def expects_yes_or_no(self, session: Session) -> bool:
+        """Say whether yes or no would answer what is open."""
+        waiting = self.open_question(session)
+        if waiting.kind == "question":
+            return self.form.by_link_id[waiting.link_id].type == "boolean"
+        return waiting.kind in ("proposal", "read-back", "another", "summary")
+
+    def heard(self, session: Session) -> Mapping[str, list[Answer]]:
+        """Return the answers that may be repeated to the patient, by linkId: given, calculated, understood, offered."""
+        filling = session.filling
+        known: dict[str, list[Answer]] = {}
+        for path, answers in (*filling.computed.items(), *filling.answers.items()):
+            known.setdefault(path[-1][0], []).extend(answers)
+        for path, texts in filling.noted.items():
+            known.setdefault(path[-1][0], []).extend(Answer("string", text) for text in texts)
+        step = self.listener(session).step
+        if isinstance(step, AskItem):
+            options = (option.answer for option in step.options)
+            bounds = (bound for bound in self.engine.bounds(filling, step.path) if bound is not None)
+            units = (*unit_answers(step.item), *example_answers(step.item))
+            offered = (*step.proposal, *(session.talk.pending or ()), *options, *bounds, *units)
+            known.setdefault(step.item.link_id, []).extend(offered)
+        return known
+
+    def response(self, session: Session, heading: Heading) -> dict[str, JsonValue]:
+        """Return the QuestionnaireResponse as things stand, with the status of the session."""
+        return self.engine.response(session.filling, replace(heading, status=session.status))
+
+    def refusals(self, session: Session) -> tuple[str, ...]:
+        """Return what the validator refuses, as linkId and rule, where nothing else keeps the response open."""
+        found = (each for each in self.engine.open_problems(session.filling) if each.code == "refused")
+        return tuple(dict.fromkeys(f"{each.path[-1][0] if each.path else '-'}: {each.key}" for each in found))
+
+    def answers(self, session: Session) -> Said:
+        """Return all that was answered so far; nothing goes on by it."""
+        turn = self._open_turn(session)
+        turn.show_summary(closing=False)
+        return turn.end().said
+
+    def listed(self, session: Session) -> tuple[tuple[int, Quote], ...]:
+        """Return the questions that can be changed by their number now, with what they are called."""
+        items = ((number, self.form.by_link_id[path[-1][0]]) for number, path in enumerate(session.talk.listed, 1))
+        return tuple((number, name_of(item.link_id)) for number, item in items if is_named(item, session.language))
+
+    def _open_turn(self, session: Session) -> OpenTurn:
+        return OpenTurn(self.engine, self._now, session)

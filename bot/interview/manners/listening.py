@@ -1,0 +1,326 @@
+"""Read a message as a reply to what is open, or as a question of the patient's own. Changes nothing. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+from bot.interview.form.form import Bound, Form, Item, Option, Path
+from bot.interview.manners.session import Session, Talk
+from bot.interview.manners.words import (
+    AGREEING_WORDS,
+    ASKED_ABOUT,
+    END_PHRASES,
+    GLADLY,
+    QUESTION_OPENERS,
+    QUESTION_PADDING,
+    RIGHT_WORDS,
+    ROW_WORDS,
+    SECOND_THOUGHTS,
+    SEND_WORDS,
+    SOUNDS,
+    STATED_AFTER,
+)
+from bot.interview.reading.command import read_command
+from bot.interview.reading.reader import read
+from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, Read, Reading, Refused
+from bot.interview.reading.reading import Option as Readable
+from bot.interview.reading.reading import Unit as ReadableUnit
+from bot.interview.reading.units import is_unusual, named_unit, unit_asked_for, unit_name
+from bot.interview.reading.yesno import read_yes_no
+from bot.interview.rules.answers import Problem
+from bot.interview.values.answer import Answer
+from bot.interview.values.fhir_json import JsonObject, as_object, string, translated
+from bot.interview.values.fhir_names import CHOICES
+from bot.interview.walk.engine import AskItem, Engine, Step
+from bot.text import fold, sanitise, words
+
+QuestionLike = Literal["no", "maybe", "clear"]
+NUMBERS = frozenset({"integer", "decimal", "quantity"})
+FREE_TEXT = frozenset({"string", "text"})
+# Types of answers that are whatever the patient wrote.
+OWN_WORDS = frozenset({"string", "uri", "attachment", "reference"})
+MIN_WORDS = 3
+MOST_REPEATED = 6  # words of a question, and its marks, that are said again before the answer
+MANY_WORDS = 4
+MANY_BESIDE = 3  # words beside an answer from which on a message may be about something else
+_NO_UNIT = frozenset({"1", "{#}"})
+_NUMBER = re.compile(
+    r"(?:(?:nr|nummer|number|no|frage|question|antwort|answer|die|the)\b\.?\s*)*#?(\d{1,4})\.?", re.IGNORECASE
+)
+
+
+@dataclass(slots=True)
+class Listener:
+    """Hears messages as things stand: what is open, and what a message is to it.
+
+    Attributes:
+        engine: Of the form that is asked.
+        now: The present, with time zone.
+        session: As things stand.
+    """
+
+    engine: Engine
+    now: datetime
+    session: Session
+
+    @property
+    def form(self) -> Form:
+        return self.engine.form
+
+    @property
+    def language(self) -> str:
+        return self.session.language
+
+    @property
+    def talk(self) -> Talk:
+        return self.session.talk
+
+    @property
+    def step(self) -> Step:
+        """What is open: the question that the patient went back to, else what comes next."""
+        return self.question(self.talk.revisit) if self.talk.revisit else self.engine.next(self.session.filling)
+
+    def item(self, path: Path) -> Item:
+        return self.form.by_link_id[path[-1][0]]
+
+    def question(self, path: Path) -> AskItem:
+        """Return the question at a place."""
+        return self.engine.ask(self.session.filling, path)
+
+    def answers(self, path: Path) -> tuple[Answer, ...]:
+        return self.engine.answers(self.session.filling, path)
+
+    def problems(self, path: Path, answers: tuple[Answer, ...], severity: str = "error") -> list[Problem]:
+        """Return what is so wrong with answers that they cannot be taken, or what is to be said of them."""
+        found = self.engine.problems(self.session.filling, path, answers)
+        return [problem for problem in found if problem.severity == severity]
+
+    def read(self, question: AskItem, text: str) -> Reading:
+        """Read a reply to a question; where it could mean several options, first as one of those."""
+        said = text.strip().rstrip(".")
+        if question.item.type == "boolean" and not question.options and said in ("1", "2"):
+            return Read((Answer("boolean", said == "1"),), literal=True)
+        left = [option for option in question.options if option.answer in self.talk.between]
+        if left:
+            reading = self._read(question, text, left)
+            if isinstance(reading, Read):
+                return reading
+        return self._read(question, text, question.options)
+
+    def _read(self, question: AskItem, text: str, options: Sequence[Option]) -> Reading:
+        asked = asked_of(question.item, options, self.language, self.now)
+        return read(text, asked, language=self.language, today=self.now.date())
+
+    def takes(self, question: AskItem, text: str) -> bool:
+        """Say whether a message is understood as an answer to a question: not just any words, and little beside it."""
+        reading = self.read(question, text)
+        if not isinstance(reading, Read):
+            return isinstance(reading, DontKnow | Refused | Ambiguous)
+        own = any(answer.type in OWN_WORDS for answer in reading.answers) and not _is_listed(reading, question)
+        if own or not (reading.literal or len(words(reading.remainder)) < MANY_BESIDE):
+            return False
+        said = words(text)
+        if not question.options or len(said) < MANY_BESIDE:
+            return True
+        # What picks from a list must mostly be about it: a word of a label may stand anywhere.
+        options = readable_options(question.options, self.language)
+        known = {word for option in options for label in option.labels for word in words(label)}
+        known.update(words(question.item.text.into(self.language)))
+        return 2 * sum(word in known for word in said) >= len(said)
+
+    def picks(self, text: str) -> bool:
+        """Say whether a message is, word for word, one of the answers to choose from."""
+        question = self.step
+        if not isinstance(question, AskItem) or not question.options:
+            return False
+        reading = self._read(question, text, question.options)
+        return isinstance(reading, Read) and reading.literal and _is_listed(reading, question)
+
+    def hears_just_an_answer(self, text: str) -> bool:
+        """Say whether a message is, word for word, what the form or its reader expects; free text never is."""
+        question = self.step
+        if read_command(text, language=self.language) is not None:
+            return True
+        if not isinstance(question, AskItem) or self.talk.phase != "asking":
+            said = read_yes_no(text, language=self.language)
+            return isinstance(said, Read) and said.literal and not said.remainder
+        reading = self._read(question, text, question.options)
+        if not isinstance(reading, Read) or not reading.literal or reading.remainder:
+            return False
+        return _is_listed(reading, question) or not any(each.type in OWN_WORDS for each in reading.answers)
+
+    def understands(self, text: str) -> bool:
+        """Say whether what is open takes a message for a reply; any words, where any are an answer, are none."""
+        said = read_yes_no(text, language=self.language)
+        bare = isinstance(said, Read) and not said.remainder
+        if read_command(text, language=self.language) is not None:
+            return True
+        if self.talk.phase != "asking":
+            summed_up = self.talk.phase == "summary" and agrees(text, self.language) is not None
+            return summed_up or bare or number_meant(text) is not None
+        question = self.step
+        if not isinstance(question, AskItem):
+            return bare or is_end(text, self.language)
+        return (bare and self.talk.pending is not None) or self.takes(question, text)
+
+    def is_unusual(self, question: AskItem, answers: Sequence[Answer]) -> bool:
+        """Say whether a number among answers is so seldom that the patient should look at it again."""
+        asked = asked_of(question.item, question.options, self.language, self.now)
+        return any(is_unusual(answer, asked, language=self.language) for answer in answers)
+
+
+def asked_of(item: Item, options: Sequence[Option], language: str, now: datetime) -> Asked:
+    """Reduce an item to what decides how a reply is read."""
+    return Asked(
+        # Where a form lists answers for a plain type, they are what can be chosen.
+        type="choice" if options and item.type not in CHOICES else item.type,
+        repeats=item.repeats,
+        options=readable_options(options, language),
+        unit=_readable_unit(usual_unit(item), language),
+        units=tuple(unit for each in item.units.choices if (unit := _readable_unit(each, language))),
+        max_length=item.limits.max_length,
+        entry_format=item.presentation.entry_format.into(language),
+        minimum=_bound(item.limits.minimum),
+        maximum=_bound(item.limits.maximum),
+        prompt=item.text.into(language),
+        zone=now.tzinfo,
+        now=now,
+        decimal_places=item.limits.decimal_places,
+        yes_said=item.yes_said,
+    )
+
+
+def readable_options(options: Sequence[Option], language: str) -> tuple[Readable, ...]:
+    """Return options with all that a patient may call them: in either language, by code, or as their form says."""
+    found = []
+    for option in options:
+        label, shown, prefix = option.label, option.label.into(language), option.prefix.strip(" .:)(")
+        code = string(as_object(option.answer.value), "code") if isinstance(option.answer.value, dict) else ""
+        seen = dict.fromkeys((shown, prefix, f"{option.prefix} {shown}" if prefix else shown))
+        others = dict.fromkeys((label.base, *label.translations.values(), code, *option.synonyms))
+        unseen = tuple(name for name in others if name and name not in seen)
+        names = (*(name for name in seen if name), *unseen)
+        found.append(Readable(option.answer, names, option.exclusive, unseen))
+    return tuple(found)
+
+
+def _bound(bound: Bound | None) -> int | Decimal | str | None:
+    value = bound.fixed.value if bound and bound.fixed else None
+    if isinstance(value, dict):
+        value = as_object(value).get("value")
+    return value if isinstance(value, int | Decimal | str) and not isinstance(value, bool) else None
+
+
+def usual_unit(item: Item) -> JsonObject | None:
+    """Return the unit that a number is meant in: as the form says, beside the question or in its text."""
+    if item.units.usual or item.units.choices:
+        return item.units.usual
+    if item.type not in NUMBERS:
+        return None
+    labels = (item.units.label.base, *item.units.label.translations.values())
+    texts = (item.text.base, *item.text.translations.values())
+    for language in ("de", "en"):
+        named = next((unit for label in labels if (unit := named_unit(label, language))), None)
+        if named:
+            return {"system": named.system, "code": named.code, "display": named.display}
+        stated = next((unit for text in texts if (unit := unit_asked_for(text, language))), None)
+        if stated:
+            return {"system": stated.system, "code": stated.code}
+    return None
+
+
+def unit_in_words(unit: JsonObject, language: str) -> str:
+    """Return what a unit is called; empty for a plain number."""
+    code = string(unit, "code")
+    if code in _NO_UNIT:
+        return ""
+    return translated(unit, "display", language) or unit_name(code, language) or code
+
+
+def _readable_unit(unit: JsonObject | None, language: str) -> ReadableUnit | None:
+    if not unit or string(unit, "code") in _NO_UNIT:
+        return None
+    name = string(unit, "display") or unit_in_words(unit, language)
+    return ReadableUnit(string(unit, "code"), name, string(unit, "system")) if name else None
+
+
+def _is_listed(reading: Read, question: AskItem) -> bool:
+    """Say whether all that was read are options of the question."""
+    listed = [option.answer for option in question.options]
+    return bool(reading.answers) and all(answer in listed for answer in reading.answers)
+
+
+def question_like(text: str, language: str) -> QuestionLike:
+    """Say whether a message asks something itself: by its mark, and by the word that it opens with."""
+    folded = fold(text).split()
+    marked = "qqq" in folded
+    said = [word for word in folded if word != "qqq"]
+    while len(said) > 1 and said[0] in QUESTION_PADDING[language]:
+        said = said[1:]
+    opened = bool(said) and said[0] in QUESTION_OPENERS[language] and (marked or not _states(said, language))
+    if marked and not opened and _answers_itself(text, language):
+        return "no"
+    if (marked and (opened or len(said) >= MANY_WORDS)) or (opened and len(said) > MANY_WORDS):
+        return "clear"
+    return "maybe" if marked or (opened and len(said) >= MIN_WORDS) else "no"
+
+
+def _states(said: Sequence[str], language: str) -> bool:
+    """Say whether words without a question mark that open like a question are none: "can't see why not"."""
+    denied = said[1:2] == ["t"] and said[2:3] and said[2] not in ASKED_ABOUT[language]
+    placed = len(said) > 1 and said[1] in STATED_AFTER[language]
+    return bool(denied) or placed or bool(GLADLY[language] & set(said))
+
+
+def _answers_itself(text: str, language: str) -> bool:
+    """Say whether a message says the question again and then answers it: "Implantate? Nein."."""
+    asked, _, answer = text.rpartition("?")
+    said = read_yes_no(answer, language=language)
+    return isinstance(said, Read) and not said.remainder and len(fold(asked).split()) <= MOST_REPEATED
+
+
+def is_end(text: str, language: str) -> bool:
+    """Say whether a whole message says that there is nothing else."""
+    return " ".join(words(text)) in END_PHRASES[language]
+
+
+def has_second_thoughts(text: str, language: str) -> bool:
+    """Say whether a message begins by taking back what was said before: "hang on, I had one", "Moment, doch"."""
+    said = " ".join(words(text)) + " "
+    return any(said.startswith(f"{each} ") for each in SECOND_THOUGHTS[language])
+
+
+def tells_something(text: str) -> bool:
+    """Say whether there is a word in a message that could be worth keeping."""
+    return any(len(word) > 2 and not word.isdecimal() and word not in SOUNDS for word in words(text))
+
+
+def own_words(text: str) -> Answer:
+    """Return a message as the patient's own words."""
+    return Answer("string", sanitise(text).text)
+
+
+def number_meant(text: str) -> int | None:
+    """Return the number that a message is, or the only one in a message that is about a row: "number 8 is wrong"."""
+    found = _NUMBER.fullmatch(text.strip())
+    if found:
+        return int(found[1])
+    said = words(text)
+    numbers = [word for word in said if word.isdecimal() and len(word) < 4]
+    about_it = len(said) > 1 and all(word in ROW_WORDS for word in said if word not in numbers)
+    return int(numbers[0]) if len(numbers) == 1 and about_it else None
+
+
+def agrees(text: str, language: str) -> bool | None:
+    """Return whether the patient agrees to the summary; None where more is said: it may be what is wrong."""
+    said, whole = read_yes_no(text, language=language), set(words(text))
+    if not isinstance(said, Read):
+        sends = whole <= SEND_WORDS[language] or (whole <= AGREEING_WORDS and bool(whole & RIGHT_WORDS))
+        return True if whole and sends else None
+    yes = said.answers[0].value is True
+    return None if yes and set(words(said.remainder)) - AGREEING_WORDS else yes

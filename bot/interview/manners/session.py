@@ -1,0 +1,133 @@
+"""One interview as it is kept: the events of the engine, and what the next turn has to know. Immutable and pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from bot.errors import BadData
+from bot.interview.form.form import Path
+from bot.interview.values.answer import Answer, JsonValue
+from bot.interview.values.fhir_json import JsonObject
+from bot.interview.walk.filling import (
+    Event,
+    Filling,
+    answers_from_json,
+    event_from_json,
+    event_to_json,
+    path_from_json,
+    value_to_json,
+)
+
+Phase = Literal["asking", "paused", "summary", "choosing", "finished"]
+Status = Literal["in-progress", "completed", "amended"]
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """Where the talk about the open question stands.
+
+    Attributes:
+        phase: asking; paused; summary (shown, to be agreed to); choosing (which answer to change); finished.
+        revisit: The question that is open again, instead of the next one; empty for the next one.
+        more: Whether the open question takes one more answer besides those it has.
+        tries: How often the open question was not understood.
+        kindly: Whether it was explained that the open question should be answered.
+        pending: What was understood, to be confirmed; empty with `nothing` for "none of these"; else None.
+        nothing: Whether "none of these" waits to be confirmed.
+        proposed: Whether `pending` is what the form proposes.
+        declined: Whether the patient does not want what the form proposes.
+        between: The options that a reply could have meant.
+        listed: The questions that were listed, to be named by number.
+        heading: The group that was announced last.
+        kept: An answer that waits to be confirmed while another one is corrected, and the question that it is to.
+        kept_for: That question.
+        sent: How many events there were when the patient agreed to the summary; 0 before.
+    """
+
+    phase: Phase = "asking"
+    revisit: Path = ()
+    more: bool = False
+    tries: int = 0
+    kindly: bool = False
+    pending: tuple[Answer, ...] | None = None
+    nothing: bool = False
+    proposed: bool = False
+    declined: bool = False
+    between: tuple[Answer, ...] = ()
+    listed: tuple[Path, ...] = ()
+    heading: Path = ()
+    kept: tuple[Answer, ...] | None = None
+    kept_for: Path = ()
+    sent: int = 0
+
+    def onward(self) -> Talk:
+        """Return the talk at the beginning of another question."""
+        return Talk(heading=self.heading, sent=self.sent, kept=self.kept, kept_for=self.kept_for)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The state of an interview.
+
+    Attributes:
+        language: In which the patient is asked.
+        events: What happened, in order; they only ever grow.
+        talk: Where the talk stands.
+        status: Of the response.
+        filling: What the events amount to; worked out again when a session is opened.
+    """
+
+    language: str
+    events: tuple[Event, ...] = ()
+    talk: Talk = Talk()
+    status: Status = "in-progress"
+    filling: Filling = field(default_factory=Filling, compare=False, repr=False)
+
+    def with_talk(self, **changes: Any) -> Session:
+        return replace(self, talk=replace(self.talk, **changes))
+
+
+def session_to_json(session: Session) -> dict[str, JsonValue]:
+    """Return all of a session as JSON."""
+    return {**head_to_json(session), "events": [event_to_json(event) for event in session.events]}
+
+
+def head_to_json(session: Session) -> dict[str, JsonValue]:
+    """Return a session without its events, as JSON."""
+    talk, fresh = session.talk, Talk()
+    kept = {name: getattr(talk, name) for name in Talk.__slots__ if getattr(talk, name) != getattr(fresh, name)}
+    return {
+        "language": session.language,
+        "status": session.status,
+        "talk": {name: value_to_json(value) for name, value in kept.items()},
+    }
+
+
+# How what is no plain value is read.
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "pending": answers_from_json,
+    "between": answers_from_json,
+    "kept": answers_from_json,
+    "revisit": path_from_json,
+    "heading": path_from_json,
+    "kept_for": path_from_json,
+    "listed": lambda paths: tuple(path_from_json(path) for path in paths),
+}
+
+
+def session_from_json(stored: JsonObject) -> Session:
+    """Read a session; its filling is still empty (`Interview.open` works it out).
+
+    Raises:
+        BadData: It is none.
+    """
+    try:
+        head: Any = stored
+        events = tuple(event_from_json(event) for event in head["events"])
+        kept = dict(head["talk"])
+        talk = Talk(**{name: _READERS[name](value) if name in _READERS else value for name, value in kept.items()})
+        return Session(str(head["language"]), events, talk, head["status"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadData("A stored interview cannot be read. Start the interview again.") from error

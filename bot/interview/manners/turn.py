@@ -1,0 +1,491 @@
+"""One turn: what happens to the session, and what is said; what a message means, `hearing.py` decides. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from itertools import takewhile
+from typing import Any
+
+from bot.interview.form.form import Item, Option, Path
+from bot.interview.manners.earlier_questions import list_answers, questions
+from bot.interview.manners.listening import FREE_TEXT, NUMBERS, Listener, QuestionLike, unit_in_words, usual_unit
+from bot.interview.manners.said import FormField, Quote, Said, Saying, Sentence, name_of, with_answers
+from bot.interview.manners.session import Session, Status
+from bot.interview.rules.answers import Problem
+from bot.interview.values.answer import Answer
+from bot.interview.values.fhir_json import number as as_number
+from bot.interview.values.fhir_json import string
+from bot.interview.values.fhir_names import CHOICES
+from bot.interview.walk.engine import AskAnother, AskItem, Done, Show
+from bot.interview.walk.filling import Cleared, Event, Given, MarkedForStaff, NoMore, Shown, Skipped
+from bot.text import fold
+
+MOST_SHOWN = 30
+MOST_TRIES = 3
+EXAMPLE_AMOUNT = Decimal(3)
+_COUNTED = frozenset({"too-many", "too-few", "too-long", "too-short", "decimal-places"})
+_BOUNDED = frozenset({"below-minimum", "above-maximum"})
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a turn came to.
+
+    Attributes:
+        session: The state after it.
+        said: What to show.
+        aside: Whether the text may be a question to the assistant ("clear", or "maybe"): then only what is open is
+            said again, and nothing of the text was taken. If nobody can answer it, call `Interview.not_answered`.
+    """
+
+    session: Session
+    said: Said
+    aside: QuestionLike = "no"
+
+
+@dataclass(slots=True)
+class OpenTurn(Listener):
+    """The turn in hand: a listener whose session changes, and what is said meanwhile.
+
+    Attributes:
+        session: As changed so far.
+        parts: What was said so far.
+        choices: What can be chosen by number.
+        aside: Whether the message is no answer, but a question to somebody who can answer it.
+    """
+
+    parts: list[Saying] = field(default_factory=list)
+    choices: tuple[Saying, ...] = ()
+    aside: QuestionLike = "no"
+
+    def end(self) -> Turn:
+        """Return what the turn came to."""
+        return Turn(self.session, Said(self.language, tuple(self.parts), self.choices), self.aside)
+
+    # What happens
+
+    def apply(self, *events: Event) -> None:
+        """Let events happen."""
+        for event in events:
+            filling = self.engine.apply(self.session.filling, event)
+            self.session = replace(self.session, filling=filling, events=(*self.session.events, event))
+
+    def note(self, **changes: Any) -> None:
+        """Change where the talk stands."""
+        self.session = self.session.with_talk(**changes)
+
+    def propose(self, answers: tuple[Answer, ...], *, nothing: bool = False) -> None:
+        """Let answers wait to be confirmed; `nothing`: that there are none."""
+        self.note(pending=answers, nothing=nothing, proposed=False)
+
+    def drop_pending(self, **changes: Any) -> None:
+        """Forget what waits to be confirmed."""
+        self.note(pending=None, nothing=False, proposed=False, **changes)
+
+    def onward(self) -> None:
+        """Leave the open question."""
+        self.session = replace(self.session, talk=self.talk.onward())
+
+    def open_again(self, path: Path, **changes: Any) -> None:
+        """Open a question that was asked before."""
+        self.onward()
+        self.note(revisit=path, **changes)
+
+    def revisit(self, path: Path) -> None:
+        """Ask a question again."""
+        self.open_again(path)
+        self.ask()
+
+    def give(self, question: AskItem, answers: tuple[Answer, ...], *, proposed: bool = False) -> None:
+        """Accept answers and go on."""
+        self.say_problems(self.problems(question.path, answers, "warning"))
+        self.apply(Given(question.path, answers, proposed=proposed))
+        self.onward()
+        self.go_on()
+
+    def leave(self, reason: str) -> None:
+        """Leave the open question without an answer; `reason`: skipped, dont_know, refused, or none of the options."""
+        step = self.step
+        if not isinstance(step, AskItem | AskAnother):
+            return
+        before = self.answers(step.path)
+        if isinstance(step, AskAnother) or self.talk.more:
+            self.apply(NoMore(step.path))
+        elif before and reason == "skipped":
+            self.repeat("kept", step.path, before)
+        elif step.item.required and not self.talk.kindly:
+            self.note(kindly=True, pending=None, proposed=False)
+            self.say("kindly")
+            self.ask(brief=True)
+            return
+        else:
+            if before:
+                self.apply(Cleared(step.path))
+            if step.path in self.session.filling.noted:
+                self.apply(MarkedForStaff(step.path, "in the patient's own words"))
+                self.say("left_to_team")
+            elif step.item.required:
+                self.apply(MarkedForStaff(step.path, reason))
+                self.say("left_to_team")
+            else:
+                self.apply(Skipped(step.path, "" if reason == "skipped" else reason))
+                self.say("kept_nothing" if reason == "none" else reason)
+        self.onward()
+        self.go_on()
+
+    def fail(
+        self, question: AskItem, why: str, problems: Sequence[Problem] = (), *, kept: Answer | None = None
+    ) -> None:
+        """Say what did not work; the second time with an example, the third time leave it to staff.
+
+        `kept`: what was written down for the team in the patient's own words.
+        """
+        path, item, tries = question.path, question.item, self.talk.tries + 1
+        self.drop_pending(tries=tries, declined=self.talk.declined or self.talk.proposed, between=())
+        gives_up = tries >= MOST_TRIES and not item.required
+        if gives_up:
+            self.apply(*([NoMore(path)] if self.talk.more else []), MarkedForStaff(path, "not understood"))
+        else:
+            self.say_problems(problems)
+            if why:
+                self.say(why, otherwise="not_understood")
+        if kept is not None:
+            self.repeat("noted", path, (kept,))
+        if gives_up:
+            self.say("marked")
+            self.onward()
+            self.go_on()
+            return
+        units = unit_answers(item) if why in ("why_unit", "why_unit_missing") else ()
+        if units:
+            self.repeat("units", path, units)
+        elif why == "why_unit":
+            self.say("number_only")
+        if tries >= MOST_TRIES - 1:
+            self.say_example(item)
+        if tries >= MOST_TRIES:
+            self.note(kindly=True)
+            self.say("kindly")
+        self.ask(brief=True)
+
+    def finish(self) -> None:
+        """The patient agrees: the response is complete, unless something required is missing or does not fit."""
+        session, listed = self.session, self.talk.listed  # each can still be changed by its number
+        changed = self.talk.sent not in (0, len(session.events))
+        was_complete = session.status != "in-progress"
+        errors = self._errors()
+        status: Status = "in-progress" if errors else "amended" if was_complete and changed else "completed"
+        if status == "completed" and was_complete:
+            status = session.status
+        self.say("in_progress" if status == "in-progress" else "completed")
+        self.onward()
+        self.note(phase="finished", sent=len(session.events), listed=listed)
+        self.session = replace(self.session, status=status)
+
+    # What is said
+
+    def say(self, key: str, *, otherwise: str = "", **slots: int) -> None:
+        """Say a fixed sentence."""
+        self.parts.append(Sentence(key, slots, otherwise))
+
+    def repeat(self, key: str, path: Path, answers: Sequence[Answer]) -> None:
+        """Say a fixed sentence with answers to a question in it."""
+        self.parts.append(with_answers(key, path[-1][0], tuple(answers)))
+
+    def quote(self, item: Item, name: FormField, *, times: int = 1, otherwise: Sentence | Quote | None = None) -> None:
+        """Say a text of the form, or as many as there are."""
+        self.parts += [Quote(item.link_id, name, number, otherwise) for number in range(times)]
+
+    def go_on(self) -> None:
+        """Show what the form has to say, then put the next question, or the summary when all is done."""
+        step = self.step
+        while isinstance(step, Show):
+            self.show(step.path)
+            self.apply(Shown(step.path))
+            step = self.step
+        if isinstance(step, Done):
+            self.note(kept=None, kept_for=())
+            self.show_summary(closing=True)
+        elif isinstance(step, AskItem) and self.talk.kept is not None and self.talk.kept_for == step.path:
+            self.note(pending=self.talk.kept, kept=None, kept_for=())
+            self.say("on_with")
+            self.parts.append(name_of(step.item.link_id))
+            self.repeat("read_back", step.path, self.talk.pending or ())
+        else:
+            self.ask()
+
+    def resume(self) -> None:
+        """Go on after a pause: show again what was shown last, and put the open question."""
+        if self.talk.phase == "finished":
+            self.say("done_already")
+            self.show_summary(closing=True)
+            return
+        self.say("resumed")
+        # A kill may have come before what was shown with the open question was read.
+        shown = takewhile(lambda event: isinstance(event, Shown), reversed(self.session.events))
+        for event in reversed(list(shown)):
+            if self.engine.exists(self.session.filling, event.path):
+                self.show(event.path)
+        if self.talk.phase == "summary":
+            self.show_summary(closing=True)
+        else:
+            self.note(phase="asking", heading=())
+            self.ask_open()
+
+    def show(self, path: Path) -> None:
+        """Show a text of the form, under the heading of its group."""
+        item = self.item(path)
+        self._announce(path)
+        self.quote(item, "question")
+        self._say_where_to_look(item)
+
+    def ask_open(self, *, brief: bool = False) -> None:
+        """Put what is open once more: a question, what was understood, or what to say to the summary."""
+        step = self.step
+        if self.talk.phase != "asking":
+            self.say({"summary": "summary_check", "choosing": "change_which"}.get(self.talk.phase, "paused"))
+        elif self.talk.pending is not None and isinstance(step, AskItem):
+            self.ask(brief=True)
+            self.choices = ()  # yes or no is what is asked
+            self.read_back(step)
+        else:
+            self.ask(brief=brief)
+
+    def ask(self, *, brief: bool = False) -> None:
+        """Put the open question; `brief`: only what is needed to answer it."""
+        step = self.step
+        if isinstance(step, AskItem):
+            self._ask_question(step, brief=brief)
+        elif not isinstance(step, AskAnother):
+            self.go_on()
+        elif step.item.type == "group":
+            self._announce(step.path)
+            self.parts.append(name_of(step.item.link_id))
+            self.say("another_group" if step.count else "any_group")
+        else:
+            self.repeat("summary_answer", step.path, self.answers(step.path))
+            self.say("another_answer")
+
+    def _ask_question(self, question: AskItem, *, brief: bool) -> None:
+        item, shown = question.item, question.item.presentation
+        if not brief:
+            self._announce(question.path)
+            self._say_which_answer_it_is_about(question.path)
+            answered, total = self.engine.progress(self.session.filling)
+            if total > 1 and not self.talk.revisit:
+                self.say("progress", number=answered + 1, total=total)
+        if self.talk.more:
+            self.say("which_more")
+        self.quote(item, "question", otherwise=Sentence("no_text"))
+        self._say_unit(item)
+        if not brief:
+            self.quote(item, "instruction", times=len(shown.instructions))
+            self._say_where_to_look(item)
+            self._say_what_fits(question)
+        left = tuple(each for each in question.options if each.answer in self.talk.between) or question.options
+        if item.type == "boolean" and not left:
+            self.choices = (Sentence("yes"), Sentence("no"))
+        else:
+            self.choices = choices_of(item, left[:MOST_SHOWN])
+        if len(left) > MOST_SHOWN:
+            self.say("more_options", shown=MOST_SHOWN, total=len(left))
+        self._say_what_stands(question)
+
+    def _announce(self, path: Path) -> None:
+        """Say the headings of groups that begin here: linkIds with their repetition, without questions in between."""
+        groups = tuple(step for step in path[:-1] if self.form.by_link_id[step[0]].type == "group")
+        for depth in range(1, len(groups) + 1):
+            if self.talk.heading[:depth] == groups[:depth]:
+                continue
+            self.quote(self.item(groups[:depth]), "question")
+            if groups[depth - 1][1]:
+                self.say("instance", number=groups[depth - 1][1] + 1)
+        if groups != self.talk.heading:
+            self.note(heading=groups)
+
+    def _say_which_answer_it_is_about(self, path: Path) -> None:
+        """Say which of several answers a question is about."""
+        for depth in range(len(path) - 1, 0, -1):
+            link_id, number = path[depth - 1]
+            if self.item(path[:depth]).type != "group":
+                answers = self.answers((*path[: depth - 1], (link_id, 0)))
+                if len(answers) > 1:
+                    self.repeat("about_answer", path[:depth], answers[number : number + 1])
+                return
+
+    def _say_unit(self, item: Item) -> None:
+        """Say in which unit a number is wanted, unless the question itself says it."""
+        usual = usual_unit(item)
+        if item.type not in NUMBERS or usual is None or len(item.units.choices) > 1 or item.units.label.base:
+            return
+        written = fold(item.text.into(self.language)).split()
+        names = (unit_in_words(usual, self.language), string(usual, "code"), string(usual, "display"))
+        if names[0] and not any(name and fold(name) and fold(name) in written for name in names):
+            self.parts.append(with_answers("in_unit", item.link_id, unit_answers(item)))
+
+    def _say_where_to_look(self, item: Item) -> None:
+        """Say where pictures and explanations are found."""
+        self.quote(item, "media", times=len(item.presentation.media))
+        self.quote(item, "link", times=len(item.presentation.links))
+
+    def _say_what_fits(self, question: AskItem) -> None:
+        """Say what kind of answer is wanted."""
+        item = question.item
+        self.quote(item, "format")
+        listed = item.type == "quantity" and len(item.units.choices) > 1
+        units = with_answers("units", item.link_id, unit_answers(item)) if listed else None
+        self.quote(item, "unit", otherwise=units)
+        if item.type == "attachment":
+            self.say("file")
+        low, high = (bound.fixed if bound else None for bound in (item.limits.minimum, item.limits.maximum))
+        if item.presentation.control == "slider" and low and high:
+            if isinstance(low.value, int) and isinstance(high.value, int):
+                self.say("scale", low=low.value, high=high.value)
+            self.quote(item, "low")
+            self.quote(item, "high")
+        if item.type in CHOICES and item.repeats and len(question.options) > 1:
+            self.say("several")
+        if item.type == "open-choice":
+            self.quote(item, "open_label", otherwise=Sentence("own_words"))
+
+    def _say_what_stands(self, question: AskItem) -> None:
+        """Say what stands at the question already, or what the form proposes."""
+        if not question.proposal or self.talk.more or self.talk.between:
+            return
+        may_propose = self.talk.pending is None and not self.talk.declined
+        if self.answers(question.path):
+            self.repeat("so_far", question.path, question.proposal)
+        elif may_propose and not self.problems(question.path, question.proposal):
+            self.note(pending=question.proposal, proposed=True)
+        if self.talk.proposed and self.talk.pending is not None:
+            self.repeat("proposal", question.path, self.talk.pending)
+
+    def read_back(self, question: AskItem) -> None:
+        """Say what was understood, and ask whether that is right."""
+        pending = self.talk.pending
+        if self.talk.nothing or pending is None:
+            any_words = question.item.type in FREE_TEXT and not question.options
+            self.say("read_back_has_none" if any_words else "read_back_none")
+            return
+        if self.is_unusual(question, pending):
+            self.say("unusual")
+        self.repeat("proposal" if self.talk.proposed else "read_back", question.path, pending)
+
+    def say_example(self, item: Item) -> None:
+        """Say how an answer could look."""
+        if item.type in CHOICES or item.options:
+            self.say("example_choice")
+        elif fitting := example_answers(item):
+            self.parts.append(with_answers("example_answer", item.link_id, fitting))
+        else:
+            self.say(f"example_{item.type}", otherwise="example_string")
+        self.quote(item, "format")
+
+    def say_problems(self, problems: Iterable[Problem], *, named: bool = False) -> None:
+        """Say what is wrong with answers; `named`: each with its question."""
+        said: set[tuple[str, str, str]] = set()
+        for problem in problems:
+            link_id = problem.path[-1][0] if problem.path else ""
+            if (link_id, problem.code, problem.key) not in said:
+                said.add((link_id, problem.code, problem.key))
+                self.parts += [name_of(link_id)] if named and link_id else []
+                self._say_problem(problem, link_id)
+
+    def _say_problem(self, problem: Problem, link_id: str) -> None:
+        limit, key = problem.parameters.get("limit"), f"problem_{problem.code}"
+        if problem.code == "constraint":
+            of = self.form.by_link_id[link_id] if link_id else self.form
+            same = [
+                number
+                for number, each in enumerate(of.constraints)
+                if (each.key, each.human.base) == (problem.key, problem.human) and each.human.into(self.language)
+            ]
+            self.parts.append(Quote(link_id, "constraint", same[0]) if same else Sentence("problem"))
+        elif problem.code in _COUNTED and isinstance(limit, int):
+            self.say(key, limit=limit)
+        elif problem.code in _BOUNDED and limit is not None:
+            self.parts.append(with_answers(key, link_id, (Answer(str(problem.parameters["type"]), limit),)))
+        elif problem.code in _COUNTED | _BOUNDED:
+            self.say("problem")
+        else:
+            self.say(key, otherwise="problem")
+            self.parts += [Quote(link_id, "format")] if problem.code == "pattern" else []
+
+    # The list of answers
+
+    def show_summary(self, *, closing: bool) -> None:
+        """Say all that was answered; `closing`: and ask whether it may go."""
+        filling = self.session.filling
+        paths = list(questions(self.form, filling, shown_too=True))
+        if not closing:
+            paths = [path for path in paths if filling.settled(path) or self.answers(path)]
+        self.say("summary" if any(self.answers(path) for path in paths) else "summary_empty")
+        said, listed = list_answers(self, paths)
+        self.parts += said
+        if self.talk.phase == "asking":
+            self.note(listed=listed)
+        if closing:
+            self._say_what_is_open()
+            self.say("summary_check")
+            self.onward()
+            self.note(phase="summary", listed=listed)
+
+    def _say_what_is_open(self) -> None:
+        problems = self._errors()
+        missing = [problem for problem in problems if problem.code == "required" and problem.path]
+        # What a patient was never asked, they cannot mend; the interview then stays open for the team.
+        others = (each for each in problems if each not in missing)
+        wrong = [each for each in others if each.code != "refused" or (each.path and self.item(each.path).asked)]
+        if wrong:
+            self.say("summary_problems")
+            self.say_problems(wrong, named=True)
+        if missing:
+            self.say("summary_required")
+            self.parts += [name_of(problem.path[-1][0]) for problem in missing]
+
+    def _errors(self) -> list[Problem]:
+        found = self.engine.open_problems(self.session.filling)
+        return [problem for problem in found if problem.severity == "error"]
+
+    def choose(self, paths: Sequence[Path], key: str) -> None:
+        """List questions, and ask which answer is to be changed."""
+        said, listed = list_answers(self, paths)
+        self.parts += said
+        self.say(key)
+        self.onward()
+        self.note(phase="choosing", listed=listed)
+
+
+def choices_of(item: Item, options: Sequence[Option]) -> tuple[Saying, ...]:
+    """Return how options are shown: by their text in the form, or as the answer that a formula found."""
+    listed = [option.answer for option in item.options]
+    found = list[Saying]()
+    for answer in (option.answer for option in options):
+        shown = with_answers("choice", item.link_id, (answer,))
+        found.append(Quote(item.link_id, "option", listed.index(answer), shown) if answer in listed else shown)
+    return tuple(found)
+
+
+def unit_answers(item: Item, amount: Decimal | None = None) -> tuple[Answer, ...]:
+    """Return the units of a number, each as a quantity without amount, or with an amount as an example."""
+    usual = usual_unit(item)
+    found: dict[str, Answer] = {}
+    for unit in (*((usual,) if usual else ()), *item.units.choices):
+        value: dict[str, Any] = {} if amount is None else {"value": amount}
+        value["unit"] = string(unit, "display") or string(unit, "code")
+        value |= {name: unit[name] for name in ("system", "code") if unit.get(name)}
+        found.setdefault(string(unit, "code") or string(unit, "display"), Answer("quantity", value))
+    return tuple(found.values())
+
+
+def example_answers(item: Item) -> tuple[Answer, ...]:
+    """Return an example for a number: in the middle of its limits, or an amount in its first unit."""
+    if item.type == "quantity":
+        return unit_answers(item, EXAMPLE_AMOUNT)[:1]
+    low, high = (bound.fixed if bound else None for bound in (item.limits.minimum, item.limits.maximum))
+    if item.type not in ("integer", "decimal") or low is None or high is None:
+        return ()
+    least, most = as_number(low.value), as_number(high.value)
+    return () if least is None or most is None else (Answer("integer", int(least + most) // 2),)

@@ -1,0 +1,230 @@
+"""Validate one item of a response: find its question, check its answers and what is inside. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bot.interview.form.indexed import GivenItem, Holder, IndexedForm, IndexedItem
+from bot.interview.rules.answers import stated_violations
+from bot.interview.rules.enabled import Enablement
+from bot.interview.rules.limits import Violation, check_number
+from bot.interview.rules.options import check_exclusive
+from bot.interview.validate.structure import Checker
+from bot.interview.validate.structure_spec import spec
+from bot.interview.validate.wording import report
+from bot.interview.values.answer import Answer
+from bot.interview.values.comparing import Truth
+from bot.interview.values.fhir_json import (
+    JsonObject,
+    companion,
+    extensions,
+    objects,
+    string,
+    translations,
+    values_of,
+)
+from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, CQF_EXPRESSION
+from bot.interview.values.finding import Finding, Findings, Place, Severity
+from bot.interview.values.terminology import Terminology
+
+
+def match_items(root: Holder, form: IndexedForm, findings: Findings) -> list[GivenItem]:
+    """Walk a response beside its Questionnaire; return its items in their order, but for those of unknown linkId."""
+    found: list[GivenItem] = []
+    pending = [root]
+    while pending:
+        holder = pending.pop()
+        here = list(_match_holder(holder, form, findings))
+        found.extend(here)
+        pending.extend(reversed([inner for given in here for inner in given.holders]))
+    return found
+
+
+def _match_holder(holder: Holder, form: IndexedForm, findings: Findings) -> Iterator[GivenItem]:
+    order = {link_id: index for index, link_id in enumerate(holder.asked)}
+    last = -1
+    items = holder.raw.get("item")
+    for index, raw in enumerate(items if isinstance(items, list) else ()):
+        if not isinstance(raw, dict):
+            continue
+        place, link_id = holder.place.child("item", index), string(raw, "linkId")
+        asked = holder.asked.get(link_id)
+        if asked is not None:
+            if order[link_id] < last:
+                text = f"The item {link_id!r} is not in the order of the Questionnaire"
+                findings.error(place, text, code="structure", rule="order")
+            last = order[link_id]
+        elif link_id:  # without one, it has been said that linkId is required
+            asked = form.by_id.get(link_id)
+            if asked is None:
+                text = f"The Questionnaire has no item {link_id[:120]!r}"
+                findings.error(place, text, code="not-found", rule="linkId")
+            else:
+                text = f"The item {link_id!r} belongs to another place"
+                findings.error(place, text, code="structure", rule="misplaced")
+        if asked is not None:
+            given = GivenItem(raw, asked, holder.owner, place)
+            holder.items.setdefault(link_id, []).append(given)
+            yield given
+
+
+_VALUES = frozenset(kind for kinds in ANSWER_TYPES.values() for kind in kinds)
+
+
+def _is_stray_reference(asked: IndexedItem, answer: Answer) -> bool:
+    """Say whether a choice is answered with a reference although no option is one."""
+    if answer.type != "reference" or asked.type not in CHOICES:
+        return False
+    return not any("valueReference" in option for option in objects(asked.raw, "answerOption"))
+
+
+def check_alone(item: JsonObject, answer: JsonObject, known: Terminology) -> list[Finding]:
+    """Return what is wrong with one answer (``{"valueX": …}``) to an item, whatever else the response says."""
+    findings, place = Findings(), Place("answer")
+    kind = spec("QuestionnaireResponse.item.answer")
+    if kind is not None:
+        Checker(findings, {}).object(answer, "", kind, place)
+    asked = IndexedItem(item)
+    for value in values_of(answer):
+        for violation in stated_violations(asked, value, known):
+            report(violation, asked, place, findings)
+    return findings.all()
+
+
+@dataclass(frozen=True, slots=True)
+class ItemChecks:
+    """The rules for the items of one response.
+
+    Attributes:
+        finished: Whether answers may be missing: until a response is finished, that is a warning.
+        same_language: Whether response and Questionnaire are in one language, so that texts must be equal.
+    """
+
+    findings: Findings
+    known: Terminology
+    enablement: Enablement
+    finished: bool
+    same_language: bool
+
+    def check(self, given: GivenItem) -> None:
+        """Check an item that is there."""
+        if "text" in given.raw:
+            self._check_text(given)
+        if given.asked.type in {"group", "display", "question", ""}:
+            self._check_unasked(given)
+        else:
+            self._check_question(given)
+        if given.answers or given.raw.get("item"):
+            self._check_enabled(given)
+
+    def check_inside(self, holder: Holder) -> None:
+        """Check that what is needed inside the response, an item or an answer is there, and not too often."""
+        for link_id, asked in holder.asked.items():
+            given = len(holder.items.get(link_id, ()))
+            for violation in check_number(asked, given) if given else ():
+                # What of a question counts are its answers; that it is there more than once is another matter.
+                if violation.rule == "repeats" or asked.type == "group":
+                    self._report_number(violation, asked, "times", holder.place)
+            # A display that says it is required (que-6) is the Questionnaire's fault: it has no answers.
+            if not given and asked.required and asked.type != "display":
+                enabled = self.enablement.of_asked(asked, holder.owner)
+                if enabled is not Truth.NO:
+                    text = f"The required item {asked.link_id!r} is missing"
+                    self._missing(holder.place, text, "required", sure=enabled is Truth.YES)
+
+    def _report_number(self, violation: Violation, asked: IndexedItem, what: str, place: Place) -> None:
+        limit, given = violation.values["limit"], violation.values["given"]
+        said = f"The item {asked.link_id!r} has {given} {what}"
+        if violation.rule == "minOccurs":
+            self._missing(place, f"{said}, fewer than the {limit} required", "minOccurs")
+            return
+        if violation.rule == "maxOccurs":
+            text = f"{said}, more than the {limit} allowed"
+        else:
+            said = f"The item {asked.link_id!r} is there {given} times" if what == "times" else said
+            text = f"{said}, but does not repeat"
+        self.findings.error(place, text, code="invalid", rule=violation.rule)
+
+    def _missing(self, place: Place, text: str, rule: str, *, sure: bool = True) -> None:
+        severity: Severity = "error" if self.finished and sure else "warning"
+        self.findings.add(severity, place, text, code="required", rule=rule)
+
+    def _check_text(self, given: GivenItem) -> None:
+        """Compare the text with the Questionnaire's; a translation of it, or one computed, is as good."""
+        text, asked = string(given.raw, "text"), given.asked.raw
+        if not text or text == asked.get("text") or text in translations(asked, "text").values():
+            return
+        if extensions(companion(asked, "text"), *CQF_EXPRESSION):
+            return
+        where = f"The text of the item {given.asked.link_id!r} is not that of the Questionnaire"
+        if self.same_language:
+            self.findings.error(given.place, where, code="invalid", rule="text")
+        else:
+            self.findings.warning(given.place, f"{where}, which is in another language", code="invalid", rule="text")
+
+    def _check_unasked(self, given: GivenItem) -> None:
+        """Check groups, displays and items without a type of their own: none of them has answers."""
+        kind, place = given.asked.type, given.place
+        if not kind:
+            text = f"The Questionnaire gives the item {given.asked.link_id!r} no type, so it was not checked"
+            self.findings.warning(place, text, code="incomplete", rule="type")
+        elif "answer" in given.raw:
+            self.findings.error(
+                place, f"An item of type {kind} has no answers", code="structure", rule=f"{kind}-answer"
+            )
+        if kind == "display" and "item" in given.raw:
+            self.findings.error(place, "A display item has no items", code="structure", rule="display-item")
+        empty = kind == "group" and given.asked.required and not given.raw.get("item")
+        if empty and self.enablement.of_given(given) is Truth.YES:
+            self._missing(place, f"The required group {given.asked.link_id!r} is empty", "required")
+
+    def _check_question(self, given: GivenItem) -> None:
+        asked, place = given.asked, given.place
+        if "item" in given.raw:
+            text = "Items of a question stand in its answers, not beside them"
+            self.findings.error(place, text, code="structure", rule="question-item")
+            if "answer" in given.raw:
+                self.findings.error(place, "Items both in the item and in its answer", code="invariant", rule="qrs-1")
+        for violation in check_number(asked, len(given.answers)):
+            # Only where it is enabled, something can be missing.
+            enabled = Truth.YES if given.answers else self.enablement.of_given(given)
+            if violation.rule == "required" and enabled is not Truth.NO:
+                text = f"The required item {asked.link_id!r} has no answer"
+                self._missing(place, text, "required", sure=enabled is Truth.YES)
+            elif violation.rule != "required" and enabled is Truth.YES:
+                self._report_number(violation, asked, "answers", place)
+        for violation in check_exclusive(asked, self._check_answers(given)):
+            report(violation, asked, place, self.findings)
+
+    def _check_answers(self, given: GivenItem) -> list[Answer]:
+        fitting = ANSWER_TYPES.get(given.asked.type)
+        values: list[Answer] = []
+        for index, raw in enumerate(given.answers):
+            if not any(name.startswith(("value", "_value")) for name in raw):
+                place = given.place.child("answer", index)
+                self.findings.warning(place, "An answer without a value", code="required", rule="no-value")
+            for answer in values_of(raw):
+                values.append(answer)
+                place = given.place.child("answer", index)
+                if fitting is None or answer.type not in _VALUES:
+                    continue  # an unknown type, which has been said to be so
+                if answer.type in fitting and not _is_stray_reference(given.asked, answer):
+                    for violation in stated_violations(given.asked, answer, self.known):
+                        report(violation, given.asked, place, self.findings)
+                else:
+                    text = f"An answer of type {answer.type} to an item of type {given.asked.type}"
+                    self.findings.error(place, text, code="invariant", rule="answer-type")
+        return values
+
+    def _check_enabled(self, given: GivenItem) -> None:
+        enabled = self.enablement.of_given(given)
+        if enabled is Truth.YES or (given.parent and self.enablement.of_given(given.parent) is enabled):
+            return  # what is around it has been said already
+        if enabled is Truth.NO:
+            severity: Severity = "error" if self.finished else "warning"
+            text = f"The item {given.asked.link_id!r} is answered, but not enabled"
+            self.findings.add(severity, given.place, text, code="invalid", rule="enableWhen")
+        else:
+            text = f"Whether the item {given.asked.link_id!r} is enabled cannot be told"
+            self.findings.information(given.place, text, code="incomplete", rule="enableWhen")

@@ -1,0 +1,335 @@
+"""Value sets and code systems at hand: in `contained`, in local files, or built in. Pure.
+
+What is not at hand is said to be unknown, never guessed: a code of SNOMED CT in a value set that takes in whole
+hierarchies of SNOMED CT can neither be confirmed nor refused here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from bot.interview.values.codes import code_key
+from bot.interview.values.fhir_json import JsonObject, as_object, objects, split_canonical, string, strings, value_of
+from bot.interview.values.patterns import matcher
+
+_MAX_IMPORTS = 20
+# What codes of systems look like that are too large, or not free, to be shipped: enough to refuse what cannot be one.
+_GRAMMARS = {
+    "http://loinc.org": re.compile(r"[A-Z]{0,4}[0-9]{1,7}(-[0-9])?"),
+    "http://snomed.info/sct": re.compile(r"(=== |<<< )?[0-9]{6,18}\b.*", re.DOTALL),
+    "http://unstats.un.org/unsd/methods/m49/m49.htm": re.compile(r"[0-9]{3}"),
+    "urn:ietf:bcp:13": re.compile(r"[^/\s]+/\S+"),
+    "urn:ietf:bcp:47": re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*"),
+    "urn:iso:std:iso:3166": re.compile(r"[A-Z]{2,3}|[0-9]{3}"),
+    "urn:iso:std:iso:3166:-2": re.compile(r"[A-Z]{2}-[A-Z0-9]{1,3}"),
+}
+
+
+class Member(Enum):
+    """Whether a code is in a value set or code system."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """One code.
+
+    Attributes:
+        display: Its text in the base language; empty when none is given.
+        designations: Texts in other languages, as (language tag, text).
+        node: The JSON it came from (for extensions such as an ordinal).
+    """
+
+    system: str
+    code: str
+    display: str = ""
+    designations: tuple[tuple[str, str], ...] = ()
+    node: JsonObject = field(default_factory=dict, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The codes of a value set as far as they are known.
+
+    Attributes:
+        concepts: In the order of the definition, each once.
+        missing: Why there may be more; empty when the list is complete.
+    """
+
+    concepts: tuple[Concept, ...]
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSystem:
+    """A code system with its hierarchy. `complete` says whether its codes are all here."""
+
+    url: str
+    concepts: dict[str, Concept]
+    parents: dict[str, tuple[str, ...]]
+    complete: bool
+
+    def ancestors(self, code: str) -> Iterator[str]:
+        """Yield every code above `code`, nearest first."""
+        seen, pending = {code}, list(self.parents.get(code, ()))
+        while pending:
+            parent = pending.pop(0)
+            if parent not in seen:
+                seen.add(parent)
+                yield parent
+                pending.extend(self.parents.get(parent, ()))
+
+
+def read_code_system(resource: JsonObject) -> CodeSystem:
+    """Read a CodeSystem; supplements and excerpts count as incomplete."""
+    url = string(resource, "url")
+    concepts: dict[str, Concept] = {}
+    parents: dict[str, tuple[str, ...]] = {}
+    pending = [(node, "") for node in reversed(objects(resource, "concept"))]
+    while pending:
+        node, parent = pending.pop()
+        concept = _concept(url, node)
+        concepts.setdefault(concept.code, concept)
+        above = [parent, *_parent_properties(node)] if parent else _parent_properties(node)
+        parents[concept.code] = (*parents.get(concept.code, ()), *above)
+        pending.extend((child, concept.code) for child in reversed(objects(node, "concept")))
+    return CodeSystem(url, concepts, parents, resource.get("content") == "complete")
+
+
+def _concept(system: str, node: JsonObject) -> Concept:
+    texts = tuple((string(each, "language"), string(each, "value")) for each in objects(node, "designation"))
+    key = code_key({"system": system, "code": node.get("code")})
+    return Concept(*key, string(node, "display"), texts, node)
+
+
+def _parent_properties(node: JsonObject) -> list[str]:
+    found = (value_of(each) for each in objects(node, "property") if each.get("code") == "parent")
+    return [value.value for value in found if value is not None and isinstance(value.value, str)]
+
+
+class Terminology:
+    """Look-up over a set of ValueSet and CodeSystem resources; the first of each url (and version) counts."""
+
+    def __init__(self, resources: Iterable[JsonObject] = (), *, base: Terminology | None = None) -> None:
+        """Index `resources`; what they lack is looked up in `base`."""
+        self._base = base
+        self._value_sets: dict[str, JsonObject] = {}
+        self._system_resources: dict[str, JsonObject] = {}
+        self._systems: dict[str, CodeSystem] = {}
+        self._expansions: dict[str, Expansion] = {}
+        for resource in resources:
+            self._add(resource)
+
+    def _add(self, resource: JsonObject) -> None:
+        kind, url, version = resource.get("resourceType"), string(resource, "url"), string(resource, "version")
+        index = {"ValueSet": self._value_sets, "CodeSystem": self._system_resources}.get(str(kind))
+        if index is None:
+            return
+        for name in (url, f"{url}|{version}") if url else ():
+            index.setdefault(name, resource)
+
+    def within(self, resource: JsonObject) -> Terminology:
+        """Return what a resource sees: its contained value sets (as ``#id`` too) and code systems before all others."""
+        contained = objects(resource, "contained")
+        inner = Terminology(contained, base=self)
+        for each in contained:
+            if each.get("resourceType") == "ValueSet":
+                inner._value_sets.setdefault("#" + string(each, "id"), each)
+        return inner
+
+    def value_set(self, canonical: str) -> JsonObject | None:
+        """Return the ValueSet that ``#id``, ``url`` or ``url|version`` names, if it is at hand."""
+        found = self._value_sets.get(canonical)
+        return found if found is not None or self._base is None else self._base.value_set(canonical)
+
+    def code_system(self, canonical: str) -> CodeSystem | None:
+        """Return the CodeSystem that ``url`` or ``url|version`` names, if it is at hand."""
+        if canonical not in self._systems and canonical in self._system_resources:
+            self._systems[canonical] = read_code_system(self._system_resources[canonical])
+        found = self._systems.get(canonical)
+        return found if found is not None or self._base is None else self._base.code_system(canonical)
+
+    def concept(self, system: str, code: str) -> Concept | None:
+        """Return a code of a code system at hand."""
+        known = self.code_system(system)
+        return known.concepts.get(code) if known else None
+
+    def expand(self, canonical: str) -> Expansion:
+        """List the codes of a value set, as far as they can be known here."""
+        if canonical not in self._expansions:
+            self._expansions[canonical] = self._expand(canonical, ())
+        return self._expansions[canonical]
+
+    def member(self, canonical: str, *, system: str, code: str) -> Member:
+        """Say whether a value set holds a code; an empty `system` asks for the code in any system."""
+        return self._member(canonical, system, code, ())
+
+    def _expand(self, canonical: str, path: tuple[str, ...]) -> Expansion:
+        resource = self.value_set(canonical)
+        if resource is None:
+            return Expansion((), (f"ValueSet {canonical} is not at hand",))
+        if canonical in path or len(path) > _MAX_IMPORTS:
+            return Expansion((), (f"ValueSet {canonical} imports itself",))
+        given = list(_given_expansion(resource))
+        compose = as_object(resource.get("compose"))
+        if not objects(compose, "include"):
+            return _once(given, () if given else (f"ValueSet {canonical} says nothing of its codes",))
+        found: list[Concept] = []
+        missing: list[str] = []
+        for include in objects(compose, "include"):
+            part = self._include(include, (*path, canonical))
+            found.extend(part.concepts)
+            missing.extend(part.missing)
+        if missing and given:
+            return _once(given, ())
+        return _once(self._without(found, compose, (*path, canonical)), tuple(missing))
+
+    def _without(self, concepts: list[Concept], compose: JsonObject, path: tuple[str, ...]) -> list[Concept]:
+        excluded = {
+            (concept.system, concept.code)
+            for exclude in objects(compose, "exclude")
+            for concept in self._include(exclude, path).concepts
+        }
+        return [concept for concept in concepts if (concept.system, concept.code) not in excluded]
+
+    def _include(self, include: JsonObject, path: tuple[str, ...]) -> Expansion:
+        """List what one include or exclude names: its system part and its imported value sets, intersected."""
+        imported = [self._expand(canonical, path) for canonical in strings(include, "valueSet")]
+        parts = ([self._system_part(include)] if include.get("system") else []) + imported
+        if not parts:
+            return Expansion((), ("an include without system or value set",))
+        missing = tuple(reason for part in parts for reason in part.missing)
+        shared = set.intersection(*({(c.system, c.code) for c in part.concepts} for part in parts))
+        return Expansion(tuple(c for c in parts[0].concepts if (c.system, c.code) in shared), missing)
+
+    def _system_part(self, include: JsonObject) -> Expansion:
+        canonical = _system_of(include)
+        url = split_canonical(canonical)[0]
+        if listed := objects(include, "concept"):
+            return Expansion(tuple(self._with_display(_concept(url, node)) for node in listed))
+        system = self.code_system(canonical)
+        if system is None:
+            return Expansion((), (f"CodeSystem {canonical} is not at hand",))
+        unknown = tuple(reason for each in objects(include, "filter") if (reason := _filter_problem(each)))
+        filters, concepts = objects(include, "filter"), () if unknown else system.concepts.values()
+        kept = [each for each in concepts if all(_passes(system, each, rule) for rule in filters)]
+        gap = () if system.complete else (f"CodeSystem {canonical} is at hand in part",)
+        return Expansion(tuple(kept), unknown + gap)
+
+    def _with_display(self, concept: Concept) -> Concept:
+        known = None if concept.display else self.concept(concept.system, concept.code)
+        if known is None:
+            return concept
+        return Concept(
+            concept.system, concept.code, known.display, concept.designations or known.designations, known.node
+        )
+
+    def _member(self, canonical: str, system: str, code: str, path: tuple[str, ...]) -> Member:
+        expansion = self._expand(canonical, path) if path else self.expand(canonical)
+        if _names(expansion, system, code):
+            return Member.YES
+        if not expansion.missing:
+            return Member.NO
+        return self._refused(canonical, system, code, (*path, canonical))
+
+    def _refused(self, canonical: str, system: str, code: str, path: tuple[str, ...]) -> Member:
+        """Say NO where no include could hold the code, although not all includes can be listed."""
+        resource = self.value_set(canonical)
+        if resource is None or len(path) > _MAX_IMPORTS:
+            return Member.UNKNOWN
+        compose = as_object(resource.get("compose"))
+        if any(_names(self._include(each, path), system, code) for each in objects(compose, "exclude")):
+            return Member.NO
+        includes = objects(compose, "include")
+        open_ones = [include for include in includes if self._may_hold(include, system, code, path)]
+        return Member.UNKNOWN if open_ones or not includes else Member.NO
+
+    def _may_hold(self, include: JsonObject, system: str, code: str, path: tuple[str, ...]) -> bool:
+        own = _system_of(include)
+        url = split_canonical(own)[0]
+        if (own and system not in {"", url}) or not _could_be_code(url, code):
+            return False
+        if own and not self._system_part(include).missing:
+            part = self._system_part(include).concepts
+            if code not in {concept.code for concept in part}:
+                return False
+        imports = [canonical for canonical in strings(include, "valueSet") if canonical not in path]
+        return all(self._member(canonical, system, code, path) is not Member.NO for canonical in imports)
+
+
+def _names(expansion: Expansion, system: str, code: str) -> bool:
+    return any(concept.code == code and system in ("", concept.system) for concept in expansion.concepts)
+
+
+def _system_of(include: JsonObject) -> str:
+    system, version = string(include, "system"), string(include, "version")
+    return f"{system}|{version}" if system and version else system
+
+
+def _given_expansion(resource: JsonObject) -> Iterator[Concept]:
+    """Yield the concepts of an expansion that came with the value set; headings (abstract) are left out."""
+    pending = list(reversed(objects(as_object(resource.get("expansion")), "contains")))
+    while pending:
+        node = pending.pop()
+        if node.get("abstract") is not True and string(node, "code"):
+            yield _concept(string(node, "system"), node)
+        pending.extend(reversed(objects(node, "contains")))
+
+
+def _once(concepts: Iterable[Concept], missing: tuple[str, ...]) -> Expansion:
+    kept: dict[tuple[str, str], Concept] = {}
+    for concept in concepts:
+        kept.setdefault((concept.system, concept.code), concept)
+    return Expansion(tuple(kept.values()), missing)
+
+
+def _could_be_code(system: str, code: str) -> bool:
+    grammar = _GRAMMARS.get(system)
+    return grammar is None or grammar.fullmatch(code) is not None
+
+
+_HIERARCHY = ("is-a", "descendent-of", "is-not-a")
+
+
+def _filter_problem(rule: JsonObject) -> str:
+    op, name = string(rule, "op"), string(rule, "property")
+    known = op in _HIERARCHY or op in {"=", "in", "not-in", "exists"} or (op == "regex" and name == "code")
+    return "" if known else f"the filter {op or 'without operator'} on {name} is not supported"
+
+
+def _passes(system: CodeSystem, concept: Concept, rule: JsonObject) -> bool:
+    op, name, wanted = string(rule, "op"), string(rule, "property"), string(rule, "value")
+    if op in _HIERARCHY:
+        below = wanted in system.ancestors(concept.code)
+        return below if op == "descendent-of" else (below or concept.code == wanted) is (op == "is-a")
+    if op == "regex":
+        test = matcher(wanted)
+        return test is not None and test(concept.code) is True
+    values = _property(system, concept, name)
+    if op == "exists":
+        return bool(values) is (wanted == "true")
+    choices = [part.strip() for part in wanted.split(",")] if op in {"in", "not-in"} else [wanted]
+    return any(value in choices for value in values) is (op != "not-in")
+
+
+def _property(system: CodeSystem, concept: Concept, name: str) -> list[str]:
+    if name in {"code", "concept"}:
+        return [concept.code]
+    if name == "display":
+        return [concept.display]
+    if name == "parent":
+        return list(system.parents.get(concept.code, ()))
+    found = (value_of(each) for each in objects(concept.node, "property") if each.get("code") == name)
+    return [_text(value.value) for value in found if value is not None]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value.get("code", "")) if isinstance(value, dict) else str(value)

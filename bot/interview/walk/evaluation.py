@@ -1,0 +1,373 @@
+"""Re-evaluate conditions, calculations and options where answers changed. Pure.
+
+Every step is a function of the state before it, so replaying events settles to the same state.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from heapq import heapify, heappop, heappush
+
+from bot.interview.form.form import Form, Item, Option, Path
+from bot.interview.form.formulas import CONSTANTS, STANDARD_LAUNCH
+from bot.interview.form.limits import with_unit
+from bot.interview.form.options import fitted, label_of, named_option
+from bot.interview.formulas.formula import FormulaFailed
+from bot.interview.rules.enabled import is_switched_on
+from bot.interview.values.answer import Answer, JsonValue
+from bot.interview.values.fhir_json import JsonObject, objects
+from bot.interview.values.primitives import problem_with
+from bot.interview.walk.assemble import Assembly, canonical_of
+from bot.interview.walk.filling import Filling
+from bot.interview.walk.places import NO_ANSWERS, answers_at, first, instances, is_enabled
+from bot.interview.walk.plan import Cell, Placed, Plan, ranks
+
+_ITEM = "QuestionnaireResponse.item"
+Values = Sequence[JsonValue]
+
+
+class _Scoring(Assembly):
+    """Answers as formulas see them: codes that count something carry it."""
+
+    def value(self, item: Item, answer: Answer) -> JsonValue:
+        made = super().value(item, answer)
+        score = next(
+            (each.ordinal for each in item.options if each.answer == answer and each.ordinal is not None), None
+        )
+        if score is None or not isinstance(made, dict):
+            return made
+        from bot.interview.formulas.fhirpath import Scored
+
+        return Scored(made, score)
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What formulas see besides the answers.
+
+    Attributes:
+        launch: Resources by name: patient, encounter, user.
+        now: The moment of ``now()``.
+        constants: Values that no answer changes, as they are worked out.
+    """
+
+    form: Form
+    launch: Mapping[str, JsonObject]
+    now: str
+    constants: dict[tuple[str, str], Values] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, form: Form, launch: Mapping[str, JsonObject], now: datetime) -> Surroundings:
+        """Return the surroundings; `now` needs a time zone."""
+        if now.tzinfo is None:
+            raise ValueError("now needs a time zone")
+        return cls(form, dict(launch), now.isoformat(timespec="seconds"))
+
+
+@dataclass(slots=True)
+class Sight:
+    """Evaluates formulas on one state of the answers. Call `changed` when the state was changed underneath."""
+
+    around: Surroundings
+    filling: Filling
+    _response: dict[str, JsonValue] | None = None
+    _nodes: dict[Path, dict[str, JsonValue]] = field(default_factory=dict)
+    _variables: dict[tuple[str, str, Path], list[object]] = field(default_factory=dict)
+
+    def changed(self) -> None:
+        self._response = None
+        self._variables.clear()
+
+    def values(self, placed: Placed, path: Path, *, without_own: bool = False) -> Values:
+        """Return what a formula gives at `path`; nothing where it cannot be evaluated.
+
+        Args:
+            placed: The formula.
+            path: Where its item stands; empty for a formula of the whole form.
+            without_own: Whether the answers of that item are left out of what it sees.
+        """
+        from bot.interview.formulas.fhirpath import plain
+
+        key = (placed.owner.link_id if placed.owner else "", placed.formula.source)
+        if placed.is_constant and key in self.around.constants:
+            return self.around.constants[key]
+        try:
+            found = plain(self._without_own(placed, path) if without_own else self._evaluate(placed, path))
+        except FormulaFailed:
+            found = []
+        if placed.is_constant:
+            self.around.constants[key] = found
+        return found
+
+    def truth(self, placed: Placed, path: Path) -> bool | None:
+        """Return what a condition gives; None when it gives nothing, or something that is neither true nor false."""
+        found = self.values(placed, path)
+        return found[0] if found and isinstance(found[0], bool) else None
+
+    def _without_own(self, placed: Placed, path: Path) -> list[object]:
+        self._build()
+        node = self._nodes.get(path, {})
+        kept = {name: node.pop(name) for name in ("answer",) if name in node}
+        try:
+            return self._evaluate(placed, path)
+        finally:
+            node.update(kept)
+
+    def _evaluate(self, placed: Placed, path: Path) -> list[object]:
+        from bot.interview.formulas.fhirpath import node, run
+
+        names: dict[str, object] = {**dict.fromkeys(STANDARD_LAUNCH | self.around.form.launch), **CONSTANTS}
+        names.update(self.around.launch)
+        names["questionnaire"] = self.around.form.raw
+        names["qitem"] = node(placed.owner.raw, "Questionnaire.item") if placed.owner else None
+        if not placed.is_constant:
+            self._build()
+        names["resource"] = names["rootResource"] = self._response
+        for name, inner in placed.variables:
+            names[name] = self._variable(name, inner, path) if inner is not None else None
+        focus = self._focus(placed, path)
+        return run(placed.formula.tree, focus, names, self.around.now)
+
+    def _variable(self, name: str, placed: Placed, path: Path) -> list[object]:
+        where = _place_of(placed.owner, path)
+        key = (name, placed.formula.source, where)
+        if key not in self._variables:
+            try:
+                self._variables[key] = self._evaluate(placed, where)
+            except FormulaFailed:
+                self._variables[key] = []
+        return self._variables[key]
+
+    def _focus(self, placed: Placed, path: Path) -> object:
+        from bot.interview.formulas.fhirpath import node
+
+        if placed.at_parent:
+            path = path[:-1]
+        if placed.owner is None or not path:
+            return self._response
+        link_id = path[-1][0]
+        around = path if self.around.form.by_link_id[link_id].type == "group" else first(path)
+        return node(self._nodes.get(around, {"linkId": link_id}), _ITEM)
+
+    def _build(self) -> None:
+        if self._response is not None:
+            return
+        assembly = _Scoring(self.around.form, self.filling)
+        items = assembly.items(self.around.form.items, ())
+        self._response = {"resourceType": "QuestionnaireResponse", "status": "in-progress", "item": items}
+        if canonical := canonical_of(self.around.form):
+            self._response["questionnaire"] = canonical
+        self._nodes = assembly.nodes
+
+
+def _place_of(owner: Item | None, path: Path) -> Path:
+    """Return where the owner of a variable stands, seen from something inside it."""
+    if owner is None:
+        return ()
+    own = path[: len(owner.line)]
+    return own if owner.type == "group" else first(own)
+
+
+def conditions_hold(form: Form, filling: Filling, item: Item, path: Path) -> bool:
+    """Say whether the conditions of an item that stands at `path` switch it on."""
+
+    def answers_to(link_id: str) -> list[Answer]:
+        target = form.by_link_id.get(link_id)
+        if target is None or not target.is_question:
+            return []
+        places = instances(form, filling, target, _shared(path, item, target))
+        return [answer for place in places if is_enabled(form, filling, place) for answer in answers_at(filling, place)]
+
+    return is_switched_on(item, answers_to)
+
+
+def _shared(path: Path, item: Item, target: Item) -> Path:
+    """Return the part of `path` whose items stand around the target too."""
+    depth = 0
+    for own, other in zip(item.line[:-1], target.line[:-1], strict=False):
+        if own != other:
+            break
+        depth += 1
+    return path[:depth]
+
+
+_CODING = ("system", "version", "code", "display", "userSelected")
+
+
+def as_answers(item: Item, values: Sequence[JsonValue]) -> tuple[Answer, ...]:
+    """Turn what a formula gave into answers that the question takes; what does not fit is left out."""
+    found: list[Answer] = []
+    for value in values:
+        answer = _as_answer(item, value)
+        # A list of codes is a choice, in which each stands once.
+        if answer is not None and not (answer.type == "coding" and answer in found):
+            found.append(answer)
+    return tuple(found[: item.most])
+
+
+def _as_answer(item: Item, value: JsonValue) -> Answer | None:
+    guess = _guessed(value)
+    if guess is None:
+        return None
+    if guess.type == "string":
+        # Text may stand for any type that is written as text.
+        named = next((kind for kind in ("date", "dateTime", "time", "uri") if kind in item.answer_types), "string")
+        guess = Answer(named if not problem_with(named, value) else "string", value)
+    if item.type == "quantity" and guess.type in {"integer", "decimal"}:
+        number = guess.value
+        return with_unit(number, item.units.usual) if not isinstance(number, bool | str | dict | list | None) else None
+    return fitted(guess, item.type, item.options)
+
+
+def _guessed(value: JsonValue) -> Answer | None:
+    """Return the answer that a JSON value is by its shape."""
+    if isinstance(value, bool):
+        return Answer("boolean", value)
+    if isinstance(value, int):
+        return Answer("integer", value)
+    if isinstance(value, str):
+        return Answer("string", value) if value else None
+    if isinstance(value, dict):
+        return _guessed_object(value)
+    return Answer("decimal", value) if value is not None and not isinstance(value, list) else None
+
+
+def _guessed_object(value: JsonObject) -> Answer | None:
+    if "coding" in value:
+        coding = next(iter(objects(value, "coding")), None)
+        return _guessed_object(coding) if coding else Answer("string", str(value.get("text", "")))
+    if "reference" in value:
+        return Answer("reference", dict(value))
+    if "resourceType" in value and "id" in value:
+        return Answer("reference", {"reference": f"{value['resourceType']}/{value['id']}"})
+    if "value" in value:
+        return Answer("quantity", dict(value))
+    if "contentType" in value or "data" in value:
+        return Answer("attachment", dict(value))
+    coding = {name: value[name] for name in _CODING if name in value}
+    return Answer("coding", coding) if coding else None
+
+
+def options_at(plan: Plan, sight: Sight, item: Item, path: Path) -> tuple[Option, ...]:
+    """Return the answers that can be chosen now: those listed, or those that a formula finds, without those off."""
+    options = item.options
+    if item.formulas.options is not None:
+        values = sight.values(plan.at(item.link_id, item.formulas.options), path)
+        options = tuple(Option(answer, label_of(answer)) for answer in _candidates(item, values)) or options
+    off = _switched_off(plan, sight, item, path)
+    return tuple(option for option in options if named_option(option.answer, off) is None) if off else options
+
+
+def _candidates(item: Item, values: Sequence[JsonValue]) -> tuple[Answer, ...]:
+    # All candidates count here, however many answers the question takes.
+    return as_answers(replace(item, repeats=True, options=()), values)
+
+
+def _switched_off(plan: Plan, sight: Sight, item: Item, path: Path) -> list[Option]:
+    """Return options that stand under formulas none of which is true."""
+    on: list[Answer] = []
+    off: list[Answer] = []
+    for toggle in item.formulas.toggles:
+        holds = sight.truth(plan.at(item.link_id, toggle.formula), path) is True
+        (on if holds else off).extend(toggle.options)
+    kept = [Option(answer, label_of(answer)) for answer in on]
+    return [Option(answer, label_of(answer)) for answer in off if named_option(answer, kept) is None]
+
+
+def proposal_at(plan: Plan, sight: Sight, item: Item, path: Path) -> tuple[Answer, ...]:
+    """Return the answers to propose: what a formula finds, else what the form says. They are asked, not assumed."""
+    found: tuple[Answer, ...] = ()
+    if item.formulas.initial is not None:
+        found = as_answers(item, sight.values(plan.at(item.link_id, item.formulas.initial), path))
+    return found or item.initial[: item.most]
+
+
+# Formulas that feed each other in a circle are evaluated this often, then left as they are.
+MAX_ROUNDS = 6
+
+
+def settle(plan: Plan, around: Surroundings, filling: Filling, dirty: Iterable[int]) -> tuple[Filling, set[Path]]:
+    """Evaluate the cells `dirty` and all that depend on what changes; return the new state and the changed places."""
+    waiting = sorted(set(dirty))
+    if not waiting:
+        return filling, set()
+    draft = replace(filling, computed=dict(filling.computed), disabled=set(filling.disabled))
+    run = _Run(plan, Sight(around, draft), draft)
+    run.work_off(waiting)
+    return replace(draft, disabled=frozenset(draft.disabled)), run.changed
+
+
+@dataclass(slots=True)
+class _Run:
+    plan: Plan
+    sight: Sight
+    draft: Filling
+    changed: set[Path] = field(default_factory=set)
+
+    def work_off(self, waiting: list[int]) -> None:
+        heapify(waiting)
+        queued, rounds = set(waiting), Counter[int]()
+        while waiting:
+            rank = heappop(waiting)
+            queued.discard(rank)
+            rounds[rank] += 1
+            cell = self.plan.cells[rank]
+            if not self._decide(cell):
+                continue
+            self.sight.changed()
+            for other in self._following(cell):
+                if other not in queued and rounds[other] < MAX_ROUNDS:
+                    heappush(waiting, other)
+                    queued.add(other)
+
+    def _following(self, cell: Cell) -> set[int]:
+        link_id = cell.item.link_id
+        if cell.kind == "enabled":
+            return ranks(self.plan.dependents, self.plan.insides[link_id])
+        # A question with its first answer opens what is asked about that answer.
+        return ranks(self.plan.dependents, [link_id]) | ranks(self.plan.inner, [link_id])
+
+    def _decide(self, cell: Cell) -> bool:
+        """Evaluate a cell wherever its item stands; say whether anything changed."""
+        moved = False
+        # Whether a repeating group is asked for at all is decided for its first instance, there or not.
+        for path in list(instances(self.sight.around.form, self.draft, cell.item, least=1)):
+            if self._enable(cell, path) if cell.kind == "enabled" else self._compute(cell, path):
+                self.changed.add(path)
+                moved = True
+        return moved
+
+    def _enable(self, cell: Cell, path: Path) -> bool:
+        if cell.formula is not None:
+            enabled = self.sight.truth(cell.formula, path) is True
+        else:
+            enabled = conditions_hold(self.sight.around.form, self.draft, cell.item, path)
+        disabled = self.draft.disabled
+        if enabled is (path not in disabled) or not isinstance(disabled, set):
+            return False
+        (disabled.discard if enabled else disabled.add)(path)
+        return True
+
+    def _compute(self, cell: Cell, path: Path) -> bool:
+        computed = self.draft.computed
+        before = computed.get(path, NO_ANSWERS)
+        # A fixed value is set once; what a patient edited stays as it is.
+        if (cell.kind == "fixed" and before) or path in self.draft.edited or not isinstance(computed, dict):
+            return False
+        found = self._value(cell, path)
+        if found == before:
+            return False
+        computed[path] = found
+        if not found:
+            del computed[path]
+        return True
+
+    def _value(self, cell: Cell, path: Path) -> tuple[Answer, ...]:
+        if cell.formula is None:
+            return cell.item.initial[: cell.item.most]
+        values = self.sight.values(cell.formula, path, without_own=cell.kind == "calculated")
+        found = as_answers(cell.item, values)
+        return found or (cell.item.initial[: cell.item.most] if cell.kind == "fixed" else NO_ANSWERS)

@@ -1,0 +1,429 @@
+"""Red flags: signs of an emergency in what a patient writes, what the words around them say, and disguised letters.
+
+The rules are data in `red_flag_rules`. A rule is a regular expression over folded words (no umlauts, no accents,
+no punctuation), matched between word bounds in one passage of the message. A rule's `unless` takes the match back.
+`contexts` tell who, when and how: a sign that is long past, denied, asked about in general or heard of elsewhere is no
+alarm by itself, unless the same passage says that it is now.
+
+People disguise letters to get past filters, and keyboards, fonts and copied text do it by accident. What is read behind
+a disguise is only used to look for emergencies: nothing of it is stored or answered. Pure.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from html import unescape
+from itertools import pairwise, product
+from math import log
+from pathlib import Path
+from typing import Any
+
+import regex
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.errors import BadData
+from bot.text import passages, sentences, words
+
+MAX_READINGS = 6
+LONGEST_WORD = 40  # letters; longer ones are no words
+LONG_COMPOUND = 20  # letters, from which on a piece is hardly one word
+RUN_TOGETHER = (11, 400)  # letters of a piece of text that may hold several words
+UNKNOWN_LETTER = -2.5  # log-likelihood of a letter in a word that is not known
+OTHER_LETTERS = 0.5  # share of a text, from which on nobody can say what it means
+FEW_LETTERS = 6  # "1 2 3" is no word
+MOST_RUNS = 4  # of drawn out letters in a word; more are taken as one letter each
+MOST_LETTERS = 8_000  # of a text that is read in other ways; what is longer is no message in disguise
+
+_LATIN = regex.compile(r"\p{Script=Latin}")
+_DIGITS = str.maketrans(
+    {"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s", "€": "e"}
+)
+_LEET = re.compile(r"[^\W\d_][0134578@$€!|]|[0134578@$€|][^\W\d_]")
+# Three or more single letters or pairs of letters in a row, whatever stands between them.
+_SPELLED = re.compile(
+    r"(?<![^\W_])[^\W_]{1,2}(?:[^\w\s'’]{0,3}[\s_][^\w\s'’]{0,3}[^\W_]{1,2}|[^\w\s'’]{1,3}[^\W_]{1,2}|_[^\W_]{1,2}){3,}(?![^\W_])"
+)
+_INNER = re.compile(r"(?<=[^\W\d_])[^\w\s'’,;:!?]{1,3}(?=[^\W\d_])|(?<=[^\W\d_])_+(?=[^\W\d_])")
+_STRETCHED = re.compile(r"([^\W\d_])\1{2,}")
+_SQUARED = {start + offset: chr(97 + offset) for start in (0x1F150, 0x1F170, 0x1F1E6) for offset in range(26)}
+
+
+@dataclass(frozen=True)
+class Speller:
+    """Finds the words in letters that are written without spaces.
+
+    Attributes:
+        counts: How often each folded word occurs in texts of the language.
+    """
+
+    counts: Counter[str]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Speller:
+        return cls(Counter(word for text in texts for word in words(text)))
+
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        total = self.counts.total() or 1
+        return {word: log(count / total) for word, count in self.counts.items()}
+
+    def unstretched(self, text: str) -> str:
+        """Return a text in which no letter is drawn out: of "voooomiiit", the spelling that is a known word."""
+        return " ".join(self._short(piece) if _STRETCHED.search(piece) else piece for piece in text.split())
+
+    def _short(self, piece: str) -> str:
+        once = _STRETCHED.sub(r"\1", piece)
+        runs = [run[1] for run in _STRETCHED.finditer(piece)][:MOST_RUNS]
+        for lengths in product((1, 2), repeat=len(runs)):
+            spelt = piece
+            for run, length in zip(_STRETCHED.finditer(piece), lengths, strict=False):
+                spelt = spelt.replace(run[0], run[1] * length)
+            spelt = _STRETCHED.sub(r"\1", spelt)
+            if "".join(words(spelt)) in self.counts:
+                return spelt
+        return once
+
+    def split(self, letters: str) -> str:
+        """Return the likeliest words that the letters make; runs of unknown letters stay together."""
+        known, unknown = self._weights, log(0.1 / (self.counts.total() or 1))
+        weight, start = [0.0], [0]
+        for end in range(1, len(letters) + 1):
+            best, begin = -1e18, end - 1
+            for first in range(max(0, end - LONGEST_WORD), end):
+                likely = known.get(letters[first:end])
+                total = weight[first] + (unknown + UNKNOWN_LETTER * (end - first) if likely is None else likely)
+                if total > best:
+                    best, begin = total, first
+            weight.append(best)
+            start.append(begin)
+        cuts, end = [len(letters)], len(letters)
+        while end:
+            end = start[end]
+            cuts.append(end)
+        cuts.reverse()
+        return " ".join(letters[first:last] for first, last in pairwise(cuts))
+
+
+def plain_letters(text: str) -> str:
+    """Return a text with lookalikes of Latin letters as Latin letters, and marks inside words left out."""
+    return "".join(_lookalikes().get(mark, mark) for mark in text)
+
+
+def is_spelt_out(text: str) -> bool:
+    """Say whether most of a text is single letters: "H i l f e"."""
+    pieces = text.split()
+    return 2 * sum(len(piece) == 1 for piece in pieces) > len(pieces) > FEW_LETTERS
+
+
+def is_other_script(text: str) -> bool:
+    """Say whether a text is written in other letters than Latin ones."""
+    letters = [mark for mark in text if mark.isalpha()]
+    others = sum(not _LATIN.match(mark) for mark in letters)
+    return others > OTHER_LETTERS * len(letters)
+
+
+def readings(text: str, speller: Speller) -> tuple[str, ...]:
+    """Return what else a sanitised text may say, without the text itself; empty for text that is written plainly.
+
+    Args:
+        text: Sanitised text.
+        speller: Of the language in which it is read.
+    """
+    if len(text) > MOST_LETTERS:
+        return ()
+    plain = plain_letters(unescape(text))
+    found = [plain]
+    ways = (_digits_as_letters, _joined, lambda said: _spelled_out(said, speller), speller.unstretched)
+    for undo in (*ways, lambda said: _run_together(said, speller)):
+        found = list(dict.fromkeys([*found, *(undo(said) for said in found)]))
+    # With two letters left, then with one: "hilffffe", "kommmmt".
+    found += [_STRETCHED.sub(r"\1\1", plain)]
+    return tuple(other for other in dict.fromkeys(found) if other != text)[:MAX_READINGS]
+
+
+def _digits_as_letters(text: str) -> str:
+    return " ".join(_as_letters(piece) if _LEET.search(piece) else piece for piece in text.split())
+
+
+def _as_letters(piece: str) -> str:
+    return piece.replace("!", "i").replace("|", "l").translate(_DIGITS)
+
+
+def _run_together(text: str, speller: Speller) -> str:
+    """Cut what is too long for a word into words: "ikriegekeineluft"."""
+    least, most = RUN_TOGETHER
+    return " ".join(
+        _cut_up("".join(words(piece)), speller) if least <= len(piece) <= most else piece for piece in text.split()
+    )
+
+
+def _cut_up(letters: str, speller: Speller) -> str:
+    """Return the words that letters make. What could be a long word must be cut into several known ones."""
+    cut = speller.split(letters)
+    pieces = cut.split()
+    sure = len(pieces) >= 3 and all(piece in speller.counts for piece in pieces)
+    return cut if sure or len(letters) >= LONG_COMPOUND else letters
+
+
+def _joined(text: str) -> str:
+    return _INNER.sub("", text)
+
+
+def _spelled_out(text: str, speller: Speller) -> str:
+    def together(run: re.Match[str]) -> str:
+        # Pairs of letters are words, too ("so", "in"): only a run that is mostly single letters is spelt out.
+        pieces = words(run[0])
+        if sum(len(piece) == 1 for piece in pieces) * 2 < len(pieces):
+            return run[0]
+        return speller.split("".join(pieces))
+
+    return _SPELLED.sub(together, text)
+
+
+@lru_cache(maxsize=1)
+def _lookalikes() -> dict[str, str]:
+    lines = (Path(__file__).parent / "lookalikes.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split(" ", 1) for line in lines if not line.startswith("#"))
+    table = {mark: letter for letter, marks in pairs for mark in marks}
+    return table | {chr(code): letter for code, letter in _SQUARED.items()}
+
+
+FLAGS = ("breathing", "chest-pain", "collapse", "bleeding", "allergy", "stroke", "overdose", "suicide", "acute")
+# What the words around a sign can say. The first is evidence of an emergency, the second to seventh against it.
+CONTEXTS = ("now", "past", "chronic", "checked", "denied", "general", "hearsay", "fear", "exam", "somebody", "severe")
+EXCUSES = frozenset(CONTEXTS[1:7])
+# What one sentence says of those beside it.
+STAYS = frozenset({"now", "past", "chronic", "checked", "hearsay"})
+BY_RULE_ONLY = 3  # words: what is no longer than this alarms by rule only
+RED_FLAGS = Path(__file__).parent / "red_flag_rules"
+
+
+class _Rule(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    flag: str
+    any: list[str] = Field(min_length=1)
+    unless: list[str] = []
+
+
+class _RuleFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    words: dict[str, str] = {}
+    contexts: dict[str, str] = {}
+    never: list[str] = []
+    rule_only: list[str] = []
+    rules: list[_Rule]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One compiled rule."""
+
+    flag: str
+    matches: re.Pattern[str]
+    unless: re.Pattern[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A sign of an emergency that a rule found in one passage.
+
+    Attributes:
+        flag: One of `FLAGS`.
+        words: The folded words that the rule matched.
+        contexts: What the passage says around it, out of `CONTEXTS`.
+    """
+
+    flag: str
+    words: str
+    contexts: frozenset[str]
+
+    @property
+    def firm(self) -> bool:
+        """Whether it is an alarm by itself."""
+        return "now" in self.contexts or not self.contexts & EXCUSES
+
+
+@dataclass(frozen=True)
+class RedFlags:
+    """The rules of one language, most specific first."""
+
+    rules: tuple[Rule, ...]
+    never: re.Pattern[str] | None
+    rule_only: re.Pattern[str] | None
+    contexts: dict[str, re.Pattern[str]]
+    speller: Speller
+
+    def check(self, text: str) -> str | None:
+        """Return the red flag that a text raises by rule, one of `FLAGS`, or None."""
+        sign = next((sign for sign in self.signs(text) if sign.firm), None)
+        return sign.flag if sign else None
+
+    def signs(self, text: str) -> tuple[Sign, ...]:
+        """Return the signs in a sanitised text of any length, also where its letters are disguised."""
+        found = list(self._signs_in(text))
+        if not any(sign.firm for sign in found):
+            found += [sign for said in self.readings(text) for sign in self._signs_in(said)]
+        return tuple(found)
+
+    def alone(self, text: str) -> bool:
+        """Tell whether rules alone judge a message: of very few words, or wholly a turn of phrase that they know."""
+        said = words(text)
+        return len(said) <= BY_RULE_ONLY or bool(self.rule_only and self.rule_only.fullmatch(" ".join(said)))
+
+    def sees_plainly(self, text: str) -> bool:
+        """Say whether a text raises a red flag as it is spelt. Quick: to undo disguises can take seconds."""
+        return any(sign.firm for sign in self._signs_in(text))
+
+    def readings(self, text: str) -> tuple[str, ...]:
+        """Return what else a text may say if its letters are disguised."""
+        return readings(text, self.speller)
+
+    def around(self, text: str) -> frozenset[str]:
+        """Return what a text says of who, when and how, out of `CONTEXTS`."""
+        return self._around(" ".join(word[:LONGEST_WORD] for word in words(text)))
+
+    def _signs_in(self, text: str) -> Iterator[Sign]:
+        for passage in passages(text):
+            if (sign := self._sign(passage, frozenset())) is not None:
+                yield sign
+            if (parts := sentences(passage))[1:] and (sign is None or not sign.firm):
+                # A question before a sign does not ask about it; but what is past or heard of stays so.
+                told = self.around(passage) & STAYS
+                yield from (sign for part in parts if (sign := self._sign(part, told)) is not None)
+
+    def _around(self, folded: str) -> frozenset[str]:
+        return frozenset(name for name, pattern in self.contexts.items() if pattern.search(folded))
+
+    def _sign(self, passage: str, told: frozenset[str]) -> Sign | None:
+        # No word is that long, and a rule may look at each of its letters from each of the others.
+        folded = " ".join(word[:LONGEST_WORD] for word in words(passage))
+        if self.never is not None:
+            # An idiom explains its own words; what stands beside it counts.
+            folded = self.never.sub("…", folded)
+        for rule in self.rules:
+            match = rule.matches.search(folded)
+            if match and not (rule.unless is not None and rule.unless.search(folded)):
+                return Sign(rule.flag, match[0] or folded, self._around(folded) | told)
+        return None
+
+
+@lru_cache(maxsize=8)
+def load_red_flags(language: str) -> RedFlags:
+    """Load the rules of a language; raise BadData when there are none: no chat without red flags."""
+    path = RED_FLAGS / f"{language}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(other.stem for other in path.parent.glob("*.yaml")))
+        raise BadData(
+            f"There are no red-flag rules for the language {language!r} (only for {known}). "
+            f"Write bot/matching/red_flag_rules/{path.name}, or remove the catalog's {path.name}."
+        )
+    raw: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    file = _RuleFile.model_validate(raw)
+    rules = tuple(
+        Rule(rule.flag, _pattern(rule.any, file.words), _pattern(rule.unless, file.words) if rule.unless else None)
+        for rule in file.rules
+    )
+    return RedFlags(
+        rules=rules,
+        never=_pattern(file.never, file.words) if file.never else None,
+        rule_only=_pattern(file.rule_only, file.words) if file.rule_only else None,
+        contexts={name: _pattern([text], file.words) for name, text in file.contexts.items()},
+        speller=Speller.of(text for _, text in load_examples(language).urgent),
+    )
+
+
+class _ExampleFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    urgent: dict[str, list[str]]
+    harmless: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What an author wrote who knew only the situation of the chat.
+
+    Attributes:
+        author: Who wrote it.
+        kind: ``thanks``, ``fear``, ``soon`` (a complaint that can wait for days), ``urgent-short`` and so on.
+        flag: One of `FLAGS` for an emergency, else empty.
+        text: What patients might type.
+    """
+
+    author: str
+    kind: str
+    flag: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Texts that show what is urgent and what only sounds so.
+
+    Attributes:
+        urgent: Flag and text.
+        harmless: Texts that resemble emergencies and are none, and what patients say every day.
+        lines: Those among both whose author and kind are known.
+    """
+
+    urgent: tuple[tuple[str, str], ...]
+    harmless: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+    @cached_property
+    def authors(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(line.author for line in self.lines))
+
+    def without(self, authors: Sequence[str]) -> Examples:
+        """Return the examples without those of some authors, to judge what they wrote unseen."""
+        left_out = {line.text for line in self.lines if line.author in authors}
+        return Examples(
+            tuple((flag, text) for flag, text in self.urgent if text not in left_out),
+            tuple(text for text in self.harmless if text not in left_out),
+            tuple(line for line in self.lines if line.author not in authors),
+        )
+
+
+@lru_cache(maxsize=8)
+def digest(language: str) -> str:
+    """Return what changes with anything that the alarm of a language is taught with or judged by."""
+    files = (f"{language}.yaml", f"examples/{language}.yaml", f"lines/{language}.tsv", "decision.yaml")
+    return hashlib.sha256(b"\0".join((RED_FLAGS / name).read_bytes() for name in files)).hexdigest()
+
+
+@lru_cache(maxsize=8)
+def load_examples(language: str) -> Examples:
+    """Load the examples of a language."""
+    raw: Any = yaml.load((RED_FLAGS / "examples" / f"{language}.yaml").read_text("utf-8"), Loader=yaml.CSafeLoader)
+    file = _ExampleFile.model_validate(raw)
+    lines = _lines(RED_FLAGS / "lines" / f"{language}.tsv")
+    urgent = [(flag, text) for flag, texts in file.urgent.items() for text in texts]
+    urgent += [(line.flag, line.text) for line in lines if line.flag]
+    return Examples(tuple(urgent), (*file.harmless, *(line.text for line in lines if not line.flag)), lines)
+
+
+def _lines(path: Path) -> tuple[Line, ...]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return tuple(Line(**row) for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _pattern(alternatives: list[str], named: dict[str, str]) -> re.Pattern[str]:
+    """Compile alternatives between word bounds; ``{name}`` stands for a named group of words."""
+    filled = [_fill(text, named) for text in alternatives]
+    return re.compile(r"\b(?:" + "|".join(filled) + r")\b")
+
+
+def _fill(text: str, named: dict[str, str]) -> str:
+    for _ in range(3):  # named groups may name others
+        for name, words_ in named.items():
+            text = text.replace("{" + name + "}", f"(?:{words_})")
+    return text

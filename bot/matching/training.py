@@ -1,0 +1,175 @@
+"""Teach a catalog: its head, its thresholds and its alarm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+from threadpoolctl import threadpool_limits
+
+from bot.catalog.catalog import Catalog
+from bot.matching.calibration import Judged, Limit, choose_with_risk, choose_without_risk
+from bot.matching.emergency import Alarm, AlarmTexts, Lookout, decision_of, fit_alarm
+from bot.matching.fit_head import BACKGROUND, NOTHING, Example, HeldOut, Part, train
+from bot.matching.head import Head
+from bot.matching.red_flags import FLAGS, load_examples, load_red_flags
+from bot.matching.store import Trained
+from bot.ports import Encoder, Vectors
+from bot.settings import numeric_threads
+from bot.text import NearCopies, sanitise
+
+FEW = 200  # a catalog with fewer background questions than this gets the general ones too
+
+
+def background(catalog: Catalog) -> tuple[tuple[str, ...], int]:
+    """Return the background questions to learn from, and how many of them, from the front, are the catalog's own."""
+    own = catalog.background
+    return (own if len(own) >= FEW else own + general_background(catalog.language)), len(own)
+
+
+@lru_cache(maxsize=8)
+def general_background(language: str) -> tuple[str, ...]:
+    """Return the general background questions of a language; empty when none were written in it."""
+    path = Path(__file__).parent / "background_texts" / f"{language}.yaml"
+    if not path.is_file():
+        return ()
+    raw: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return tuple(text for texts in raw.values() for text in texts)
+
+
+CONFLICT = 0.6  # cosine from which a general background question may well be one that the catalog answers
+
+
+def indexed_texts(catalog: Catalog) -> list[tuple[str, str]]:
+    """Return pair id and text of everything that is learned from; the pair id of background is empty.
+
+    Canonical questions come first, then variants, then background.
+    """
+    texts = [(pair.id, pair.question) for pair in catalog.pairs]
+    texts += [(pair.id, variant.text) for pair in catalog.pairs for variant in pair.variants]
+    return texts + [("", text) for text in background(catalog)[0]]
+
+
+def train_catalog(
+    catalog: Catalog, shown: Sequence[str], vectors: Vectors, encoder: Encoder, without: frozenset[Part] = NOTHING
+) -> Trained:
+    """Train one language of a catalog.
+
+    Args:
+        catalog: The catalog.
+        shown: Ids of the pairs that may be shown; the others teach "none of these".
+        vectors: Of the texts of `indexed_texts`, in that order, shape (texts, dimensions).
+        encoder: That made them.
+        without: What a study leaves out.
+    """
+    with threadpool_limits(numeric_threads()):
+        examples, kept = _examples(catalog, shown), _without_conflicts(catalog, vectors)
+        if "background" in without:
+            kept = kept[: len(examples) - len(background(catalog)[0])]
+        head, held_out = train([examples[number] for number in kept], vectors, len(shown) + 1, kept, without)
+        calm = _calibration_texts(catalog)
+        calm_vectors = encoder.encode(calm)
+        judged = _judge(catalog, shown, head, calm_vectors)
+        alarm = _calmed(_fit_alarm(catalog, vectors, encoder), catalog.language, encoder, calm, calm_vectors)
+    calibrated = judged is not None and "calibration" not in without
+    thresholds = choose_with_risk(judged, Limit()) if judged is not None and calibrated else None
+    return Trained(head, alarm, thresholds or choose_without_risk(_as_judged(held_out)))
+
+
+def _examples(catalog: Catalog, shown: Sequence[str]) -> list[Example]:
+    label = {pair_id: number for number, pair_id in enumerate(shown)}
+    none = len(shown)
+    examples = [Example(pair.question, label.get(pair.id, none), "") for pair in catalog.pairs]
+    for pair in catalog.pairs:
+        for variant in pair.variants:
+            author = variant.by.profile or variant.by.name or "" if variant.by else ""
+            examples.append(Example(variant.text, label.get(pair.id, none), author or "unknown"))
+    return examples + [Example(text, none, BACKGROUND) for text in background(catalog)[0]]
+
+
+def _without_conflicts(catalog: Catalog, vectors: Vectors) -> npt.NDArray[np.intp]:
+    """Return which texts to learn from: general background that resembles a text of a pair is left out."""
+    texts, own = background(catalog)
+    of_pairs = vectors[: len(vectors) - len(texts)]
+    general = range(len(of_pairs) + own, len(vectors))
+    kept = [number for number in general if (of_pairs @ vectors[number]).max() < CONFLICT]
+    return np.concatenate([np.arange(general.start), np.array(kept, dtype=np.intp)])
+
+
+def _as_judged(held_out: HeldOut) -> Judged:
+    return Judged(held_out.probabilities, held_out.label, ["held out"] * len(held_out.label))
+
+
+def judge_calibration(catalog: Catalog, shown: Sequence[str], head: Head, encoder: Encoder) -> Judged | None:
+    """Return what the head makes of the calibration questions; None when the catalog has none."""
+    return _judge(catalog, shown, head, encoder.encode(_calibration_texts(catalog)))
+
+
+def _calibration_texts(catalog: Catalog) -> list[str]:
+    return [sanitise(question.text).text for question in catalog.calibration]
+
+
+def _judge(catalog: Catalog, shown: Sequence[str], head: Head, vectors: Vectors) -> Judged | None:
+    """Near copies of training texts are left out: they would make the head look better than it is."""
+    texts = _calibration_texts(catalog)
+    if not texts:
+        return None
+    trained_on = NearCopies()
+    for pair_id, text in indexed_texts(catalog):
+        trained_on.add(text, pair_id)
+    kept = [number for number, text in enumerate(texts) if trained_on.find(text) is None]
+    if not kept:
+        return None
+    label = {pair_id: number for number, pair_id in enumerate(shown)}
+    questions = [catalog.calibration[number] for number in kept]
+    return Judged(
+        probabilities=head.probabilities(vectors[kept], [texts[number] for number in kept]),
+        label=np.array([label.get(question.pair_id or "", len(shown)) for question in questions], dtype=np.int32),
+        stratum=[question.stratum for question in questions],
+    )
+
+
+def _fit_alarm(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Alarm:
+    """Train the alarm beside the red-flag rules; `vectors` are those of the index."""
+    examples = load_examples(catalog.language)
+    ordinary = tuple(text for _, text in indexed_texts(catalog)[len(catalog.pairs) :])
+    texts = AlarmTexts(examples.urgent, examples.harmless, ordinary)
+    own = _own_vectors(catalog.language, encoder)
+    known = vectors[len(catalog.pairs) :][:: texts.step]
+    key = (encoder.name, catalog.language, texts)
+    alarm = _fitted.get(key)
+    if alarm is None:
+        alarm = fit_alarm(texts, np.concatenate([own, known]), FLAGS)
+        while len(_fitted) >= MOST_FITTED:
+            _fitted.pop(next(iter(_fitted), key), None)  # another thread may have been faster
+        _fitted[key] = alarm
+    return alarm
+
+
+# Two languages of one catalog. The same texts are taught again where a catalog's approvals change, not its words.
+MOST_FITTED = 2
+_fitted: dict[tuple[str, str, AlarmTexts], Alarm] = {}
+_known_examples: dict[tuple[str, str], Vectors] = {}  # by encoder and language: no catalog changes them
+
+
+def _own_vectors(language: str, encoder: Encoder) -> Vectors:
+    """Return the vectors of the alarm's own examples, shape (examples, dimensions)."""
+    key = (encoder.name, language)
+    if key not in _known_examples:
+        examples = load_examples(language)
+        _known_examples[key] = encoder.encode([text for _, text in examples.urgent] + list(examples.harmless))
+    return _known_examples[key]
+
+
+def _calmed(alarm: Alarm, language: str, encoder: Encoder, ordinary: Sequence[str], vectors: Vectors) -> Alarm:
+    """Set the alarm's gate and threshold by ordinary questions that nothing was trained on."""
+    if not ordinary:
+        return alarm
+    gated = alarm.gated(vectors, ordinary)
+    seen = Lookout(load_red_flags(language), gated, encoder, decision_of(language)).judge(ordinary, vectors)
+    return gated.calmed([verdict.probability for verdict in seen if verdict.by != "rule"])

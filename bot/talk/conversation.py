@@ -1,0 +1,311 @@
+"""A conversation with one patient: the dialogue rules, the guard and the records around the assistant."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from bot.assistant import Assistant
+from bot.errors import AlreadyStored, BadData, GuardViolation, NoSuchChoice
+from bot.interview.manners.said import Said
+from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
+from bot.sentences.interface_texts import LANGUAGES
+from bot.sentences.reply import (
+    Content,
+    Part,
+    Place,
+    Reply,
+    guard,
+    interface,
+    read_reply,
+    reply_of,
+    safe_reply,
+    worded,
+    write_reply,
+)
+from bot.talk.dialogue import State, offered, read_state, write_state
+from bot.talk.interviewing import Interviewer
+from bot.talk.reactions import Decided, Reaction, Reactions
+from bot.text import sanitise
+
+# Channels whose patients saw the greeting, with its offer, before their first turn.
+GREETED = ("api", "page")
+# Of the interview: none where nobody asks anything.
+Stage = Literal["none", "not begun", "asking", "paused", "summary", "choosing", "finished"]
+
+log = logging.getLogger("klartext")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a patient sends in one turn: a text, or the number of an offered choice.
+
+    Attributes:
+        turn_id: The client's name for it; a resend has the same.
+        text: What was written; empty when a choice was taken.
+        choice: From 1; None when text was sent.
+    """
+
+    turn_id: str
+    text: str = ""
+    choice: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A turn that was taken: what is stored of it, and what the patient gets."""
+
+    turn: StoredTurn
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a conversation stands after its last turn.
+
+    Attributes:
+        state: Of the dialogue.
+        number: Of the last turn; 0 before the first.
+        choices: What the last reply offered.
+    """
+
+    state: State
+    number: int = 0
+    choices: tuple[Part, ...] = ()
+
+
+def first_language(assistant: Assistant) -> str:
+    """Return the language in which patients are greeted when nobody asked for another."""
+    return next(language for language in assistant.languages if language in LANGUAGES)
+
+
+class Conversation:
+    """One patient's turns, in order. Every reply passes the guard; every turn is stored before its reply is shown."""
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        records: Records,
+        opened: StoredConversation,
+        standing: Standing,
+        interviewer: Interviewer | None = None,
+    ) -> None:
+        self._assistant = assistant
+        self._records = records
+        self._id = opened.id
+        self._standing = standing
+        self._interviewer = interviewer
+        self._reactions = Reactions(assistant, interviewer)
+        self._place = Place(opened.channel, assistant.country)
+
+    @classmethod
+    def begin(
+        cls,
+        assistant: Assistant,
+        records: Records,
+        opened: StoredConversation,
+        *,
+        interviewer: Interviewer | None = None,
+    ) -> Conversation:
+        """Begin and store a conversation; raise AlreadyStored when its id is in use."""
+        records.begin(opened)
+        standing = Standing(State(opened.language))
+        return cls(assistant, records, opened, standing, interviewer)
+
+    @classmethod
+    def resume(
+        cls,
+        assistant: Assistant,
+        records: Records,
+        opened: StoredConversation,
+        *,
+        at: datetime,
+        interviewer: Interviewer | None = None,
+    ) -> Conversation:
+        """Go on with a conversation from what is stored of it: nothing else is remembered."""
+        if interviewer is not None:
+            interviewer.reopen(at=at)
+        standing = _standing(assistant, records.last_turn(opened.id), opened)
+        if standing.number == 0 and interviewer is not None and opened.channel in GREETED:
+            standing = _offering(standing)
+        return cls(assistant, records, opened, standing, interviewer)
+
+    @classmethod
+    def open(
+        cls,
+        assistant: Assistant,
+        records: Records,
+        opened: StoredConversation,
+        *,
+        interviewer: Interviewer | None = None,
+    ) -> Conversation:
+        """Go on with the conversation of this id, or begin it."""
+        known = records.conversation(opened.id)
+        if known is None:
+            return cls.begin(assistant, records, opened, interviewer=interviewer)
+        return cls.resume(assistant, records, known, at=opened.begun, interviewer=interviewer)
+
+    @property
+    def language(self) -> str:
+        return self._standing.state.language
+
+    @property
+    def progress(self) -> tuple[int, int] | None:
+        """How many questions of the interview are done, and how many there are; None while none are asked."""
+        return self._interviewer.progress if self._interviewer is not None else None
+
+    @property
+    def number(self) -> int:
+        """Of the last turn; 0 before the first."""
+        return self._standing.number
+
+    @property
+    def stage(self) -> Stage:
+        """How far the interview is."""
+        who = self._interviewer
+        if who is None:
+            return "none"
+        return who.session.talk.phase if who.session is not None else "not begun"
+
+    @property
+    def choices(self) -> tuple[Part, ...]:
+        """What may be chosen by number now."""
+        state = self._standing.state
+        # An answer does not take away what was offered before it; another list does.
+        return self._standing.choices or offered(state, self._assistant.catalog(state.language))
+
+    def changes(self, *, at: datetime) -> tuple[tuple[int, Part], ...]:
+        """Return the answers of the interview that can be changed by their number now, whatever was said last."""
+        who = self._interviewer
+        if who is None or who.session is None:
+            return ()
+        listed = who.interview(at).listed(who.session)
+        said = Said(who.session.language, tuple(name for _, name in listed))
+        shown = self._guarded(reply_of(said, who.form)).parts
+        return tuple((number, part) for (number, _), part in zip(listed, shown, strict=False))
+
+    def answers(self, *, at: datetime) -> Reply | None:
+        """Return what was answered in the interview so far; None before it was begun."""
+        who = self._interviewer
+        if who is None or who.session is None:
+            return None
+        return self._guarded(reply_of(who.interview(at).answers(who.session), who.form))
+
+    def welcome(self) -> Reply:
+        """Say who is answering, and what to do in an emergency."""
+        keys = ("welcome", "emergency_notice", "sample_label", "help")
+        shown = [key for key in keys if key != "sample_label" or self._assistant.sample]
+        return self._guarded(Reply(self.language, tuple(interface(self.language, key) for key in shown)))
+
+    def offer(self, *, at: datetime) -> Reply | None:
+        """Offer the questions of the radiology team, or go on with them; None where there are none."""
+        if self._interviewer is None:
+            return None
+        if self._interviewer.begun:
+            return self.turn("/interview", at=at)
+        self._standing = _offering(self._standing)
+        offer = (interface(self.language, "interview_offer"),)
+        return self._guarded(Reply(self.language, offer, self._standing.choices))
+
+    def greeting(self) -> Reply:
+        """Return the first words again, for somebody who comes back."""
+        welcome = self.welcome()
+        if self._interviewer is None:
+            return welcome
+        return replace(welcome, parts=(*welcome.parts, interface(self.language, "interview_offer")))
+
+    def greet(self, *, at: datetime) -> Reply:
+        """Return the first words of a new conversation: who is answering, and what the radiology team asks."""
+        welcome, offer = self.welcome(), self.offer(at=at)
+        return welcome if offer is None else replace(welcome, parts=welcome.parts + offer.parts, choices=offer.choices)
+
+    def turn(self, text: str, *, at: datetime) -> Reply:
+        """Take one turn of a patient who sits in front of it, and return the reply.
+
+        Raises:
+            BadData: The conversation has gone on elsewhere.
+        """
+        try:
+            return self.take(Message(uuid.uuid4().hex, text), at=at).reply
+        except AlreadyStored:
+            raise BadData("This conversation has gone on in another window. Open it again.") from None
+
+    def take(self, message: Message, *, at: datetime) -> Taken:
+        """Take one turn, store it with what it changed in the interview, and return it with the reply.
+
+        Raises:
+            NoSuchChoice: The message takes a choice that is not on offer.
+            AlreadyStored: Another request stored this turn, or one in its place, first. Resume, and try again.
+            Erased: The conversation was deleted meanwhile.
+        """
+        text = message.text if message.choice is None else self._choice(message.choice)
+        reaction = self._reactions.react(self._standing.state, text, at)
+        reply = self._guarded(reaction.reply)
+        turn = self._as_stored(message, text, reaction, reply, at)
+        change = self._interviewer.change(at=at) if self._interviewer is not None else None
+        if reaction.flags and self._standing.state.last_turn is not None:
+            # Before the turn that asks for it is stored: sent again, the same complaint changes nothing.
+            self._records.flag(self._id, StoredFlag(self._standing.state.last_turn, "wrong", "", at))
+        self._records.add_turn(turn, interview=change)
+        if self._interviewer is not None and change is not None:
+            self._interviewer.stored(change)
+        self._standing = Standing(_after(message, reaction), self._standing.number + 1, reply.choices)
+        return Taken(turn, reply)
+
+    def _as_stored(self, message: Message, text: str, reaction: Reaction, reply: Reply, at: datetime) -> StoredTurn:
+        exchange = Exchange(
+            number=self._standing.number + 1,
+            turn_id=message.turn_id,
+            said=sanitise(text).text,
+            reply=write_reply(reply),
+            state=write_state(_after(message, reaction)),
+            choice=message.choice,
+        )
+        decided = reaction.decided or self._talk(text)
+        return StoredTurn(conversation=self._id, at=at, exchange=exchange, **asdict(decided))
+
+    def _choice(self, number: int) -> str:
+        if not 1 <= number <= len(self.choices):
+            raise NoSuchChoice("This choice is not on offer any more.")
+        return self.choices[number - 1].text
+
+    def _talk(self, text: str) -> Decided:
+        catalog = self._assistant.catalog(self.language).ref
+        return Decided(self.language, sanitise(text).text, "talk", None, 0.0, catalog)
+
+    def _guarded(self, reply: Reply) -> Reply:
+        reply = worded(reply, self._place)
+        try:
+            catalog, shown = self._assistant.catalog(reply.language), self._assistant.shown(reply.language)
+            return guard(reply, catalog, shown=shown, heard=self._interviewer.heard if self._interviewer else None)
+        except GuardViolation as error:
+            log.error("reply refused by the guard: %s", error)  # holds no text
+            return safe_reply(reply.language)
+
+
+def _offering(standing: Standing) -> Standing:
+    language = standing.state.language
+    choices = (interface(language, "yes"), interface(language, "no"))
+    return replace(standing, state=replace(standing.state, offered=True), choices=choices)
+
+
+def _after(message: Message, reaction: Reaction) -> State:
+    return replace(reaction.after, last_turn=message.turn_id) if reaction.decided else reaction.after
+
+
+def _standing(assistant: Assistant, last: StoredTurn | None, opened: StoredConversation) -> Standing:
+    if last is None or last.exchange is None:
+        return Standing(State(opened.language))
+    shown = {language: assistant.shown(language) for language in assistant.languages}
+    number = last.exchange.number
+    try:
+        state, choices = read_state(last.exchange.state, shown=shown), read_reply(last.exchange.reply).choices
+    except BadData as error:  # nobody must be locked out by what an older version stored
+        log.error("begun anew: %s", error)
+        return Standing(State(opened.language), number)
+    if all(part.pair_id in shown[state.language] for part in choices if isinstance(part, Content)):
+        return Standing(state, number, choices)
+    return Standing(state, number)  # one was withdrawn: none of the numbers can be trusted

@@ -1,0 +1,215 @@
+"""One patient turn in, one reply out: the rules. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+
+from bot.assistant import Response
+from bot.catalog.catalog import Catalog
+from bot.errors import BadData
+from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.sentences.reply import Part, Reply, content, interface
+from bot.talk.messages import agrees, asks_easier, asks_on, calls_off
+from bot.text import MAX_CHARACTERS, sanitise, words
+
+URGENT_TEXTS = {
+    "overdose": "urgent_overdose",
+    "suicide": "urgent_suicide",
+    "chest-pain": "urgent_chest_pain",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the next turn has to know of the conversation so far.
+
+    Attributes:
+        language: Of the last turn.
+        choices: Pair ids on offer, in the order shown.
+        last_pair: The pair whose answer was shown last.
+        last_question: What the patient asked then, for "why?" and the like.
+        held_back: What raised the alarm, to be taken as what else it may be once the patient has called it off.
+        last_turn: Id of the last turn that was a question: the one that "/flag" means.
+        offered: Whether the questions of the radiology team were just offered.
+        alarmed: Whether an alarm is open: it was raised, and the patient has not called it off or gone on.
+        confirmed: Whether the patient has said that it is an emergency.
+    """
+
+    language: str
+    choices: tuple[str, ...] = ()
+    last_pair: str | None = None
+    last_question: str | None = None
+    held_back: str | None = None
+    last_turn: str | None = None
+    offered: bool = False
+    alarmed: bool = False
+    confirmed: bool = False
+
+
+# Words: a message that begins with yes and is no longer confirms an open alarm.
+CONFIRMING = 8
+
+
+def write_state(state: State) -> str:
+    return json.dumps(asdict(state))
+
+
+def read_state(text: str, *, shown: Mapping[str, frozenset[str]]) -> State:
+    """Return the state that `write_state` wrote, without pairs that may no longer be shown.
+
+    Args:
+        text: The JSON.
+        shown: Ids of the pairs that may be shown, by language.
+
+    Raises:
+        BadData: It is damaged.
+    """
+    try:
+        stored = json.loads(text)
+        state = State(**{**stored, "choices": tuple(stored["choices"])})
+    except (ValueError, TypeError, KeyError) as error:
+        raise BadData("The stored state of a conversation cannot be read.") from error
+    if state.language not in shown:
+        return State(next(iter(shown)))
+    allowed = shown[state.language]
+    # Choices are numbered: when one of them was withdrawn, none of the numbers can be trusted.
+    choices = state.choices if set(state.choices) <= allowed else ()
+    return replace(state, choices=choices, last_pair=state.last_pair if state.last_pair in allowed else None)
+
+
+def with_context(state: State, text: str) -> str:
+    """Return the question to match: "why?" is asked about what was asked before."""
+    if state.last_question is not None and asks_on(text):
+        return f"{state.last_question} {text}"
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The patient picked one of the offered pairs, or none of them (None)."""
+
+    pair_id: str | None
+
+
+def chosen(state: State, text: str, catalog: Catalog) -> Chosen | None:
+    """Read a turn as a pick from what was offered; None when it is something else."""
+    if not state.choices:
+        return None
+    folded = _plain(text)
+    none_text = _plain(INTERFACE_TEXTS[state.language]["none_of_these"])
+    number = re.fullmatch(r"(\d)", folded)
+    if number and 1 <= int(number[1]) <= len(state.choices):
+        return Chosen(state.choices[int(number[1]) - 1])
+    if folded == none_text or (number and int(number[1]) in (0, len(state.choices) + 1)):
+        return Chosen(None)
+    for pair_id in state.choices:
+        if folded == _plain(catalog.pair(pair_id).question):
+            return Chosen(pair_id)
+    return None
+
+
+def offered(state: State, catalog: Catalog) -> tuple[Part, ...]:
+    """Return what may be chosen now, in the order shown."""
+    if state.held_back is not None:
+        return (interface(state.language, "chest_breast"),)
+    if not state.choices:
+        return ()
+    questions = tuple(content(catalog.pair(pair_id), "question") for pair_id in state.choices)
+    return (*questions, interface(state.language, "none_of_these"))
+
+
+def says_no_emergency(state: State, text: str) -> bool:
+    """Whether the patient calls off the open alarm: with the button, or in words of either language."""
+    if not state.alarmed:
+        return False
+    buttons = {_plain(texts["chest_breast"]) for texts in INTERFACE_TEXTS.values()}
+    picked = state.held_back is not None and _plain(text) == "1"
+    return picked or _plain(text) in buttons or calls_off(text)
+
+
+def says_emergency(state: State, text: str) -> bool:
+    """Whether the patient confirms that a possible emergency is one: "ja", "ja, wirklich ganz schlimm"."""
+    said = _plain(text)
+    first = said.partition(" ")[0]
+    return state.alarmed and (agrees(said) or (agrees(first) and "?" not in text and len(said.split()) <= CONFIRMING))
+
+
+def says_it_again(state: State, text: str) -> bool:
+    """Whether a message has the very words that raised the open alarm: no new danger is said."""
+    return state.alarmed and state.held_back is not None and _plain(text) == _plain(state.held_back)
+
+
+def wants_easier(state: State, text: str) -> bool:
+    """Whether a whole message asks for the easy answer to what was answered last."""
+    return state.last_pair is not None and asks_easier(text)
+
+
+def emergency(state: State) -> Reply:
+    """Reply to a confirmed emergency; it can still be called off."""
+    return Reply(
+        state.language, (interface(state.language, "urgent"),), choices=(interface(state.language, "chest_breast"),)
+    )
+
+
+def _plain(text: str) -> str:
+    """Fold without the question mark: patients leave it out, or add one."""
+    return " ".join(words(text))
+
+
+def show_pair(state: State, pair_id: str, catalog: Catalog, *, sample: bool) -> tuple[Reply, State]:
+    """Reply with a pair's answer."""
+    parts: list[Part] = [content(catalog.pair(pair_id), "answer")]
+    if sample:
+        parts.append(interface(state.language, "sample_label"))
+    after = State(state.language, last_pair=pair_id)
+    return Reply(state.language, tuple(parts)), after
+
+
+def none_chosen(state: State) -> tuple[Reply, State]:
+    """Reply to "none of these"."""
+    return Reply(state.language, (interface(state.language, "none_chosen"),)), replace(state, choices=())
+
+
+def explain_easier(state: State, catalog: Catalog, *, sample: bool) -> Reply:
+    """Reply with the easy answer to what was answered last."""
+    language = state.language
+    if state.last_pair is None:
+        return Reply(language, (interface(language, "nothing_to_explain"),))
+    pair = catalog.pair(state.last_pair)
+    if pair.easy_answer is None:
+        return Reply(language, (interface(language, "easy_missing"),))
+    label = (interface(language, "sample_label"),) if sample else ()
+    return Reply(language, (interface(language, "easy_intro"), content(pair, "easy_answer"), *label))
+
+
+def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, State]:
+    """Reply to a question that was decided on."""
+    language = response.lang
+    state = State(language, last_pair=state.last_pair, last_question=state.last_question)
+    if response.decision == "urgent":
+        return _urgent(state, response)
+    if response.too_long:
+        told = interface(language, "too_long", limit=MAX_CHARACTERS)
+        return Reply(language, (told, interface(language, "emergency_notice"))), state
+    if response.decision == "answered" and response.pair_id is not None:
+        reply, after = show_pair(state, response.pair_id, catalog, sample=response.sample)
+        further = tuple(content(catalog.pair(part.pair_id), "answer") for part in response.also)
+        reply = replace(reply, parts=(reply.parts[0], *further, *reply.parts[1:]))
+        return reply, replace(after, last_question=response.question)
+    if response.decision == "clarify":
+        after = replace(state, choices=response.choices)
+        return Reply(language, (interface(language, "clarify"),), choices=offered(after, catalog)), after
+    return Reply(language, (interface(language, "declined"),)), state
+
+
+def _urgent(state: State, response: Response) -> tuple[Reply, State]:
+    language = state.language
+    parts = [interface(language, URGENT_TEXTS.get(response.flag or "", "urgent"))]
+    if response.flag == "chest-pain":
+        # "Schmerzen in der Brust" may be the breast or the heart: the number first, then one fixed question.
+        parts.append(interface(language, "chest_question"))
+    reply = Reply(language, tuple(parts), choices=(interface(language, "chest_breast"),))
+    return reply, replace(state, held_back=sanitise(response.question).text, alarmed=True)

@@ -1,0 +1,213 @@
+"""The interview of one conversation: it tells what a turn changes, to be stored before the reply is shown."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, datetime
+from functools import lru_cache
+from importlib.metadata import version
+
+from bot.catalog.fhir_files import resources_in, shipped_synonyms, shipped_terminology
+from bot.errors import BadData
+from bot.interview.form.form import Form
+from bot.interview.load import load_form
+from bot.interview.manners.interview import Interview
+from bot.interview.manners.session import Session, head_to_json, session_from_json
+from bot.interview.manners.turn import Turn
+from bot.interview.values.answer import JsonValue
+from bot.interview.values.fhir_json import JsonObject, NotJson, as_object, dump, parse
+from bot.interview.walk.filling import STATE_VERSION, Filling, event_to_json, filling_from_json, filling_to_json
+from bot.outbox_ports import Outgoing
+from bot.ports import InterviewChange, Interviews, StoredInterview
+from bot.sentences.reply import Heard
+
+log = logging.getLogger("klartext")
+# Makes the Bundle of a conversation from its interview and how many events were there when it was agreed to before.
+HandOver = Callable[[StoredInterview, int], Outgoing | None]
+
+
+def form_of(document: JsonObject, *more: JsonObject) -> Form:
+    """Compile a Questionnaire, or a Bundle of one with its value sets; `more`: further value sets.
+
+    Raises:
+        BadData: There is not just one Questionnaire.
+        UnsupportedQuestionnaire: It cannot be asked as it is meant.
+    """
+    resources = [each for every in (document, *more) for each in resources_in(every)]
+    forms = [each for each in resources_in(document) if each.get("resourceType") == "Questionnaire"]
+    if len(forms) != 1:
+        raise BadData(f"There are {len(forms)} Questionnaires in the file. Give `--questionnaire` a file with one.")
+    return load_form(forms[0], resources=resources, known=shipped_terminology(), synonyms=shipped_synonyms())
+
+
+class Interviewer:
+    """Asks one form in one conversation."""
+
+    def __init__(
+        self, document: str, interviews: Interviews, conversation: str, *, hand_over: HandOver | None = None
+    ) -> None:
+        """Take the form, as JSON text, for an interview that begins; one that was begun goes on with its own.
+
+        `hand_over` makes what leaves the house when the patient has agreed to the summary.
+
+        Raises:
+            UserFixable: The form cannot be asked.
+        """
+        self._interviews = interviews
+        self._conversation = conversation
+        self._hand_over = hand_over
+        stored = interviews.interview(conversation)
+        self._document = stored.form if stored else document
+        self._form = _compiled(self._document)
+        self._asking: tuple[date, Interview] | None = None
+        self._stored = stored
+        self._session: Session | None = None
+        self._agreed: Session | None = None  # as it was before the patient agreed to it in this turn
+
+    @property
+    def begun(self) -> bool:
+        return self._stored is not None
+
+    @property
+    def session(self) -> Session | None:
+        """The state, once the interview was begun or resumed in this process."""
+        return self._session
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether messages are for the interview."""
+        return self._session is not None and self._session.talk.phase in ("asking", "summary", "choosing")
+
+    @property
+    def is_paused(self) -> bool:
+        return self._session is not None and self._session.talk.phase == "paused"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the patient has agreed to the summary: corrections are still taken."""
+        return self._session is not None and self._session.talk.phase == "finished"
+
+    @property
+    def form(self) -> Form:
+        return self._form
+
+    @property
+    def progress(self) -> tuple[int, int] | None:
+        """How many questions are done, and how many there are as things stand; None unless questions are asked."""
+        if not self.is_asking or self._session is None or self._asking is None:
+            return None
+        return self._asking[1].engine.progress(self._session.filling)
+
+    @property
+    def heard(self) -> Heard:
+        """What may be repeated to the patient."""
+        if self._session is None or self._asking is None:
+            return Heard(self._form)
+        return Heard(self._form, self._asking[1].heard(self._session))
+
+    def interview(self, at: datetime) -> Interview:
+        """Return the interview as of today: formulas and dates depend on the day."""
+        if self._asking is None or self._asking[0] != at.date():
+            self._asking = (at.date(), Interview(self._form, now=at))
+            if self._session is not None:
+                self._session = self._asking[1].open(self._session)  # formulas may give something else today
+        return self._asking[1]
+
+    def reopen(self, *, at: datetime) -> None:
+        """Take up what was stored, without a word."""
+        if self._stored is not None and self._session is None:
+            session, asking = session_of(self._stored), self.interview(at)
+            filling = self._filling(self._stored, at)
+            self._session = asking.open(session) if filling is None else replace(session, filling=filling)
+
+    def _filling(self, stored: StoredInterview, at: datetime) -> Filling | None:
+        """Return the stored state; None where events must be replayed: it is damaged, or of another day or program."""
+        state = as_object(parsed(stored.head).get("state"))
+        if state.get("of") != self._state_of(at):
+            return None
+        try:
+            return filling_from_json(as_object(state.get("filling")))
+        except BadData as error:
+            log.warning("state of an interview worked out anew: %s", error)
+            return None
+
+    def _state_of(self, at: datetime) -> str:
+        """Return what a state depends on besides its events: the form, the day, and who works it out."""
+        known = f"{version('klartext')} {STATE_VERSION} {at.date()} {self._document}"
+        return hashlib.sha256(known.encode("utf-8", "replace")).hexdigest()[:32]
+
+    def start(self, language: str, *, at: datetime) -> Turn:
+        """Begin, or go on where the patient stopped."""
+        asked = self.interview(at)
+        self.reopen(at=at)
+        turn = asked.begin(language) if self._session is None else asked.resume(self._session)
+        self._session = turn.session
+        return turn
+
+    def take(self, turn: Turn) -> None:
+        """Go on from a turn of this interview."""
+        before, self._session = self._session, turn.session
+        if before is not None and before.talk.phase != "finished" and turn.session.talk.phase == "finished":
+            self._agreed = before
+            if turn.session.status == "in-progress" and self._asking is not None:
+                self._log_refusals(self._asking[1].refusals(turn.session))
+
+    def _log_refusals(self, refusals: tuple[str, ...]) -> None:
+        """Tell whoever runs this that a form cannot be completed as it is; linkIds and rules, no answers."""
+        if refusals:
+            log.warning("response left in progress, the validator refuses it: %s", "; ".join(refusals))
+
+    def speak(self, language: str) -> None:
+        """Go on in another language."""
+        if self._session is not None:
+            self._session = replace(self._session, language=language)
+
+    def change(self, *, at: datetime) -> InterviewChange | None:
+        """Return what has changed since it was stored, with what leaves the house; None when nothing has."""
+        if self._session is None:
+            return None
+        known = len(self._stored.events) if self._stored is not None else None
+        change = self._as_stored(self._session, at)
+        if self._stored is not None and (change.head, change.events) == (self._stored.head, self._stored.events):
+            return None
+        outgoing = None
+        if self._hand_over is not None and self._agreed is not None:
+            outgoing = self._hand_over(change, self._agreed.talk.sent)
+        return InterviewChange(change, known, outgoing)
+
+    def stored(self, change: InterviewChange) -> None:
+        """Note that a change was stored."""
+        self._stored, self._agreed = change.interview, None
+
+    def _as_stored(self, session: Session, at: datetime) -> StoredInterview:
+        known = self._stored.events if self._stored else ()
+        new = (dump(event_to_json(event)) for event in session.events[len(known) :])
+        day = self._asking[0] if self._asking is not None else None
+        state: dict[str, JsonValue] = {"filling": filling_to_json(session.filling)}
+        if day == at.date():
+            state["of"] = self._state_of(at)
+        head = dump({**head_to_json(session), "state": state})
+        return StoredInterview(self._conversation, self._document, head, (*known, *new), at)
+
+
+# Compiling a form costs much more than a turn; its text is all that it depends on.
+@lru_cache(maxsize=64)
+def _compiled(document: str) -> Form:
+    return form_of(parsed(document))
+
+
+def session_of(stored: StoredInterview) -> Session:
+    """Return a stored interview's state; its filling is still empty."""
+    events = [parsed(event) for event in stored.events]
+    return session_from_json({**parsed(stored.head), "events": [dict(event) for event in events]})
+
+
+def parsed(text: str) -> JsonObject:
+    """Read what was stored as JSON."""
+    try:
+        return as_object(parse(text).value)
+    except NotJson:
+        raise BadData("A stored interview cannot be read. Start a new conversation.") from None

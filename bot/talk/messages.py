@@ -1,0 +1,203 @@
+"""Recognise a whole message by its words: small talk, thanks, relief, refusals, wishes, and that an alarm is none.
+
+The words are data (``reaction_phrases/``). A message is a reaction only if all of it is made of known phrases, in any
+order; one word too many and it is something else. So "danke tschüss" is one and "danke, aber tut das weh?" is none.
+Announcements ("dann frag ich die Ärztin") and refusals ("ich will nicht hin") end in words of the patient's own:
+whoever replies to those looks for red flags first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import yaml
+
+from bot.sentences.interface_texts import LANGUAGES
+from bot.text import fold, words
+
+Kind = Literal["farewell", "thanks", "refusal", "announcement", "hesitation", "relief", "agreement"]
+# What a message with several of them counts as: the first that it has.
+KINDS: tuple[Kind, ...] = get_args(Kind)
+# Kinds whose words are all known: nothing else can be heard in them.
+CLOSED = frozenset[Kind]({"farewell", "thanks", "hesitation", "relief", "agreement"})
+MOST_WORDS = 24
+MOST_CALLING_OFF = 14  # words
+_FOLDER = Path(__file__).parent / "reaction_phrases"
+# "Can we do the questionnaire", unless it is asked about, refused or feared.
+_WANTS_INTERVIEW = re.compile(
+    r"^(?!(?:wie|was|wann|warum|wieso|wo|wer|muss|kann|darf|soll|how|what|when|why|where|who|do i|must i|can i)\b)"
+    r"(?=.*\b(?:fragebogen|fragebogn|(?:fragen|frag) (?:\w+ )?(?:der|von der|fuer die|aus der) radiologie|anamnese|"
+    r"questionnaire|(?:radiology|medical|history) questions)\b)"
+    r"(?=.*\b(?:mach(?:e|en|ma|n|t)?|ausfuell\w*|beantwort\w*|start\w*|anfang\w*|fang\w*|beginn\w*|loslegen|fill\w*|"
+    r"answer|do|begin)\b)"
+    r"(?!.*\b(?:nicht|angst|kein\w*|don t|afraid|scared|not|never|no)\b)"
+)
+_CLAUSE = re.compile(r"[.!,;:\n…–—]+|\s-+\s|(?<=\w)\s*[)(]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reactions:
+    """The phrases of one language, compiled.
+
+    Attributes:
+        kinds: Whole messages of each kind.
+        anything: Any of these.
+        fill: Words that say nothing.
+        asking: Words that ask.
+        refusing: What refuses, anywhere in a message.
+    """
+
+    kinds: Mapping[Kind, re.Pattern[str]]
+    anything: re.Pattern[str]
+    fill: re.Pattern[str]
+    asking: re.Pattern[str]
+    refusing: re.Pattern[str]
+
+    def of(self, clauses: Sequence[str]) -> frozenset[Kind]:
+        """Return the kinds that all clauses together are made of; none when one of them is something else."""
+        found: set[Kind] = set()
+        for clause in clauses:
+            if not _made_of(clause.split(), self.anything, self.fill):
+                return frozenset()
+            found |= {kind for kind, pattern in self.kinds.items() if pattern.search(clause)}
+        return frozenset(found)
+
+
+def _made_of(said: Sequence[str], *patterns: re.Pattern[str]) -> bool:
+    """Say whether words can be cut into pieces that each match one of the patterns as a whole.
+
+    Piece by piece: one expression for all of it would try every way to cut, which are as many as 2 to the words.
+    """
+    reached = {0}
+    for start in range(len(said)):
+        if start in reached:
+            ends = range(start + 1, len(said) + 1)
+            pieces = ((end, " ".join(said[start:end])) for end in ends if end not in reached)
+            reached |= {end for end, piece in pieces if any(pattern.fullmatch(piece) for pattern in patterns)}
+    return len(said) in reached
+
+
+def reaction(text: str) -> Kind | None:
+    """Return what kind of reaction a whole message is; None when it is, or may be, anything else."""
+    if "?" in text or not words(text) or len(words(text)) > MOST_WORDS:
+        return None
+    clauses = [clause for part in _CLAUSE.split(text) if (clause := fold(part))]
+    found = (_reactions(language).of(clauses) for language in LANGUAGES)
+    kinds: frozenset[Kind] = next((each for each in found if each), frozenset())
+    return next((kind for kind in KINDS if kind in kinds), None)
+
+
+def remarks(text: str) -> bool:
+    """Say whether a message begins with a reaction and asks nothing after it: "ok, verstanden. kein Deo."."""
+    if "?" in text:
+        return False
+    clauses = [clause for part in _CLAUSE.split(text) if (clause := fold(part))]
+    return any(
+        clauses
+        and _reactions(language).of(clauses[:1])
+        and not _reactions(language).asking.search(" ".join(clauses[1:]))
+        for language in LANGUAGES
+    )
+
+
+def refuses(text: str) -> bool:
+    """Say whether a message that asks nothing says somewhere that the patient will not come."""
+    said = fold(text)
+    if "?" in text or len(said.split()) > MOST_WORDS:
+        return False
+    each = [_reactions(language) for language in LANGUAGES]
+    return any(one.refusing.search(said) for one in each) and not any(one.asking.match(said) for one in each)
+
+
+def small_talk(text: str) -> str | None:
+    """Return which kind of small talk a whole message is, a key of the interface texts; None when it is a question."""
+    said = " ".join(words(text))
+    return next((key for key, messages in _messages()["small_talk"].items() if said in messages), None)
+
+
+def asks_on(text: str) -> bool:
+    """Say whether a whole message asks on from the answer before: "und dann?", "why?"."""
+    return " ".join(words(text)) in _messages()["follow_ups"]
+
+
+def asks_easier(text: str) -> bool:
+    """Say whether a whole message asks for the easy answer."""
+    return " ".join(words(text)) in _messages()["easier"]
+
+
+def agrees(text: str) -> bool:
+    """Say whether a whole message is a bare yes."""
+    return " ".join(words(text)) in _messages()["yes"]
+
+
+def wants_interview(text: str) -> bool:
+    """Say whether a message asks for the questions of the radiology team."""
+    said = " ".join(words(text))
+    return said in _messages()["interview"] or bool(_WANTS_INTERVIEW.search(said))
+
+
+def nothing_asked(text: str) -> str | None:
+    """Return the key of the reply to yes or no where nothing was asked; None when it is something else."""
+    if agrees(text):
+        return "ask_away"
+    return "stop" if " ".join(words(text)) in _messages()["no"] else None
+
+
+def calls_off(text: str) -> bool:
+    """Say whether a whole message says that an alarm is none: "nein", "kein Notfall", "I'm fine", "weiter"."""
+    said = words(text)
+    if not 0 < len(said) <= MOST_CALLING_OFF:
+        return False
+    phrases, fill = _all_clear()
+    return _made_of(said, phrases, fill) and not _made_of(said, fill)
+
+
+def calms(text: str) -> bool:
+    """Say whether a message takes an alarm back somewhere in its words: "Was? Mir geht es gut, das war ein Scherz."."""
+    said = " ".join(words(text))
+    return len(said.split()) <= MOST_WORDS and bool(_taken_back().search(said))
+
+
+@lru_cache(maxsize=1)
+def _taken_back() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(_load('all_clear')['anywhere'])})\b")
+
+
+@lru_cache(maxsize=8)
+def _reactions(language: str) -> _Reactions:
+    listed = _load(language)
+    tail = rf"(?: (?!(?:{'|'.join(listed['asking'])})\b)\w+){{0,7}}"
+    filled = {
+        kind: "|".join(listed[kind]).replace("{tail}", tail).replace("{staff}", str(listed.get("staff", "")))
+        for kind in KINDS
+    }
+    return _Reactions(
+        kinds={kind: re.compile(rf"(?:^| )(?:{phrases})(?= |$)") for kind, phrases in filled.items()},
+        anything=re.compile("|".join(filled.values())),
+        fill=re.compile("|".join(listed["fill"])),
+        asking=re.compile(rf"\b(?:{'|'.join(listed['asking'])})\b"),
+        refusing=re.compile(rf"\b(?:{'|'.join(listed['refusing'])})"),
+    )
+
+
+@lru_cache(maxsize=1)
+def _all_clear() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    listed = _load("all_clear")
+    return re.compile("|".join(listed["phrases"])), re.compile("|".join(listed["fill"]))
+
+
+@lru_cache(maxsize=1)
+def _messages() -> dict[str, Any]:
+    listed = _load("messages")
+    small_talk_ = {kind: frozenset(texts) for kind, texts in listed.pop("small_talk").items()}
+    return {"small_talk": small_talk_, **{name: frozenset(texts) for name, texts in listed.items()}}
+
+
+def _load(name: str) -> dict[str, Any]:
+    loaded: Any = yaml.load((_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return dict(loaded)

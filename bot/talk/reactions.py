@@ -1,0 +1,414 @@
+"""What the rules make of one message: questions, picks, commands, and turns of an interview. Nothing is stored here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.assistant import Assistant, Response
+from bot.interview.manners.interview import Interview
+from bot.interview.manners.listening import question_like
+from bot.interview.manners.said import Sentence
+from bot.interview.manners.session import Session
+from bot.interview.manners.turn import Turn
+from bot.interview.reading.command import read_command
+from bot.interview.reading.reading import Read
+from bot.interview.reading.yesno import read_yes_no
+from bot.sentences.interface_texts import LANGUAGES
+from bot.sentences.reply import Reply, interface, reply_of
+from bot.talk.dialogue import (
+    State,
+    chosen,
+    emergency,
+    explain_easier,
+    none_chosen,
+    respond,
+    says_emergency,
+    says_it_again,
+    says_no_emergency,
+    show_pair,
+    wants_easier,
+    with_context,
+)
+from bot.talk.interviewing import Interviewer
+from bot.talk.messages import (
+    CLOSED,
+    Kind,
+    calls_off,
+    calms,
+    nothing_asked,
+    reaction,
+    refuses,
+    remarks,
+    small_talk,
+    wants_interview,
+)
+from bot.text import sanitise, words
+
+# By how much (log-likelihood) one word must be of another language to change that of the conversation: drugs and
+# examinations have the same names everywhere.
+ONE_WORD_MARGIN = 8.0
+
+# Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
+GO_ON = ("resume", "skip")
+# A yes that stays one beside thanks, folded.
+YES = frozenset({"ja", "jo", "joa", "gern", "gerne", "yes", "yeah", "yep", "sure", "please", "bitte"})
+# What is said to reactions that ask nothing.
+_REPLIES: Mapping[Kind, str] = {
+    "farewell": "goodbye",
+    "thanks": "thanks",
+    "refusal": "refusal",
+    "announcement": "all_right",
+    "hesitation": "take_your_time",
+    "relief": "all_right",
+    "agreement": "all_right",
+}
+# What small talk means while questions are asked, in words that the interview knows in every language.
+IN_INTERVIEW = {"help": "help", "stop": "pause", "goodbye": "pause"}
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a message came to, as it is kept; `bot.ports.StoredTurn` says what the fields mean."""
+
+    language: str
+    question: str
+    decision: str
+    pair_id: str | None
+    score: float
+    catalog: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """What the rules make of a message.
+
+    Attributes:
+        reply: What to show.
+        after: The state of the dialogue after it.
+        decided: The decision, if the message was a question or a pick.
+        flags: Whether the patient complains about the last answer.
+    """
+
+    reply: Reply
+    after: State
+    decided: Decided | None = None
+    flags: bool = False
+
+
+class Reactions:
+    """Reacts to the messages of one conversation."""
+
+    def __init__(self, assistant: Assistant, interviewer: Interviewer | None = None) -> None:
+        self._assistant = assistant
+        self._interviewer = interviewer
+
+    def react(self, state: State, text: str, at: datetime) -> Reaction:
+        """Take one message in a state of the dialogue; any text at all."""
+        reaction = self._shortcut(state, text, at) or self._to_alarm(state, text, at)
+        if reaction is not None:
+            return reaction
+        who = self._interviewer
+        if who is not None and who.is_asking:
+            return self._interviewing(who, state, text, at)
+        asked = replace(state, offered=False)
+        return self._about_interview(state, text, at) or self._amended(state, text, at) or self._question(asked, text)
+
+    def begin_interview(self, state: State, at: datetime) -> Reaction:
+        """Begin the interview, or go on with it."""
+        if self._interviewer is None:
+            return _fixed(state, "interview_none")
+        turn = self._interviewer.start(state.language, at=at)
+        after = State(turn.session.language, last_pair=state.last_pair, last_turn=state.last_turn)
+        return Reaction(reply_of(turn.said, self._interviewer.form), after)
+
+    def _shortcut(self, state: State, text: str, at: datetime) -> Reaction | None:
+        """React to an empty turn, or to one of the commands that begin with a slash."""
+        command = text.strip().lower()
+        asking = self._interviewer is not None and self._interviewer.is_asking
+        if not sanitise(text).text:
+            return None if asking and not state.alarmed else _fixed(state, "empty", "emergency_notice")
+        if command in ("/help", "/hilfe", "/?"):
+            return self._then_question(_fixed(state, "help"), at)
+        if command in ("/easy", "/einfach"):
+            return self._then_question(Reaction(self._easier(state), state), at)
+        if command.split()[0] in ("/flag", "/melden"):
+            flags = state.last_turn is not None
+            noted = replace(_fixed(state, "flagged" if flags else "nothing_to_flag"), flags=flags)
+            return self._then_question(noted, at)
+        if command in ("/staff", "/personal"):
+            return self._then_question(self._staff(state), at)
+        return self.begin_interview(state, at) if command == "/interview" else None
+
+    def _staff(self, state: State) -> Reaction:
+        """Note that somebody wants to speak to a human: staff see it where they see emergencies."""
+        request = interface(state.language, "staff_request").text
+        return replace(
+            _fixed(state, "staff_called"), decided=replace(self._pick(state, request, None), decision="urgent")
+        )
+
+    def _to_alarm(self, state: State, text: str, at: datetime) -> Reaction | None:
+        """React to what is said to an open alarm: yes, no, or the same again; None when it is something else."""
+        if says_emergency(state, text) and not calms(text):
+            told = None if state.confirmed else replace(self._pick(state, text, None), decision="urgent")
+            return Reaction(emergency(state), replace(state, confirmed=True), told)
+        if says_no_emergency(state, text):
+            return self._called_off(state, at)
+        if self._calms(state, text):  # "that was a joke": what was said is taken back, too
+            return self._called_off(replace(state, held_back=None), at)
+        if says_it_again(state, text):
+            # One complaint is told to the team once.
+            return Reaction(self._answer(state, text).reply, state)
+        return None
+
+    def _calms(self, state: State, text: str) -> bool:
+        """Say whether words take the open alarm back and raise none by rule themselves."""
+        return state.alarmed and calms(text) and not self._raises(text, state.language, rules_only=True)
+
+    def _called_off(self, state: State, at: datetime) -> Reaction:
+        """Go on after an alarm: the open question may take what was held back; else it may be a question."""
+        who, held = self._interviewer, state.held_back or ""
+        rest = replace(_rest(state, state.language), last_question=None)  # "Why?" must not bring the alarm again
+        if who is not None and who.is_asking and who.session is not None:
+            return self._back_to_interview(who, rest, held, at)
+        if question_like(held, state.language) == "no":
+            return _fixed(rest, "go_on")
+        response = self._assistant.answer(held, self._language(held, state.language), ignore_flags=True)
+        reaction = self._respond(rest, response)
+        return replace(reaction, after=replace(reaction.after, last_question=None))
+
+    def _back_to_interview(self, who: Interviewer, rest: State, held: str, at: datetime) -> Reaction:
+        asked, session = who.interview(at), who.session
+        if session is None:
+            return _fixed(rest, "go_on")
+        calm = Reply(session.language, (interface(session.language, "calmed"),))
+        turn = asked.called_off(session, held)
+        if turn.aside == "no":
+            who.take(turn)
+            reply = _joined(calm, reply_of(turn.said, who.form))
+            return Reaction(reply, replace(rest, language=session.language))
+        reaction = self._aside(who, turn, rest, held, at, ignore_flags=True)
+        return replace(reaction, after=replace(reaction.after, last_question=None))
+
+    def _question(self, state: State, text: str) -> Reaction:
+        """React to a message that is not about the interview."""
+        talk = small_talk(text)
+        if talk is not None:
+            return _fixed(state, *(("help", "emergency_notice") if talk == "help" else (talk,)))
+        if wants_easier(state, text):
+            return Reaction(self._easier(state), state)
+        picked = self._picked(state, text)
+        reply = nothing_asked(text) if picked is None else None
+        if reply is not None:
+            return _fixed(state, reply)
+        if picked is not None:
+            return picked
+        urgent = self._assistant.red_flag(text, fallback=state.language, rules_only=True)
+        if urgent is not None:  # in whatever language
+            return self._alarm(_rest(state, state.language), text, urgent, may_be_none=False)
+        if calls_off(text):
+            return _fixed(_rest(state, state.language), "all_right")  # no alarm is open any more
+        told = self._talk(state, text) or self._answer(state, with_context(state, text))
+        # Who says "ok, noted", or will not come, wants no leaflet.
+        fixed = "all_right" if remarks(text) else "refusal" if refuses(text) else ""
+        if fixed and told.decided is not None and told.decided.decision == "answered":
+            return _fixed(_rest(state, state.language), fixed)
+        return told
+
+    def _talk(self, state: State, text: str) -> Reaction | None:
+        """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
+        kind = reaction(text)
+        if kind is None or self._raises(text, state.language, kind in CLOSED):
+            return None
+        return _fixed(_rest(state, state.language), _REPLIES[kind])
+
+    def _raises(self, text: str, fallback: str, rules_only: bool) -> bool:
+        return self._assistant.red_flag(text, fallback=fallback, rules_only=rules_only) is not None
+
+    def _easier(self, state: State) -> Reply:
+        return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
+
+    def _language(self, text: str, fallback: str) -> str:
+        margin = ONE_WORD_MARGIN if len(text.split()) == 1 else 1.0
+        return self._assistant.detect(text, fallback=fallback, margin=margin)
+
+    def _picked(self, state: State, text: str) -> Reaction | None:
+        """Take a pick from what was offered; None when the turn is something else."""
+        catalog = self._assistant.catalog(state.language)
+        pick = chosen(state, text, catalog)
+        if pick is None:
+            return None
+        if pick.pair_id is None:
+            return Reaction(*none_chosen(state))
+        reply, after = show_pair(state, pick.pair_id, catalog, sample=self._assistant.sample)
+        return Reaction(reply, after, self._pick(state, text, pick.pair_id))
+
+    def _waved_aside(self, state: State, text: str) -> Reaction | None:
+        """Take "no" to questions that were offered: it must not be taken for an answer to the form."""
+        said = read_yes_no(text, language=state.language) if state.choices else None
+        return Reaction(*none_chosen(state)) if isinstance(said, Read) and not said.remainder else None
+
+    def _answer(self, state: State, text: str, *, ignore_flags: bool = False, language: str | None = None) -> Reaction:
+        language = language or self._language(text, state.language)
+        return self._respond(state, self._assistant.answer(text, language, ignore_flags=ignore_flags))
+
+    def _respond(self, state: State, response: Response) -> Reaction:
+        reply, after = respond(state, response, self._assistant.catalog(response.lang))
+        return Reaction(reply, after, _decided(response))
+
+    def _pick(self, state: State, text: str, pair_id: str | None) -> Decided:
+        catalog = self._assistant.catalog(state.language).ref
+        return Decided(state.language, sanitise(text).text, "answered", pair_id, 1.0, catalog)
+
+    def _about_interview(self, state: State, text: str, at: datetime) -> Reaction | None:
+        """React to what was offered, or to "let us go on"; None when the turn is something else."""
+        who = self._interviewer
+        if who is None:
+            return None
+        command = read_command(text, language=state.language)
+        resumes = who.is_paused and command is not None and command.kind in GO_ON
+        if resumes or wants_interview(text):
+            return self.begin_interview(state, at)
+        agreed = {"1": True, "2": False}.get(text.strip()) if state.offered else None
+        said = read_yes_no(text, language=state.language) if state.offered and agreed is None else None
+        if isinstance(said, Read) and not said.remainder:
+            agreed = said.answers[0].value is True
+            if agreed and reaction(text) == "thanks" and YES.isdisjoint(words(text)):
+                agreed = None  # "Right. Thanks." agrees to nothing
+        if agreed is None:
+            return None
+        if agreed:
+            return self.begin_interview(state, at)
+        return _fixed(replace(state, offered=False), "interview_declined")
+
+    def _amended(self, state: State, text: str, at: datetime) -> Reaction | None:
+        """Take the correction of an answer that was agreed to before; None when the turn is something else."""
+        who = self._interviewer
+        if who is None or who.session is None or not who.is_finished or self._raises(text, state.language, True):
+            return None
+        turn = who.interview(at).turn(who.session, text)
+        if turn.aside != "no":
+            return None
+        who.take(turn)
+        return Reaction(reply_of(turn.said, who.form), _rest(state, turn.session.language))
+
+    def _interviewing(self, who: Interviewer, state: State, text: str, at: datetime) -> Reaction:
+        """React while questions are asked: red flags by rule, what was offered, the form, and what else it may be."""
+        asked, session = who.interview(at), who.session
+        if session is None:
+            return self._question(state, text)
+        rest = _rest(state, session.language)
+        literal = small_talk(text) is not None or asked.listener(session).hears_just_an_answer(text)
+        urgent = self._assistant.red_flag(text, fallback=session.language, rules_only=True)
+        if urgent is not None and small_talk(text) != "help":  # a bare "help" is told how this works, and whom to call
+            return self._alarm(rest, text, urgent, may_be_none=literal)
+        picked = self._picked(state, text) or self._waved_aside(state, text)
+        if picked is not None:
+            return self._then_question(picked, at)
+        text = _in_its_language(asked, session, text)
+        understood = asked.listener(session).understands(text)
+        kind = None if understood else reaction(text)
+        # What the open question understands is an answer to it, whatever the learned alarm hears in it.
+        calm = understood or literal or kind in CLOSED
+        urgent = None if calm else self._assistant.red_flag(text, fallback=session.language)
+        if urgent is not None:
+            return self._alarm(rest, text, urgent, may_be_none=False)
+        if not understood and calls_off(text):
+            return Reaction(reply_of(asked.again(session).said, who.form), rest)  # no alarm is open any more
+        if kind is not None and kind != "farewell":
+            said = Reply(session.language, (interface(session.language, _REPLIES[kind]),))
+            return self._then_question(Reaction(said, rest), at)
+        # Whoever wants help, or to stop, shall not have it taken for an answer, in whatever language it is said.
+        talk = "goodbye" if kind == "farewell" else small_talk(text) or ""
+        turn = asked.turn(session, IN_INTERVIEW.get(talk, text))
+        if turn.aside != "no":
+            return self._aside(who, turn, state, text, at)
+        who.take(turn)
+        return Reaction(reply_of(turn.said, who.form), rest)
+
+    def _alarm(self, rest: State, text: str, language: str, *, may_be_none: bool) -> Reaction:
+        """React to a red flag. Words that the form itself lists may be no emergency: that is asked."""
+        response = self._assistant.answer(text, language)
+        if response.decision != "urgent":  # whoever raised the alarm heard more than whoever answers
+            response = replace(response, decision="urgent", pair_id=None, answer=None, also=(), choices=())
+        reaction = self._respond(rest, response)
+        if may_be_none and response.flag != "chest-pain":
+            parts = (*reaction.reply.parts, interface(language, "is_emergency"))
+            return replace(reaction, reply=replace(reaction.reply, parts=parts))
+        return reaction
+
+    def _aside(  # noqa: PLR0913 - what was said, and where
+        self, who: Interviewer, turn: Turn, state: State, text: str, at: datetime, *, ignore_flags: bool = False
+    ) -> Reaction:
+        """Answer a question in between, and put the open question again; what nobody can answer goes to the form."""
+        language, asked = turn.session.language, who.interview(at)
+        rest = _rest(state, language)
+        talk = small_talk(text)
+        if talk in ("greeting", "thanks"):
+            thanked = Reply(language, (interface(language, talk),))
+            return Reaction(_joined(thanked, reply_of(turn.said, who.form)), rest)
+        heard_in = self._language(text, language)
+        response = self._assistant.answer(text, heard_in, ignore_flags=ignore_flags)
+        if _helps(response, text):
+            reaction = self._respond(rest, response)
+            if response.decision != "answered":
+                return reaction  # choices of two kinds would be mixed up: the question comes again after the pick
+            return self._then_question(reaction, at)
+        after_all = asked.not_answered(turn.session, text)
+        who.take(after_all)
+        said, unknown = after_all.said, Sentence("no_pairs")
+        parts = tuple(Sentence("declined") if part == unknown else part for part in said.parts)
+        decided = _decided(response) if turn.aside == "clear" else None
+        return Reaction(reply_of(replace(said, parts=parts), who.form), rest, decided)
+
+    def _then_question(self, reaction: Reaction, at: datetime) -> Reaction:
+        """Put the open question of the interview after a reply."""
+        who, reply = self._interviewer, reaction.reply
+        if who is None or not who.is_asking or who.session is None or reply.choices:
+            return reaction
+        if who.session.language != reply.language:
+            who.speak(reply.language)  # the patient has gone on in another language
+        question = reply_of(who.interview(at).again(who.session).said, who.form)
+        return replace(reaction, reply=_joined(reply, question))
+
+
+def _in_its_language(asked: Interview, session: Session, text: str) -> str:
+    """Return "ja" as "yes" where an interview in English asks for yes or no, and the other way round."""
+    if not asked.expects_yes_or_no(session) or isinstance(read_yes_no(text, language=session.language), Read):
+        return text
+    others = (read_yes_no(text, language=language) for language in LANGUAGES if language != session.language)
+    said = next((each for each in others if isinstance(each, Read) and each.literal and not each.remainder), None)
+    if said is None:
+        return text
+    return interface(session.language, "yes" if said.answers[0].value is True else "no").text
+
+
+def _fixed(state: State, *keys: str) -> Reaction:
+    return Reaction(Reply(state.language, tuple(interface(state.language, key) for key in keys)), state)
+
+
+def _rest(state: State, language: str) -> State:
+    """Return what is still known of a dialogue when something else comes in between."""
+    return State(language, last_pair=state.last_pair, last_question=state.last_question, last_turn=state.last_turn)
+
+
+def _decided(response: Response) -> Decided:
+    return Decided(
+        language=response.lang,
+        question=sanitise(response.question).text,
+        decision=response.decision,
+        pair_id=response.pair_id,
+        score=response.score,
+        catalog=response.catalog,
+    )
+
+
+def _joined(reply: Reply, question: Reply) -> Reply:
+    return Reply(question.language, (*reply.parts, *question.parts), question.choices)
+
+
+def _helps(response: Response, text: str) -> bool:
+    """Say whether what the assistant has to say is shown while questions are asked: answers only to questions."""
+    asks = question_like(text, response.lang) != "no"
+    return response.decision == "urgent" or (asks and response.decision in ("answered", "clarify"))

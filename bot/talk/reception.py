@@ -1,0 +1,166 @@
+"""Conversations over channels without memory: each request finds its conversation in the records and takes one turn."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.assistant import Assistant
+from bot.errors import AlreadyStored, BadData, GuardViolation, Reused, Unreachable
+from bot.interview.form.form import Form
+from bot.ports import Channel, Records, StoredConversation, StoredFlag, StoredTurn
+from bot.sentences.reply import Heard, Reply, guard, interface, read_reply, repeated
+from bot.talk.conversation import Conversation, Message, Taken, first_language
+from bot.talk.interviewing import Interviewer
+from bot.text import sanitise
+
+RETRIES = 20  # of a turn that crossed others of the same conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A conversation that has just begun; `secret` is said once and stored only as a hash."""
+
+    conversation: StoredConversation
+    secret: str
+    welcome: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Reception:
+    """What every channel needs: begin, take a turn, look back, complain, erase.
+
+    Attributes:
+        assistant: Decides.
+        records: The only memory.
+        now: The clock.
+        interviewer: Returns who asks the questions of the radiology team in a conversation; None where nobody does.
+        alarm: Called after an urgent turn was stored; must return at once.
+        page_session: How long after its beginning a conversation on the page can be opened; None: always.
+    """
+
+    assistant: Assistant
+    records: Records
+    now: Callable[[], datetime]
+    interviewer: Callable[[str], Interviewer | None] = field(default=lambda _: None)
+    alarm: Callable[[], None] = field(default=lambda: None)
+    page_session: timedelta | None = None
+
+    def open(self, *, channel: Channel, language: str | None, consented: bool, patient: str | None = None) -> Opened:
+        """Begin a conversation with a new id and a new secret; `patient`: the hospital's pseudonym.
+
+        Raises:
+            BadData: The catalog has no such language.
+        """
+        language = language or first_language(self.assistant)
+        self.assistant.catalog(language)  # raises when it is not open
+        secret = secrets.token_urlsafe(32)
+        stored = StoredConversation(
+            id=secrets.token_hex(16),
+            begun=self.now(),
+            language=language,
+            channel=channel,
+            secret_hash=hash_of(secret),
+            consented=consented,
+            patient=patient,
+        )
+        conversation = Conversation.begin(self.assistant, self.records, stored, interviewer=self.interviewer(stored.id))
+        return Opened(stored, secret, conversation.greet(at=self.now()))
+
+    def known_as(self, id_: str, *, channel: Channel) -> StoredConversation:
+        """Return the conversation of an id that another system's user stands behind; begin it if need be."""
+        known = self.records.conversation(id_)
+        if known is not None:
+            return known
+        stored = StoredConversation(id_, self.now(), first_language(self.assistant), channel)
+        try:
+            self.records.begin(stored)
+        except AlreadyStored:  # two first messages at once
+            return self.records.conversation(id_) or stored
+        return stored
+
+    def admitted(self, id_: str, secret: str) -> StoredConversation | None:
+        """Return the conversation if the secret opens it (still); None does not tell whether it exists."""
+        stored = self.records.conversation(id_)
+        expected = (stored and stored.secret_hash) or ""
+        if stored is None or not hmac.compare_digest(expected, hash_of(secret)):
+            return None
+        return None if self._has_expired(stored) else stored
+
+    def _has_expired(self, stored: StoredConversation) -> bool:
+        """Browsers forget their cookie after a while; who copied it does not."""
+        if stored.channel != "page" or self.page_session is None:
+            return False
+        return self.now() >= stored.begun + self.page_session
+
+    def take(self, opened: StoredConversation, message: Message) -> Taken:
+        """Take one turn, or repeat the reply to a turn that was taken before.
+
+        Raises:
+            Reused: The turn id was used for another message.
+            NoSuchChoice: The message takes a choice that is not on offer.
+            Erased: The conversation was deleted meanwhile.
+        """
+        for _ in range(RETRIES):
+            known = self.records.turn(opened.id, message.turn_id)
+            if known is not None:
+                return self._again(known, message)
+            try:
+                taken = self._resume(opened).take(message, at=self.now())
+            except AlreadyStored:
+                continue  # another request was faster: either it was this turn, or the state has changed
+            if taken.turn.decision == "urgent":
+                self.alarm()
+            return taken
+        raise Unreachable("Too many turns of one conversation crossed each other. Send them one after the other.")
+
+    def transcript(self, id_: str) -> list[Taken]:
+        """Return the turns of a conversation as the patient may see them today."""
+        form = self._form(id_)
+        return [Taken(turn, self._shown_again(turn, form)) for turn in self.records.turns(id_) if turn.exchange]
+
+    def look(self, opened: StoredConversation) -> Conversation:
+        """Return the conversation as it stands, to look at; turns go through `take`."""
+        return self._resume(opened)
+
+    def flag(self, id_: str, flag: StoredFlag) -> None:
+        """Note a complaint; raise BadData when there is no such turn."""
+        self.records.flag(id_, flag)
+
+    def _resume(self, opened: StoredConversation) -> Conversation:
+        return Conversation.resume(
+            self.assistant, self.records, opened, at=self.now(), interviewer=self.interviewer(opened.id)
+        )
+
+    def _form(self, id_: str) -> Form | None:
+        interviewer = self.interviewer(id_)
+        return interviewer.form if interviewer is not None else None
+
+    def _again(self, turn: StoredTurn, message: Message) -> Taken:
+        exchange = turn.exchange
+        same_text = message.choice is not None or (exchange and exchange.said == sanitise(message.text).text)
+        # To answer another question with the old reply would be wrong, and might hide an emergency.
+        if exchange is None or exchange.choice != message.choice or not same_text:
+            raise Reused("This turn_id was used for another message. Give every new message a turn_id of its own.")
+        return Taken(turn, self._shown_again(turn, self._form(turn.conversation)))
+
+    def _shown_again(self, turn: StoredTurn, form: Form | None) -> Reply:
+        """Return a stored reply if a patient may still see it: texts are withdrawn, and databases edited."""
+        language = turn.language if turn.language in self.assistant.languages else first_language(self.assistant)
+        try:
+            reply = read_reply(turn.exchange.reply if turn.exchange else "")
+            # What was repeated then may have been changed since; every sentence must still be the form's or ours.
+            heard = Heard(form, repeated([reply])) if form is not None else None
+            catalog, shown = self.assistant.catalog(reply.language), self.assistant.shown(reply.language)
+            return guard(reply, catalog, shown=shown, heard=heard)
+        except (GuardViolation, BadData):
+            return Reply(language, (interface(language, "withdrawn"),))
+
+
+def hash_of(secret: str) -> str:
+    """Return what is stored of a secret; 256 random bits need no salt."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,132 @@
+"""Middleware around every request: security headers, limits by size and by address, one log line, the clock."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bot.web.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RateLimit
+from bot.web.metrics import Metrics
+from bot.web.problems import Problem, head_too_large, respond, too_large, too_many, unexpected, unreadable
+
+log = logging.getLogger("klartext.web")
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+MAX_DIGITS = 18  # of a length: Python reads no numbers of thousands of digits
+METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+UNLIMITED = frozenset({"/healthz", "/livez", "/metrics"})  # asked by machines, all the time
+
+
+# For machines; everything else is the page.
+MACHINES = ("/api/", "/webhooks/", "/healthz", "/livez", "/metrics")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two halves of the service: for machines, or for people.
+
+    Attributes:
+        app: Answers.
+        refuse: Makes what answers instead when a request is too much.
+        headers: Of every answer that has none of that name.
+    """
+
+    app: ASGIApp
+    refuse: Callable[[Problem], ASGIApp]
+    headers: Mapping[str, str]
+
+
+class Envelope:
+    """The outermost application: nothing is answered without it, not even an error."""
+
+    def __init__(self, machines: Side, people: Side, metrics: Metrics, addresses: RateLimit) -> None:
+        self._machines = machines
+        self._people = people
+        self._metrics = metrics
+        self._addresses = addresses
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        side = self._machines if scope.get("path", "").startswith(MACHINES) else self._people
+        if scope["type"] != "http":
+            await side.app(scope, receive, send)
+            return
+        started_s = time.perf_counter()
+        status, is_begun = 500, False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = _with(message.get("headers", []), side.headers)
+            await send(message)
+
+        async def send_first(message: Message) -> None:
+            nonlocal is_begun
+            is_begun = True
+            await send_with_headers(message)
+
+        try:
+            refusal = self._refusal(scope)
+            app = side.refuse(refusal) if refusal else side.app
+            await app(scope, receive, send_first)
+        except Exception:
+            # What answers errors may fail, too: then the plainest answer there is, with whom to call.
+            log.exception("a request failed")
+            if not is_begun:
+                await respond(unexpected())(scope, receive, send_with_headers)
+        finally:
+            self._note(scope, status, time.perf_counter() - started_s)
+
+    def _refusal(self, scope: Scope) -> Problem | None:
+        """Refuse what is too much before any of it is read. (Bodies that hide their size are cut off by FastAPI.)"""
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEAD_BYTES:
+            return head_too_large()
+        length = dict(scope["headers"]).get(b"content-length", b"0").strip()
+        if not length.isdigit():
+            return unreadable()
+        digits = length.lstrip(b"0")
+        if len(digits) > MAX_DIGITS or int(digits or b"0") > MAX_BODY_BYTES:
+            return too_large()
+        wait_s = 0.0 if scope["path"] in UNLIMITED else self._addresses.wait_s(address_of(scope))
+        return too_many(wait_s) if wait_s else None
+
+    def _note(self, scope: Scope, status: int, elapsed_s: float) -> None:
+        # The route, not the address: what somebody typed behind the host's name is nobody's business.
+        route = getattr(scope.get("route"), "path", "unknown")
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        self._metrics.request(method, route, status, elapsed_s)
+        if scope["path"] not in UNLIMITED:
+            fields = {"method": method, "route": route, "status": status, "elapsed_ms": round(elapsed_s * 1000, 1)}
+            log.info("request", extra={"fields": fields})
+
+
+def _with(given: Iterable[tuple[bytes, bytes]], headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    there = list(given)
+    names = {name.lower() for name, _ in there}
+    further = ((name.lower().encode(), value.encode()) for name, value in headers.items())
+    return [*there, *(header for header in further if header[0] not in names)]
+
+
+def address_of(scope: Scope) -> str:
+    """Return whom the limit is for. Whoever has one IPv6 address has all of its /64, so these count as one."""
+    client = scope.get("client")
+    try:
+        found = ip_address(client[0] if client else "")
+    except ValueError:  # a proxy that says nonsense gets no limit of its own for it
+        return "unknown"
+    if isinstance(found, IPv4Address):
+        return str(found)
+    return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))

@@ -1,0 +1,254 @@
+"""Why questions were missed, and what would mend a group of misses. Pure.
+
+Suites are test data: a proposal never holds a suite's question as a new variant. It says what to write about, by the
+words in which missed questions differ from what curators wrote, and a curator writes afresh.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bot import Catalog, Pair, fold
+from harness.advice.clues import Clues, Nearness
+from harness.scoring.confusions import Confusion
+
+Cause = Literal[
+    "alarm", "intruding", "narrative", "mislabelled", "threshold", "confused", "gap", "background", "scattered"
+]
+# In the order in which they are looked for: a miss with several causes is grouped under the first.
+CAUSES: dict[Cause, str] = {
+    "alarm": "Taken for an emergency",
+    "intruding": "Answered, though no pair may fit",
+    "narrative": "A story outweighs its question",
+    "mislabelled": "Near a variant that looks mislabelled",
+    "threshold": "Right, but below the threshold",
+    "confused": "Two pairs confused",
+    "gap": "No variant near",
+    "background": "Background pulled it away",
+    "scattered": "Another pair scored higher, without a pattern",
+}
+CONFUSED_P = 0.05  # before adjusting for the number of pairs: the table shows both
+MIN_CONFUSED = 2  # one question is no pattern
+Confused = Mapping[frozenset[str], Confusion]
+LISTED = 8
+KNOWN_SHARE = 0.03  # of a pair's texts: words more common than this are known to it
+COMMON_SHARE = 0.25  # of the pairs: words that so many pairs use say nothing about any
+MIN_LETTERS = 4  # shorter words are mostly grammar
+STEM = 6  # letters by which forms of a word are taken for the same: "Implantat", "Implantaten"
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")  # "aren't" is one word
+BACKGROUND_SHOWN = 3
+
+
+def causes(clues: Clues, far: Nearness | None, confused: Confused) -> tuple[Cause, ...]:
+    """Return the causes that hold, the one to act on first; at least one.
+
+    Args:
+        clues: Of the miss.
+        far: Below this in meaning and in wording, no variant of the right pair is near.
+        confused: Pairs of pairs that are confused more often than chance would have it.
+    """
+    if clues.miss.kind in ("alarm", "intruding"):
+        return ("alarm",) if clues.miss.kind == "alarm" else ("intruding",)
+    first_right = clues.first in clues.miss.accepted
+    none_won = clues.none_of_these > clues.first_score
+    holds: dict[Cause, bool] = {
+        "narrative": clues.part is not None,
+        "mislabelled": clues.suspect is not None,
+        "threshold": first_right and not none_won,
+        "confused": not first_right and frozenset({clues.miss.pair_id, clues.first}) in confused,
+        "gap": not first_right and _is_far(clues.nearness, far),
+        "background": none_won,
+    }
+    return tuple(cause for cause in CAUSES if holds.get(cause)) or ("scattered",)
+
+
+def is_confused(confusion: Confusion) -> bool:
+    """Tell whether two pairs are confused often enough to name it as a cause."""
+    return confusion.count >= MIN_CONFUSED and confusion.p_value <= CONFUSED_P
+
+
+def _is_far(nearness: Nearness | None, far: Nearness | None) -> bool:
+    if far is None:
+        return False  # nothing was understood, so nobody knows what near means
+    if nearness is None:
+        return True  # the assistant did not even look at the right pair
+    return nearness.meaning < far.meaning and nearness.wording < far.wording
+
+
+class DistinctWords:
+    """Knows which pairs of a catalog use a word, and how often."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._texts = {pair.id: _texts(pair) for pair in catalog.pairs}
+        self._pairs_with = Counter(stem for texts in self._texts.values() for stem in set().union(*map(_stems, texts)))
+
+    def of(self, questions: Sequence[str], pair_id: str) -> tuple[str, ...]:
+        """Return the words of questions that a pair's texts lack and few pairs use.
+
+        Words that more of the questions share come first, then those that fewer pairs use.
+        """
+        known = Counter(stem for text in self._texts.get(pair_id, ()) for stem in _stems(text))
+        limit = KNOWN_SHARE * len(self._texts.get(pair_id, ()))
+        shown: dict[str, str] = {}
+        count: Counter[str] = Counter()
+        for question in questions:
+            found = {_stem(word): word for word in _WORD.findall(question) if len(word) >= MIN_LETTERS}
+            shown = {**found, **shown}
+            count.update(stem for stem in found if known[stem] <= limit and self._is_telling(stem))
+        order = sorted(count, key=lambda stem: (-count[stem], self._pairs_with[stem], stem))
+        return tuple(shown[stem] for stem in order[:LISTED])
+
+    def _is_telling(self, stem: str) -> bool:
+        return self._pairs_with[stem] <= COMMON_SHARE * len(self._texts)
+
+
+def _texts(pair: Pair) -> list[str]:
+    return [pair.question, *(variant.text for variant in pair.variants)]
+
+
+def _stems(text: str) -> set[str]:
+    return {_stem(word) for word in _WORD.findall(text)}
+
+
+def _stem(word: str) -> str:
+    return fold(word)[:STEM]
+
+
+def quoted(words: Iterable[str]) -> str:
+    """Return words for a sentence."""
+    return ", ".join(f"“{word}”" for word in words)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The misses of one cause that one action would mend.
+
+    Attributes:
+        pairs: The pair, or the two pairs, that the action is about.
+        clues: Of the misses.
+        words: Which the missed questions have and the pair's texts lack.
+        proposal: What to do, for a curator.
+    """
+
+    pairs: tuple[str, ...]
+    clues: tuple[Clues, ...]
+    words: tuple[str, ...]
+    proposal: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What proposals are made from, besides the clues."""
+
+    distinct: DistinctWords
+    confused: Confused
+
+
+def entries(cause: Cause, clues: Sequence[Clues], known: Known) -> list[Entry]:
+    """Return the entries of one cause, the one with most misses first."""
+    grouped: dict[tuple[str, ...], list[Clues]] = defaultdict(list)
+    for clue in clues:
+        grouped[_pairs(cause, clue)].append(clue)
+    found = [_entry(cause, pairs, group, known) for pairs, group in grouped.items()]
+    return sorted(found, key=lambda entry: (-len(entry.clues), entry.pairs))
+
+
+def _pairs(cause: Cause, clue: Clues) -> tuple[str, ...]:
+    if cause == "confused":
+        return tuple(sorted((clue.miss.pair_id, clue.first)))
+    if cause == "mislabelled" and clue.suspect is not None:
+        return (clue.suspect.pair_id, clue.miss.pair_id)
+    return (clue.miss.pair_id,)
+
+
+def _entry(cause: Cause, pairs: tuple[str, ...], clues: Sequence[Clues], known: Known) -> Entry:
+    texts: dict[str, list[str]] = defaultdict(list)
+    for clue in clues:
+        texts[clue.miss.pair_id].append(clue.miss.outcome.text)
+    found = (word for pair_id, missed in texts.items() for word in known.distinct.of(missed, pair_id))
+    words = tuple(dict.fromkeys(found))
+    draft = Entry(pairs, tuple(clues), words, "")
+    return Entry(pairs, tuple(clues), words, _PROPOSALS[cause](draft, known))
+
+
+def _about(words: Iterable[str]) -> str:
+    named = quoted(words)
+    return f"about: {named}" if named else "that put its known words in other ways"
+
+
+def _gap(entry: Entry, _: Known) -> str:
+    return f"Write variants of {entry.pairs[0]} {_about(entry.words)}."
+
+
+def _scattered(entry: Entry, _: Known) -> str:
+    rivals = Counter(clue.first for clue in entry.clues)
+    named = ", ".join(f"{name} ({count})" for name, count in rivals.most_common(3))
+    return f"Write variants of {entry.pairs[0]} {_about(entry.words)}. Before it came {named}."
+
+
+def _confused(entry: Entry, known: Known) -> str:
+    first, second = entry.pairs
+    one = known.confused[frozenset(entry.pairs)]
+    both = (
+        f"If one answer serves both, merge {first} and {second} or set `same_as`; otherwise write variants of each "
+        "that name what the other is not about"
+        if one.mutual
+        else f"Write variants of {one.first} that {one.second} would not be asked with"
+    )
+    doubt = "" if one.beyond_chance else " Among so many pairs, this may still be chance."
+    return f"{both}, {_about(entry.words)}.{doubt}"
+
+
+def _threshold(entry: Entry, _: Known) -> str:
+    scores = sorted(clue.first_score for clue in entry.clues)
+    between = f"{scores[0]:.2f} to {scores[-1]:.2f}" if len(scores) > 1 else f"{scores[0]:.2f}"
+    return f"Write variants of {entry.pairs[0]} {_about(entry.words)}. Its probability was {between}."
+
+
+def _background(entry: Entry, _: Known) -> str:
+    texts = [near.text for clue in entry.clues for near in clue.nearest if not near.pair_id]
+    shown = quoted(dict.fromkeys(texts[:BACKGROUND_SHOWN]))
+    review = f"Review whether these background questions are {entry.pairs[0]} after all: {shown}. " if shown else ""
+    return f"{review}Write variants of {entry.pairs[0]} {_about(entry.words)}."
+
+
+def _narrative(entry: Entry, _: Known) -> str:
+    return (
+        f"Asked alone, the question in these messages is answered. Write variants of {entry.pairs[0]} as short stories "
+        "that end in the question."
+    )
+
+
+def _mislabelled(entry: Entry, _: Known) -> str:
+    wrong, right = entry.pairs
+    texts = quoted(dict.fromkeys(clue.suspect.text for clue in entry.clues if clue.suspect is not None))
+    return f"Review these variants of {wrong}, whose neighbours belong to {right}: {texts}."
+
+
+def _intruding(entry: Entry, _: Known) -> str:
+    about = f"about: {quoted(entry.words)}" if entry.words else "that come as near to it"
+    return (
+        f"Where {entry.pairs[0]} is no answer (raters say so: `klartext harness label`), write background questions "
+        f"{about}."
+    )
+
+
+def _alarm(entry: Entry, _: Known) -> str:
+    return f"Write harmless examples beside the red flags that ask for {entry.pairs[0]} as frankly as these do."
+
+
+_PROPOSALS: dict[Cause, Callable[[Entry, Known], str]] = {
+    "alarm": _alarm,
+    "intruding": _intruding,
+    "narrative": _narrative,
+    "mislabelled": _mislabelled,
+    "threshold": _threshold,
+    "confused": _confused,
+    "gap": _gap,
+    "background": _background,
+    "scattered": _scattered,
+}

@@ -1,0 +1,4 @@
+"""How long things take, as ratios within one run: the figures of `klartext bench`.
+
+From outside: the `measure_…` functions and `Figure`. Imports `reporting`, `scoring`, `running`, `systems`, `patients`.
+"""

@@ -1,0 +1,266 @@
+"""`klartext harness errors`, `advise`, `report`: why a run missed what it missed, and what to do about it.
+
+What is slow to import is imported by the command that needs it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from bot import Assistant, BadData, friendly_errors
+from harness.advice.advice import Advice, ConfusedPairs, Weakness, advise
+from harness.advice.clues import KINDS
+from harness.advice.misses import Findings, browse, load_explainable
+from harness.advice.proposals import CAUSES, Entry
+from harness.advice.thresholds import Move, ThresholdAdvice, best_move
+from harness.commands import options
+from harness.console import chance, plain_console, plain_table, print_json, progress_bar, share
+from harness.labelling.labels import verdicts_on
+from harness.running.results import load_run
+from harness.scoring.confusions import Confusion
+
+ROWS = 10  # of each table; `--json` has all
+ENTRIES = 8  # of each cause; `errors.json` has all
+NOTE = "q: chance of a false alarm among all that were compared; rows in bold have q <= .05, the others are hints."
+
+
+def errors(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
+    catalog: options.CatalogPath = "mammography",
+    data: options.Data = None,
+    json_: options.Json = False,
+) -> None:
+    """Group what a run missed by cause, with a proposal for each; also written to RUN/errors.json."""
+    with friendly_errors():
+        loaded = load_explainable(run)
+        encoder = loaded.identity.get("encoder", "embedded")
+        assistant = Assistant.open(catalog, data=data, encoder=encoder, sample=True, languages=[loaded.language])
+        with progress_bar("misses") as advance:
+            findings = browse(loaded, assistant, lambda _, total: advance(total=total))
+        path = findings.write()
+        if json_:
+            print_json(findings.as_json())
+            return
+        console = plain_console()
+        console.print(misses_tables(findings))
+        console.print(f"\nEverything is in {path}", soft_wrap=True)
+
+
+def misses_tables(findings: Findings) -> Group:
+    """Return the misses of a run as tables for a terminal of 80 columns."""
+    return Group(*_misses(findings))
+
+
+def _misses(findings: Findings) -> Iterator[Table | Text]:
+    total, missed = len(findings.run.outcomes), len(findings.found)
+    yield Text(f"{missed} of {total} questions were missed.")
+    if findings.stale:
+        yield Text("The catalog has changed since this run: causes and proposals are those of today's catalog.")
+    if not missed:
+        return
+    table = _table("\nWhat happened", "n")
+    counts = Counter(one.clues.miss.kind for one in findings.found)
+    for kind, said in KINDS.items():
+        if counts[kind]:
+            table.add_row(said, str(counts[kind]))
+    yield table
+    table = _table("\nWhy", "n", "also\nheld")
+    also = Counter(cause for one in findings.found for cause in one.causes[1:])
+    for cause, title in CAUSES.items():
+        count = sum(len(entry.clues) for entry in findings.groups.get(cause, ()))
+        if count or also[cause]:
+            table.add_row(title, str(count), str(also[cause] or ""))
+    yield table
+    for cause, group in findings.groups.items():
+        yield _entries(f"{CAUSES[cause]} ({sum(len(entry.clues) for entry in group)})", group)
+    if findings.confusions:
+        yield _confusions(findings.confusions)
+    yield _moves(findings.moves)
+    yield Text(_lower_threshold(findings.moves))
+
+
+def _table(title: str, *numbers: str, first: str | None = "") -> Table:
+    table = plain_table(title)
+    if first is not None:
+        table.add_column(first)
+    for name in numbers:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _entries(title: str, group: Sequence[Entry]) -> Table:
+    table = plain_table(f"\n{title}")
+    table.add_column("pair", overflow="fold", max_width=22)
+    table.add_column("n", justify="right")
+    table.add_column("proposal, and the first question", overflow="fold")
+    for entry in group[:ENTRIES]:
+        cell = Text(entry.proposal)
+        cell.append(f"\n{entry.clues[0].miss.outcome.text}\n", style="dim")
+        table.add_row(Text("\n".join(entry.pairs)), str(len(entry.clues)), cell)
+    rest = group[ENTRIES:]
+    if rest:
+        table.add_row(f"{len(rest)} more", str(sum(len(entry.clues) for entry in rest)), "see errors.json")
+    return table
+
+
+def _confusions(found: Sequence[Confusion]) -> Table:
+    def plain(value: float) -> str:
+        return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+    table = plain_table("\nPairs taken for each other")
+    table.add_column("asked about / taken for", overflow="fold")
+    for name in ("forth", "back", "by chance", "p", "q"):
+        table.add_column(name, justify="right")
+    for one in found[:ROWS]:
+        style = "bold" if one.beyond_chance else None
+        figures = (f"{one.expected:.1f}", plain(one.p_value), plain(one.q_value))
+        table.add_row(f"{one.first} / {one.second}", str(one.forth), str(one.back), *figures, style=style)
+    return table
+
+
+def _moves(found: Sequence[Move]) -> Table:
+    names = ("threshold", "right", "wrong", "novel, not\ncorrect", "wrong in the\nworst vignette")
+    table = _table("\nOther thresholds for direct answers, on this run", *names, first=None)
+    for move in found:
+        name = f"{move.answer:.2f}" + (" (now)" if move.current else "")
+        cells = (name, str(move.right), str(move.wrong), str(move.novel), f"{move.worst:.1%}")
+        table.add_row(*cells, style="bold" if move.current else None)
+    return table
+
+
+def _lower_threshold(found: Sequence[Move]) -> str:
+    best = best_move(found)
+    now = next((move for move in found if move.current), None)
+    if best is None or now is None:
+        return "No lower threshold answers more of this run rightly within 3 % wrong answers in every vignette."
+    return (
+        f"A threshold of {best.answer:.2f} would answer {best.right - now.right} more rightly and "
+        f"{best.wrong - now.wrong} more wrongly, and {best.novel - now.novel} more novel questions. A suite is no "
+        "ground to set it: let `klartext qa calibrate` choose, with more calibration questions."
+    )
+
+
+def advise_(run: options.RunFolder, json_: options.Json = False) -> None:
+    """Say what would improve the system of a run: pairs to merge or rephrase, missing variants, thresholds."""
+    with friendly_errors():
+        loaded = load_run(run)
+        if all(outcome.right is None for outcome in loaded.outcomes):
+            raise BadData(f"{run} holds no answered question with a right pair. Run a suite that has paraphrases.")
+        advice = advise(loaded.outcomes, verdicts_on(run, loaded.suite))
+        if json_:
+            print_json(advice.as_json())
+        else:
+            plain_console().print(advice_tables(advice))
+
+
+def advice_tables(advice: Advice) -> Group:
+    """Return advice on a run as tables for a terminal of 80 columns."""
+    return Group(*_advice(advice))
+
+
+def _advice(advice: Advice) -> Iterator[Table | Text]:
+    if advice.confused:
+        yield _confused(advice.confused)
+    if advice.strata:
+        yield _weak("\nPairs that need variants from a vignette", "in the\nothers", advice.strata)
+    if advice.weak:
+        yield _weak("\nPairs that are missed more than others", "other\npairs", advice.weak)
+    if not (advice.confused or advice.strata or advice.weak):
+        yield Text("No pair is confused or missed more than chance would have it.")
+    else:
+        yield Text(NOTE, style="dim")
+    if advice.threshold is not None:
+        yield _thresholds(advice.threshold)
+        yield Text(advice.threshold.said)
+
+
+def _confused(found: Sequence[ConfusedPairs]) -> Table:
+    table = plain_table("Pairs to merge or rephrase")
+    table.add_column("asked about /\ntaken for", overflow="fold", max_width=20)
+    for name in ("n", "by\nchance", "q"):
+        table.add_column(name, justify="right")
+    table.add_column("advice", overflow="fold")
+    for one in found[:ROWS]:
+        counts = one.confusion
+        pair = Text(f"{counts.first} /\n{counts.second}")
+        both = f"{counts.forth}+{counts.back}"
+        style = "bold" if counts.beyond_chance else None
+        table.add_row(pair, both, f"{counts.expected:.1f}", chance(counts.q_value), Text(one.action), style=style)
+    return table
+
+
+def _weak(title: str, beside: str, found: Sequence[Weakness]) -> Table:
+    table = plain_table(title)
+    table.add_column("pair", overflow="fold", max_width=22)
+    for name in ("missed", beside, "q"):
+        table.add_column(name, justify="right")
+    table.add_column("advice", overflow="fold")
+    for one in found[:ROWS]:
+        pair = Text("\n".join(filter(None, (one.pair_id, one.vignette))))
+        shares = (f"{one.missed}/{one.n}", f"{one.other_missed}/{one.other_n}")
+        table.add_row(pair, *shares, chance(one.q_value), Text(one.action), style="bold" if one.beyond_chance else None)
+    return table
+
+
+def _thresholds(advice: ThresholdAdvice) -> Table:
+    names = ("threshold", "answered\nright", "precision", "wrong,\nof all", "wrong, in the\nworst vignette")
+    by_vignette = "answered right by vignette"
+    table = _table("\nOther thresholds for direct answers, on this run", *names, by_vignette, first=None)
+    vignettes = list(advice.current.vignettes)
+    for move in advice.moves:
+        name, total = f"{move.answer:.2f}" + (" (now)" if move.current else ""), move.total
+        strata = " ".join(share(move.vignettes[vignette].accuracy, none="–") for vignette in vignettes)
+        shares = (share(total.accuracy, none="–"), share(total.precision, none="–"))
+        cells = (name, *shares, f"{total.wrong:.1%}", f"{move.worst:.1%}", strata)
+        table.add_row(*cells, style="bold" if move.current else None)
+    table.caption = "Vignettes: " + ", ".join(vignettes)
+    table.caption_justify = "left"
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """What is written."""
+
+    out: Annotated[Path | None, typer.Option(help="HTML page to write; default: RUN/report.html.", metavar="FILE")] = (
+        None
+    )
+    csv: Annotated[Path | None, typer.Option(help="Folder for CSV tables.", metavar="DIR")] = None
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, one test case per question.", metavar="FILE")] = (
+        None
+    )
+    fhir: Annotated[Path | None, typer.Option(help="Write a FHIR R4 MeasureReport.", metavar="FILE")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSources:
+    """What is known besides the run."""
+
+    costs: Annotated[
+        Path | None, typer.Option(help="What the questions cost; default: RUN/costs.json.", metavar="FILE")
+    ] = None
+    catalog: options.CatalogPath = "mammography"
+    data: options.Data = None
+
+
+def report_(
+    run: options.RunFolder, baseline: options.Baseline = None, *, files: ReportFiles, known: ReportSources
+) -> None:
+    """Write one HTML page about a run: charts, advice, and every question behind every number."""
+    from harness.reporting.report import Sources, Wanted, gather, write
+
+    with friendly_errors():
+        facts = gather(load_run(run), Sources(known.catalog, known.data, baseline, known.costs))
+        wanted = Wanted(files.out or run / "report.html", files.csv, files.junit, files.fhir)
+        for path in write(facts, wanted, now=datetime.now().astimezone()):
+            print(path)

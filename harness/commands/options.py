@@ -1,0 +1,130 @@
+"""Options of commands, grouped by their noun: a command takes a group as one argument.
+
+A group is a dataclass whose fields are annotated as Typer's options are. `grouped` puts each field into the command's
+signature, in the place of the group, so that help and parsing are as if the command had listed them itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_type_hints
+
+import typer
+
+from bot import Catalog, load_catalog, locate
+from harness.patients.prompts import Prompt, SuiteSize, build_prompts
+from harness.patients.vignettes import load_vignettes
+from harness.running.run import How
+from harness.systems.system import Opening, require_known
+
+CatalogPath = Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")]
+Language = Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")]
+Data = Annotated[Path | None, typer.Option("--data", help="Folder for index and database. Default: KLARTEXT_DATA.")]
+Encoder = Annotated[str, typer.Option("--encoder", help="Encoder of the assistant.", metavar="NAME")]
+Suite = Annotated[str, typer.Option("--suite", help="A shipped suite, or its folder.")]
+Suites = Annotated[Path, typer.Option("--suites", help="Folder that the suite's folder is made in.")]
+SuiteName = Annotated[str, typer.Option("--name", help="Name of the suite.")]
+Note = Annotated[str, typer.Option(help="What readers of results must know of this suite.")]
+Vignettes = Annotated[Path | None, typer.Option("--vignettes", help="Folder of vignettes of your own.")]
+Fidelity = Annotated[
+    Literal["keep", "reject"],
+    typer.Option("--fidelity", help="Questions unlike their vignette: keep, or ask for others."),
+]
+PromptsFile = Annotated[Path, typer.Option(help="Batch input file (JSONL) to write.")]
+ModelName = Annotated[str, typer.Option(help="Model named in the requests.")]
+Temperature = Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature; default: left open.")]
+MaxTokens = Annotated[int | None, typer.Option("--max-tokens", min=1, help="Longest answer, in tokens.")]
+Parallel = Annotated[int, typer.Option(min=1, max=256, help="Requests under way at once.")]
+Budget = Annotated[float | None, typer.Option(min=0, help="Most to spend, in the price table's currency.")]
+Replay = Annotated[bool, typer.Option("--replay/--record", help="Answer from the store only.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
+Baseline = Annotated[Path | None, typer.Option(help="Folder of an earlier run.", metavar="DIR")]
+By = Annotated[Literal["person", "model"], typer.Option(help="Whose labels to use.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+SUITES = Path("vignettes/suites")
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose groups of options are spread out; it hands the command the groups."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, tuple[Callable[..., object], list[str]]] = {}
+    spread: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        hint = hints[parameter.name]
+        if not is_dataclass(hint):
+            spread.append(parameter.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        own, members = get_type_hints(hint, include_extras=True), fields(hint)
+        groups[parameter.name] = hint, [member.name for member in members]  # type: ignore[assignment]
+        for member in members:
+            default = inspect.Parameter.empty if member.default is MISSING else member.default
+            kind = inspect.Parameter.KEYWORD_ONLY
+            spread.append(inspect.Parameter(member.name, kind, default=default, annotation=own[member.name]))
+
+    @wraps(command)
+    def spread_out(**given: Any) -> None:
+        for name, (group, members) in groups.items():
+            given[name] = group(**{member: given.pop(member) for member in members})
+        command(**given)
+
+    spread_out.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
+    return spread_out
+
+
+@dataclass(frozen=True, slots=True)
+class SuitePlan:
+    """What a suite shall ask, and in whose voice."""
+
+    catalog: CatalogPath = "mammography"
+    lang: Language = "de"
+    variations: Annotated[int, typer.Option(min=0, max=100, help="Paraphrases per pair and vignette.")] = 10
+    novel: Annotated[int, typer.Option(min=0, max=1000, help="Novel questions per vignette.")] = 20
+    vignette: Annotated[
+        list[str] | None, typer.Option("--vignette", help="Who asks, repeatable; `all`. Default: the paper's three.")
+    ] = None
+    vignettes: Vignettes = None
+
+    def prompts(self) -> list[Prompt]:
+        """Return every prompt of the suite."""
+        loaded = load_vignettes(self.lang, self.vignettes, names=self.vignette or ())
+        return build_prompts(self.content(), loaded, SuiteSize(self.variations, self.novel))
+
+    def content(self) -> Catalog:
+        """Return the catalog in the language of the suite."""
+        return load_catalog(locate(self.catalog), self.lang)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemOptions:
+    """Which system is asked, and how."""
+
+    system: Annotated[str, typer.Option(help="System under test: klartext, or a YAML file.")] = "klartext"
+    method: Annotated[Literal["hybrid", "cosine"], typer.Option(help="How the assistant matches.")] = "hybrid"
+    catalog: CatalogPath = "mammography"
+    encoder: Encoder = "embedded"
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", min=1, max=256, help="Processes; for systems outside, questions under way. Default: as pays."
+        ),
+    ] = None
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", help="Ask on a Dask scheduler's workers.", metavar="tcp://HOST:PORT")
+    ] = None
+    format_: Annotated[
+        Literal["jsonl", "parquet"] | None,
+        typer.Option("--format", help="How outcomes are stored. Default: Parquet on Dask, else JSON lines."),
+    ] = None
+
+    def opening(self, data: Path | None) -> Opening:
+        """Return which assistant is opened; raise BadData when the system is unknown."""
+        require_known(self.system)
+        return Opening(self.catalog, self.encoder, self.method, data)
+
+    @property
+    def how(self) -> How:
+        return How(self.jobs, self.scheduler, self.format_)

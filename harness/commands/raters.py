@@ -1,0 +1,295 @@
+"""`klartext harness queue`, `label`, `adjudicate`, `labels`, `ambiguous`, `agreement`, `rescore`: raters.
+
+What is slow to import is imported by the command that needs it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+
+from bot import BadData, friendly_errors
+from harness.commands import options
+from harness.console import plain_console, plain_table, print_json
+from harness.files import as_document, writing
+from harness.labelling.labels import VERDICTS, Verdicts, label_files, load_labels
+from harness.running.results import load_run
+from harness.running.run import load_outcomes
+from harness.scoring.score import SEED
+
+if TYPE_CHECKING:
+    from harness.judging.agreement import Agreement, RaterGroup
+    from harness.judging.coefficients import Estimate
+    from harness.judging.rescore import Rescored
+    from harness.labelling.ambiguous import Judged
+
+RaterOption = Annotated[str, typer.Option("--rater", help="Your name or pseudonym.")]
+LabelsFileOption = Annotated[Path, typer.Option(help="File to write: .csv, or .jsonl.", metavar="FILE")]
+MOST = 20  # changed answers that are listed
+WHY = {
+    "close": "the second candidate is nearly as likely",
+    "fidelity": "the right pair, but the question does not fit its vignette",
+    "judges": "raters differ on it",
+}
+COLUMNS = {"agreement": "agree", "kappa": "kappa", "alpha": "alpha", "ac1": "AC1"}
+NOTE = """\
+In brackets: 95 % intervals, items resampled (agreement of two: Wilson). kappa:
+Cohen. alpha: Krippendorff, labels in their order. AC1: Gwet; it holds where
+nearly all labels are the same and kappa falls. -: cannot be told, see below."""
+
+
+def queue(
+    run: options.RunFolder,
+    rater: Annotated[list[str], typer.Option(help="A rater's name; give it once for each.", metavar="NAME")],
+    each: Annotated[int, typer.Option(min=1, help="Labels wanted for each item.")] = 2,
+    items: Annotated[
+        Literal["novel", "ambiguous", "all"], typer.Option(help="Answers to novel questions, ambiguous ones, or both.")
+    ] = "all",
+) -> None:
+    """Assign what needs people to raters: a queue of their own each, in an order of their own."""
+    from harness.labelling.queues import assign, items_to_label, write_queues
+    from harness.labelling.session import checked_name
+
+    with friendly_errors():
+        names = [checked_name(name) for name in dict.fromkeys(rater)]
+        found = items_to_label(run, load_outcomes(run), items)
+        if not found:
+            raise BadData(
+                f"{run} holds nothing to label. Run `klartext harness ambiguous {run}`, or use another suite."
+            )
+        queues = assign(found, names, each=each)
+        for name, file in zip(queues, write_queues(run, queues), strict=True):
+            print(f"{name}: {len(queues[name])} items in {file}")
+
+
+def label(run: options.RunFolder, rater: RaterOption, catalog: options.CatalogPath = "mammography") -> None:
+    """Label what was shown, one key each: 1 incorrect, 2 partially correct, 3 correct; blind to all other labels."""
+    from harness.labelling.session import label_in_terminal
+
+    with friendly_errors():
+        label_in_terminal(run, rater=rater, catalog=catalog)
+
+
+def adjudicate(run: options.RunFolder, rater: RaterOption, catalog: options.CatalogPath = "mammography") -> None:
+    """Decide, as a third person, where raters differ; both labels are shown with their reasons."""
+    from harness.labelling.session import adjudicate_in_terminal
+
+    with friendly_errors():
+        adjudicate_in_terminal(run, rater=rater, catalog=catalog, suite=load_run(run).suite)
+
+
+def export_labels(run: options.RunFolder, out: LabelsFileOption) -> None:
+    """Write all labels of a run, one a line: item_id, rater_id, label, reason, comment, time."""
+    from harness.labelling.exchange import write_labels
+
+    with friendly_errors():
+        labels = load_labels(label_files(run, load_run(run).suite))
+        write_labels(labels, out)
+        print(f"{len(labels)} labels in {out}")
+
+
+def import_labels(run: options.RunFolder, file: Annotated[Path, typer.Argument(help="A .csv or .jsonl file.")]) -> None:
+    """Add labels that raters gave in another tool; all of them, or none when a line is wrong."""
+    from harness.labelling.exchange import add_labels, read_labels
+
+    with friendly_errors():
+        known = {outcome.id for outcome in load_outcomes(run)}
+        added, present = add_labels(run, read_labels(file, known=known))
+        print(f"{added} labels added, {present} were there already")
+
+
+def export_items(
+    run: options.RunFolder,
+    out: LabelsFileOption,
+    rater: Annotated[str, typer.Option(help="Whose queue, in their order. Default: all items.", metavar="NAME")] = "",
+    catalog: options.CatalogPath = "mammography",
+) -> None:
+    """Write what is to be labelled, for another tool: item_id, question, answer. It holds no labels."""
+    from harness.labelling.exchange import write_items
+    from harness.labelling.queues import items_to_label, queue_of
+    from harness.labelling.session import shown_answers
+
+    with friendly_errors():
+        outcomes = load_outcomes(run)
+        found = queue_of(run, outcomes, rater) if rater else items_to_label(run, outcomes)
+        write_items(found, shown_answers(found, outcomes, catalog), out)
+        print(f"{len(found)} items in {out}")
+
+
+def ambiguous(
+    run: options.RunFolder,
+    fidelity: Annotated[
+        Path | None, typer.Option(help="Ids of questions that do not fit their vignette (JSON).", metavar="FILE")
+    ] = None,
+    level: Annotated[
+        float, typer.Option(min=0, max=1, help="First candidates less likely right than this are ambiguous.")
+    ] = 0.8,
+    json_: options.Json = False,
+) -> None:
+    """Judge answers as right, wrong or ambiguous; the ambiguous ones go to the raters' queue."""
+    from harness.labelling.ambiguous import find_ambiguous
+
+    with friendly_errors():
+        loaded = load_run(run)
+        outcomes = list(loaded.outcomes)
+        judged, counts = find_ambiguous(run, outcomes, suite=loaded.suite, unfaithful=fidelity, level=level)
+        if json_:
+            print_json(counts)
+        else:
+            _print_ambiguous(judged, counts)
+
+
+def _print_ambiguous(judged: list[Judged], counts: dict[str, Any]) -> None:
+    """Print counts, reasons and the calibration of the confidences."""
+    from harness.labelling.ambiguous import bins_of
+
+    console = plain_console()
+    console.print(
+        f"{counts['n']} paraphrases: {counts['right']} right, {counts['wrong']} wrong, {counts['ambiguous']} ambiguous "
+        f"({counts['ambiguous_right']} of these by id right). {counts['novel_ambiguous']} ambiguous novel questions.",
+        soft_wrap=True,
+    )
+    for name, count in counts["because"].items():
+        console.print(f"  {name}: {count} ({WHY[name]})")
+    bins = bins_of(judged)
+    if not bins:
+        console.print("Too few scored paraphrases to tell when two candidates are close: that reason is not used.")
+        return
+    table = plain_table()
+    for heading in ("confidence", "n", "foretold", "right"):
+        table.add_column(heading, justify="right")
+    for item in bins:
+        table.add_row(f"{item.low:.2f}-{item.high:.2f}", str(item.n), f"{item.foretold:.3f}", f"{item.right:.3f}")
+    console.print(table)
+    console.print("foretold: from the two scores, learnt on other pairs of this run. right: what came.", style="dim")
+
+
+def agreement_(
+    run: options.RunFolder,
+    items: Annotated[
+        Literal["shown", "labelled"], typer.Option(help="Answers of this run, or whatever any rater labelled.")
+    ] = "shown",
+    json_: options.Json = False,
+) -> None:
+    """Compare every two raters, people and models: agreement, kappa, alpha, AC1, with intervals."""
+    import numpy as np
+
+    from harness.judging.agreement import agreement_of
+    from harness.labelling.labels import ANY_OTHER
+
+    with friendly_errors():
+        loaded = load_run(run)
+        labels = load_labels(label_files(run, loaded.suite))
+        shown = [(o.id, o.answered_with) for o in loaded.outcomes if o.answered_with is not None]
+        labelled = list(dict.fromkeys(label.item for label in labels if label.pair_id != ANY_OTHER))
+        chosen = shown if items == "shown" else labelled
+        agreement = agreement_of(Verdicts(labels), chosen, rng=np.random.default_rng(SEED))
+        if not agreement.pairs:
+            raise BadData(f"No two raters labelled an item of {run}. Run `klartext harness label {run} --rater NAME`.")
+        if json_:
+            print_json(agreement.as_json())
+        else:
+            print_agreement(agreement, plain_console())
+
+
+def print_agreement(agreement: Agreement, console: Console) -> None:
+    """Print who labelled, how far every two agree, and where they differ."""
+    labelled = ", ".join(f"{rater} {n}" for rater, n in agreement.labelled.items())
+    console.print(f"{agreement.items} items. Labelled: {labelled}.\n")
+    groups = (*agreement.groups, *agreement.pairs)
+    table = plain_table("Agreement")
+    table.add_column("raters", overflow="fold")
+    table.add_column("n", justify="right")
+    for heading in COLUMNS.values():
+        table.add_column(heading, justify="right", no_wrap=True)
+    for group in groups:
+        names = group.name if len(group.raters) > 2 else "\n".join(group.raters)
+        cells = [_coefficient(group.figures.get(name)) for name in COLUMNS]
+        table.add_row(names, str(group.n), *cells, end_section=True)
+    console.print(table)
+    console.print(NOTE, style="dim")
+    for group in groups:
+        notes: dict[str, list[str]] = {}
+        for name, figure in group.figures.items():
+            if figure.note and name in COLUMNS:
+                notes.setdefault(figure.note, []).append(COLUMNS[name])
+        for note, names_of_note in notes.items():
+            console.print(f"{group.name}, {', '.join(names_of_note)}: {note}.", style="dim")
+    for group in agreement.pairs:
+        console.print()
+        _print_confusion(group, console)
+
+
+def _coefficient(figure: Estimate | None) -> str:
+    def short(value: float) -> str:
+        return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 0.995 else f"{value:.2f}"
+
+    if figure is None:
+        return ""
+    if figure.value is None:
+        return "-"
+    interval = figure.interval
+    return f"{short(figure.value)}\n{f'[{short(interval.low)}, {short(interval.high)}]' if interval else '-'}"
+
+
+def _print_confusion(group: RaterGroup, console: Console) -> None:
+    table = plain_table()
+    table.add_column(f"{group.raters[0]} down, {group.raters[1]} across")
+    for verdict in VERDICTS:
+        table.add_column(verdict, justify="right")
+    if group.confusion is not None:
+        for verdict, row in zip(VERDICTS, group.confusion, strict=True):
+            table.add_row(verdict, *(str(count) for count in row))
+    console.print(table)
+
+
+def rescore_(run: options.RunFolder, by: options.By = "person", json_: options.Json = False) -> None:
+    """Score a finished run again by its raters' labels, with who said it; also written to RUN/rescored.json."""
+    from harness.judging.rescore import rescore
+
+    with friendly_errors():
+        loaded = load_run(run)
+        rescored = rescore(loaded.outcomes, label_files(run, loaded.suite), kind=by)
+        if not rescored.labels:
+            other = "model" if by == "person" else "person"
+            raise BadData(f"{run} has no labels by a {by}. Label it, or see `--by {other}`.")
+        record = {"suite": loaded.suite, "suite_hash": loaded.suite_hash, **rescored.as_json()}
+        with writing(run / "rescored.json", "Make the run's folder writable."):
+            (run / "rescored.json").write_text(as_document(record), encoding="utf-8")
+        if json_:
+            print_json(record)
+        else:
+            _print_rescored(rescored)
+
+
+def _print_rescored(rescored: Rescored) -> None:
+    """Print both scores, what changed, and whose labels were used."""
+    console = plain_console()
+    whose = "people" if rescored.kind == "person" else "models"
+    if rescored.raw and rescored.after:
+        table = plain_table()
+        for heading in ("paraphrases", "n", "errors", "accuracy", "95 % Wilson", "precision"):
+            table.add_column(heading, justify="left" if heading == "paraphrases" else "right")
+        for name, score in (("by id", rescored.raw), (f"after labels by {whose}", rescored.after)):
+            precision = "" if score.precision is None else f"{score.precision:.3f}"
+            between = f"{score.wilson.low:.3f}-{score.wilson.high:.3f}"
+            table.add_row(name, str(score.n), str(score.errors), f"{score.accuracy:.3f}", between, precision)
+        console.print(table)
+        console.print(f"{rescored.looked_at} answered paraphrases have a verdict by {whose}.")
+    novel = rescored.novel
+    console.print(
+        f"Novel questions: {novel.n}; incorrect {novel.incorrect}, partially correct {novel.partial}, "
+        f"correct {novel.correct}, unanswered {novel.unanswered}, to label {novel.open}."
+    )
+    if rescored.disputed:
+        console.print(f"Raters differ on {rescored.disputed}: they stay. Decide with `klartext harness adjudicate`.")
+    for change in rescored.changes[:MOST]:
+        turned = "right now" if change.after else "wrong now"
+        console.print(f"{turned}: {change.question_id}, {change.pair_id} is {change.label} ({', '.join(change.by)})")
+    if len(rescored.changes) > MOST:
+        console.print(f"and {len(rescored.changes) - MOST} more, in rescored.json")
+    for item in rescored.labels:
+        console.print(f"{item.file}: {item.labels} labels of {', '.join(item.raters)}, sha256 {item.sha256[:12]}…")

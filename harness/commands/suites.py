@@ -1,0 +1,203 @@
+"""`klartext harness import`, `check`, `vignettes`, `fidelity`: suites, patients, and whether they fit each other."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.table import Table
+
+from bot import BadData, data_folder, friendly_errors, load_catalog, locate, read_question_set
+from harness.commands import options
+from harness.console import figures_table, plain_console, plain_table, print_json
+from harness.patients.fidelity import MEASURES, WHOLE, FidelityJudge, Judgement, RangeMiss, VignetteDrift
+from harness.patients.suites import Question, QuestionSource, Recording, contamination, load_suite, save_suite
+from harness.patients.vignettes import ALL, Range, Targets, Vignette, load_file, load_folder, load_vignettes
+
+STRATUM = "imported"  # unless somebody says whose voice the questions are in: a question set does not
+URGENT = "urgent"  # instead of a pair: the message must reach a human
+NOTE = """\
+mean: what the range is about for readability and shares. outside: questions
+outside the range, beyond what chance explains in so short a text (one-sided 5 %).
+A measure drifts when its mean leaves the range, or clearly more than a tenth of
+the questions do. unknown words: in no word list; dialect counts, grammar does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class OriginOptions:
+    """For which catalog the questions were written, and by whom."""
+
+    lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")]
+    catalog: Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")]
+    by: Annotated[Literal["person", "model"], typer.Option("--by", help="Who wrote the questions.")]
+    vignette: Annotated[str, typer.Option("--vignette", help="In whose voice.", metavar="NAME")] = STRATUM
+
+    def question(self, text: str, pair_id: str | None) -> Question:
+        """Return a test question; `pair_id` may be `URGENT`, or None when it is out of scope."""
+        return Question(
+            id=hashlib.sha256(f"{pair_id}\0{text}".encode()).hexdigest()[:16],
+            text=text,
+            lang=self.lang,
+            vignette=self.vignette,
+            pair_id=None if pair_id == URGENT else pair_id,
+            kind="urgent" if pair_id == URGENT else "paraphrase" if pair_id else "novel",
+            source=QuestionSource(kind=self.by),
+        )
+
+
+def import_suite(
+    file: Annotated[
+        Path, typer.Argument(help="CSV, TSV, JSON or Rasa NLU YAML; no pair_id: out of scope; `urgent`: for a human.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the suite to write.")],
+    origin: OriginOptions,
+) -> None:
+    """Make a suite of test questions from a question set, for `klartext harness run`."""
+    with friendly_errors():
+        if not re.fullmatch(r"[a-z0-9-]+", origin.vignette):
+            raise BadData(f"{origin.vignette!r} is no name of a vignette. Use small letters, digits, hyphens.")
+        imported = read_question_set(file)
+        loaded = load_catalog(locate(origin.catalog), origin.lang)
+        known = {pair.id for pair in loaded.pairs} | {URGENT}
+        strange = sorted({pair.id for pair in imported.pairs} - known)
+        if strange:
+            raise BadData(
+                f"{file} asks for pairs that {loaded.ref} does not have ({', '.join(strange[:5])}). "
+                "Give the catalog it was written for with `--catalog`."
+            )
+        asked = [(text, pair.id) for pair in imported.pairs for text in pair.texts]
+        texts = [*asked, *((text, None) for text in imported.background)]
+        recording = Recording(tuple(origin.question(*one) for one in texts), (), {})
+        note = f"Imported from {file.name}; written by a {origin.by}."
+        meta = save_suite(out, catalog=loaded, note=note, recording=recording, today=date.today())
+    urgent = f", {meta.counts[URGENT]} urgent" if URGENT in meta.counts else ""
+    typer.echo(f"{out}: {meta.counts['paraphrase']} questions, {meta.counts['novel']} out of scope{urgent}")
+
+
+def check(suite: options.Suite, catalog: options.CatalogPath = "mammography") -> None:
+    """Check that no question of a suite is also a training text, or nearly; exit 1 if any is."""
+    with friendly_errors():
+        loaded = load_suite(suite)
+        found = contamination(loaded, load_catalog(locate(catalog), loaded.meta.language))
+        for item in found:
+            print(f"{item.question.id}: {item.question.text!r} ~ {item.text!r} ({item.pair_id}, {item.similarity:.2f})")
+        print(f"{len(loaded.questions)} questions, {len(found)} near copies of training texts")
+    raise typer.Exit(1 if found else 0)
+
+
+def vignettes(
+    lang: options.Language = "de",
+    check: Annotated[
+        Path | None, typer.Option("--check", help="Only check a vignette file or a folder of them.", metavar="PATH")
+    ] = None,
+) -> None:
+    """List the patients that can be impersonated, or check one's own."""
+    with friendly_errors():
+        if check is not None:
+            files = load_folder(check) if check.is_dir() else [load_file(check)]
+            if not files:
+                raise BadData(f"{check} holds no vignette (*.yaml). Give a vignette file, or a folder of them.")
+            languages = sorted({language for file in files for language in file.languages})
+            print(f"{check}: {len(files)} valid, in {', '.join(languages)}")
+            return
+        found = load_vignettes(lang, names=[ALL])
+        plain_console().print(_patients(found))
+        print(
+            f"{len(found)} vignettes in {data_folder('vignettes')}; * asked by default, the others with `--vignette`."
+        )
+
+
+def _patients(found: tuple[Vignette, ...]) -> Table:
+    """Return a table that fits 80 columns and never cuts an id, since people type it."""
+
+    def between(limits: Range, scale: float = 1) -> str:
+        return f"{limits[0] * scale:.0f} to {limits[1] * scale:.0f}"
+
+    table = plain_table("Patients to impersonate", padding=0)
+    table.add_column("vignette", no_wrap=True)
+    for name in ("health,\nlanguage", "age", "types by", "words", "reading\nease", "jargon\n%"):
+        table.add_column(name)
+    for one in found:
+        table.add_row(
+            f"{'*' if one.by_default else ' '} {one.id}",
+            f"{one.literacy.health}, {one.literacy.language}",
+            between(one.age) if one.age else "",
+            one.typing.input if one.typing else "",
+            between(one.targets.words),
+            between(one.targets.reading_ease),
+            between(one.targets.jargon_share, 100),
+        )
+    return table
+
+
+def fidelity(
+    suite: options.Suite,
+    vignettes: options.Vignettes = None,
+    most: Annotated[int, typer.Option("--list", min=0, help="Show so many questions unlike their patient.")] = 5,
+    json_: options.Json = False,
+) -> None:
+    """Measure every question against its vignette's ranges, and show where a vignette drifts."""
+    with friendly_errors():
+        loaded = load_suite(suite)
+        judge = FidelityJudge.open(loaded.meta.language, vignettes)
+        judged = judge.judge_all(loaded.questions)
+        drifts = judge.drift(judged)
+        if json_:
+            print_json(
+                {
+                    "suite": loaded.meta.name,
+                    "suite_hash": loaded.meta.sha256,
+                    "questions": len(judged),
+                    "vignettes": {drift.vignette: drift.as_json() for drift in drifts},
+                    "outside": {one.id: [reason(miss) for miss in one.misses] for one in judged if one.misses},
+                }
+            )
+            return
+        console = plain_console(soft_wrap=True)
+        for drift in drifts:
+            console.print(_drift_table(judge.vignettes[drift.vignette].title, drift))
+            console.print()
+        console.print(NOTE, style="dim")
+        for line in _outside(judged, {question.id: question.text for question in loaded.questions}, most):
+            console.print(line)
+
+
+def _drift_table(title: str, drift: VignetteDrift) -> Table:
+    """Return the table of one vignette; measures without a range of their own are left out while they fit."""
+    caption = f"{title}: {drift.n} questions, {drift.outside} unlike this patient"
+    table = figures_table(caption, "measure", "target", "median", "5 to 95 %", "mean", "outside")
+    table.add_column("verdict", no_wrap=True)
+    for one in drift.measures:
+        limited = one.target != Targets.model_fields[one.measure].default or one.measure == "foreign_share"
+        if one.verdict == "fits" and not limited:
+            continue
+        show = [_number(one.measure, value) for value in (*one.target, one.median, one.low, one.high)]
+        mean, outside = _number(one.measure, one.mean, digits=1), f"{100 * one.outside:.1f} %"
+        ranges = (f"{show[0]} to {show[1]}", show[2], f"{show[3]} to {show[4]}")
+        table.add_row(MEASURES[one.measure], *ranges, mean, outside, one.verdict)
+    return table
+
+
+def _number(measure: str, value: float, digits: int = 0) -> str:
+    return f"{value if measure in WHOLE else 100 * value:.{digits}f}"
+
+
+def _outside(judged: Sequence[Judgement], texts: dict[str, str], most: int) -> Iterator[str]:
+    """Yield up to `most` questions that look unlike their patient, with the reason."""
+    unlike = [one for one in judged if one.misses]
+    for one in unlike[:most]:
+        yield f"{one.id}: {'; '.join(map(reason, one.misses))}: {texts[one.id]}"
+    if most and len(unlike) > most:
+        yield f"… and {len(unlike) - most} more"
+
+
+def reason(miss: RangeMiss) -> str:
+    """Say in a few words why a question is unlike its patient."""
+    low, high = (_number(miss.measure, value) for value in miss.target)
+    return f"{MEASURES[miss.measure]} {miss.side} ({_number(miss.measure, miss.value)}, not {low} to {high})"

@@ -1,0 +1,56 @@
+"""What is printed everywhere alike: plain consoles, tables without a frame, JSON, progress bars."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+
+def plain_console(*, soft_wrap: bool = False) -> Console:
+    """Return a console that prints as it is told: names and questions are data, and brackets in them are brackets."""
+    return Console(highlight=False, markup=False, soft_wrap=soft_wrap)
+
+
+def plain_table(title: str | None = None, *, padding: int | tuple[int, ...] = (0, 1, 0, 0)) -> Table:
+    """Return a table without a frame, so that it fits 80 columns."""
+    return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=padding, show_edge=False)  # type: ignore[arg-type]
+
+
+def figures_table(title: str | None, first: str, *numbers: str, padding: int | tuple[int, ...] = (0, 1, 0, 0)) -> Table:
+    """Return a table whose first column names the row, and whose other columns hold numbers; none of them wraps."""
+    table = plain_table(title, padding=padding)
+    table.add_column(first, no_wrap=True)
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def print_json(record: Any) -> None:
+    """Print a record as people read JSON."""
+    print(json.dumps(record, indent=2, ensure_ascii=False))
+
+
+@contextmanager
+def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[..., None]]:
+    """Show a progress bar on standard error; yield what moves it on, by one or by so many, and may name the total."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda done=1, total=total: bar.update(task, advance=done, total=total)
+
+
+def share(value: float | None, *, digits: int = 3, none: str = "") -> str:
+    """Return a share without its leading zero; `none` when there is none."""
+    return none if value is None else f"{value:.{digits}f}".removeprefix("0")
+
+
+def chance(value: float) -> str:
+    """Return a p- or q-value as people read it."""
+    return "<.001" if value < 0.001 else share(value)

@@ -1,1 +1,0 @@
-"""Systems under test outside this process: HTTP endpoints, Rasa, and commands."""

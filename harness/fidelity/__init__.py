@@ -1,1 +1,0 @@
-"""Whether generated questions look like the patients who are said to ask them."""

@@ -1,0 +1,176 @@
+"""Answer prompts with a model, as lines of an OpenAI Batch output file, under a budget and from a store."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bot import BadData, Settings, Unreachable
+from harness.console import progress_bar
+from harness.files import cut_unfinished, writing
+from harness.llm.batch_files import read_answers
+from harness.llm.contract import Completion, Model, ModelCall, Request, StoreMode, Terms, key_of, usage_of
+from harness.llm.opening import open_model
+from harness.llm.prices import PriceTable, add_up, in_words, load_prices, write_costs
+from harness.patients.prompts import Prompt
+
+STORE = "answers.db"
+
+
+def requests_for(prompts: Sequence[Prompt], *, structured: bool = False) -> list[Request]:
+    """Return a request for each prompt; prompts with the same words are samples of one another."""
+    seen: Counter[str] = Counter()
+    requests = []
+    for prompt in prompts:
+        labels = {"vignette": prompt.vignette, "kind": prompt.kind, "pair": prompt.pair_id or ""}
+        schema = _list_of(prompt.count) if structured else None
+        requests.append(Request(prompt.id, prompt.messages, labels, schema, seen[prompt.hash]))
+        seen[prompt.hash] += 1
+    return requests
+
+
+def still_open(requests: Sequence[Request], call: ModelCall, out: Path) -> list[Request]:
+    """Return the requests that `out` has no good answer to; a line that a kill left unfinished is cut off.
+
+    Raises:
+        BadData: Its answers are to other requests, or it cannot be written.
+    """
+    keys = {request.id: key_of(request, call) for request in requests}
+    with writing(out, "Choose another folder with `--suites`."), out.open("ab+") as file:
+        cut_unfinished(file)
+    answers = {id_: answer for id_, answer in read_answers([out]).items() if not answer.problem}
+    other = [id_ for id_, answer in answers.items() if answer.key and id_ in keys and answer.key != keys[id_]]
+    if other:
+        raise BadData(
+            f"{out} holds {len(other)} answers to other requests, for example {other[0]}: model, temperature, seed or "
+            "prompts have changed since. Give the same as then, or another `--name`, or remove the file."
+        )
+    return [request for request in requests if request.id not in answers]
+
+
+def answer_into(
+    out: Path, model: Model, requests: Sequence[Request], *, each: Callable[[Completion], None] = lambda _: None
+) -> None:
+    """Answer requests, appending Batch output lines to `out` as they come; `each` is told every one that is written.
+
+    Raises:
+        UserFixable: The model stopped (see `Model.complete`), or left requests without an answer; the rest is kept.
+    """
+    failed: list[Completion] = []
+    # Half a surrogate pair, as in an answer that was cut off, becomes a JSON escape.
+    with out.open("a", encoding="utf-8", errors="backslashreplace") as file:
+        for completion in model.complete(requests):
+            file.write(json.dumps(_line(completion), ensure_ascii=False) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+            failed += [completion] if completion.problem else []
+            each(completion)
+    if failed:
+        reasons = Counter(completion.problem for completion in failed)
+        said = ", ".join(f"{reason}: {number}" for reason, number in reasons.most_common(5))
+        raise Unreachable(
+            f"{len(failed)} prompts have no answer ({said}), for example {failed[0].id}; {out} keeps the others. Run "
+            "this again to ask for the missing ones, or make the suite without them by `klartext harness prompts "
+            "import`."
+        )
+
+
+def kept_completions(
+    requests: Sequence[Request], out: Path, call: ModelCall, prices: PriceTable, *, asked_now: Iterable[str]
+) -> list[Completion]:
+    """Return what `out` says of the requests, for their costs: also what was answered before this run."""
+    answers, fresh, price = read_answers([out]), set(asked_now), prices.of(call.model)
+    completions = []
+    for request in requests:
+        answer = answers.get(request.id)
+        if answer is None or answer.problem:
+            continue
+        response = {"usage": answer.usage, "choices": [{"message": {"content": answer.content}}]}
+        usage = usage_of(response, request.messages)
+        cost = price.of(usage) if price else None
+        replayed = request.id not in fresh
+        completions.append(Completion(request.id, answer.content, usage=usage, cost=cost, replayed=replayed))
+    return completions
+
+
+def _line(completion: Completion) -> dict[str, Any]:
+    """Return one Batch output line; `key` is ours, readers of Batch files ignore it."""
+    line = {"id": completion.key[:16], "custom_id": completion.id, "key": completion.key}
+    if completion.problem:
+        return {**line, "response": None, "error": {"code": "no_answer", "message": completion.problem}}
+    body = completion.response
+    response = {"status_code": 200, "request_id": body.get("id"), "body": body}
+    return {**line, "response": response, "error": None}
+
+
+def _list_of(count: int) -> dict[str, Any]:
+    """Return the JSON schema of an answer with at most `count` questions (more cannot be asked of every endpoint)."""
+    questions = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": count}
+    return {
+        "type": "object",
+        "properties": {"questions": questions},
+        "required": ["questions"],
+        "additionalProperties": False,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What the options say of store and money.
+
+    Attributes:
+        replay: Only from the store.
+        keep: Whether there is a store.
+        store: Its file; default: in the data folder.
+        prices: Price table; default: the shipped one.
+        budget: Most to spend.
+    """
+
+    replay: bool = False
+    keep: bool = True
+    store: Path | None = None
+    prices: Path | None = None
+    budget: float | None = None
+
+    def terms(self, settings: Settings, *, job: str) -> Terms:
+        """Return the terms; raise BadData when the options contradict one another."""
+        if self.replay and not self.keep:
+            raise BadData("A replay needs the store. Leave out `--no-store`.")
+        mode: StoreMode = "replay" if self.replay else "record" if self.keep else "off"
+        return Terms(mode, self.store or settings.data / STORE, self.prices, self.budget, job)
+
+
+def answer_with_model(
+    prompts: Sequence[Prompt], call: ModelCall, keeping: Keeping, out: Path, *, structured: bool
+) -> None:
+    """Answer prompts into `out`; say what it cost, and write the costs beside it, however it ends."""
+    settings = Settings.from_environment()
+    terms = keeping.terms(settings, job=f"generate {out.absolute()}")
+    requests = requests_for(prompts, structured=structured)
+    asked_now: list[str] = []
+    with open_model(settings, call, terms) as model:
+        todo = still_open(requests, call, out)
+        try:
+            with progress_bar("prompts", len(prompts)) as advance:
+                advance(len(requests) - len(todo))
+
+                def note(completion: Completion) -> None:
+                    advance()
+                    if not completion.replayed:
+                        asked_now.append(completion.id)
+
+                answer_into(out, model, todo, each=note)
+        finally:
+            prices = load_prices(terms.prices)
+            completions = kept_completions(requests, out, call, prices, asked_now=asked_now)
+            costs = add_up(prices.currency, requests, completions)
+            write_costs(costs, out.with_name(out.name.removesuffix(".answers.jsonl") + ".costs.json"))
+            print(in_words(costs))
+            for line in model.notes:
+                print(line, file=sys.stderr)

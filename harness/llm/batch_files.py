@@ -1,0 +1,199 @@
+"""Files in OpenAI's Batch format: requests written, checked and split; answers read, also those of other tools."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from bot import BadData
+from harness.files import as_lines, writing
+
+MAX_REQUESTS = 50_000  # per batch
+MAX_BYTES = 200_000_000  # per input file
+ENDPOINT: Final = "/v1/chat/completions"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """One line of a Batch output file."""
+
+    custom_id: str
+    content: str
+    model: str
+    problem: str  # empty when the model answered
+    cut: bool = False  # at the token limit, in the middle of something
+    key: str = field(default="", compare=False)  # content address of the request, in lines that we wrote
+    usage: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+def read_answers(files: Sequence[Path]) -> dict[str, ModelAnswer]:
+    """Read OpenAI Batch output files; the first good answer to a prompt counts.
+
+    Raises:
+        BadData: A file cannot be read, or a line is not of that format.
+    """
+    answers: dict[str, ModelAnswer] = {}
+    for file in files:
+        for answer in answers_in(file):
+            if answer.custom_id not in answers or answers[answer.custom_id].problem:
+                answers[answer.custom_id] = answer
+    return answers
+
+
+def answers_in(file: Path) -> Iterator[ModelAnswer]:
+    """Yield every answer of a Batch output file, one line at a time; raise BadData as `read_answers` does."""
+    try:
+        with file.open(encoding="utf-8", newline="\n") as lines:  # JSON may hold other separators of lines
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _answer(line, file, number)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadData(f"{file} cannot be read as UTF-8 text. Give Batch output files (JSONL).") from error
+
+
+def _answer(line: str, file: Path, number: int) -> ModelAnswer:
+    try:
+        record: dict[str, Any] = json.loads(line)
+        custom_id = str(record["custom_id"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadData(f"{file}:{number} is no line of a Batch output file. Give the answers to the prompts.") from error
+    response = _mapping(record.get("response"))
+    body = _mapping(response.get("body"))
+    status = response.get("status_code", 0)
+    if record.get("error") or status != 200:
+        return ModelAnswer(custom_id, "", str(body.get("model") or ""), f"error (status {status})")
+    model = str(body.get("model") or "")
+    try:
+        choice = body["choices"][0]
+        message = choice["message"]
+        content = message["content"] or message.get("refusal") or ""
+    except (KeyError, IndexError, TypeError):
+        return ModelAnswer(custom_id, "", model, "no message")
+    cut = choice.get("finish_reason") == "length"
+    key, usage = str(record.get("key") or ""), _mapping(body.get("usage"))
+    return ModelAnswer(custom_id, str(content), model, "", cut, key, usage)
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+class Exported(Protocol):
+    """A prompt that can be answered elsewhere."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def messages(self) -> list[dict[str, str]]: ...
+
+
+def as_batch_line(
+    prompt: Exported, *, model: str, temperature: float | None, max_tokens: int | None = None
+) -> dict[str, Any]:
+    """Return the request as one line of an OpenAI Batch input file."""
+    left_open = {"temperature": temperature, "max_tokens": max_tokens}
+    given = {name: value for name, value in left_open.items() if value is not None}
+    body = {"model": model, "messages": prompt.messages, **given}
+    return {"custom_id": prompt.id, "method": "POST", "url": ENDPOINT, "body": body}
+
+
+def write_requests(
+    prompts: Sequence[Exported], out: Path, *, model: str, temperature: float | None, max_tokens: int | None = None
+) -> None:
+    """Write prompts as a Batch input file; raise BadData when it cannot be written."""
+    lines = (as_batch_line(prompt, model=model, temperature=temperature, max_tokens=max_tokens) for prompt in prompts)
+    with writing(out):
+        out.write_text(as_lines(lines), encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one batch may hold."""
+
+    requests: int = MAX_REQUESTS
+    bytes: int = MAX_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A run of whole lines of the input file.
+
+    Attributes:
+        start, end: Bytes of the file.
+        requests: How many.
+        sha256: Of these bytes.
+    """
+
+    start: int
+    end: int
+    requests: int
+    sha256: str
+
+
+def read_requests(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    """Yield every line with the request in it.
+
+    Raises:
+        BadData: The file cannot be read, a line is no request, an id comes twice, or models differ.
+    """
+    ids: set[str] = set()
+    first_model = None
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                request = _request(line, path, number)
+                model = request["body"].get("model")
+                first_model = model if number == 1 else first_model
+                if model != first_model:
+                    raise BadData(
+                        f"{path}:{number} is for model {model!r}, the first line for {first_model!r}, and a batch has "
+                        "one model. Export one file for each."
+                    )
+                if request["custom_id"] in ids:
+                    raise BadData(f"{path}:{number} has the id {request['custom_id']!r} again. Export the file anew.")
+                ids.add(request["custom_id"])
+                yield line, request
+    except OSError as error:
+        raise BadData(f"{path} cannot be read ({error.strerror}). Give a file of `prompts export`.") from error
+    if not ids:
+        raise BadData(f"{path} holds no request. Give a file of `klartext harness prompts export`.")
+
+
+def _request(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        request = json.loads(line)
+        good = isinstance(request["custom_id"], str) and request["url"] == ENDPOINT and line.endswith(b"\n")
+        if not good or not isinstance(request["body"]["messages"], list):
+            raise ValueError
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadData(
+            f"{path}:{number} is no whole request to {ENDPOINT}. Give a file of `klartext harness prompts export`."
+        ) from error
+    return dict(request)
+
+
+def split(path: Path, limits: Limits, *, each: Callable[[Mapping[str, Any]], None] = lambda _: None) -> list[Slice]:
+    """Return the slices of a file that fit into one batch each; `each` is told the body of every request."""
+    slices: list[Slice] = []
+    start, end, requests, digest = 0, 0, 0, hashlib.sha256()
+    for line, request in read_requests(path):
+        if requests == limits.requests or (requests and end - start + len(line) > limits.bytes):
+            slices.append(Slice(start, end, requests, digest.hexdigest()))
+            start, requests, digest = end, 0, hashlib.sha256()
+        each(request["body"])
+        digest.update(line)
+        end += len(line)
+        requests += 1
+    return [*slices, Slice(start, end, requests, digest.hexdigest())]
+
+
+def content_of(path: Path, start: int, end: int) -> bytes:
+    """Return some bytes of a file."""
+    with path.open("rb") as file:
+        file.seek(start)
+        return file.read(end - start)

@@ -1,0 +1,135 @@
+"""Files and batches at an OpenAI-compatible endpoint: nothing is created twice, even if its reply gets lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import IO, TypeVar
+
+import httpx2
+import openai
+from openai.types import Batch
+
+from bot import Settings, Unreachable
+from harness.llm.batch_files import ENDPOINT
+from harness.llm.opening import endpoint_of
+
+Created = TypeVar("Created")
+_MARK = "klartext"  # key of the batches' metadata
+_LOOK_BACK = 1_000  # files and batches that are looked through for our own
+_UPLOAD_S = 1_800.0
+_GONE = (openai.NotFoundError, openai.PermissionDeniedError)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How often a step is tried, and how long is waited before the next try (doubled each time)."""
+
+    tries: int = 4
+    backoff_s: float = 1.0
+
+
+class BatchService:
+    """The endpoint's files and batches."""
+
+    def __init__(self, client: openai.OpenAI, url: str, patience: Patience) -> None:
+        self.url = url
+        self._client = client
+        self._patience = patience
+
+    @classmethod
+    @contextmanager
+    def open(cls, settings: Settings, patience: Patience | None = None) -> Iterator[BatchService]:
+        """Connect to the configured endpoint.
+
+        Raises:
+            UserFixable: None is set.
+        """
+        url = endpoint_of(settings)
+        # Reading is repeated by the library, creating by `_created`.
+        with openai.OpenAI(base_url=url, api_key=settings.model_key or "none", max_retries=4) as client:
+            yield cls(client, url, patience or Patience())
+
+    def upload(self, mark: str, content: bytes, *, look_first: bool) -> str:
+        """Return the id of an uploaded file that holds `content`; with `look_first` one of an earlier try counts."""
+        name = f"{mark}.jsonl"
+        once = self._client.with_options(max_retries=0, timeout=_UPLOAD_S)
+
+        def find() -> str | None:
+            files = islice(self._client.files.list(purpose="batch", limit=100, order="desc"), _LOOK_BACK)
+            return next((file.id for file in files if file.filename == name and file.bytes == len(content)), None)
+
+        return self._created(lambda: once.files.create(file=(name, content), purpose="batch").id, find, look_first)
+
+    def create(self, mark: str, file_id: str, *, look_first: bool) -> Batch:
+        """Return the batch for an uploaded file; with `look_first` one of an earlier try counts."""
+        once = self._client.with_options(max_retries=0)
+
+        def find() -> Batch | None:
+            batches = islice(self._client.batches.list(limit=100), _LOOK_BACK)
+            return next((batch for batch in batches if (batch.metadata or {}).get(_MARK) == mark), None)
+
+        def create() -> Batch:
+            return once.batches.create(
+                input_file_id=file_id, endpoint=ENDPOINT, completion_window="24h", metadata={_MARK: mark}
+            )
+
+        return self._created(create, find, look_first)
+
+    def _created(self, create: Callable[[], Created], find: Callable[[], Created | None], look_first: bool) -> Created:
+        """Create something; after a fault that may have come too late, look for it before trying again."""
+        for attempt in range(self._patience.tries):
+            if (attempt or look_first) and (found := self._found(find)) is not None:
+                return found
+            try:
+                return create()
+            except (openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError) as error:
+                if attempt == self._patience.tries - 1:
+                    raise self._unreachable(error) from error
+                time.sleep(self._patience.backoff_s * 2**attempt)
+            except openai.APIError as error:
+                raise self._unreachable(error) from error
+        raise ValueError("patience allows no try")
+
+    def _found(self, find: Callable[[], Created | None]) -> Created | None:
+        try:
+            return find()
+        except _GONE:  # the endpoint lists nothing
+            return None
+        except openai.APIError as error:
+            raise self._unreachable(error) from error
+
+    def retrieve(self, batch_id: str) -> Batch:
+        """Return how a batch stands; raise Unreachable."""
+        try:
+            return self._client.batches.retrieve(batch_id)
+        except openai.APIError as error:
+            raise self._unreachable(error) from error
+
+    def download(self, file_id: str, into: IO[bytes]) -> None:
+        """Append a file's content to `into`, with a line end after it; raise Unreachable."""
+        last = b""
+        try:
+            with self._client.files.with_streaming_response.content(file_id) as response:
+                for chunk in response.iter_bytes(1 << 20):
+                    into.write(chunk)
+                    last = chunk[-1:] or last
+        except (openai.APIError, httpx2.TransportError) as error:
+            raise self._unreachable(error) from error
+        if last not in {b"", b"\n"}:
+            into.write(b"\n")
+
+    def _unreachable(self, error: Exception) -> Unreachable:
+        if isinstance(error, openai.APIStatusError):
+            code = f" ({error.code})" if error.code and str(error.code).isidentifier() else ""
+            return Unreachable(
+                f"The endpoint {self.url} answered {error.status_code}{code}. Check KLARTEXT_MODEL_URL and "
+                "KLARTEXT_MODEL_KEY, and that it has the Batch API; then run this again: nothing is handed in twice."
+            )
+        return Unreachable(
+            f"The endpoint {self.url} does not answer. Start it, or correct KLARTEXT_MODEL_URL; then run this again: "
+            "nothing is handed in twice."
+        )

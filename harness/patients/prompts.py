@@ -1,0 +1,94 @@
+"""How the model is told to ask: one prompt per vignette and pair, exported as OpenAI Batch JSONL.
+
+Source: the two task prompts and the vignettes of Reichenpfader, Roesslhuemer and Denecke (2024), seed paper 004.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from string import Template
+from typing import Literal
+
+import yaml
+
+from bot import BadData, Catalog, data_folder
+from harness.patients.vignettes import Vignette
+
+QuestionKind = Literal["paraphrase", "novel"]
+NOVEL_PER_PROMPT = 10  # the paper asked for ten at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request to the model.
+
+    Attributes:
+        id: ``kind/vignette/pair`` or ``novel/vignette/part``; unique within an export and stable across exports.
+        kind: ``paraphrase`` of a pair's question, or ``novel`` questions.
+        vignette: Its id.
+        pair_id: The pair that is paraphrased, or None.
+        language: Language of the questions.
+        system: Who the model is.
+        task: What it is asked to do.
+        count: How many questions it should return.
+        mixed: Whether this patient mixes languages: then no question is dropped for its language.
+    """
+
+    id: str
+    kind: QuestionKind
+    vignette: str
+    pair_id: str | None
+    language: str
+    system: str
+    task: str
+    count: int
+    mixed: bool = False
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.task}]
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of what the model sees, shortened: it goes into the source of every question."""
+        return hashlib.sha256(json.dumps(self.messages, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteSize:
+    """What a suite shall hold: `variations` a pair and vignette, `novel` questions a vignette."""
+
+    variations: int = 10
+    novel: int = 20
+
+
+def load_tasks(language: str) -> dict[str, Template]:
+    path = data_folder("vignettes") / "tasks" / f"{language}.yaml"
+    if not path.is_file():
+        raise BadData(f"There are no task prompts for {language!r}. Write {path} after the one for German.")
+    return {kind: Template(text) for kind, text in yaml.safe_load(path.read_text(encoding="utf-8")).items()}
+
+
+def build_prompts(catalog: Catalog, vignettes: Sequence[Vignette], plan: SuiteSize) -> list[Prompt]:
+    """Build every prompt of a suite, vignette by vignette, in a stable order."""
+    tasks = load_tasks(catalog.language)
+    return [prompt for vignette in vignettes for prompt in _of_vignette(catalog, vignette, plan, tasks)]
+
+
+def _of_vignette(catalog: Catalog, vignette: Vignette, plan: SuiteSize, tasks: dict[str, Template]) -> Iterator[Prompt]:
+    def prompt(kind: QuestionKind, name: str, pair_id: str | None, count: int, **slots: str) -> Prompt:
+        task = tasks[kind].substitute(count=str(count), **slots)
+        identity = f"{kind}/{vignette.id}/{name}"
+        mixed = vignette.mixed_with is not None
+        return Prompt(
+            identity, kind, vignette.id, pair_id, catalog.language, vignette.impersonation, task, count, mixed
+        )
+
+    for pair in catalog.pairs:
+        if plan.variations:
+            yield prompt("paraphrase", pair.id, pair.id, plan.variations, question=pair.question)
+    for start in range(0, plan.novel, NOVEL_PER_PROMPT):
+        yield prompt("novel", str(start // NOVEL_PER_PROMPT + 1), None, min(NOVEL_PER_PROMPT, plan.novel - start))

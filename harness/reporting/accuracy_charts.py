@@ -1,0 +1,230 @@
+"""Accuracy per vignette, pair by vignette, and what changed since the baseline. Pure."""
+
+from __future__ import annotations
+
+import math
+
+from harness.console import chance
+from harness.reporting.drawing import (
+    Cell,
+    Column,
+    Figure,
+    Places,
+    Scale,
+    axis,
+    change,
+    interval,
+    name_of,
+    percent,
+    points,
+)
+from harness.reporting.facts import Facts, interval_of
+from harness.scoring.comparison import Comparison, Paired
+from harness.scoring.score import Score
+
+ROWS = 60  # of pairs; the CSV tables hold all
+WEAK = 0.5
+TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+SCALE = Scale(0, 1)
+ALPHA = 0.05
+
+
+def accuracy(facts: Facts, places: Places) -> Figure:
+    """Return accuracy per vignette with intervals."""
+    groups = facts.summary.vignettes
+    lows = [interval_of(score)[0] for score in (*groups.values(), facts.summary.total)]
+    scale = Scale(max(0.0, math.floor(10 * min(lows) - 0.2) / 10), 1.0)
+    ticks = scale.ticks(0.1 if scale.low >= 0.5 else 0.25)
+    rows = [_row(places, name, score, scale, ticks) for name, score in groups.items()]
+    rows.append(_row(places, None, facts.summary.total, scale, ticks))
+    names = ("answered right", "95 % interval", "questions", "wrong", "asked back or declined", "right pair offered")
+    return Figure(
+        id="accuracy",
+        topic="Accuracy",
+        title=_accuracy_title(facts),
+        lead="Answered directly with the right pair, of all questions that have one; asking back and declining count "
+        "as not right. Lines are 95 % intervals that resample whole pairs, since phrasings of one pair fail "
+        "together (Wilson's where all pairs fare alike).",
+        columns=(
+            Column("vignette", "text"),
+            Column("accuracy in %", "graphic", axis(scale, ticks)),
+            *map(Column, names),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _row(places: Places, name: str | None, score: Score, scale: Scale, ticks: list[float]) -> tuple[Cell, ...]:
+    def number(text: str, *marks: str) -> Cell:
+        return places.vignette(name, text, *marks) if name is not None else Cell(text, " ".join(marks))
+
+    low, high = interval_of(score)
+    offered = round(score.offered * score.n)
+    return (
+        Cell(name_of(name) if name is not None else "All questions"),
+        Cell("", graphic=interval(scale, low, score.accuracy, high, ticks)),
+        number(percent(score.accuracy, 1), "right"),
+        Cell(f"{percent(low, 1)} to {percent(high, 1)}"),
+        number(str(score.n), "scored"),
+        number(str(score.wrong), "wrong"),
+        number(str(score.errors - score.wrong), "scored", "silent"),
+        number(str(offered), "offered"),
+    )
+
+
+def _accuracy_title(facts: Facts) -> str:
+    groups = facts.summary.vignettes
+    if len(groups) < 2:
+        return f"{percent(facts.summary.total.accuracy)} of all questions are answered right"
+    shares = [score.accuracy for score in groups.values()]
+    worst = [name for name in groups if groups[name].accuracy == min(shares)]
+    best = next(name for name in groups if groups[name].accuracy == max(shares))
+    low, high = groups[worst[0]], groups[best]
+    if low.accuracy == high.accuracy:
+        return f"All vignettes are understood alike: {percent(low.accuracy)} are answered right"
+    said = (
+        f"{' and '.join(map(name_of, worst))} {'is' if len(worst) == 1 else 'are'} understood worst, "
+        f"{percent(low.accuracy)} answered right; "
+        f"{name_of(best)} best, {percent(high.accuracy)}"
+    )
+    return said + (", but their intervals overlap" if interval_of(low)[1] >= interval_of(high)[0] else "")
+
+
+def heat_map(facts: Facts, places: Places) -> Figure:
+    """Return right answers by pair and vignette, the weakest pairs first."""
+    shown = facts.pairs[:ROWS]
+    names = list(facts.summary.vignettes)
+    rows = []
+    for pair in shown:
+        found = {name: facts.cells.get((pair, name)) for name in names}
+        n, right = (sum(getattr(cell, what) for cell in found.values() if cell) for what in ("n", "right"))
+        cells = [
+            places.cell(pair, name, f"{cell.right}/{cell.n}", "scored", shade=shade(cell.share)) if cell else Cell("")
+            for name, cell in found.items()
+        ]
+        rows.append((Cell(pair), *cells, places.pair(pair, f"{right}/{n}", "scored")))
+    rest = len(facts.pairs) - len(shown)
+    return Figure(
+        id="pairs",
+        topic="Pairs",
+        title=_heat_title(facts),
+        lead="Right answers of all questions, by pair and vignette, the weakest pairs first. "
+        "The stronger the colour, the fewer.",
+        columns=(Column("pair", "text"), *(Column(name_of(name)) for name in names), Column("all")),
+        rows=tuple(rows),
+        note=f"{rest} pairs that fare better are in the CSV tables (--csv)." if rest else "",
+    )
+
+
+def _heat_title(facts: Facts) -> str:
+    weak = [key for key, cell in facts.cells.items() if cell.share < WEAK]
+    pair, vignette = min(facts.cells, key=lambda key: (facts.cells[key].share, -facts.cells[key].n))
+    cell = facts.cells[pair, vignette]
+    if cell.right == cell.n:
+        return "Every question about every pair is answered right"
+    worst = f"weakest is {pair} asked by {name_of(vignette)}, {cell.right} of {cell.n}"
+    if not weak:
+        return f"No pair falls below half in any vignette; {worst}"
+    return f"In {len(weak)} of {len(facts.cells)} combinations fewer than half are answered right; {worst}"
+
+
+def shade(share: float) -> int:
+    """Return a depth of colour: 0 from 80 % on, 4 below 20 %."""
+    return 4 - min(4, math.floor(share * 5 + 1e-9))
+
+
+def by_vignette(facts: Facts, places: Places) -> Figure | None:
+    """Return the change in total and per vignette; None without a baseline."""
+    comparison = facts.comparison
+    if comparison is None:
+        return None
+    total = comparison.total()
+    strata = [
+        (
+            row,
+            _cells(
+                row,
+                places.vignette(row.name, str(row.fixed), "fixed"),
+                places.vignette(row.name, str(row.broken), "broken"),
+            ),
+        )
+        for row in comparison.strata()
+    ]
+    rows = [(Cell(name_of(row.name)), *cells) for row, cells in strata]
+    rows.append(
+        (Cell("All questions"), *_cells(total, Cell(str(total.fixed), "fixed"), Cell(str(total.broken), "broken")))
+    )
+    return Figure(
+        id="change",
+        topic="Change",
+        title=_title(comparison, total),
+        lead="Share answered right before (hollow) and now (filled), on the questions that both runs answered. p: "
+        "exact McNemar test, vignettes adjusted by Holm.",
+        columns=_columns("vignette"),
+        rows=tuple(rows),
+        note=" ".join(comparison.notes),
+    )
+
+
+def by_pair(facts: Facts, places: Places) -> Figure | None:
+    """Return the change of each pair, the largest loss first; None without a baseline."""
+    if facts.comparison is None:
+        return None
+    moved = [row for row in facts.by_pair if row.fixed or row.broken]
+    half = ROWS // 2
+    shown = moved if len(moved) <= ROWS else [*moved[:half], *moved[-half:]]
+    rows = tuple(
+        (
+            Cell(row.name),
+            *_cells(
+                row, places.pair(row.name, str(row.fixed), "fixed"), places.pair(row.name, str(row.broken), "broken")
+            ),
+        )
+        for row in shown
+    )
+    worse = sum(row.difference < 0 for row in moved)
+    better = sum(row.difference > 0 for row in moved)
+    same = len(facts.by_pair) - worse - better
+    return Figure(
+        id="change-pairs",
+        topic="Change by pair",
+        title=f"{better} pairs are answered better than before, {worse} worse, {same} alike",
+        lead="Before (hollow) and now (filled), the largest loss first. p is not adjusted for the number of pairs.",
+        columns=_columns("pair"),
+        rows=rows,
+        note=f"{len(moved) - len(shown)} pairs between are in the CSV tables (--csv)."
+        if len(moved) > len(shown)
+        else "",
+    )
+
+
+def _columns(first: str) -> tuple[Column, ...]:
+    names = ("before", "now", "points", "fixed", "broken", "p")
+    return Column(first, "text"), Column("answered right, in %", "graphic", axis(SCALE, TICKS)), *map(Column, names)
+
+
+def _cells(row: Paired, fixed: Cell, broken: Cell) -> tuple[Cell, ...]:
+    return (
+        Cell("", graphic=change(SCALE, row.before, row.after)),
+        Cell(percent(row.before, 1)),
+        Cell(percent(row.after, 1)),
+        Cell(points(row.difference)),
+        fixed,
+        broken,
+        Cell(chance(row.adjusted)),
+    )
+
+
+def _title(comparison: Comparison, total: Paired) -> str:
+    if not total.fixed and not total.broken:
+        return "Nothing changed since the baseline"
+    what = "more" if total.difference > 0 else "fewer"
+    sure = "" if total.adjusted < ALPHA else ", which chance may explain"
+    said = (
+        f"{abs(100 * total.difference):.1f} points {what} are answered right than before{sure}"
+        if total.difference
+        else "As many are answered right as before"
+    )
+    worse = [row.name for row in comparison.strata() if row.difference < 0 and row.adjusted < ALPHA]
+    hurt = f"; {', '.join(map(name_of, worse))} {'is' if len(worse) == 1 else 'are'} understood worse" if worse else ""
+    return f"{said}: {total.fixed} questions fixed, {total.broken} broken{hurt}"

@@ -1,0 +1,293 @@
+"""A run for other programs: JUnit XML, CSV tables, and a FHIR R4 MeasureReport. Pure.
+
+JUnit: one test suite per vignette, one test case per question; `klartext harness gate --junit` writes one test case per
+gate instead: that one decides, this one lists. CSV: UTF-8, commas, one header line, shares from 0 to 1. MeasureReport:
+stratified by vignette, four proportions, each a group with the same stratifier; `docs/reference.md` says what the
+populations are.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from harness.files import xml_text
+from harness.reporting.drawing import name_of
+from harness.reporting.facts import Facts, result_of
+from harness.running.outcomes import ERROR, Outcome
+from harness.scoring.comparison import Paired
+from harness.scoring.score import Score
+
+MEASURE = "https://klartext.example/fhir/Measure/understanding"
+POPULATION = "http://terminology.hl7.org/CodeSystem/measure-population"
+CODES = "https://klartext.example/fhir/CodeSystem/harness"
+IMPROVEMENT = "http://terminology.hl7.org/CodeSystem/measure-improvement-notation"
+Resource = dict[str, Any]
+Value = str | int | float | None
+
+
+def junit_xml(facts: Facts) -> str:
+    """Return the document. Questions that were not answered right fail; those that people judge are skipped."""
+    root = ET.Element("testsuites", _counts(facts.run.outcomes))
+    name = facts.run.identity.get("suite", facts.run.folder.name)
+    for vignette in facts.vignettes:
+        group = [outcome for outcome in facts.run.outcomes if outcome.vignette == vignette]
+        suite = ET.SubElement(root, "testsuite", {"name": xml_text(f"{name}.{vignette}"), **_counts(group)})
+        for outcome in group:
+            _case(suite, outcome)
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _counts(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    kinds = [_kind(outcome) for outcome in outcomes]
+    return {
+        "tests": str(len(kinds)),
+        "failures": str(kinds.count("failure")),
+        "errors": str(kinds.count("error")),
+        "skipped": str(kinds.count("skipped")),
+        "time": _seconds(sum(outcome.elapsed_ms for outcome in outcomes)),
+    }
+
+
+def _kind(outcome: Outcome) -> str:
+    if outcome.decision == ERROR:
+        return "error"
+    if outcome.kind == "urgent":
+        return "" if outcome.decision == "urgent" else "failure"
+    if outcome.right is None:
+        return "skipped"
+    return "" if outcome.right else "failure"
+
+
+def _case(suite: ET.Element, outcome: Outcome) -> None:
+    about = outcome.pair_id or outcome.kind
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        {
+            "classname": xml_text(f"{outcome.vignette}.{about}"),
+            "name": xml_text(outcome.id),
+            "time": _seconds(outcome.elapsed_ms),
+        },
+    )
+    properties = ET.SubElement(case, "properties")
+    for key, value in (("stratum", outcome.vignette), ("pair", outcome.pair_id or ""), ("question", outcome.text)):
+        ET.SubElement(properties, "property", {"name": key, "value": xml_text(value)})
+    kind = _kind(outcome)
+    if kind:
+        shown = f" ({outcome.answered_with})" if outcome.answered_with else ""
+        said = outcome.error or ("people judge it" if kind == "skipped" else f"{result_of(outcome)}{shown}")
+        ET.SubElement(case, kind, {"message": xml_text(f"{said}: {outcome.text}")})
+
+
+def _seconds(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.3f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Proportion:
+    """How many of how many."""
+
+    numerator: int
+    denominator: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureKind:
+    """What is measured."""
+
+    code: str
+    text: str
+
+    def of(self, score: Score) -> Proportion:
+        answered = score.n - score.errors + score.wrong
+        right = score.n - score.errors
+        if self.code == "precision":
+            return Proportion(right, answered)
+        counts = {"accuracy": right, "top1": round(score.top1 * score.n), "offered": round(score.offered * score.n)}
+        return Proportion(counts[self.code], score.n)
+
+
+KINDS = (
+    MeasureKind("accuracy", "Answered directly with the right pair, of all questions that have one"),
+    MeasureKind("precision", "Right, of all direct answers"),
+    MeasureKind("top1", "First candidate right, whether or not it was shown"),
+    MeasureKind("offered", "Right pair among the choices when asking back"),
+)
+
+
+def measure_report(facts: Facts, *, now: datetime) -> str:
+    """Return the resource as JSON.
+
+    Args:
+        facts: Of the run.
+        now: When the report is made, with a time zone; the period ends then, since runs keep no times of their own.
+    """
+    stamp = now.isoformat(timespec="seconds")
+    identity = facts.run.identity
+    suite = identity.get("suite", facts.run.folder.name)
+    resource: Resource = {
+        "resourceType": "MeasureReport",
+        "identifier": [{"system": f"{CODES}/suite-hash", "value": facts.run.suite_hash or suite}],
+        "status": "complete",
+        "type": "summary",
+        "measure": MEASURE,
+        "reporter": {"display": f"Klartext test harness: {suite}, {identity.get('system', 'a system')}"},
+        "date": stamp,
+        "period": {"start": now.date().isoformat(), "end": now.date().isoformat()},
+        "improvementNotation": {"coding": [{"system": IMPROVEMENT, "code": "increase"}]},
+        "group": [_group(kind, facts) for kind in KINDS],
+    }
+    return json.dumps(resource, indent=2, ensure_ascii=False) + "\n"
+
+
+def _group(kind: MeasureKind, facts: Facts) -> Resource:
+    strata = [
+        {"value": {"text": name_of(name), "coding": [_coding(name)]}, **_figures(kind.of(score))}
+        for name, score in facts.summary.vignettes.items()
+    ]
+    return {
+        "code": {"coding": [_coding(kind.code)], "text": kind.text},
+        **_figures(kind.of(facts.summary.total)),
+        "stratifier": [{"code": [{"coding": [_coding("vignette")], "text": "Vignette"}], "stratum": strata}],
+    }
+
+
+def _figures(proportion: Proportion) -> Resource:
+    """A group and a stratum hold the same; without a denominator there is no score."""
+    figures: Resource = {"population": list(_populations(proportion))}
+    if proportion.denominator:
+        share = round(proportion.numerator / proportion.denominator, 6)
+        figures["measureScore"] = {"value": share, "system": "http://unitsofmeasure.org", "code": "1"}
+    return figures
+
+
+def _populations(proportion: Proportion) -> Iterator[Resource]:
+    counts = {
+        "initial-population": proportion.denominator,
+        "denominator": proportion.denominator,
+        "numerator": proportion.numerator,
+    }
+    for code, count in counts.items():
+        yield {"code": {"coding": [{"system": POPULATION, "code": code}]}, "count": count}
+
+
+def _coding(code: str) -> Resource:
+    return {"system": CODES, "code": code}
+
+
+def tables(facts: Facts) -> dict[str, str]:
+    """Return every table by the name of its file; those of a baseline only where there is one."""
+    found = {
+        "vignettes": _csv(VIGNETTES, _vignettes(facts)),
+        "pairs": _csv(("pair", "vignette", "n", "right", "accuracy"), _pairs(facts)),
+        "questions": _csv(QUESTIONS, _questions(facts)),
+        "confusion": _csv(
+            ("first", "second", "there", "back", "by_chance", "p", "q"),
+            ((c.first, c.second, c.forth, c.back, c.expected, c.p_value, c.q_value) for c in facts.confused),
+        ),
+        "risk_coverage": _csv(
+            ("score_from", "answered", "coverage", "wrong", "risk"),
+            ((p.score, p.answered, p.coverage, p.wrong, p.risk) for p in facts.curve),
+        ),
+        "readability": _csv(READING, _reading(facts)),
+        "thresholds": _csv(("threshold", "current", "vignette", *EFFECT), _thresholds(facts)),
+    }
+    if facts.comparison is not None:
+        rows = [facts.comparison.total(), *facts.comparison.strata()]
+        found["changes"] = _csv(CHANGES, map(_change, rows))
+        found["changes_by_pair"] = _csv(CHANGES, map(_change, facts.by_pair))
+    return found
+
+
+def _columns(names: str) -> tuple[str, ...]:
+    return tuple(names.split())
+
+
+VIGNETTES = _columns(
+    "vignette n accuracy wilson_low wilson_high by_pair_low by_pair_high top1 offered precision errors wrong unanswered"
+)
+
+
+QUESTIONS = _columns("id vignette kind pair text result shown offered first_candidate score right elapsed_ms before")
+
+
+READING = _columns(
+    "vignette n ease_q1 ease_median ease_q3 words_median answers_ease_median wanted_ease_low "
+    "wanted_ease_high wanted_words_low wanted_words_high outside"
+)
+
+
+EFFECT = ("n", "accuracy", "precision", "wrong")
+
+
+CHANGES = ("name", "n", "before", "after", "difference", "low", "high", "fixed", "broken", "p", "p_holm", "detectable")
+
+
+def _vignettes(facts: Facts) -> Iterable[Sequence[Value]]:
+    for name, score in {**facts.summary.vignettes, "": facts.summary.total}.items():
+        by_pair = (score.clustered.low, score.clustered.high) if score.clustered else (None, None)
+        shares = (score.accuracy, score.wilson.low, score.wilson.high, *by_pair, score.top1, score.offered)
+        yield name or "all", score.n, *shares, score.precision, score.errors, score.wrong, score.unanswered
+
+
+def _pairs(facts: Facts) -> Iterable[Sequence[Value]]:
+    for pair in facts.pairs:
+        for vignette in facts.vignettes:
+            cell = facts.cells.get((pair, vignette))
+            if cell is not None:
+                yield pair, vignette, cell.n, cell.right, cell.share
+
+
+def _questions(facts: Facts) -> Iterable[Sequence[Value]]:
+    before = {now.id: result_of(was) for was, now in facts.comparison.common} if facts.comparison else {}
+    for o in facts.run.outcomes:
+        asked = (o.id, o.vignette, o.kind, o.pair_id, o.text)
+        first = o.candidates[0] if o.candidates else None
+        right = None if o.right is None else int(o.right)
+        told = (result_of(o), o.answered_with, " ".join(o.choices), first, o.score)
+        yield *asked, *told, right, o.elapsed_ms, before.get(o.id)
+
+
+def _reading(facts: Facts) -> Iterable[Sequence[Value]]:
+    for one in facts.reading:
+        wanted = (*one.targets.reading_ease, *one.targets.words) if one.targets else (None,) * 4
+        answers = one.answers.median if one.answers else None
+        ease = (one.ease.low, one.ease.median, one.ease.high)
+        yield one.vignette, one.n, *ease, one.words.median, answers, *wanted, len(one.outside) if one.targets else None
+
+
+def _thresholds(facts: Facts) -> Iterable[Sequence[Value]]:
+    advice = facts.advice.threshold
+    for move in advice.moves if advice else ():
+        for name, effect in {"all": move.total, **move.vignettes}.items():
+            now = int(move.current)
+            yield move.answer, now, name, effect.n, effect.accuracy, effect.precision, effect.wrong
+
+
+def _change(row: Paired) -> Sequence[Value]:
+    low, high = (row.change.low, row.change.high) if row.change else (None, None)
+    shares = (row.before, row.after, row.difference, low, high)
+    return row.name, row.n, *shares, row.fixed, row.broken, row.p_value, row.adjusted, row.detectable
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\r\n")
+    writer.writerow(header)
+    writer.writerows([_safe(value) for value in row] for row in rows)
+    return stream.getvalue()
+
+
+def _safe(value: Value) -> Value:
+    """Keep spreadsheets from taking a question for a formula: an apostrophe makes it text."""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    return round(value, 6) if isinstance(value, float) else value

@@ -1,0 +1,135 @@
+"""The paper's two tables for a run, with intervals, another method beside it, and the paper's own figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.table import Table
+
+from harness.labelling.labels import NovelScore, Verdicts, score_novel
+from harness.running.outcomes import Outcome
+from harness.scoring.score import Score, Summary
+from harness.statistics import Interval
+
+# Reichenpfader et al. (2024), Tables 1 and 2: errors of 330 paraphrases; (incorrect, partial, correct) of 10.
+PAPER_N = 330
+PAPER_ERRORS = {"high-health-literacy": 101, "low-health-literacy": 75, "low-language-literacy": 69}
+PAPER_NOVEL = {
+    "high-health-literacy": (5, 5, 0),
+    "low-health-literacy": (8, 0, 2),
+    "low-language-literacy": (5, 0, 5),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Titles:
+    """Names of vignettes for people."""
+
+    by_id: Mapping[str, str]
+
+    def of(self, vignette: str) -> str:
+        return self.by_id.get(vignette, vignette)
+
+
+def table_1(ours: Summary, cosine: Summary | None, titles: Titles) -> Table:
+    """Return Table 1: accuracy on paraphrases per vignette."""
+    table = _table("Table 1. Paraphrases")
+    for name in ("n", "err.", "acc.", "95 %\nWilson", "95 %\nby pair", "un-\nansw.", "of-\nfered", "pre-\ncis."):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("co-\nsine", justify="right", style="dim", no_wrap=True)
+    table.add_column("paper", justify="right", style="dim", no_wrap=True)
+    for name, score in ours.vignettes.items():
+        beside = cosine.vignettes[name].accuracy if cosine and name in cosine.vignettes else None
+        table.add_row(titles.of(name), *_cells(score), _share(beside), _share(_paper(name)))
+    table.add_section()
+    total = cosine.total.accuracy if cosine else None
+    table.add_row(
+        "Total",
+        *_cells(ours.total),
+        _share(total),
+        _share(1 - sum(PAPER_ERRORS.values()) / (PAPER_N * len(PAPER_ERRORS))),
+        style="bold",
+    )
+    return table
+
+
+NOTE_1 = """\
+acc.: answered with the right pair; asking back counts as wrong. offered: right
+pair among the choices when asking back. precis.: right among direct answers.
+cosine: the published method on our questions. paper: the published assistant on
+its own questions, another set: not a comparison of like with like."""
+
+
+def table_2(ours: Sequence[Outcome], cosine: Sequence[Outcome] | None, verdicts: Verdicts, titles: Titles) -> Table:
+    """Return Table 2: raters' verdicts on novel questions per vignette."""
+    table = _table("Table 2. Novel questions")
+    for name in ("n", "incor-\nrect", "par-\ntial", "cor-\nrect", "unan-\nswered", "to\nlabel"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("cosine\ni/p/c/u/l", justify="right", style="dim", no_wrap=True)
+    table.add_column("paper\ni/p/c", justify="right", style="dim", no_wrap=True)
+    for name in dict.fromkeys(outcome.vignette for outcome in ours if outcome.kind == "novel"):
+        score = score_novel([outcome for outcome in ours if outcome.vignette == name], verdicts)
+        beside = score_novel([o for o in cosine if o.vignette == name], verdicts) if cosine else None
+        paper = "/".join(map(str, PAPER_NOVEL[name])) if name in PAPER_NOVEL else ""
+        table.add_row(titles.of(name), *_novel_cells(score), _novel_line(beside), paper)
+    table.add_section()
+    beside = score_novel(cosine, verdicts) if cosine else None
+    paper = "/".join(str(sum(column)) for column in zip(*PAPER_NOVEL.values(), strict=True))
+    table.add_row("Total", *_novel_cells(score_novel(ours, verdicts)), _novel_line(beside), paper, style="bold")
+    return table
+
+
+def note_2(verdicts: Verdicts) -> str:
+    """Return who labelled, and what the columns mean."""
+    raters = ", ".join(f"{name} ({kind})" for kind, name in verdicts.raters) or "none yet"
+    return (
+        f"Raters: {raters}. Where they differ, the question stays to label.\n"
+        "unanswered: declined, asked back or sent to a human; the paper counts these as\n"
+        "incorrect. paper: 10 questions per vignette, another set."
+    )
+
+
+def _table(title: str) -> Table:
+    """Return an empty table that fits 80 columns."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    table.add_column("Patient vignette", no_wrap=True)
+    return table
+
+
+def _cells(score: Score) -> list[str]:
+    return [
+        str(score.n),
+        str(score.errors),
+        _share(score.accuracy),
+        _range(score.wilson),
+        _range(score.clustered),
+        str(score.unanswered),
+        _share(score.offered),
+        _share(score.precision),
+    ]
+
+
+def _novel_cells(score: NovelScore) -> list[str]:
+    counts = (score.n, score.incorrect, score.partial, score.correct, score.unanswered, score.open)
+    return [str(count) for count in counts]
+
+
+def _novel_line(score: NovelScore | None) -> str:
+    if score is None:
+        return ""
+    return f"{score.incorrect}/{score.partial}/{score.correct}/{score.unanswered}/{score.open}"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}".removeprefix("0")
+
+
+def _range(interval: Interval | None) -> str:
+    return "" if interval is None else f"{_share(interval.low)}-{_share(interval.high)}"
+
+
+def _paper(vignette: str) -> float | None:
+    errors = PAPER_ERRORS.get(vignette)
+    return None if errors is None else 1 - errors / PAPER_N

@@ -1,0 +1,221 @@
+"""What a system made of one question, which pairs count as right, and counts that sum up a run of any size. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bot import BadData, Catalog
+from harness.patients.suites import Question
+from harness.systems.system import Failure, Matched, Reply, SystemReply
+
+ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Which answers count as right.
+
+    Attributes:
+        catalog: How answers cite the catalog.
+        sets: For each pair, itself and all that are the same.
+    """
+
+    catalog: str
+    sets: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, catalog: Catalog) -> Equivalence:
+        """Read `same_as`: what is declared one way holds both ways, and through a third pair."""
+        sets = {pair.id: frozenset({pair.id}) for pair in catalog.pairs}
+        for pair in catalog.pairs:
+            for other in pair.same_as:
+                merged = sets[pair.id] | sets[other]
+                sets |= dict.fromkeys(merged, merged)
+        return cls(catalog.ref, sets)
+
+    def accepted(self, pair_id: str | None) -> frozenset[str]:
+        """Return what counts as right when a pair is expected; nothing for None. Raise BadData for an unknown pair."""
+        if pair_id is None:
+            return frozenset()
+        if pair_id not in self.sets:
+            raise BadData(
+                f"There is no pair {pair_id!r} in {self.catalog}. Run `klartext qa list` to see the pair ids."
+            )
+        return self.sets[pair_id]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the system made of one question.
+
+    Attributes:
+        id: Of the question.
+        text: Of the question.
+        lang, vignette, kind, pair_id: Of the question; `pair_id` is the right pair, or None for novel questions.
+        decision: answered, clarify, declined or urgent; ``error`` when the system failed: then nothing is scored.
+        answered_with: The pair that was shown, if one was.
+        score: Of the first candidate.
+        candidates: Pair ids ranked, best first.
+        choices: Pair ids offered when clarify.
+        right: Whether the right pair was shown; None for novel questions, which people label.
+        offered: Whether the right pair was among the choices; None for novel questions.
+        top1: Whether the first candidate was right; None for novel questions.
+        elapsed_ms: Time the system took.
+        matched: How the shown pair was recognised: by ``id``, or by the ``text`` or ``similarity`` of the answer;
+            ``none`` when text was shown that belongs to no pair; None when nothing was shown.
+        error: What failed, when the system did.
+        runner_up: Score of the second candidate; None where the system gives none.
+    """
+
+    id: str
+    text: str
+    lang: str
+    vignette: str
+    kind: str
+    pair_id: str | None
+    decision: str
+    answered_with: str | None
+    score: float
+    candidates: tuple[str, ...]
+    choices: tuple[str, ...]
+    right: bool | None
+    offered: bool | None
+    top1: bool | None
+    elapsed_ms: float
+    matched: Matched | None = None
+    error: str | None = None
+    runner_up: float | None = None
+
+    @classmethod
+    def of(cls, question: Question, response: SystemReply, accepted: frozenset[str]) -> Outcome:
+        """Score a response; `accepted` holds the right pair and those that curators declared equivalent."""
+        candidates = tuple(candidate.pair_id for candidate in response.candidates)
+        scored = question.pair_id is not None
+        return cls(
+            id=question.id,
+            text=question.text,
+            lang=question.lang,
+            vignette=question.vignette,
+            kind=question.kind,
+            pair_id=question.pair_id,
+            decision=response.decision,
+            answered_with=response.pair_id,
+            score=round(response.score, 4),
+            candidates=candidates,
+            choices=response.choices,
+            right=response.pair_id in accepted if scored else None,
+            offered=any(choice in accepted for choice in response.choices) if scored else None,
+            top1=bool(candidates) and candidates[0] in accepted if scored else None,
+            elapsed_ms=round(response.elapsed_ms, 3),
+            matched=response.matched if isinstance(response, Reply) else ("id" if response.pair_id else None),
+            runner_up=None
+            if isinstance(response, Reply)
+            else (round(response.candidates[1].score, 4) if len(response.candidates) > 1 else None),
+        )
+
+    @classmethod
+    def failed(cls, question: Question, failure: Failure) -> Outcome:
+        """Note that the system failed: neither right nor wrong."""
+        return cls(
+            id=question.id,
+            text=question.text,
+            lang=question.lang,
+            vignette=question.vignette,
+            kind=question.kind,
+            pair_id=question.pair_id,
+            decision=ERROR,
+            answered_with=None,
+            score=0.0,
+            candidates=(),
+            choices=(),
+            right=None,
+            offered=None,
+            top1=None,
+            elapsed_ms=round(failure.elapsed_ms, 3),
+            error=failure.reason,
+        )
+
+    @property
+    def key(self) -> tuple[str, str, str | None]:
+        """What tells questions apart: two suites may use one id for different ones."""
+        return self.id, self.text, self.pair_id
+
+    def as_line(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_line(cls, line: str) -> Outcome:
+        record: dict[str, Any] = json.loads(line)
+        return cls(**{**record, "candidates": tuple(record["candidates"]), "choices": tuple(record["choices"])})
+
+
+def accepted_pairs(catalog: Catalog, pair_id: str | None) -> frozenset[str]:
+    """Return the pair and those that curators declared the same; for many questions keep an `Equivalence`."""
+    return Equivalence.of(catalog).accepted(pair_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What outcomes may have in common; `Outcome` says what the fields mean."""
+
+    vignette: str
+    kind: str
+    pair_id: str | None
+    decision: str
+    right: bool | None
+    offered: bool | None
+    top1: bool | None
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> Traits:
+        return cls(
+            outcome.vignette,
+            outcome.kind,
+            outcome.pair_id,
+            outcome.decision,
+            outcome.right,
+            outcome.offered,
+            outcome.top1,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many outcomes a cell holds.
+
+    Attributes:
+        cell: What they have in common.
+        n: Their number.
+        first: Place of the first of them in the run: vignettes and pairs are reported in the order of the suite.
+    """
+
+    cell: Traits
+    n: int
+    first: int
+
+
+Tally = tuple[Count, ...]  # in the order of `first`
+
+
+def tally(outcomes: Iterable[Outcome]) -> Tally:
+    """Count outcomes that come in the order of the run."""
+    return tally_placed(enumerate(outcomes))
+
+
+def tally_placed(outcomes: Iterable[tuple[int, Outcome]]) -> Tally:
+    """Count outcomes that come in any order, each with its place in the run."""
+    numbers: dict[Traits, int] = {}
+    firsts: dict[Traits, int] = {}
+    for place, outcome in outcomes:
+        cell = Traits.of(outcome)
+        numbers[cell] = numbers.get(cell, 0) + 1
+        firsts[cell] = min(place, firsts.get(cell, place))
+    return in_order(Count(cell, n, firsts[cell]) for cell, n in numbers.items())
+
+
+def in_order(counts: Iterable[Count]) -> Tally:
+    """Return counts in the order in which their cells appear in the run."""
+    return tuple(sorted(counts, key=lambda count: count.first))

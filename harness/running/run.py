@@ -1,0 +1,231 @@
+"""Ask a system every question of a suite, and keep each answer: resumable, what is stored is never asked again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from bot import BadData, Catalog, Unreachable
+from harness.patients.suites import AnySuite, contamination
+from harness.running.chunks import MOST_FAILURES, Asking, Batch, Format, Here, Placed
+from harness.running.outcomes import Outcome
+from harness.running.processes import Processes, processes_for
+from harness.running.recipe import Errand, Recipe
+from harness.running.store import Store, encoder_of, find_store, open_store, stored_format
+from harness.systems.system import IN_PROCESS, InProcess, Opening, System
+
+RUN = "run.json"
+LOCK = "run.lock"  # stays in the folder: only a file that is never replaced or removed can keep others out
+Advance = Callable[[int], None]
+
+
+class Asker(Protocol):
+    """Asks questions somewhere; the batches come in the order of the questions."""
+
+    def batches(self, questions: Iterable[Placed]) -> Iterator[Batch]: ...
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """How a run is asked and kept.
+
+    Attributes:
+        format: Of the outcomes; None: as the folder has it, else `otherwise`.
+        otherwise: See `format`.
+        asker: Makes what asks so many questions elsewhere and encodes outcomes so; or None: here.
+        progress: Called with the number of questions done since the last call.
+    """
+
+    format: Format | None = None
+    otherwise: Format = "jsonl"
+    asker: Callable[[int, Format], Asker | None] = lambda *_: None
+    progress: Advance = lambda _: None
+
+
+def run_suite(
+    suite: AnySuite, system: System, catalog: Catalog, out: Path, *, progress: Advance = lambda _: None
+) -> list[Outcome]:
+    """Ask what has not been asked yet and return all outcomes, in the order of the suite.
+
+    For runs that fit in memory; `ask_suite` says the rest.
+    """
+    store = ask_suite(suite, system, catalog, out, RunPlan(progress=progress))
+    done = {outcome.id: outcome for outcome in store.outcomes()}
+    return [done[question.id] for question in suite.questions if question.id in done]
+
+
+def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan: RunPlan) -> Store:
+    """Ask what has not been asked yet; return where all outcomes are stored. Neither is held in memory.
+
+    Questions that are near copies of the catalog's training texts would flatter the system: they are left out.
+
+    Args:
+        suite: The questions.
+        system: What answers them; with an asker of the plan, what it must turn out to be elsewhere.
+        catalog: Knows the pairs and their equivalents.
+        out: Folder of the run; created if need be.
+        plan: How it is asked and kept.
+
+    Raises:
+        BadData: The suite is for another catalog, or `out` holds a run of something else.
+        Unreachable: The system failed on many questions in a row; what it answered is kept.
+    """
+    if suite.meta.catalog != catalog.name:
+        raise BadData(
+            f"The suite {suite.meta.name!r} asks about {suite.meta.catalog!r}, but the catalog is {catalog.name!r}. "
+            f"Run it with `--catalog {suite.meta.catalog}`."
+        )
+    unknown = sorted({question.pair_id for question in suite.questions if question.pair_id} - set(catalog.by_id))
+    if unknown:
+        raise BadData(
+            f"The suite {suite.meta.name!r} asks for {len(unknown)} pairs that {catalog.ref} does not have, "
+            f"for example {unknown[0]!r}. Run it against the catalog it was made for."
+        )
+    if not suite.questions:
+        raise BadData(f"The suite {suite.meta.name!r} has no questions. Import it again.")
+    left_out = {item.question.id for item in contamination(suite, catalog)}
+    count = len(suite.questions) - len(left_out)
+    identity = {"suite": suite.meta.name, "suite_hash": suite.meta.sha256, **system.identity}
+    with _locked(out):
+        _claim(out, identity, questions=count)
+        store = open_store(out, plan.format or stored_format(out) or plan.otherwise)
+        done = store.resume()
+        plan.progress(len(left_out) + len(done))
+        asker = _asker(plan, system, catalog, store, count - len(done))
+        questions = enumerate(suite.questions)
+        todo = (placed for placed in questions if placed[1].id not in left_out and placed[1].id not in done)
+        batches = asker.batches(todo)
+        for batch in batches:
+            store.append(batch.payload)
+            plan.progress(batch.count)
+            if batch.down is not None:
+                raise Unreachable(
+                    f"The system failed {MOST_FAILURES} times in a row, at last: {batch.down}. "
+                    "Mend it and run this again; what was answered is kept."
+                )
+    return store
+
+
+def _asker(plan: RunPlan, system: System, catalog: Catalog, store: Store, count: int) -> Asker:
+    here = Here(Asking(system, catalog, encoder_of(store.format)), store.rows, store.pause_s)
+    return (plan.asker(count, store.format) if count else None) or here
+
+
+def load_outcomes(out: Path) -> list[Outcome]:
+    """Read the outcomes of a run; raise BadData when there are none."""
+    return list(find_store(out).outcomes())
+
+
+@contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    """Create the folder, and keep a second process out of it: both would ask and store the same questions."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        file = (out / LOCK).open("ab")
+    except OSError as error:
+        raise _not_written(out, error) from error
+    with file:
+        try:
+            import fcntl
+        except ImportError:  # not on Windows
+            yield
+            return
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BadData(f"Another process is running in {out}. Wait for it, or choose another folder.") from error
+        except OSError as error:
+            raise _not_written(out, error) from error
+        yield
+
+
+def _not_written(out: Path, error: OSError) -> BadData:
+    return BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--out`.")
+
+
+def _claim(out: Path, identity: dict[str, str], *, questions: int) -> None:
+    """Note what this run is, or make sure that the folder holds the same run."""
+    path = out / RUN
+    try:
+        if path.is_file():
+            before = _identity(path)
+            changed = [key for key in identity if before.get(key) != identity[key]]
+            if changed:
+                key = changed[0]
+                raise BadData(
+                    f"{out} holds a run with {key} {before.get(key)!r}, but this one has {identity[key]!r}. "
+                    "Choose another folder with `--out`."
+                )
+            return
+        partial = path.with_suffix(".partial")
+        # The number tells later whether the run was finished.
+        record = {**identity, "questions": questions}
+        partial.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise _not_written(out, error) from error
+
+
+def _identity(path: Path) -> dict[str, str]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise BadData(f"{path} does not say which run this is. Choose another folder with `--out`.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What the command line says.
+
+    Attributes:
+        jobs: Processes for this assistant, questions under way at once for systems outside; None: this assistant gets
+            as many as are worth their start, systems outside one.
+        scheduler: Address of a Dask scheduler.
+        format: Of the outcomes; None: as the folder has it, else Parquet on Dask and JSON lines here.
+    """
+
+    jobs: int | None = None
+    scheduler: str | None = None
+    format: Format | None = None
+
+    def __post_init__(self) -> None:
+        if self.scheduler is not None and self.jobs is not None:
+            raise BadData("With `--scheduler` its workers say how many there are. Leave out `--jobs`.")
+
+
+def recipe_of(system: str, opening: Opening, language: str, how: How) -> Recipe:
+    """Return how a system is opened that is named on the command line."""
+    if system == IN_PROCESS:
+        return Recipe(opening, language)
+    from harness.systems.description import load_system_file  # jsonpath, for those who ask elsewhere
+
+    return Recipe(opening, language, load_system_file(Path(system)), parallel=how.jobs or 1)
+
+
+def plan_of(how: How, recipe: Recipe, system: System, progress: Callable[[int], None]) -> RunPlan:
+    """Return the plan for a system that was opened by its recipe."""
+
+    def asker(count: int, format_: Format) -> Asker | None:
+        errand = Errand(recipe, dict(system.identity), format_)
+        if how.scheduler is not None:
+            from harness.running.on_dask import OnDask
+
+            _prepare(system)
+            return OnDask(how.scheduler, errand, count)
+        jobs = how.jobs or processes_for(count)
+        if recipe.file is None and jobs > 1:
+            _prepare(system)
+            return Processes(errand, jobs, count)
+        return None
+
+    return RunPlan(how.format, "parquet" if how.scheduler else "jsonl", asker, progress)
+
+
+def _prepare(system: System) -> None:
+    """Train before workers start: else each of them would."""
+    if isinstance(system, InProcess):
+        system.assistant.prepare()

@@ -1,0 +1,218 @@
+"""The YAML file that describes a system under test; `docs/reference.md` lists its keys."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+import yaml
+from jsonpath import JSONPathError
+from jsonpath import compile as compile_path
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+
+from bot import BadData
+from harness.files import Record, first_fault
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+PACE = {"timeout_s", "retries", "backoff_s", "per_second"}  # may change before a run goes on: no answer depends on them
+LATER = {"before", "after", "decisions"}  # keys that came later: runs of files without them can still be continued
+
+
+def _json_path(text: str) -> str:
+    try:
+        compile_path(text)
+    except JSONPathError as error:
+        raise ValueError(f"{text!r} is no JSONPath, such as $.answer.text") from error
+    return text
+
+
+def _address(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or "{" in parts.netloc:
+        raise ValueError("must be a fixed address such as http://127.0.0.1:5005/ask")
+    return url
+
+
+Decision = Literal["answered", "clarify", "declined", "urgent"]
+
+
+JsonPath = Annotated[str, AfterValidator(_json_path)]
+
+
+Address = Annotated[str, AfterValidator(_address)]
+
+
+class _System(Record):
+    """What all kinds share.
+
+    Attributes:
+        name: Of the system, in `run.json`; default: the file's name.
+        similarity: Smallest cosine at which an answer is taken for a pair's answer.
+        declined: Texts that say that there is no answer.
+        urgent: Texts that send the patient to a human.
+        timeout_s: For one answer.
+    """
+
+    name: str = ""
+    similarity: float = Field(default=0.9, gt=0, le=1)
+    declined: tuple[str, ...] = ()
+    urgent: tuple[str, ...] = ()
+    timeout_s: float = Field(default=30.0, gt=0)
+
+
+class _Endpoint(_System):
+    """What HTTP kinds share: `headers` may name environment variables as ``${NAME}``."""
+
+    url: Address
+    headers: dict[str, str] = Field(default={})
+    retries: int = Field(default=2, ge=0)
+    backoff_s: float = Field(default=0.5, ge=0)
+    per_second: float | None = Field(default=None, gt=0)
+
+
+class HttpRequest(Record):
+    """A request: all texts in `url` and `body` may hold slots in braces, such as ``{question}``."""
+
+    url: Address
+    method: Literal["GET", "POST", "PUT", "DELETE"] = "POST"
+    body: Any = None
+
+
+class Step(HttpRequest):
+    """A request before or after each question; `take` names slots and where in its answer they are found."""
+
+    take: dict[str, JsonPath] = Field(default={})
+
+
+class Paths(Record):
+    """JSONPaths to what a system says; those it does not say are left out."""
+
+    answer: JsonPath | None = None
+    pair: JsonPath | None = None
+    decision: JsonPath | None = None
+    candidates: JsonPath | None = None
+    choices: JsonPath | None = None
+
+
+KLARTEXT_ANSWER = Paths(
+    answer="$.answer",
+    pair="$.pair_id",
+    decision="$.decision",
+    candidates="$.candidates[*].pair_id",
+    choices="$.choices[*]",
+)
+
+
+class HttpFile(_Endpoint, HttpRequest):
+    """Any HTTP endpoint.
+
+    Attributes:
+        before, after: Sent for each question around it, for systems that answer in conversations.
+        decisions: What the system calls a decision, and what it is here.
+    """
+
+    kind: Literal["http"]
+    before: tuple[Step, ...] = ()
+    after: tuple[Step, ...] = ()
+    paths: Paths
+    decisions: dict[str, Decision] = Field(default={})
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return (self.url, *(step.url for step in (*self.before, *self.after)))
+
+
+class RasaFile(_Endpoint):
+    """A Rasa server, or anything with its REST channel; `url` is the server's address."""
+
+    kind: Literal["rasa"]
+
+
+class ApiFile(_Endpoint):
+    """The JSON API of a Klartext server (`klartext serve`); `url` is the server's address."""
+
+    kind: Literal["klartext-api"]
+
+    def as_http(self) -> HttpFile:
+        """Return the same as an endpoint of kind `http`: every question is a conversation, deleted afterwards."""
+        conversations = self.url.rstrip("/") + "/api/v1/conversations"
+        one = conversations + "/{conversation}"
+        begin = Step(
+            url=conversations,
+            body={"consent": True, "language": "{lang}"},
+            take={"conversation": "$.id", "token": "$.token"},
+        )
+        shared = {name: getattr(self, name) for name in _Endpoint.model_fields if name != "url"}
+        return HttpFile(
+            **{**shared, "headers": {"Authorization": "Bearer {token}", **self.headers}},
+            kind="http",
+            before=(begin,),
+            url=one + "/turns",
+            body={"turn_id": "{uuid}", "text": "{question}"},
+            after=(Step(method="DELETE", url=one),),
+            paths=API_TURN,
+            decisions={"talk": "declined"},  # small talk answers no question
+        )
+
+
+API_TURN = Paths(
+    pair="$.reply.parts[?@.kind == 'content'].pair_id",
+    decision="$.decision",
+    choices="$.reply.choices[*].pair_id",
+)
+
+
+class CommandFile(_System):
+    """A command that reads JSON lines and writes one for each, as `klartext answer` does."""
+
+    kind: Literal["command"]
+    command: tuple[str, ...] = Field(min_length=1)
+    paths: Paths = KLARTEXT_ANSWER
+    decisions: dict[str, Decision] = Field(default={})
+    timeout_s: float = Field(default=120.0, gt=0)
+
+
+EndpointFile = HttpFile | RasaFile | ApiFile
+
+
+SystemFile = EndpointFile | CommandFile
+
+
+_ADAPTER: TypeAdapter[SystemFile] = TypeAdapter(Annotated[SystemFile, Field(discriminator="kind")])
+
+
+def load_system_file(path: Path) -> SystemFile:
+    """Read a system file; raise BadData with one line."""
+    try:
+        system = _ADAPTER.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        raise BadData(f"{path}: {first_fault(error)}. See 'Systems under test' in docs/reference.md.") from error
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise BadData(f"The system {path} cannot be read ({reason}). Give a YAML file with `--system`.") from error
+    if isinstance(system, HttpFile) and not (system.paths.answer or system.paths.pair):
+        raise BadData(f"{path}: paths: neither `answer` nor `pair` is given. Say where the answer or its pair stands.")
+    return system.model_copy(update={"name": system.name or path.stem})
+
+
+def fingerprint(system: SystemFile) -> str:
+    """Return a hash of what decides on answers; secrets are not in it, since headers name variables."""
+    dumped = system.model_dump(mode="json", exclude=PACE)
+    record = {key: value for key, value in dumped.items() if value or key not in LATER}
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def expand(headers: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
+    """Replace ``${NAME}`` by environment variables; raise BadData when one is not set."""
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in environ:
+            raise BadData(f"A header needs the environment variable {match[1]}, which is not set. Set it.")
+        return environ[match[1]]
+
+    return {name: _VARIABLE.sub(value, text) for name, text in headers.items()}

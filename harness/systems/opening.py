@@ -1,0 +1,174 @@
+"""Open the system that a YAML file describes; several questions at once, each in a lane of its own."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot import Assistant, Catalog, Settings
+from harness.systems.command import CommandSystem
+from harness.systems.description import (
+    ApiFile,
+    CommandFile,
+    EndpointFile,
+    HttpFile,
+    RasaFile,
+    SystemFile,
+    expand,
+    fingerprint,
+    load_system_file,
+)
+from harness.systems.endpoint import Caller, HttpSystem, Pace, RasaMessages, Templated, connect
+from harness.systems.recognition import JsonReader, Recogniser, read_messages
+from harness.systems.system import Failure, Opening, System, SystemReply
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """One system that is asked in parallel.
+
+    Attributes:
+        identity: What it is.
+        lanes: Each takes one question at a time; threads that may share a system have the same one in several lanes.
+    """
+
+    identity: dict[str, str]
+    lanes: Sequence[System]
+
+    def ask(self, texts: Sequence[str], language: str) -> Iterator[SystemReply | Failure]:
+        free: queue.SimpleQueue[System] = queue.SimpleQueue()
+        for lane in self.lanes:
+            free.put(lane)
+
+        def one(text: str) -> SystemReply | Failure:
+            lane = free.get()
+            try:
+                (answer,) = lane.ask([text], language)
+            finally:
+                free.put(lane)
+            return answer
+
+        pool = ThreadPoolExecutor(len(self.lanes), thread_name_prefix="asking")
+        try:
+            yield from pool.map(one, texts)
+        finally:
+            # Who asks stops early when the system is down: what has not begun is not asked then.
+            pool.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """How a system is asked.
+
+    Attributes:
+        parallel: Questions under way at once: requests, or processes of a command.
+        share: Of the rate limit, when several processes ask the same system.
+    """
+
+    parallel: int = 1
+    share: float = 1.0
+
+
+@contextmanager
+def open_external(
+    path: Path, opening: Opening, language: str, *, settings: Settings, environ: Mapping[str, str]
+) -> Iterator[tuple[System, Catalog]]:
+    """Yield the system of a file, and the catalog whose answers it should give; `open_described` says the rest."""
+    with open_described(load_system_file(path), opening, language, settings=settings, environ=environ) as opened:
+        yield opened
+
+
+@contextmanager
+def open_described(  # noqa: PLR0913 - settings and environment are the caller's to read
+    file: SystemFile,
+    opening: Opening,
+    language: str,
+    *,
+    settings: Settings,
+    environ: Mapping[str, str],
+    traffic: Traffic | None = None,
+) -> Iterator[tuple[System, Catalog]]:
+    """Yield a system, and the catalog whose answers it should give.
+
+    Raises:
+        UserFixable: Questions must not go to its address, or the catalog cannot be opened.
+    """
+    traffic = traffic or Traffic()
+    for url in _addresses(file):
+        # Questions of a suite may once have been a patient's.
+        settings.require_patient_text_allowed(url)
+    assistant = Assistant.open(
+        opening.catalog, data=opening.data, encoder=opening.encoder, sample=True, languages=[language]
+    )
+    catalog = assistant.catalog(language)
+    recogniser = Recogniser(
+        catalog,
+        lambda: assistant.encoder,
+        similarity=file.similarity,
+        declined=file.declined,
+        urgent=file.urgent,
+    )
+    identity = {
+        "system": file.name,
+        "kind": file.kind,
+        "system_hash": fingerprint(file),
+        "encoder": opening.encoder,
+        "catalog": catalog.ref,
+        "catalog_hash": catalog.content_hash,
+    }
+    opened = (
+        _command(file, identity, recogniser, traffic)
+        if isinstance(file, CommandFile)
+        else _endpoint(file, identity, recogniser, environ, traffic)
+    )
+    with opened as system:
+        yield system, catalog
+
+
+def _addresses(file: SystemFile) -> tuple[str, ...]:
+    if isinstance(file, CommandFile):
+        return ()
+    return file.addresses if isinstance(file, HttpFile) else (file.url,)
+
+
+@contextmanager
+def _command(file: CommandFile, identity: dict[str, str], recogniser: Recogniser, traffic: Traffic) -> Iterator[System]:
+    reader = JsonReader(file.paths, recogniser, file.decisions)
+    with ExitStack() as stack:
+        commands = [CommandSystem(file, identity, reader.read) for _ in range(traffic.parallel)]
+        for command in commands:
+            stack.callback(command.close)
+        yield Lanes(identity, commands) if len(commands) > 1 else commands[0]
+
+
+@contextmanager
+def _endpoint(
+    file: EndpointFile, identity: dict[str, str], recogniser: Recogniser, environ: Mapping[str, str], traffic: Traffic
+) -> Iterator[System]:
+    limit = None if file.per_second is None else file.per_second * traffic.share
+    with connect(file) as client:
+        caller = Caller(client, file, Pace(limit))
+        system = _http_system(file, identity, recogniser, environ, caller)
+        yield Lanes(identity, [system] * traffic.parallel) if traffic.parallel > 1 else system
+
+
+def _http_system(
+    file: EndpointFile, identity: dict[str, str], recogniser: Recogniser, environ: Mapping[str, str], caller: Caller
+) -> HttpSystem:
+    if isinstance(file, RasaFile):
+        exchange = RasaMessages(caller, file, expand(file.headers, environ))
+        return HttpSystem(
+            identity,
+            exchange,
+            lambda document, elapsed_ms: read_messages(document, recogniser, elapsed_ms),
+            caller.pace.wait,
+        )
+    described = file.as_http() if isinstance(file, ApiFile) else file
+    reader = JsonReader(described.paths, recogniser, described.decisions)
+    return HttpSystem(
+        identity, Templated(caller, described, expand(described.headers, environ)), reader.read, caller.pace.wait
+    )

@@ -1,0 +1,189 @@
+"""Make a reply of what a system sent: JSON by path, and which pair a text belongs to where that is not said."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from jsonpath import compile as compile_path
+
+from bot import Catalog, Encoder, fold
+from harness.systems.description import Paths
+from harness.systems.system import Failure, Matched, Ranked, Reply
+
+SHORTEST_QUOTE = 40  # characters of a folded answer that may stand within a longer reply
+DECISIONS = ("answered", "clarify", "declined", "urgent")
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """What a text is: a decision, and the pair when it is a pair's answer."""
+
+    decision: str
+    pair_id: str | None = None
+    matched: Matched | None = None
+
+
+class Recogniser:
+    """Knows the answers of a catalog, and the texts with which a system declines or calls for help.
+
+    Case, accents, white space and punctuation do not count for exact texts. A reply may hold an answer among other
+    words. A text that several pairs share identifies none of them.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        encoder: Callable[[], Encoder],
+        *,
+        similarity: float,
+        declined: Sequence[str] = (),
+        urgent: Sequence[str] = (),
+    ) -> None:
+        self.known = frozenset(catalog.by_id)
+        self._encoder = encoder
+        self._encoding = threading.Lock()
+        self._similarity = similarity
+        self._declined = {fold(text) for text in declined}
+        self._urgent = {fold(text) for text in urgent} - {""}
+        # Texts that belong to one pair only, by their first wording.
+        texts = ((t, pair.id) for pair in catalog.pairs for t in (pair.answer, pair.easy_answer) if t)
+        owners: dict[str, set[str]] = defaultdict(set)
+        wording: dict[str, str] = {}
+        for text, pair_id in texts:
+            owners[fold(text)].add(pair_id)
+            wording.setdefault(fold(text), text)
+        self._answers = {wording[key]: next(iter(names)) for key, names in owners.items() if len(names) == 1}
+        self._by_fold = {fold(text): pair_id for text, pair_id in self._answers.items()}
+        self._questions = {fold(pair.question): pair.id for pair in catalog.pairs}
+
+    def recognise(self, text: str) -> Recognised:
+        """Say what a reply's text is."""
+        folded = fold(text)
+        if not folded or folded in self._declined:
+            return Recognised("declined")
+        if any(f" {known} " in f" {folded} " for known in self._urgent):
+            return Recognised("urgent")
+        pair_id = self._by_fold.get(folded) or self._quoted(folded)
+        if pair_id is not None:
+            return Recognised("answered", pair_id, "text")
+        nearest = self._nearest(text)
+        return Recognised("answered", nearest, "similarity" if nearest else "none")
+
+    def refusal(self, name: str) -> Recognised:
+        """Say what an id is that no pair has: a way to decline or to call for help, or an unknown pair."""
+        folded = fold(name)
+        if folded in self._declined:
+            return Recognised("declined")
+        return Recognised("urgent") if folded in self._urgent else Recognised("answered", None, "none")
+
+    def choice(self, title: str, payload: str) -> str | None:
+        """Return the pair that a button offers, by its payload (``/pair-id``) or by the pair's question."""
+        name = payload.removeprefix("/").partition("{")[0]
+        return name if name in self.known else self._questions.get(fold(title))
+
+    def _quoted(self, folded: str) -> str | None:
+        spaced = f" {folded} "
+        places = [
+            (place, -len(answer), pair_id)
+            for answer, pair_id in self._by_fold.items()
+            if len(answer) >= SHORTEST_QUOTE and (place := spaced.find(f" {answer} ")) >= 0
+        ]
+        return min(places)[2] if places else None
+
+    def _nearest(self, text: str) -> str | None:
+        if not self._answers:
+            return None
+        with self._encoding:  # systems may be asked by several threads
+            cosines = self._vectors @ self._encoder().encode([text])[0]
+        best = int(np.argmax(cosines))
+        return list(self._answers.values())[best] if cosines[best] >= self._similarity else None
+
+    @cached_property
+    def _vectors(self) -> npt.NDArray[np.float32]:
+        return self._encoder().encode(list(self._answers))
+
+
+class JsonReader:
+    """Reads replies by JSONPath."""
+
+    def __init__(self, paths: Paths, recogniser: Recogniser, decisions: Mapping[str, str] | None = None) -> None:
+        given = {name: path for name in Paths.model_fields if (path := getattr(paths, name)) is not None}
+        self._paths = {name: compile_path(path) for name, path in given.items()}
+        self._said = ", ".join(given.values())
+        self._recogniser = recogniser
+        self._decisions = decisions or {}
+
+    def read(self, document: Any, elapsed_ms: float) -> Reply | Failure:
+        """Read one document. A null is a system that says nothing; a missing key is a system that failed."""
+        found = {name: path.findall(document) for name, path in self._paths.items()}
+        if not any(found.values()):
+            return Failure(f"nothing at {self._said}", elapsed_ms)
+        said = _first(found.get("decision"))
+        decision = None if said is None else self._decisions.get(said, said)
+        if decision is not None and decision not in DECISIONS:
+            return Failure(f"the decision is none of {', '.join(DECISIONS)}", elapsed_ms)
+        choices = _texts(found.get("choices"))
+        recognised = self._recognise(found, decision, choices)
+        candidates = _texts(found.get("candidates")) or ([recognised.pair_id] if recognised.pair_id else choices)
+        return make_reply(recognised, choices, elapsed_ms, candidates)
+
+    def _recognise(self, found: dict[str, list[Any]], decision: str | None, choices: list[str]) -> Recognised:
+        if decision is not None and decision != "answered":
+            return Recognised(decision)
+        pair_id, answer = _first(found.get("pair")), _first(found.get("answer"))
+        if pair_id in self._recogniser.known:
+            return Recognised("answered", pair_id, "id")
+        if answer:
+            return self._recogniser.recognise(answer)
+        if choices:
+            return Recognised("clarify")
+        # An id that the catalog does not have may be how the system names its refusal.
+        return self._recogniser.refusal(pair_id) if pair_id else Recognised("declined")
+
+
+def read_messages(document: Any, recogniser: Recogniser, elapsed_ms: float) -> Reply | Failure:
+    """Read what Rasa's REST channel sent: messages with texts and buttons, in order."""
+    if not isinstance(document, list) or not all(isinstance(message, dict) for message in document):
+        return Failure("no list of messages", elapsed_ms)
+    texts = [recogniser.recognise(text) for message in document if isinstance(text := message.get("text"), str)]
+    buttons = [button for message in document for button in message.get("buttons") or () if isinstance(button, dict)]
+    offered = [recogniser.choice(str(b.get("title", "")), str(b.get("payload", ""))) for b in buttons]
+    choices = [pair_id for pair_id in offered if pair_id]
+    for wanted in ("urgent", "answered"):
+        for text in texts:
+            if text.decision == wanted and text.matched != "none":
+                return make_reply(text, [], elapsed_ms, [text.pair_id or ""])
+    if choices:
+        return make_reply(Recognised("clarify"), choices, elapsed_ms, choices)
+    unknown = [text for text in texts if text.matched == "none"]
+    return make_reply(unknown[0] if unknown else Recognised("declined"), [], elapsed_ms, [])
+
+
+def make_reply(recognised: Recognised, choices: list[str], elapsed_ms: float, candidates: list[str]) -> Reply:
+    """Return a reply; systems outside rarely tell a score, so it is 1 with a pair and 0 without."""
+    return Reply(
+        decision=recognised.decision,
+        pair_id=recognised.pair_id,
+        score=1.0 if recognised.pair_id else 0.0,
+        candidates=tuple(Ranked(name) for name in candidates if name),
+        choices=tuple(choices) if recognised.decision == "clarify" else (),
+        matched=recognised.matched,
+        elapsed_ms=elapsed_ms,
+    )
+
+
+def _texts(values: list[Any] | None) -> list[str]:
+    """Return the texts found; one list of texts counts as its items."""
+    flat = values[0] if values and isinstance(values[0], list) else values or []
+    return [value for value in flat if isinstance(value, str)]
+
+
+def _first(values: list[Any] | None) -> str | None:
+    return next((value for value in values or () if isinstance(value, str) and value.strip()), None)

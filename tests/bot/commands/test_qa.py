@@ -1,0 +1,118 @@
+"""`klartext qa`: commands for curators."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bot import Settings
+from bot.commands.qa import qa
+from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
+from bot.testing import write_small_catalog
+from bot.wiring import make_records
+from tests.bot.adapters.test_sql_records import NOW
+from tests.conftest import Run
+
+
+def _run(*args: str | Path) -> tuple[int, str]:
+    result = CliRunner().invoke(qa, [str(arg) for arg in args])
+    return result.exit_code, result.stdout
+
+
+def test_list_shows_every_pair_of_every_language(small_folder: Path) -> None:
+    code, out = _run("list", small_folder)
+
+    assert code == 0
+    assert out.splitlines()[0] == "small@1 (de), 3 pairs"
+    assert [line.split()[:4] for line in out.splitlines()[1:4]] == [
+        ["pain", "draft", "4", "variants"],
+        ["costs", "draft", "4", "variants"],
+        ["duration", "draft", "4", "variants"],
+    ]
+    assert "small@1 (en), 3 pairs" in out
+
+
+@pytest.fixture
+def plain_folder(tmp_path: Path) -> Path:
+    """A catalog whose easy answers are easy."""
+    folder = write_small_catalog(tmp_path / "catalog", languages=["de"])
+    text = (folder / "de.yaml").read_text(encoding="utf-8")
+    (folder / "de.yaml").write_text(re.sub("easy_answer: .*", "easy_answer: Es geht rasch.", text), encoding="utf-8")
+    return folder
+
+
+def test_lint_prints_findings_and_fails_on_errors(plain_folder: Path) -> None:
+    text = (plain_folder / "de.yaml").read_text(encoding="utf-8")
+    (plain_folder / "de.yaml").write_text(text.replace("- weh?", "- Kosten??"), encoding="utf-8")
+
+    code, out = _run("lint", plain_folder)
+
+    assert code == 1
+    assert "error: [costs] The variant 'kosten?' repeats 'Kosten??' of the pair pain. Remove one of them." in out
+    assert out.splitlines()[-1] == f"{plain_folder}: 1 errors, 9 warnings, 6 notes"
+    assert "Draft" not in out
+
+
+def test_lint_passes_on_warnings_and_shows_notes_on_request(plain_folder: Path) -> None:
+    code, out = _run("lint", plain_folder, "--verbose")
+
+    assert code == 0
+    assert out.splitlines()[-1] == f"{plain_folder}: 0 errors, 9 warnings, 6 notes"
+    assert "Draft: shown in sample mode only" in out
+
+
+def test_import_says_what_it_wrote(tmp_path: Path) -> None:
+    file = tmp_path / "questions.csv"
+    file.write_text("pair_id,text\npain,Tut es weh?\npain,weh?\n,Wetter?\n")
+
+    code, out = _run("import", file, "--out", tmp_path / "my.catalog", "--lang", "de")
+
+    assert code == 0
+    assert out.splitlines() == [
+        f"{tmp_path / 'my.catalog'}: 1 pairs, 1 variants, 1 background questions",
+        "1 pairs have a placeholder instead of an answer and stay drafts.",
+    ]
+    assert _run("list", tmp_path / "my.catalog")[1].startswith("my-catalog@1 (de), 1 pairs")
+
+
+def test_import_gives_the_catalog_the_wanted_name(tmp_path: Path) -> None:
+    file = tmp_path / "questions.csv"
+    file.write_text("pair_id,text,answer\npain,Does it hurt?,No.\n")
+
+    code, out = _run("import", file, "--out", tmp_path / "out", "--lang", "en", "--name", "Knee MRI")
+
+    assert (code, len(out.splitlines())) == (0, 1)
+    assert _run("list", tmp_path / "out")[1].startswith("knee-mri@1 (en)")
+
+
+@pytest.mark.parametrize("args", [["--lang", "de"], ["--lang", "en", "--name", "x"]])
+def test_a_bad_import_writes_nothing(klartext: Run, tmp_path: Path, args: list[str]) -> None:
+    file = tmp_path / "questions.csv"
+    file.write_bytes(b"pair_id,text\npain,\xff\n")
+
+    done = klartext("qa", "import", file, "--out", tmp_path / "out", *args)
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"klartext: ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_inbox_lists_what_was_not_answered(tmp_path: Path) -> None:
+    records = make_records(Settings(data=tmp_path))
+    records.add_turn(StoredTurn("c1", NOW, "de", "Quark?", "declined", None, 0.1, "small@1"))
+    records.begin(StoredConversation("c1", NOW, "de", "terminal"))
+    answered = StoredTurn("c1", NOW, "de", "weh?", "answered", "pain", 0.9, "small@1")
+    records.add_turn(replace(answered, exchange=Exchange(1, "t1", "weh?", "{}", "{}")))
+    records.flag("c1", StoredFlag("t1", "wrong", "", NOW))
+    records.close()  # type: ignore[attr-defined]
+
+    code, out = _run("inbox", "--data", tmp_path)
+
+    assert code == 0
+    assert [line.split() for line in out.splitlines()] == [
+        ["2026-11-01", "12:30", "de", "declined", "Quark?"],
+        ["2026-11-01", "12:30", "de", "flagged:", "pain", "weh?"],
+        ["2", "open"],
+    ]

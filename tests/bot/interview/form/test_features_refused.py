@@ -1,0 +1,53 @@
+"""What a form may ask for that is refused by name, or named in a warning and otherwise left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.interview.form.support import UnsupportedQuestionnaire
+from bot.interview.load import load_form
+from tests.bot.interview.resources import CORE, SDC, Json, form, item
+from tests.bot.interview.walk.engine_steps import fhirpath
+
+PREFIX = SDC + "sdc-questionnaire-"
+TEXT = item("x", "string", text="X")
+
+
+def with_extension(url: str, **value: object) -> Json:
+    return {**TEXT, "extension": [{"url": url, **value}]}
+
+
+@pytest.mark.parametrize(
+    ("questionnaire", "feature"),
+    [
+        (form(with_extension(PREFIX + "subQuestionnaire", valueCanonical="http://example.org/q")), "subQuestionnaire"),
+        (form(TEXT, extension=[{"url": PREFIX + "questionnaireAdaptive", "valueBoolean": True}]), "questionnaireAdaptive"),
+        (form(with_extension(PREFIX + "isSubject", valueBoolean=True)), "isSubject"),
+        (form(with_extension(CORE + "questionnaire-signatureRequired", valueCodeableConcept={})), "signatureRequired"),
+        (form({**TEXT, "_text": {"extension": [{"url": CORE + "cqf-expression", **fhirpath("'a'")}]}}), "cqf-expression"),
+        (form({**TEXT, "_text": {"extension": [{"url": CORE + "cqf-calculatedValue", "valueString": "a"}]}}), "cqf-calculatedValue"),
+        (form({**TEXT, "modifierExtension": [{"url": "http://example.org/not"}]}), "not"),
+        (form(TEXT, implicitRules="http://example.org/rules"), "implicitRules"),
+        (form(item("x", "question", text="X")), "type"),
+        (form(TEXT, TEXT), "linkId"),
+        (form({"type": "string", "text": "X"}), "linkId"),
+    ],
+)  # fmt: skip
+def test_a_feature_that_would_change_the_questions_is_refused_by_its_name(questionnaire: Json, feature: str) -> None:
+    with pytest.raises(UnsupportedQuestionnaire, match=feature) as caught:
+        load_form(questionnaire)
+
+    assert any(reason.feature.endswith(feature) for reason in caught.value.reasons)
+
+
+@pytest.mark.parametrize("name", ["candidateExpression", "contextExpression", "itemPopulationContext", "sourceQueries"])
+def test_help_from_elsewhere_is_left_out_with_a_warning(name: str) -> None:
+    loaded = load_form(form(with_extension(PREFIX + name, **fhirpath("1"))))
+
+    assert [note.feature for note in loaded.warnings] == [f"sdc-questionnaire-{name}"]
+
+
+def test_how_a_text_is_styled_is_left_out_with_a_warning() -> None:
+    styled = {**TEXT, "_text": {"extension": [{"url": CORE + "rendering-styleSensitive", "valueBoolean": True}]}}
+
+    assert [note.feature for note in load_form(form(styled)).warnings] == ["rendering-styleSensitive"]

@@ -1,0 +1,42 @@
+"""The three ways to give a value set that a form names and does not hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.interview.form.form import Form
+from bot.interview.form.support import UnsupportedQuestionnaire
+from bot.interview.load import load_form
+from bot.interview.values.terminology import Terminology
+from bot.talk.interviewing import form_of
+from tests.bot.interview.resources import Json, form, item, value_set
+
+VALUES = value_set({"system": "http://example.org/codes", "concept": [{"code": "a", "display": "A"}]})
+ASKED = form(item("q", "choice", text="Q", answerValueSet="http://example.org/vs"))
+
+
+def bundle(*resources: Json) -> Json:
+    return {"resourceType": "Bundle", "type": "collection", "entry": [{"resource": each} for each in resources]}
+
+
+def labels(loaded: Form) -> list[str]:
+    return [label for _, label in loaded.options(loaded.by_link_id["q"], "en")]
+
+
+def test_without_it_the_form_is_refused_and_the_reason_names_it() -> None:
+    with pytest.raises(UnsupportedQuestionnaire, match=r"http://example\.org/vs is not at hand"):
+        load_form(ASKED)
+
+
+def test_a_bundle_brings_it_along() -> None:
+    assert labels(form_of(bundle(ASKED, VALUES))) == ["A"]
+
+
+@pytest.mark.parametrize("beside", [VALUES, bundle(VALUES)], ids=["resource", "bundle"])
+def test_it_may_come_beside_the_form(beside: Json) -> None:
+    assert labels(form_of(ASKED, beside)) == ["A"]
+
+
+def test_it_may_come_with_this_form_or_be_known_to_all() -> None:
+    assert labels(load_form(ASKED, resources=[VALUES])) == ["A"]
+    assert labels(load_form(ASKED, known=Terminology([VALUES]))) == ["A"]

@@ -1,0 +1,128 @@
+"""Who says no and then remembers is heard; a reply about one question changes no other answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.talk.messages import wants_interview
+from tests.bot.interview.chat import Chat, mammography
+from tests.bot.interview.resources import form, item
+
+TO_COMPLAINTS = {"en": ("yes", "45", "no", "no"), "de": ("ja", "45", "nein", "nein")}
+
+
+def _at_complaints(language: str) -> Chat:
+    chat = Chat(mammography(), language).say(*TO_COMPLAINTS[language])
+    assert chat.open == "question complaint-now"
+    return chat
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "I've got a lump"), ("en", "my left breast hurts"), ("de", "ich habe einen Knoten")],
+)
+def test_a_complaint_that_is_named_means_yes(language: str, said: str) -> None:
+    chat = _at_complaints(language).say(said)
+
+    if chat.open.startswith("read-back"):
+        chat.say("yes" if language == "en" else "ja")
+    assert "complaint" in chat.open
+    assert chat.open != "question complaint-now"
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "my sister has a lump"), ("en", "no lump"), ("de", "meine Schwester hat einen Knoten")],
+)
+def test_a_complaint_of_somebody_else_or_denied_is_none(language: str, said: str) -> None:
+    chat = _at_complaints(language).say(said)
+
+    if chat.open.startswith("read-back"):
+        assert not any("Ja" in text or "Yes" in text for text in chat.said)
+    else:
+        assert chat.open in ("question complaint-now", "question own-cancer")
+
+
+@pytest.mark.parametrize(
+    "said", ["yes I have had it", "no, I have had that", "wait, I did have it", "hang on, I had one"]
+)
+def test_what_was_read_back_as_no_is_taken_back_in_any_words(said: str) -> None:
+    chat = Chat(form(item("op", "boolean", text="Have you ever had an operation?"), language="en"), "en")
+    chat.say("I don't think so")
+    assert chat.open == "read-back op"
+
+    chat.say(said)
+    assert chat.value("op") is not False
+
+
+def test_a_reply_to_an_open_question_corrects_no_other_answer() -> None:
+    chat = Chat(
+        form(
+            item("side", "string", text="Which side hurts?"),
+            item("since", "date", text="Since when?"),
+            item("implant", "string", text="Do you have an implant or a pacemaker?"),
+            language="en",
+        ),
+        "en",
+    ).say("right side", "2019")
+    assert chat.open == "question implant"
+
+    chat.say("pacemaker, left side, since March")
+
+    assert (chat.value("side"), str(chat.value("since"))) == ("right side", "2019")
+    assert chat.open == "summary"
+
+
+@pytest.mark.parametrize("said", ["number 1 is wrong", "1 is wrong", "please change number 1"])
+def test_a_row_of_the_summary_is_found_by_its_number_in_a_sentence(said: str) -> None:
+    chat = Chat(
+        form(item("age", "integer", text="How old are you?"), item("year", "date", text="When?"), language="en"), "en"
+    )
+    chat.say("61", "2019")
+    assert chat.open == "summary"
+
+    assert chat.say(said).open == "question age"
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("de", "sonst niemand"), ("de", "niemand sonst"), ("en", "nobody else")]
+)
+def test_nobody_else_ends_what_can_be_told_several_times(language: str, said: str) -> None:
+    who = {"de": "Wer in Ihrer Familie?", "en": "Who in your family?"}[language]
+    chat = Chat(
+        form(item("g", "group", text=who, repeats=True, item=[item("who", "string", text=who)]), language=language),
+        language,
+    )
+    chat.say(*{"de": ("Mutter", "ja"), "en": ("mother", "yes")}[language])
+    assert chat.open == "another g"
+
+    assert chat.say(said).open == "summary"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ich möchte jetzt den Fragebogen ausfüllen",
+        "können wir den Fragebogen machen",
+        "kannst du mit mir die fragen von der radiologie machen",
+        "let's fill in the questionnaire",
+        "I want to do the questionnaire now",
+    ],
+)
+def test_the_interview_begins_in_a_patients_own_words(said: str) -> None:
+    assert wants_interview(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Der Fragebogen macht mir Angst",
+        "my medical history starts with asthma",
+        "ich will den Fragebogen nicht ausfüllen",
+        "wie lange dauert es den Fragebogen auszufüllen",
+        "do I have to fill in the questionnaire",
+        "was machen Sie mit dem Fragebogen",
+    ],
+)
+def test_a_word_about_the_interview_does_not_begin_it(said: str) -> None:
+    assert not wants_interview(said)

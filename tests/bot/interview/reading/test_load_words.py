@@ -1,0 +1,98 @@
+"""The word files of both languages load completely, and a mistake in one is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.interview.reading import load_words as loading
+from bot.interview.reading.load_words import load_words, words_for
+from bot.interview.reading.vocabulary import Phrases
+
+FOLDER = Path(loading.__file__).parent / "words"
+
+
+def _document(language: str) -> Any:
+    return yaml.safe_load((FOLDER / f"{language}.yaml").read_text(encoding="utf-8"))
+
+
+def _broken(document: Any, folder: Path) -> Path:
+    path = folder / "xx.yaml"
+    path.write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_a_word_file_loads_completely(language: str) -> None:
+    words = load_words(FOLDER / f"{language}.yaml")
+
+    assert ("yes",) in words.agreement.yes
+    assert words.dates.months["august"] == 8
+    assert words.dates.month_names[7] == "August"
+
+
+def test_both_languages_have_the_same_keys_and_kinds_of_values() -> None:
+    german, english = _document("de"), _document("en")
+
+    shapes = [
+        {(section, key): type(value) for section, part in document.items() if isinstance(part, dict)
+         for key, value in part.items()}
+        for document in (german, english)
+    ]  # fmt: skip
+    assert shapes[0] == shapes[1]
+    assert german["commands"]["kinds"].keys() == english["commands"]["kinds"].keys()
+    assert german["units"]["measured"].keys() == english["units"]["measured"].keys()
+
+
+def test_a_tag_finds_its_region_else_its_language_else_english() -> None:
+    assert words_for("de_CH") is words_for("de")
+    assert words_for("fr") is words_for("en")
+    assert words_for("en-US").dates.month_first
+    assert not words_for("en-GB").dates.month_first
+
+
+def test_a_tilde_stands_for_every_word_of_negation() -> None:
+    refused = words_for("de").silence.refused
+
+    assert ("mochte", "nicht", "sagen") in refused
+    assert ("mochte", "ned", "sagen") in refused
+
+
+def test_phrases_are_stripped_of_padding_unless_a_single_word_would_be_left() -> None:
+    kinds = words_for("en").commands.kinds
+
+    assert kinds["pause"] == Phrases(kinds["pause"].all, 3)
+    assert ("not", "now") in kinds["pause"]
+    assert ("not",) not in kinds["pause"]
+
+
+def test_a_missing_or_unknown_key_is_named(tmp_path: Path) -> None:
+    missing, unknown = _document("en"), _document("en")
+    del missing["agreement"]["meta"]
+    unknown["times"]["clock"] = "tick"
+
+    with pytest.raises(ValueError, match=r"^xx.yaml: agreement: missing are \['meta'\], unknown are none\.$"):
+        load_words(_broken(missing, tmp_path))
+    with pytest.raises(ValueError, match=r"^xx.yaml: times: missing are none, unknown are \['clock'\]\.$"):
+        load_words(_broken(unknown, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value"),
+    [
+        ("agreement", "yes", ["yes"]),
+        ("times", "half_before", "no"),
+        ("numbers", "small", {"one": "many"}),
+        ("dates", "feasts", {"easter": {"month": 4}}),
+        ("wordings", "yes", True),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_named(section: str, key: str, value: object, tmp_path: Path) -> None:
+    document = _document("en")
+    document[section][key] = value
+
+    with pytest.raises(ValueError, match=rf"^xx.yaml: {section}.{key} cannot be read\.$"):
+        load_words(_broken(document, tmp_path))

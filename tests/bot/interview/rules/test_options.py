@@ -1,0 +1,175 @@
+"""Is an answer one of those offered: options, value sets, codes, and options that stand alone."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.interview.form.indexed import IndexedItem
+from bot.interview.rules.options import check_options, is_option
+from bot.interview.values.answer import Answer
+from bot.interview.values.fhir_json import value_of
+from bot.interview.values.terminology import Terminology
+from tests.bot.interview.resources import (
+    CORE,
+    checked,
+    code_system,
+    coding,
+    extended,
+    form,
+    item,
+    response,
+    rules,
+    said,
+    value_set,
+    verdict,
+)
+
+OPTIONS = [coding("a", display="Ja"), coding("b"), {"valueString": "x"}, {"valueInteger": 3}, {"valueDate": "2020"},
+           {"valueTime": "12:00:00"}, {"valueReference": {"reference": "Patient/1"}}]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (coding("a"), []),
+        (coding("a", system="http://other"), ["answerOption"]),
+        (coding("c"), ["answerOption"]),
+        ({"valueCoding": {"code": "a"}}, ["answerOption"]),
+        ({"valueString": "x"}, []),
+        ({"valueString": "X"}, ["answerOption"]),
+        ({"valueInteger": 3}, []),
+        ({"valueInteger": 4}, ["answerOption"]),
+        ({"valueDate": "2020"}, []),
+        ({"valueDate": "2020-01"}, ["answerOption"]),
+        ({"valueTime": "12:00:00"}, []),
+        ({"valueReference": {"reference": "Patient/1"}}, []),
+        ({"valueReference": {"reference": "Patient/2"}}, ["answerOption"]),
+    ],
+)
+def test_an_answer_to_a_choice_is_one_of_its_options(answer: dict[str, Any], expected: list[str]) -> None:
+    assert verdict(item("a", "choice", answerOption=OPTIONS), said("a", answer)) == expected
+
+
+def test_an_open_choice_takes_free_text_but_no_code_of_its_own() -> None:
+    asked = item("a", "open-choice", answerOption=OPTIONS[:2])
+
+    assert verdict(asked, said("a", {"valueString": "anderes"})) == []
+    assert verdict(asked, said("a", coding("c"))) == ["answerOption"]
+
+
+def test_free_text_that_repeats_an_option_is_a_warning() -> None:
+    asked = form(item("a", "open-choice", answerOption=OPTIONS[:2]))
+
+    assert rules(checked(asked, response(said("a", {"valueString": "ja"})))) == [("warning", "text-for-option")]
+
+
+def test_a_display_that_is_not_the_options_is_a_warning() -> None:
+    asked = form(item("a", "choice", answerOption=OPTIONS[:2]))
+
+    assert rules(checked(asked, response(said("a", coding("a", display="Nein"))))) == [("warning", "display")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "expected"),
+    [
+        ("integer", {"valueInteger": 4}, ["answerOption"]),
+        ("integer", {"valueInteger": 3}, []),
+        ("string", {"valueString": "y"}, ["answerOption"]),
+        ("date", {"valueDate": "2020"}, []),
+    ],
+)
+def test_other_items_may_have_options_too(kind: str, answer: dict[str, Any], expected: list[str]) -> None:
+    fitting = {"integer": OPTIONS[3:4], "string": OPTIONS[2:3], "date": OPTIONS[4:5]}[kind]
+
+    assert verdict(item("a", kind, answerOption=fitting), said("a", answer)) == expected
+
+
+def test_an_exclusive_option_stands_alone() -> None:
+    none = {**coding("none"), "extension": extended((CORE + "questionnaire-optionExclusive", {"valueBoolean": True}))}
+    asked = item("a", "choice", repeats=True, answerOption=[coding("a"), coding("b"), none])
+
+    assert verdict(asked, said("a", coding("none"))) == []
+    assert verdict(asked, said("a", coding("a"), coding("b"))) == []
+    assert verdict(asked, said("a", coding("a"), coding("none"))) == ["optionExclusive"]
+
+
+KNOWN = Terminology(
+    [code_system({"code": "a", "display": "Ja", "designation": [{"language": "en", "value": "Yes"}]}, {"code": "b"}),
+     value_set({"system": "http://example.org/codes", "filter": [{"property": "code", "op": "=", "value": "a"}]})]
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "expected"),
+    [
+        ("choice", coding("a"), []),
+        ("choice", coding("a", display="YES"), []),
+        ("choice", coding("a", display="Nein"), ["display"]),
+        ("choice", coding("b"), ["answerValueSet"]),
+        ("choice", coding("c"), ["answerValueSet", "code"]),
+        ("choice", coding("a", system="http://other"), ["answerValueSet"]),
+        ("choice", {"valueCoding": {"code": "a"}}, ["answerValueSet"]),
+        ("choice", coding("a", system="local"), ["answerValueSet", "coding-system"]),
+        ("open-choice", coding("b"), ["answerValueSet"]),
+        ("open-choice", {"valueString": "anything"}, []),
+        ("string", {"valueString": "a"}, []),
+        ("string", {"valueString": "Ja"}, ["answerValueSet"]),
+    ],
+)
+def test_an_answer_is_in_the_value_set_of_its_item(kind: str, answer: dict[str, Any], expected: list[str]) -> None:
+    asked = item("a", kind, answerValueSet="http://example.org/vs")
+
+    assert verdict(asked, said("a", answer), known=KNOWN) == expected
+
+
+def test_a_value_set_that_is_not_at_hand_is_a_warning() -> None:
+    asked = form(item("a", "choice", answerValueSet="http://example.org/elsewhere"))
+
+    assert rules(checked(asked, response(said("a", coding("a"))))) == [("warning", "value-set")]
+
+
+def test_a_code_that_may_be_in_a_value_set_is_a_warning() -> None:
+    partly = Terminology([value_set({"system": "http://snomed.info/sct"})])
+    asked = form(item("a", "choice", answerValueSet="http://example.org/vs"))
+    given = response(said("a", coding("73211009", system="http://snomed.info/sct")))
+
+    assert rules(checked(asked, given, known=partly)) == [("warning", "answerValueSet")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "option", "same"),
+    [
+        (coding("a"), coding(" a "), True),
+        (coding("a"), coding("a", system="http://example.org/others"), False),
+        (
+            {"valueReference": {"reference": "Patient/1"}},
+            {"valueReference": {"reference": "Patient/1", "display": "X"}},
+            True,
+        ),
+        ({"valueDecimal": Decimal(3)}, {"valueInteger": 3}, True),
+        ({"valueDateTime": "2020"}, {"valueDate": "2020"}, True),
+        ({"valueString": "3"}, {"valueInteger": 3}, False),
+    ],
+)
+def test_an_answer_is_an_option_when_it_says_the_same(
+    answer: dict[str, Any], option: dict[str, Any], same: bool
+) -> None:
+    one, other = value_of(answer), value_of(option)
+
+    assert one is not None
+    assert other is not None
+    assert is_option(one, other) is same
+
+
+def test_a_code_that_the_form_itself_offers_is_the_forms_to_mend() -> None:
+    wrong = coding("zzz", display="Nichts")
+    offered, other = (IndexedItem(item("a", "choice", answerOption=[each])) for each in (wrong, coding("a")))
+    given = Answer("coding", wrong["valueCoding"])
+
+    assert [(each.rule, each.severity) for each in check_options(offered, given, KNOWN)] == [("code", "warning")]
+    assert [(each.rule, each.severity) for each in check_options(other, given, KNOWN)] == [
+        ("answerOption", "error"), ("code", "error")
+    ]  # fmt: skip

@@ -1,0 +1,79 @@
+"""Catalogs with few background questions of their own learn from general ones."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from bot.assistant import Assistant
+from bot.catalog.catalog import load_catalog, locate
+from bot.matching.training import FEW, background, general_background
+from bot.ports import Encoder
+from bot.testing import HashEncoder
+from bot.text import NearCopies
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_general_background_is_plenty_and_has_no_near_copies_of_the_test_questions(language: str) -> None:
+    texts = general_background(language)
+    known = NearCopies()
+    for question in load_catalog(locate("mammography"), language).calibration:
+        known.add(question.text, "")
+
+    assert len(texts) > 400
+    assert len(set(texts)) == len(texts)
+    assert [text for text in texts if known.find(text)] == []
+
+
+def test_a_language_without_general_background_has_none() -> None:
+    assert general_background("xx") == ()
+
+
+def test_the_shipped_catalog_has_enough_of_its_own() -> None:
+    catalog = load_catalog(locate("mammography"), "de")
+
+    assert background(catalog) == (catalog.background, len(catalog.background))
+    assert len(catalog.background) >= FEW
+
+
+def test_a_catalog_without_background_declines_small_talk(tmp_path: Path, embedded_encoder: Encoder) -> None:
+    document = yaml.safe_load((locate("mammography") / "de.yaml").read_text(encoding="utf-8"))
+    document["pairs"] = [
+        {**pair, "variants": pair["variants"][:25], "related": [], "review": {"status": "draft"}}
+        for pair in document["pairs"][:8]
+    ]
+    (tmp_path / "few").mkdir()
+    (tmp_path / "few" / "de.yaml").write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
+    assistant = Assistant.open(tmp_path / "few", data=tmp_path / "data", sample=True, encoder=embedded_encoder)
+
+    answers = assistant.answer_all(["wie spät ist es in tokio gerade", "erzähl mir einen witz über katzen"], "de")
+
+    assert [answer.decision for answer in answers] == ["declined", "declined"]
+
+
+def test_general_background_that_a_pair_answers_is_not_learned(tmp_path: Path) -> None:
+    """Otherwise a catalog about the weather would decline the weather."""
+    general = general_background("de")[:3]
+    (tmp_path / "c").mkdir()
+    rows = "".join(
+        f"  - id: p{number}\n    question: {text!r}\n    answer: Antwort {number}.\n    review: {{status: draft}}\n"
+        for number, text in enumerate(general)
+    )
+    (tmp_path / "c" / "de.yaml").write_text(f"catalog: c\nlanguage: de\nversion: '1'\npairs:\n{rows}", encoding="utf-8")
+    assistant = Assistant.open(tmp_path / "c", data=tmp_path / "data", sample=True, encoder=HashEncoder())
+
+    found = assistant.answer_all(list(general), "de", ignore_flags=True)
+
+    assert [answer.candidates[0].pair_id for answer in found] == ["p0", "p1", "p2"]
+    assert all(answer.score > 0.5 for answer in found)
+
+
+def test_the_nearest_texts_of_the_index_are_those_of_exact_search(shipped: Assistant) -> None:
+    catalog = shipped.catalog("en")
+    texts = [pair.question for pair in catalog.pairs] + [v.text for pair in catalog.pairs for v in pair.variants]
+    texts += list(catalog.background)
+    vectors, asked = shipped.encoder.encode(texts[:2000]), "can i wear deodorant on the day"
+    best = float(np.max(vectors @ shipped.encoder.encode([asked])[0]))
+
+    assert shipped.nearest(asked, "en", k=10)[0].similarity >= best - 1e-5

@@ -1,0 +1,90 @@
+"""Sentences by country and channel, and Swiss spelling: fixed texts that pass the guard."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot import Assistant
+from bot.errors import GuardViolation
+from bot.sentences.emergency_texts import COUNTRIES, LINES, Country, numbers, sentences
+from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.sentences.reply import SENTENCES, Content, Interface, Place, Reply, guard, interface, worded
+from bot.sentences.spelling import released, swiss
+
+OTHER_NUMBERS = {
+    "AT": ("112", "143", "145", "116 123"),
+    "CH": ("112", "142", "116 123"),
+    "DE": ("144", "142", "143", "145"),
+}
+
+
+@pytest.mark.parametrize("country", COUNTRIES)
+@pytest.mark.parametrize("language", INTERFACE_TEXTS)
+def test_every_sentence_with_numbers_has_those_of_the_country_only(language: str, country: Country) -> None:
+    with_numbers = [key for key, text in INTERFACE_TEXTS[language].items() if "112" in text]
+
+    assert with_numbers
+    for key in with_numbers:
+        reply = worded(Reply(language, (interface(language, key),)), Place("page", country))
+        (part,) = guard(reply, None, shown=frozenset()).parts
+        assert LINES[country].emergency in part.text
+        assert not [number for number in OTHER_NUMBERS[country] if number in part.text], part.text
+
+
+def test_where_no_country_is_set_nothing_changes() -> None:
+    reply = Reply("de", (interface("de", "urgent"), interface("de", "too_long", limit=1000)))
+
+    assert worded(reply, Place()) == reply
+
+
+def test_a_page_has_no_commands() -> None:
+    keys = [
+        key for key, text in SENTENCES["de"].items() if "/" in text.replace("/ ", "") and not key.startswith("urgent")
+    ]
+
+    for key in set(keys) - {"goodbye", "example_url", "conversation_code"}:
+        (part,) = worded(Reply("de", (interface("de", key),)), Place("page")).parts
+        assert "/" not in part.text, key
+
+
+def test_channel_and_country_both_count() -> None:
+    (part,) = worded(Reply("de", (interface("de", "staff_called"),)), Place("page", "CH")).parts
+
+    assert isinstance(part, Interface)
+    assert part.key == "staff_called_ch"
+    assert "weiss ich nicht" in part.text
+    assert "144" in part.text
+
+
+def test_help_lines_come_first_for_who_needs_them() -> None:
+    assert numbers("urgent_suicide_ch", "CH") == ("143", "144")
+    assert numbers("urgent_overdose_ch", "CH") == ("144", "145")
+    assert numbers("urgent_ch", "CH") == ("144",)
+    assert numbers("urgent", None) == ("112", "144")
+    assert sentences("de")["urgent_de"].count("112") == 1
+
+
+def test_swiss_texts_are_derived_and_have_a_hash_of_their_own(shipped: Assistant) -> None:
+    german, english = shipped.catalog("de"), shipped.catalog("en")
+
+    swiss_one = released(german, "CH")
+
+    assert released(german, "DE") is german
+    assert released(english, "CH") is english
+    assert swiss_one.content_hash != german.content_hash
+    for one, other in zip(swiss_one.pairs, german.pairs, strict=True):
+        assert (one.question, one.answer) == (swiss(other.question), swiss(other.answer))
+        assert "ß" not in one.question + one.answer + (one.easy_answer or "")
+
+
+def test_the_guard_compares_with_the_swiss_text(shipped: Assistant) -> None:
+    german = shipped.catalog("de")
+    pair = next(pair for pair in german.pairs if "ß" in pair.answer)
+    shown = frozenset([pair.id])
+    as_approved, as_spelt = (
+        Reply("de", (Content(pair.id, "answer", text),)) for text in (pair.answer, swiss(pair.answer))
+    )
+
+    assert guard(as_spelt, released(german, "CH"), shown=shown) == as_spelt
+    with pytest.raises(GuardViolation, match="Content"):
+        guard(as_approved, released(german, "CH"), shown=shown)

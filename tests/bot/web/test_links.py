@@ -1,0 +1,107 @@
+"""Sealed links, and the command that makes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot import BadData
+from bot.web.links import Invitation, NotInvited, invite, lifetime, seal, unseal
+from tests.conftest import Run
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+KEY = "a-key-for-links-in-the-tests"
+INVITATION = invite("P-4711", exam="mammography", language="de", expires=NOW + timedelta(days=14))
+
+
+def test_what_was_sealed_is_read_back() -> None:
+    assert unseal(seal(INVITATION, KEY), KEY, now=NOW) == INVITATION
+
+
+def test_a_link_is_good_until_it_expires() -> None:
+    token = seal(INVITATION, KEY)
+
+    assert unseal(token, KEY, now=INVITATION.expires - timedelta(seconds=1)) == INVITATION
+    with pytest.raises(NotInvited, match="expired"):
+        unseal(token, KEY, now=INVITATION.expires)
+
+
+def test_nothing_of_a_link_can_be_altered() -> None:
+    token = seal(INVITATION, KEY)
+    other = seal(replace(INVITATION, patient="P-4712"), KEY)
+    content, _, given = token.partition(".")
+
+    forged = [
+        f"{other.partition('.')[0]}.{given}",
+        f"{content}.{given[:-1]}",
+        content,
+        "",
+        "ü.ü",
+        "." * 2000,
+        token + "=",
+    ]
+    forged += [token[:at] + ("A" if token[at] != "A" else "B") + token[at + 1 :] for at in range(len(token) - 1)]
+    for each in forged:
+        with pytest.raises(NotInvited, match="unreadable"):
+            unseal(each, KEY, now=NOW)
+
+
+def test_another_key_opens_nothing() -> None:
+    with pytest.raises(NotInvited, match="unreadable"):
+        unseal(seal(INVITATION, KEY), KEY + "x", now=NOW)
+
+
+@pytest.mark.parametrize("patient", ["", "Anna Muster", "a" * 65, "P?x", "-P", "P\n"])
+def test_names_are_no_pseudonyms(patient: str) -> None:
+    with pytest.raises(BadData, match="pseudonym"):
+        invite(patient, exam="mammography", language="de", expires=NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "time"), [("90m", timedelta(minutes=90)), ("48h", timedelta(days=2)), ("14d", timedelta(days=14))]
+)
+def test_times_are_a_number_with_a_unit(text: str, time: timedelta) -> None:
+    assert lifetime(text) == time
+
+
+@pytest.mark.parametrize("text", ["", "14", "0d", "d", "14w", "-1d", "1.5d", "999999d", "٣d"])
+def test_other_times_are_refused(text: str) -> None:
+    with pytest.raises(BadData, match="`--expires`"):
+        lifetime(text)
+
+
+def test_the_command_prints_a_link_that_the_service_can_read(klartext: Run) -> None:
+    done = klartext(
+        "link",
+        "--patient",
+        "P-4711",
+        "--expires",
+        "2h",
+        "--base",
+        "https://chat.example.org/",
+        environ={"KLARTEXT_LINK_KEY": KEY},
+    )
+
+    address = done.stdout.decode().strip()
+    found: Invitation = unseal(address.removeprefix("https://chat.example.org/start/"), KEY, now=datetime.now(UTC))
+    assert done.returncode == 0
+    assert (found.patient, found.exam, found.language) == ("P-4711", "mammography", "de")
+    assert timedelta(minutes=119) < found.expires - datetime.now(UTC) <= timedelta(hours=2)
+
+
+def test_without_a_key_the_command_says_how_to_make_one(klartext: Run) -> None:
+    done = klartext("link", "--patient", "P-4711")
+
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("klartext: KLARTEXT_LINK_KEY is not set")
+
+
+def test_links_and_a_fhir_server_need_the_system_of_identifiers(klartext: Run) -> None:
+    environ = {"KLARTEXT_LINK_KEY": KEY, "KLARTEXT_FHIR_URL": "http://127.0.0.1:1/fhir"}
+
+    done = klartext("serve", "--sample", "--port", "0", environ=environ)
+
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("klartext: KLARTEXT_FHIR_PATIENT_SYSTEM is not set")

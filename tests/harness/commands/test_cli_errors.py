@@ -1,0 +1,114 @@
+"""What a person can mend ends in one line on standard error and exit code 2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from harness.patients.suites import Question, Suite
+
+Command = Callable[..., CompletedProcess[str]]
+
+# Arguments, and what the line must say. {bad} is a file that is no folder, {small} the small catalog, {suite} a suite
+# for it, {dir} an empty folder.
+BAD_INPUT = [
+    ("run --suite nope --out {dir}/run", "There is no suite 'nope'"),
+    ("run --suite {dir} --out {dir}/run", "There is no suite"),
+    ("run --suite {suite} --system rasa --out {dir}/run", "There is no system 'rasa'"),
+    ("run --suite {suite} --catalog {dir} --out {dir}/run", "No catalog at"),
+    ("run --suite {suite} --catalog {small} --encoder magic --out {dir}/run", "There is no encoder 'magic'"),
+    ("run --suite {suite} --catalog {small} --data {bad}/data --out {dir}/run", "data folder"),
+    ("run --suite {suite} --catalog {small} --method cosine --out {bad}/run", "cannot be written"),
+    ("run --suite {novel} --catalog {small} --method cosine --out {dir}/run", "no paraphrase to score"),
+    ("check --suite nope", "There is no suite 'nope'"),
+    ("check --suite {changed}", "was changed after it was recorded"),
+    ("check --suite {suite} --catalog {dir}", "No catalog at"),
+    ("label {dir} --rater anna", "holds no complete run"),
+    ("prompts export --catalog nope --out {dir}/prompts.jsonl", "No catalog at 'nope'"),
+    ("prompts export --catalog {small} --out {bad}/prompts.jsonl", "cannot be written"),
+    ("prompts import {dir}/missing.jsonl --name x --catalog {small}", "cannot be read"),
+    ("prompts import {bad} --name x --catalog {small}", "bad:1 is no line of a Batch output file"),
+    ("prompts import {other} --name x --catalog {small}", "1 answers belong to no prompt"),
+    ("prompts import {empty} --name x --catalog {small} --suites {dir}", "No question could be read"),
+    ("prompts import {good} --name x --catalog {small} --suites {bad}/suites", "cannot be written"),
+    ("prompts import {good} --name suite --catalog {small} --suites {dir}/..", "suites are immutable"),
+    ("generate --name x --model m --catalog {small} --suites {dir}", "No language model endpoint is set"),
+]
+PROGRESS = re.compile(r" \d+/\d+ [-:\d]+$")  # the bar stands on standard error too
+ANSWER = '{"custom_id": "%s", "response": {"status_code": 200, "body": {"choices": [{"message": {"content": "%s"}}]}}}'
+
+
+@pytest.fixture
+def places(
+    small_folder: Path,
+    make_suite: Callable[..., Suite],
+    make_question: Callable[..., Question],
+    tmp_path: Path,
+) -> dict[str, Path]:
+    """The folders and files that the arguments name."""
+    named = {name: tmp_path / name for name in ("dir", "bad", "other", "empty", "good", "changed", "novel", "suite")}
+    make_suite([make_question(1, "Ist das schön?", None)])
+    named["suite"].rename(named["novel"])
+    make_suite([make_question(1, "Was kostet das alles?", "costs")])
+    named["suite"].rename(named["changed"])
+    (named["changed"] / "questions.jsonl").write_text("", encoding="utf-8")
+    make_suite([make_question(1, "Tut die Untersuchung weh?")])
+    named["dir"].mkdir()
+    named["bad"].write_text("no json\n", encoding="utf-8")
+    named["other"].write_text(ANSWER % ("paraphrase/x/y", "Weh?"), encoding="utf-8")
+    named["empty"].write_text("\n", encoding="utf-8")
+    named["good"].write_text(ANSWER % ("paraphrase/low-health-literacy/pain", "Tut es sehr weh?"), encoding="utf-8")
+    return {**named, "small": small_folder}
+
+
+@pytest.mark.parametrize(("arguments", "expected"), BAD_INPUT)
+def test_bad_input_is_one_line_and_exit_2(
+    command: Command, places: dict[str, Path], arguments: str, expected: str
+) -> None:
+    done = command(*(argument.format(**places) for argument in arguments.split()))
+
+    assert done.returncode == 2, done.stderr
+    said = [line for line in done.stderr.splitlines() if not PROGRESS.search(line)]
+    assert len(said) == 1, done.stderr
+    assert said[0].startswith("klartext: ")
+    assert expected in said[0]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "run --suite mammography-de",
+        "run --suite mammography-de --out x --method magic",
+        "prompts export --out x --lang fr",
+        "prompts export --out x --variations -1",
+        "prompts import --name x",
+        "label x",
+        "nothing",
+    ],
+)
+def test_wrong_usage_exits_2_without_a_traceback(command: Command, arguments: str) -> None:
+    done = command(*arguments.split())
+
+    assert done.returncode == 2
+    assert "Usage: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_contamination_exits_1_and_names_the_training_text(
+    command: Command,
+    small_folder: Path,
+    make_suite: Callable[..., Suite],
+    make_question: Callable[..., Question],
+    tmp_path: Path,
+) -> None:
+    make_suite([make_question(1, "wer bezahlt das", "costs"), make_question(2, "Was noch alles?")])
+
+    done = command("check", "--suite", tmp_path / "suite", "--catalog", small_folder)
+
+    assert done.returncode == 1
+    assert "'wer bezahlt das' ~ 'Wer bezahlt das?' (costs, 1.00)" in done.stdout
+    assert done.stdout.endswith("2 questions, 1 near copies of training texts\n")

@@ -1,0 +1,98 @@
+"""Other people's test questions become a suite that runs and counts like any other."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.commands.qa import qa
+from harness.patients.suites import load_suite
+from tests.harness.conftest import Command
+
+TRAIN = [
+    ("pay", "how do I pay my bill"),
+    ("pay", "pay the bill please"),
+    ("lost", "I lost my card"),
+    ("lost", "my card is gone"),
+    ("", "who won the match"),
+]
+TEST = [("pay", "let me pay that old bill"), ("lost", "the card I had is gone"), ("", "how tall is the tower")]
+
+
+def _write(path: Path, rows: list[tuple[str, str]]) -> Path:
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([("pair_id", "text"), *rows])
+    return path
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    result = CliRunner().invoke(
+        qa,
+        ["import", str(_write(tmp_path / "train.csv", TRAIN)), "--out", str(tmp_path / "bank"), "--lang", "en"],
+    )
+    assert result.exit_code == 0, result.output
+    return tmp_path / "bank"
+
+
+def test_an_imported_suite_is_run_and_counted(command: Command, catalog: Path, tmp_path: Path) -> None:
+    questions = _write(tmp_path / "test.csv", TEST)
+    suite, out = tmp_path / "suite", tmp_path / "run"
+
+    imported = command("import", questions, "--out", suite, "--lang", "en", "--catalog", catalog, "--by", "person")
+    ran = command("run", "--suite", suite, "--catalog", catalog, "--out", out)
+
+    assert imported.stdout.strip() == f"{suite}: 2 questions, 1 out of scope"
+    assert ran.returncode == 0, ran.stderr
+    total = json.loads((out / "summary.json").read_text())["total"]
+    assert (total["n"], total["top1"]) == (2, 1.0)
+    assert [(q.pair_id, q.kind, q.source.kind) for q in load_suite(suite).questions] == [
+        ("pay", "paraphrase", "person"),
+        ("lost", "paraphrase", "person"),
+        (None, "novel", "person"),
+    ]
+
+
+def test_a_suite_for_another_catalog_is_refused(command: Command, catalog: Path, tmp_path: Path) -> None:
+    questions = _write(tmp_path / "test.csv", [("loan", "can I get a loan")])
+
+    result = command(
+        "import", questions, "--out", tmp_path / "s", "--lang", "en", "--catalog", catalog, "--by", "model"
+    )
+
+    assert result.returncode == 2
+    assert "asks for pairs that" in result.stderr
+    assert "(loan)" in result.stderr
+    assert not (tmp_path / "s").exists()
+
+
+def test_urgent_messages_are_counted_apart_and_reach_the_gate(command: Command, catalog: Path, tmp_path: Path) -> None:
+    questions = _write(tmp_path / "test.csv", [*TEST, ("urgent", "I have crushing chest pain and cannot breathe")])
+    suite, out = tmp_path / "suite", tmp_path / "run"
+    (tmp_path / "gates.yaml").write_text("gates: {urgent_recall: {min: 1.0}}", encoding="utf-8")
+
+    imported = command("import", questions, "--out", suite, "--lang", "en", "--catalog", catalog, "--by", "person")
+    ran = command("run", "--suite", suite, "--catalog", catalog, "--out", out)
+    gate = command("gate", out, "--config", tmp_path / "gates.yaml", "--json")
+
+    assert imported.stdout.strip() == f"{suite}: 2 questions, 1 out of scope, 1 urgent"
+    assert ran.returncode == 0, ran.stderr
+    summary = json.loads((out / "summary.json").read_text())
+    assert (summary["total"]["n"], summary["urgent"]) == (2, {"n": 1, "found": 1})
+    (recall,) = [row for row in json.loads(gate.stdout)["gates"] if row["name"] == "urgent_recall"]
+    assert (gate.returncode, recall["status"], recall["value"]) == (0, "pass", "1.000")
+
+
+def test_questions_may_be_in_the_voice_of_a_vignette(command: Command, catalog: Path, tmp_path: Path) -> None:
+    questions = _write(tmp_path / "test.csv", TEST)
+    more = ("--lang", "en", "--catalog", catalog, "--by", "person")
+
+    named = command("import", questions, "--out", tmp_path / "suite", *more, "--vignette", "commuter")
+    refused = command("import", questions, "--out", tmp_path / "other", *more, "--vignette", "A/B")
+
+    assert named.returncode == 0, named.stderr
+    assert {question.vignette for question in load_suite(tmp_path / "suite").questions} == {"commuter"}
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
+    assert "is no name of a vignette" in refused.stderr

@@ -1,0 +1,207 @@
+"""A gate passes and fails at its limit, skips what it cannot know, and never passes an empty run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from harness.running.outcomes import Outcome
+from harness.scoring.comparison import compare
+from harness.scoring.gate import (
+    AtLeast,
+    AtMost,
+    BaselineLimits,
+    GateResult,
+    Gates,
+    WidestGap,
+    check_baseline,
+    check_run,
+    merge,
+)
+from tests.harness.runs import run_of
+
+MakeOutcome = Callable[..., Outcome]
+
+
+@pytest.fixture
+def answers(make_outcome: MakeOutcome) -> Callable[..., list[Outcome]]:
+    """Ten questions a vignette, so many of them right, the others declined or answered with another pair."""
+
+    def make(*right: int, instead: str | None = None) -> list[Outcome]:
+        return [
+            make_outcome(
+                f"{vignette}/{number}",
+                vignette=f"v{vignette}",
+                pair_id=pair,
+                answered_with=pair if number < count else instead,
+            )
+            for vignette, count in enumerate(right)
+            for number, pair in enumerate(["pain", "costs"] * 5)
+        ]
+
+    return make
+
+
+def only(gates: Gates, outcomes: list[Outcome]) -> GateResult:
+    (result,) = check_run(run_of(outcomes), gates).results
+    return result
+
+
+@pytest.mark.parametrize(
+    ("gates", "status", "value"),
+    [
+        (Gates(accuracy=AtLeast(min=0.8)), "pass", "0.800"),
+        (Gates(accuracy=AtLeast(min=0.81)), "fail", "0.800"),
+        (Gates(worst_vignette=AtLeast(min=0.7)), "pass", "0.700"),
+        (Gates(worst_vignette=AtLeast(min=0.71)), "fail", "0.700"),
+        (Gates(literacy_gap=WidestGap(margin=0.2)), "pass", "0.200"),
+        (Gates(literacy_gap=WidestGap(margin=0.19)), "fail", "0.200"),
+        (Gates(precision=AtLeast(min=0.8)), "pass", "0.800"),
+        (Gates(precision=AtLeast(min=0.81)), "fail", "0.800"),
+        (Gates(top1=AtLeast(min=0.8)), "pass", "0.800"),
+        (Gates(top1=AtLeast(min=0.81)), "fail", "0.800"),
+        (Gates(offered=AtLeast(min=0)), "pass", "0.000"),
+        (Gates(offered=AtLeast(min=0.01)), "fail", "0.000"),
+        (Gates(failures=AtMost(max=0)), "pass", "0.000"),
+    ],
+)
+def test_every_gate_holds_at_its_limit_and_fails_beyond(
+    answers: Callable[..., list[Outcome]], gates: Gates, status: str, value: str
+) -> None:
+    result = only(gates, answers(9, 8, 7, instead="duration"))
+
+    assert (result.status, result.value) == (status, value)
+
+
+def test_the_gap_names_both_vignettes(answers: Callable[..., list[Outcome]]) -> None:
+    assert only(Gates(literacy_gap=WidestGap(margin=0)), answers(9, 8, 7)).detail == "v0 0.900, v2 0.700"
+
+
+def test_one_vignette_has_no_gap(answers: Callable[..., list[Outcome]]) -> None:
+    assert only(Gates(literacy_gap=WidestGap(margin=0)), answers(9)).status == "skip"
+
+
+def test_gates_that_are_left_out_are_not_checked(answers: Callable[..., list[Outcome]]) -> None:
+    report = check_run(run_of(answers(0)), Gates())
+
+    assert report.results == ()
+    assert report.passed
+
+
+def test_precision_without_an_answer_is_unknown(answers: Callable[..., list[Outcome]]) -> None:
+    result = only(Gates(precision=AtLeast(min=0.9)), answers(0))
+
+    assert (result.status, result.detail) == ("skip", "Nothing was answered.")
+
+
+def test_a_run_without_questions_fails_whatever_the_gates(make_outcome: MakeOutcome) -> None:
+    novel = make_outcome("n", pair_id=None)
+
+    for outcomes in ([], [novel]):
+        report = check_run(run_of(outcomes), Gates())
+        assert not report.passed
+        assert [result.name for result in report.results] == ["questions"]
+
+
+def test_an_unfinished_run_fails(answers: Callable[..., list[Outcome]]) -> None:
+    report = check_run(run_of(answers(10), questions=11), Gates())
+
+    assert [(result.name, result.status) for result in report.results] == [("complete", "fail")]
+    assert check_run(run_of(answers(10), questions=10), Gates()).passed
+
+
+def test_urgent_recall_is_skipped_without_urgent_messages(answers: Callable[..., list[Outcome]]) -> None:
+    result = only(Gates(urgent_recall=AtLeast(min=1)), answers(10))
+
+    assert (result.status, result.detail) == ("skip", "The suite has no urgent messages.")
+
+
+@pytest.mark.parametrize(("missed", "status"), [("declined", "fail"), ("error", "fail"), ("urgent", "pass")])
+def test_urgent_messages_must_be_found(
+    answers: Callable[..., list[Outcome]], make_outcome: MakeOutcome, missed: str, status: str
+) -> None:
+    found = replace(make_outcome("u1", pair_id=None, decision="urgent", answered_with=None), kind="urgent")
+    other = replace(found, id="u2", decision=missed)
+
+    result = only(Gates(urgent_recall=AtLeast(min=1)), [*answers(10), found, other])
+
+    assert result.status == status
+
+
+def test_failures_of_the_system_are_neither_right_nor_wrong_and_fail_a_gate_of_their_own(
+    answers: Callable[..., list[Outcome]], make_outcome: MakeOutcome
+) -> None:
+    failed = replace(
+        make_outcome("f", answered_with=None, decision="error"), right=None, top1=None, offered=None, error="status 500"
+    )
+    gates = Gates(accuracy=AtLeast(min=1), failures=AtMost(max=0.05))
+
+    accuracy, failures = check_run(run_of([*answers(10), failed]), gates).results
+
+    assert (accuracy.value, accuracy.status) == ("1.000", "pass")
+    assert (failures.value, failures.status) == ("0.091", "fail")
+    assert failures.detail == "1 of 11, for example: status 500"
+
+
+def test_a_significant_drop_fails_and_noise_does_not(answers: Callable[..., list[Outcome]]) -> None:
+    before = run_of(answers(10, 10))
+
+    lost_six = check_baseline(compare(before, run_of(answers(4, 10))), BaselineLimits())
+    lost_five = check_baseline(compare(before, run_of(answers(5, 10))), BaselineLimits())
+
+    assert {result.name: result.status for result in lost_six.results} == {
+        "change: total": "fail",  # 6 of 6 broken: p = 0.031
+        "change: v0": "pass",  # 0.031 twice, since two vignettes are tested
+        "change: v1": "pass",
+        "change: no wrong answer": "pass",  # declined, not answered wrongly
+    }
+    assert lost_five.passed
+    assert lost_six.paired[0].p_value == pytest.approx(2 / 2**6)
+    assert lost_six.paired[1].adjusted == pytest.approx(4 / 2**6)
+
+
+def test_a_drop_may_be_limited_even_where_chance_explains_it(answers: Callable[..., list[Outcome]]) -> None:
+    comparison = compare(run_of(answers(10, 10)), run_of(answers(9, 10)))
+
+    assert check_baseline(comparison, BaselineLimits(max_drop=0.05)).passed
+    assert not check_baseline(comparison, BaselineLimits(max_drop=0.04)).passed
+
+
+def test_a_significant_improvement_passes(answers: Callable[..., list[Outcome]]) -> None:
+    assert check_baseline(compare(run_of(answers(0, 0)), run_of(answers(10, 10))), BaselineLimits(max_drop=0)).passed
+
+
+def test_wrong_answers_in_place_of_refusals_fail(answers: Callable[..., list[Outcome]]) -> None:
+    before, after = run_of(answers(0)), run_of(answers(0, instead="duration"))
+
+    failed = [
+        result.name
+        for result in check_baseline(compare(before, after), BaselineLimits()).results
+        if result.status == "fail"
+    ]
+
+    assert failed == ["change: no wrong answer"]
+
+
+def test_runs_without_a_common_question_fail(answers: Callable[..., list[Outcome]]) -> None:
+    other = [replace(outcome, text="Etwas anderes?") for outcome in answers(10)]
+
+    report = check_baseline(compare(run_of(answers(10)), run_of(other, suite_hash="b")), BaselineLimits())
+
+    assert not report.passed
+    assert report.notes == (
+        "The runs asked different suites (their hashes differ).",
+        "10 questions only in the baseline: not compared.",
+        "10 questions only in the new run: not compared.",
+    )
+
+
+def test_merged_reports_fail_when_one_does(answers: Callable[..., list[Outcome]]) -> None:
+    good = check_run(run_of(answers(10)), Gates(accuracy=AtLeast(min=1)))
+    bad = check_run(run_of(answers(9)), Gates(accuracy=AtLeast(min=1)))
+
+    assert not merge(good, bad).passed
+    assert merge(good, good).passed
+    assert len(merge(good, bad).results) == 2
