@@ -125,9 +125,6 @@ from harness.patients.suites import Recording
 signal.signal(signal.SIGINT, signal.default_int_handler)  # who is started in the background ignores it
 
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # who is started in the background ignores it
-
-
 def strike(*_, **__):
     os.kill(os.getpid(), getattr(signal, sys.argv[3]))
     time.sleep(50)  # a signal may reach another thread first
