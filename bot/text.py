@@ -152,15 +152,19 @@ class LanguageDetector:
             self._weight: dict[str, dict[str, float]] = {}
             return
         counts = {
-            language: Counter(_signs(examples[:: -(-len(examples) // MAX_TEXTS) or 1]))
-            for language, examples in texts.items()
+            language: _counted(examples[:: -(-len(examples) // MAX_TEXTS) or 1]) for language, examples in texts.items()
         }
         known = set().union(*counts.values()) if counts else set()
         self._weight = {language: _log_probabilities(count, len(known)) for language, count in counts.items()}
 
     def detect(self, text: str, *, fallback: str, margin: float = 1.0) -> str:
         """Return the likeliest language; `fallback` unless another one is ahead by `margin` (log-likelihood)."""
-        signs = [sign for sign in _signs([text]) if any(sign in weight for weight in self._weight.values())]
+        signs = [
+            sign
+            for word in words(text)
+            for sign in _signs(word)
+            if any(sign in weight for weight in self._weight.values())
+        ]
         if not signs or len(self.languages) < 2:
             return fallback if fallback in self.languages else self.languages[0]
         scores = {
@@ -171,14 +175,19 @@ class LanguageDetector:
         return fallback if close else best
 
 
-def _signs(texts: Sequence[str]) -> list[str]:
-    found = []
-    for text in texts:
-        for word in words(text):
-            padded = f" {word} "
-            found.append("=" + word)
-            found.extend(padded[start : start + 3] for start in range(len(padded) - 2))
-    return found
+def _signs(word: str) -> list[str]:
+    """Return the word itself and its trigrams."""
+    padded = f" {word} "
+    return ["=" + word, *(padded[start : start + 3] for start in range(len(padded) - 2))]
+
+
+def _counted(texts: Sequence[str]) -> Counter[str]:
+    """Return how often each sign occurs. Words are counted first: most occur often."""
+    counts: Counter[str] = Counter()
+    for word, number in Counter(word for text in texts for word in words(text)).items():
+        for sign in _signs(word):
+            counts[sign] += number
+    return counts
 
 
 def _log_probabilities(count: Counter[str], known: int) -> dict[str, float]:

@@ -192,5 +192,7 @@ def assemble() -> None:
 
 def main() -> None:
     """Run the command line."""
-    assemble()
+    # Who asks or chats does not wait until the other commands, and what they need, are imported.
+    if sys.argv[1:2] not in (["answer"], ["chat"]):
+        assemble()
     app()

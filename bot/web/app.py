@@ -214,7 +214,15 @@ def _people(service: Service, crowd: Crowd) -> Side:
 
 
 def _with_problems(app: FastAPI) -> FastAPI:
-    """Add the schema of errors to the OpenAPI document: no operation returns it by its type."""
-    document = app.openapi()
-    document.setdefault("components", {}).setdefault("schemas", {})["ProblemView"] = ProblemView.model_json_schema()
+    """Add the schema of errors to the OpenAPI document: no operation returns it by its type.
+
+    The document is made when somebody first asks for it: nobody who starts the service should wait for it.
+    """
+
+    def document() -> dict[str, Any]:
+        made = FastAPI.openapi(app)
+        made.setdefault("components", {}).setdefault("schemas", {})["ProblemView"] = ProblemView.model_json_schema()
+        return made
+
+    app.openapi = document  # type: ignore[method-assign]
     return app

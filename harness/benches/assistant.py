@@ -14,24 +14,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bot import (
-    Answer,
-    AskItem,
-    Assistant,
-    Done,
-    Engine,
-    Given,
-    Heading,
-    NoMore,
-    Settings,
-    Show,
-    Shown,
-    Skipped,
-    check_response,
-    index_questionnaire,
-    load_form,
-    shipped_terminology,
-)
+from bot import Assistant, Settings
+from bot.catalog.fhir_files import shipped_terminology
+from bot.interview.form.indexed import index_questionnaire
+from bot.interview.load import load_form
+from bot.interview.validate.response import check_response
+from bot.interview.values.answer import Answer
+from bot.interview.walk.assemble import Heading
+from bot.interview.walk.engine import AskItem, Done, Engine, Show
+from bot.interview.walk.filling import Given, NoMore, Shown, Skipped
 from harness.benches.figures import KLARTEXT, PEAK_MB, BenchFigure, median_of, python, ratio
 from harness.patients.suites import Suite, load_suite
 from harness.reporting.page import render

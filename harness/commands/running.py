@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.table import Table
 
 from bot import BadData, Catalog, Unreachable, friendly_errors
-from bot import run_chat as open_chat
 from harness.commands import options
 from harness.console import figures_table, plain_console, print_json, progress_bar, share
 from harness.labelling.labels import Verdicts, verdicts_on
@@ -128,7 +127,9 @@ def demo(
             verdicts = verdicts_on(Path(folder) / hybrid.method, suite.meta.name)
         print_tables(suite, outcomes, summarise(outcomes), verdicts=verdicts, beside=(beside, summarise(beside)))
         if not no_chat:
-            open_chat("mammography", encoder="embedded", data=data)
+            from bot.commands.chat import run_chat  # the interview takes a while to import
+
+            run_chat("mammography", encoder="embedded", data=data)
 
 
 def _run_in_memory(suite: Suite, system: System, catalog: Catalog, out: Path) -> list[Outcome]:
