@@ -61,6 +61,7 @@ def test_columns_may_come_in_any_order_with_a_byte_order_mark(tmp_path: Path) ->
     assert catalog.pair("pain").answer.startswith("[Hier fehlt die Antwort.")
 
 
+@pytest.mark.usefixtures("few_alarm_examples")
 def test_an_imported_catalog_answers(tmp_path: Path) -> None:
     _imported(tmp_path, GOOD)
 

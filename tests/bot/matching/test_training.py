@@ -37,6 +37,7 @@ def test_the_shipped_catalog_has_enough_of_its_own() -> None:
     assert len(catalog.background) >= FEW
 
 
+@pytest.mark.usefixtures("few_alarm_examples")
 def test_a_catalog_without_background_declines_small_talk(tmp_path: Path, embedded_encoder: Encoder) -> None:
     document = yaml.safe_load((locate("mammography") / "de.yaml").read_text(encoding="utf-8"))
     document["pairs"] = [
@@ -52,6 +53,7 @@ def test_a_catalog_without_background_declines_small_talk(tmp_path: Path, embedd
     assert [answer.decision for answer in answers] == ["declined", "declined"]
 
 
+@pytest.mark.usefixtures("few_alarm_examples")
 def test_general_background_that_a_pair_answers_is_not_learned(tmp_path: Path) -> None:
     """Otherwise a catalog about the weather would decline the weather."""
     general = general_background("de")[:3]

@@ -17,6 +17,7 @@ from harness.study.study import RememberingEncoder, Study, StudyTable, mean_and_
 from tests.harness.authored import VOICES, write_authored_catalog, write_authored_suite
 
 Command = Callable[..., CompletedProcess[str]]
+pytestmark = pytest.mark.usefixtures("few_alarm_examples")
 
 
 @pytest.fixture(scope="module")
