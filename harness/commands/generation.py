@@ -12,7 +12,7 @@ import typer
 
 from bot import BadData, LanguageDetector, Settings, friendly_errors, load_catalog, locate
 from harness.commands import options
-from harness.console import figures_table, plain_console, print_json, progress_bar
+from harness.console import plain_console, plain_table, print_json, progress_bar
 from harness.llm.batch_files import ModelAnswer, read_answers, write_requests
 from harness.llm.contract import ModelCall
 from harness.patients.prompts import Prompt
@@ -273,7 +273,7 @@ def _show_rounds(table: RoundTable, progress: Progress, out: Path, taken: int) -
     console = plain_console(soft_wrap=True)
     title = "Rounds of critique: mean (standard deviation) of the share of the maximum"
     rounds = (f"round {number}" for number in range(1, len(table.lengths) + 1))
-    shown = figures_table(title, "aspect", *rounds)
+    shown = plain_table(title, "aspect", *rounds)
     for aspect, row in table.rows.items():
         shown.add_row(aspect, *map(cell, row))
     shown.add_section()

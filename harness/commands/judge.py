@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from bot import BadData, Settings, friendly_errors
 from harness.commands import options
@@ -166,7 +166,7 @@ def _print_judge(report: JudgeReport, whose: str) -> None:
     console.print(f"Judge {report.judge}, beside labels by {whose}\n", style="bold")
     if report.aspects:
         title = "Scores by aspect, share of the highest"
-        table = _table(title, "aspect", "n", "mean", f"tau with {whose}", "labelled")
+        table = plain_table(title, "aspect", "n", "mean", f"tau with {whose}", "labelled")
         for aspect in report.aspects:
             cells = (str(aspect.n), f"{aspect.mean:.3f}", _number(aspect.tau), str(aspect.labelled))
             table.add_row(aspect.name, *cells, style="bold" if aspect.name == "total" else "")
@@ -182,13 +182,6 @@ def _print_judge(report: JudgeReport, whose: str) -> None:
     if report.selections:
         console.print(NOTE, style="dim")
     console.print()
-
-
-def _table(title: str, *headings: str) -> Table:
-    table = plain_table(title)
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if number else "left")
-    return table
 
 
 def _orders(orders: BothOrders) -> str:
@@ -212,8 +205,7 @@ def _selection(selection: Selection) -> Table:
 
     names = [aspect.id for aspect in load_instructions().aspects]
     title = f"Aspects chosen by {selection.measure}, {selection.pairs} pairs"
-    table = _table(title, "search", "in sample", "held out", "aspects")
-    table.columns[3].justify = "left"
+    table = plain_table(title, "search", "in sample", "held out", Column("aspects"))
     for chosen in selection.chosen:
         held = _number(chosen.held_out) if chosen.spread is None else f"{chosen.held_out:.3f} ±{chosen.spread:.3f}"
         subset = "all" if len(chosen.subset) == len(names) else ", ".join(names[aspect] for aspect in chosen.subset)

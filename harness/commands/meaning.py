@@ -10,7 +10,7 @@ import typer
 
 from bot import friendly_errors
 from harness.commands import options
-from harness.console import figures_table, plain_console, print_json
+from harness.console import plain_console, plain_table, print_json
 from harness.judging.meaning import QUEUE, Drawing, MeaningReport, check_meaning
 from harness.judging.meaning_figures import Corrected
 from harness.patients.vignettes import ALL, load_vignettes
@@ -66,7 +66,7 @@ def _show(report: MeaningReport, run: Path) -> None:
     console = plain_console(soft_wrap=True)
     titles = {one.id: one.title for one in load_vignettes(load_outcomes(run)[0].lang, names=[ALL])}
     names = ("n", "raw", "corrected", "bounds", "other pair", "none", "open")
-    table = figures_table("Meaning drift", "Patient vignette", *names)
+    table = plain_table("Meaning drift", "Patient vignette", *names)
     for vignette, one in report.vignettes.items():
         table.add_row(titles.get(vignette, vignette), *cells(one))
     table.add_section()

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
+from rich.table import Column
 
 from bot import BadData, friendly_errors
 from harness.commands import options
-from harness.console import plain_console, plain_table, print_json
+from harness.console import folded, plain_console, plain_table, print_json
 from harness.files import as_document, writing
 from harness.labelling.labels import VERDICTS, Verdicts, label_files, load_labels
 from harness.running.results import load_run
@@ -158,9 +159,7 @@ def _print_ambiguous(judged: list[Judged], counts: dict[str, Any]) -> None:
     if not bins:
         console.print("Too few scored paraphrases to tell when two candidates are close: that reason is not used.")
         return
-    table = plain_table()
-    for heading in ("confidence", "n", "foretold", "right"):
-        table.add_column(heading, justify="right")
+    table = plain_table(None, Column("confidence", justify="right"), "n", "foretold", "right")
     for item in bins:
         table.add_row(f"{item.low:.2f}-{item.high:.2f}", str(item.n), f"{item.foretold:.3f}", f"{item.right:.3f}")
     console.print(table)
@@ -200,11 +199,7 @@ def print_agreement(agreement: Agreement, console: Console) -> None:
     labelled = ", ".join(f"{rater} {n}" for rater, n in agreement.labelled.items())
     console.print(f"{agreement.items} items. Labelled: {labelled}.\n")
     groups = (*agreement.groups, *agreement.pairs)
-    table = plain_table("Agreement")
-    table.add_column("raters", overflow="fold")
-    table.add_column("n", justify="right")
-    for heading in COLUMNS.values():
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = plain_table("Agreement", folded("raters"), "n", *COLUMNS.values())
     for group in groups:
         names = group.name if len(group.raters) > 2 else "\n".join(group.raters)
         cells = [_coefficient(group.figures.get(name)) for name in COLUMNS]
@@ -236,10 +231,7 @@ def _coefficient(figure: Estimate | None) -> str:
 
 
 def _print_confusion(group: RaterGroup, console: Console) -> None:
-    table = plain_table()
-    table.add_column(f"{group.raters[0]} down, {group.raters[1]} across")
-    for verdict in VERDICTS:
-        table.add_column(verdict, justify="right")
+    table = plain_table(None, folded(f"{group.raters[0]} down, {group.raters[1]} across"), *VERDICTS)
     if group.confusion is not None:
         for verdict, row in zip(VERDICTS, group.confusion, strict=True):
             table.add_row(verdict, *(str(count) for count in row))
@@ -270,9 +262,7 @@ def _print_rescored(rescored: Rescored) -> None:
     console = plain_console()
     whose = "people" if rescored.kind == "person" else "models"
     if rescored.raw and rescored.after:
-        table = plain_table()
-        for heading in ("paraphrases", "n", "errors", "accuracy", "95 % Wilson", "precision"):
-            table.add_column(heading, justify="left" if heading == "paraphrases" else "right")
+        table = plain_table(None, "paraphrases", "n", "errors", "accuracy", "95 % Wilson", "precision")
         for name, score in (("by id", rescored.raw), (f"after labels by {whose}", rescored.after)):
             precision = "" if score.precision is None else f"{score.precision:.3f}"
             between = f"{score.wilson.low:.3f}-{score.wilson.high:.3f}"

@@ -16,7 +16,7 @@ from rich.table import Table
 from bot import BadData, Catalog, Unreachable, friendly_errors
 from bot import run_chat as open_chat
 from harness.commands import options
-from harness.console import figures_table, plain_console, print_json, progress_bar, share
+from harness.console import plain_console, plain_table, print_json, progress_bar, share
 from harness.labelling.labels import Verdicts, verdicts_on
 from harness.patients.suites import Suite, SuiteOnDisk, load_suite, open_suite
 from harness.patients.vignettes import ALL, load_vignettes
@@ -217,7 +217,7 @@ def _shares(title: str, first: str, shares: dict[str, Share], total: Share | Non
         return "" if interval is None else f"{share(interval.low)}-{share(interval.high)}"
 
     names = ("n", "chan-\nged", "share", "95 %\nWilson", "95 %\nby pair", "flip-\nped")
-    table = figures_table(title, first, *names, padding=(0, 1))
+    table = plain_table(title, first, *names, padding=(0, 1))
     for name, one in shares.items():
         table.add_row(name, *cells(one))
     if total is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from harness.judging import meaning
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
