@@ -19,14 +19,13 @@ from rich.text import Text
 
 from bot import Assistant, BadData, friendly_errors
 from harness.advice.advice import Advice, Weakness, advise
-from harness.advice.clues import KINDS
+from harness.advice.causes import CAUSES, KINDS, Entry
 from harness.advice.misses import Findings, browse, load_explainable
-from harness.advice.proposals import CAUSES, Entry
 from harness.advice.thresholds import Move, ThresholdAdvice, ThresholdMove, best_move
 from harness.commands import options
 from harness.console import chance, folded, plain_console, plain_table, print_json, progress_bar, share
 from harness.labelling.labels import verdicts_on
-from harness.running.results import load_run
+from harness.running.run import load_run
 from harness.scoring.confusions import Confusion
 
 ROWS = 10  # of each table; `--json` has all

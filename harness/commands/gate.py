@@ -16,7 +16,7 @@ from harness.commands import options
 from harness.console import chance, plain_console, plain_table, print_json, share
 from harness.files import writing, xml_text
 from harness.running.outcomes import Outcome
-from harness.running.results import load_counted, load_run
+from harness.running.run import load_counted, load_run
 from harness.scoring.comparison import Comparison, Paired, compare
 from harness.scoring.gate import GateReport, check_baseline, check_run, load_config, merge
 

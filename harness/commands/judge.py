@@ -19,12 +19,12 @@ from harness.commands import options
 from harness.console import plain_console, plain_table, print_json, progress_bar
 from harness.labelling.labels import Rater, Verdicts, label_files, load_labels
 from harness.llm.batch_files import ModelAnswer, read_answers, write_requests
-from harness.running.results import load_run
-from harness.running.run import load_outcomes
+from harness.running.run import load_outcomes, load_run
 
 if TYPE_CHECKING:
-    from harness.judging.judge_prompts import JudgePrompt
+    from harness.judging.judge import JudgePrompt
     from harness.judging.judge_report import Against, BothOrders, JudgeReport, Selection
+
 
 TemperatureOption = Annotated[float | None, typer.Option(min=0, max=2, help="Default: left open.")]
 NOTE = """\
@@ -52,7 +52,7 @@ class JudgeOptions:
 
     def prompts(self, run: Path) -> list[JudgePrompt]:
         """Return what a judge is asked about a run."""
-        from harness.judging.judge_prompts import plan
+        from harness.judging.judge import plan
 
         return plan(run, self.mode, beside=self.beside, items=self.items, catalog=self.catalog)
 
@@ -116,7 +116,7 @@ def ask(
 
 
 def _take(run: Path, answers: Mapping[str, ModelAnswer], rater: str) -> None:
-    from harness.judging.judge_answers import keep, take
+    from harness.judging.judge import keep, take
 
     known = {outcome.id for outcome in load_outcomes(run)}
     models = list({answer.model for answer in answers.values()} - {""})
@@ -143,7 +143,7 @@ def report(
     json_: options.Json = False,
 ) -> None:
     """Show how far each judge agrees with labels: scores, both orders, and the aspects that agree best."""
-    from harness.judging.judge_answers import judges_of
+    from harness.judging.judge import judges_of
     from harness.judging.judge_report import report_of
 
     with friendly_errors():
@@ -201,7 +201,7 @@ def _against(found: Against) -> str:
 
 
 def _selection(selection: Selection) -> Table:
-    from harness.judging.judge_prompts import load_instructions
+    from harness.judging.judge import load_instructions
 
     names = [aspect.id for aspect in load_instructions().aspects]
     title = f"Aspects chosen by {selection.measure}, {selection.pairs} pairs"

@@ -22,10 +22,9 @@ from harness.patients.suites import Suite, SuiteOnDisk, load_suite, open_suite
 from harness.patients.vignettes import ALL, load_vignettes
 from harness.reporting.paper_tables import NOTE_1, Titles, note_2, table_1, table_2
 from harness.running.outcomes import ERROR, Outcome, Tally
-from harness.running.recipe import Recipe
-from harness.running.results import load_run
-from harness.running.run import How, ask_suite, load_outcomes, plan_of, recipe_of, run_suite
+from harness.running.run import How, ask_suite, load_outcomes, load_run, plan_of, recipe_of, run_suite
 from harness.running.store import Store
+from harness.running.workers import Recipe
 from harness.scoring.score import Summary, summarise, summarise_tally
 from harness.scoring.stability import Share, Stability, stability
 from harness.statistics import Interval

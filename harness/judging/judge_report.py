@@ -10,9 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.judging.coefficients import kendall_tau
-from harness.judging.judge_answers import Better, DuelVerdict, Rating, load_comparisons, load_ratings
-from harness.judging.judge_prompts import HIGHEST, load_instructions
+from harness.judging.agreement import kendall_tau
+from harness.judging.judge import (
+    HIGHEST,
+    Better,
+    DuelVerdict,
+    Rating,
+    load_comparisons,
+    load_instructions,
+    load_ratings,
+)
 from harness.judging.selection import Chosen, Measure, Preferences, Signs, agreement, choose, running
 from harness.labelling.labels import VERDICTS, Verdicts
 from harness.scoring.score import SEED

@@ -14,8 +14,7 @@ from rich.console import Console
 
 from bot import BadData, load_catalog, locate
 from harness.labelling.labels import Item, Label, Rater, Verdicts, label_files, load_labels, now
-from harness.labelling.queues import queue_of
-from harness.labelling.rater_files import RaterFile, open_rater_file
+from harness.labelling.rater_files import RaterFile, open_rater_file, queue_of
 from harness.labelling.screen import Given, ItemAsker, LineAsker, TerminalAsker, View, open_keyboard
 from harness.running.outcomes import Outcome
 from harness.running.run import load_outcomes

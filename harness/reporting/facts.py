@@ -15,7 +15,7 @@ from bot import BadData, measure
 from harness.advice.advice import Advice, advise
 from harness.labelling.labels import Verdicts
 from harness.running.outcomes import ERROR, Outcome
-from harness.running.results import Run
+from harness.running.run import Run
 from harness.scoring.comparison import Comparison, Paired, compare, is_right, pair_up
 from harness.scoring.confusions import Confusion, confusions, mistakes_of
 from harness.scoring.score import Score, Summary, summarise

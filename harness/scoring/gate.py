@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 from bot import BadData
 from harness.files import Record
 from harness.running.outcomes import ERROR, Outcome
-from harness.running.results import Counted, Run
+from harness.running.run import Counted, Run
 from harness.scoring.comparison import Comparison, Paired, pair_up
 from harness.scoring.score import Summary, summarise_tally
 from harness.statistics import detectable_change

@@ -1,18 +1,23 @@
-"""What another process needs to open the same system and to ask it there; batches come back in order."""
+"""Ask in other processes: what they need to open the same system, batches in order, and processes of this machine."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
-from bot import BadData, Catalog, Settings, UserFixable
+from bot import BadData, Catalog, Settings, Unreachable, UserFixable, usable_cores
 from harness.running.chunks import CHUNK, Asking, Batch, Format, Placed, chunked
 from harness.running.store import encoder_of
 from harness.systems.system import InProcess, Opening, System
@@ -187,3 +192,61 @@ def _batch(promised: Promised) -> Batch:
     if isinstance(batch, Refused):
         raise BadData(batch.reason)
     return batch
+
+
+# A process starts, imports and opens in the time in which another answers so many questions (2 s, 2.5 ms each).
+WORTH_A_PROCESS = 2000
+
+
+def processes_for(count: int) -> int:
+    """Return how many processes are worth their start for so many questions."""
+    return max(1, min(usable_cores(), count // WORTH_A_PROCESS))
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Asks in `jobs` processes; `count` says how many questions will come."""
+
+    errand: Errand
+    jobs: int
+    count: int
+
+    def batches(self, questions: Iterable[Placed]) -> Iterator[Batch]:
+        cores = max(1, usable_cores() // self.jobs)
+        # Not by fork: this process may run threads, and what a fork does to them is undefined.
+        spawn = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(self.jobs, spawn, initializer=_begin_worker, initargs=(cores,))
+
+        def submit(chunk: list[Placed]) -> Future[Batch | Refused]:
+            return pool.submit(ask_elsewhere, self.errand, chunk)
+
+        try:
+            yield from in_order(
+                questions, submit, size=size_of(self.count, self.jobs, outside=False), width=2 * self.jobs
+            )
+        except BrokenProcessPool as error:
+            raise Unreachable(
+                "A worker process ended (killed, or out of memory). What was answered is kept: run this again, "
+                f"perhaps with less than `--jobs {self.jobs}`."
+            ) from error
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _begin_worker(cores: int) -> None:
+    """Make a worker that ends with its parent, and uses no more than its share of the cores."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when it is over
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if hasattr(os, "sched_setaffinity"):
+        # Read when the assistant is opened: linear algebra then starts as many threads as this worker should have.
+        mine = sorted(os.sched_getaffinity(0))
+        number = int(multiprocessing.current_process().name.rpartition("-")[2]) - 1
+        start = number * cores % len(mine)
+        os.sched_setaffinity(0, mine[start : start + cores])
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
