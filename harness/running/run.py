@@ -97,11 +97,12 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
         store = open_store(out, plan.format or stored_format(out) or plan.otherwise)
         done = store.resume()
         plan.progress(len(left_out) + len(done))
-        asker = _asker(plan, system, catalog, store, count - len(done))
+        here = Here(Asking(system, catalog, encoder_of(store.format)), store.rows, store.pause_s)
+        left = count - len(done)
+        asker = (plan.asker(left, store.format) if left else None) or here
         questions = enumerate(suite.questions)
         todo = (placed for placed in questions if placed[1].id not in left_out and placed[1].id not in done)
-        batches = asker.batches(todo)
-        for batch in batches:
+        for batch in asker.batches(todo):
             store.append(batch.payload)
             plan.progress(batch.count)
             if batch.down is not None:
@@ -110,11 +111,6 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
                     "Mend it and run this again; what was answered is kept."
                 )
     return store
-
-
-def _asker(plan: RunPlan, system: System, catalog: Catalog, store: Store, count: int) -> Asker:
-    here = Here(Asking(system, catalog, encoder_of(store.format)), store.rows, store.pause_s)
-    return (plan.asker(count, store.format) if count else None) or here
 
 
 def load_outcomes(out: Path) -> list[Outcome]:

@@ -25,9 +25,10 @@ from harness.systems.system import InProcess, Opening, System
 if TYPE_CHECKING:
     from harness.systems.description import SystemFile
 
-
 MOST_CHUNKS = 8  # that a worker gets at once: 1,024 questions, also the outcomes of one Parquet part
 ROUNDS = 8  # every worker gets at least so many turns, so that none waits long for the last
+# A process starts, imports and opens in the time in which another answers so many questions (2 s, 2.5 ms each).
+WORTH_A_PROCESS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,6 @@ class Refused:
 
 
 _KEPT: dict[str, tuple[Asking, ExitStack]] = {}
-
-
 _LOCK = threading.Lock()
 
 
@@ -127,7 +126,12 @@ def _kept(errand: Errand) -> Asking:
         if key not in _KEPT:
             with ExitStack() as stack:
                 system, catalog = stack.enter_context(errand.recipe.opened())
-                _require_same(system.identity, errand.identity)
+                for name, value in errand.identity.items():
+                    if system.identity.get(name) != value:
+                        raise BadData(
+                            f"A worker's {name} is {system.identity.get(name)!r}, but this run's is {value!r}. "
+                            "Give the workers the same release, catalog and settings."
+                        )
                 _KEPT[key] = Asking(system, catalog, encoder_of(errand.format)), stack.pop_all()
         return _KEPT[key][0]
 
@@ -137,15 +141,6 @@ def forget(errand: Errand) -> None:
     with _LOCK:
         for key in [key for key in _KEPT if key.startswith(f"{errand!r} ")]:
             _KEPT.pop(key)[1].close()
-
-
-def _require_same(found: dict[str, str], expected: dict[str, str]) -> None:
-    for key, value in expected.items():
-        if found.get(key) != value:
-            raise BadData(
-                f"A worker's {key} is {found.get(key)!r}, but this run's is {value!r}. "
-                "Give the workers the same release, catalog and settings."
-            )
 
 
 class Promised(Protocol):
@@ -169,12 +164,19 @@ def in_order(
         BadData: A worker cannot ask.
     """
     under_way: deque[Promised] = deque()
+
+    def next_one() -> Batch:
+        batch = under_way.popleft().result()
+        if isinstance(batch, Refused):
+            raise BadData(batch.reason)
+        return batch
+
     for chunk in chunked(questions, size):
         under_way.append(submit(chunk))
         if len(under_way) >= width:
-            yield _batch(under_way.popleft())
+            yield next_one()
     while under_way:
-        yield _batch(under_way.popleft())
+        yield next_one()
 
 
 def size_of(count: int, workers: int, *, outside: bool) -> int:
@@ -185,17 +187,6 @@ def size_of(count: int, workers: int, *, outside: bool) -> int:
     """
     fair = count // (ROUNDS * workers)
     return max(1, min(CHUNK, fair)) if outside else CHUNK * max(1, min(MOST_CHUNKS, fair // CHUNK))
-
-
-def _batch(promised: Promised) -> Batch:
-    batch = promised.result()
-    if isinstance(batch, Refused):
-        raise BadData(batch.reason)
-    return batch
-
-
-# A process starts, imports and opens in the time in which another answers so many questions (2 s, 2.5 ms each).
-WORTH_A_PROCESS = 2000
 
 
 def processes_for(count: int) -> int:
