@@ -9,7 +9,6 @@ What cannot be read is counted, and never scored 0.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,17 +16,18 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from string import Template
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from bot import BadData, data_folder
+from bot import BadData, data_folder, fold
 from harness.files import Record, as_lines, numbered_lines, read_record, replace_text, writing
 from harness.labelling.exchange import add_labels
 from harness.labelling.labels import Item, Label, Rater, Verdict, load_reasons
 from harness.labelling.rater_files import Kinds, file_name, items_to_label
 from harness.labelling.session import shown_answers
 from harness.llm.batch_files import ModelAnswer, read_answers
+from harness.llm.scores import json_objects, score_in_text, scores_in_json
 from harness.running.outcomes import Outcome
 from harness.running.run import load_outcomes
 
@@ -200,7 +200,6 @@ _VERDICTS: dict[str, Verdict] = {
     "partly correct": "partial",
     "correct": "correct",
 }
-_SCORE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(?:/\s*(\d+)\s*)?(?:\D.*)?$", re.DOTALL)
 _CHOICE = re.compile(r"^\W*(?:text|answer|option)?\W*([012])\W*$", re.IGNORECASE)
 _TIE = ("tie", "none", "neither", "equal", "both", "same")
 _CHARACTERS = 4000  # an answer is short; what comes after is rambling
@@ -219,7 +218,7 @@ class ReadLabel:
 
 def read_label(answer: str, *, reasons: Collection[str]) -> ReadLabel | None:
     """Return the label in an answer; None when there is none, or more than one."""
-    data = _object(answer)
+    data = next(json_objects(answer[:_CHARACTERS]), None)
     if data is None:
         verdict = _plain_verdict(answer)
         return ReadLabel(verdict, "", "") if verdict else None
@@ -238,45 +237,22 @@ def _plain_verdict(answer: str) -> Verdict | None:
 
 def read_scores(answer: str, *, aspects: Collection[str]) -> dict[str, float]:
     """Return the scores in an answer by aspect, 0 to `HIGHEST`; what is missing or out of range is left out."""
-    data = _object(answer)
-    if data is None:
-        data = _lines(answer, aspects)
-    for inner in ("scores", "ratings", "aspects"):
-        if isinstance(data.get(inner), dict):
-            data = data[inner]
-    by_id = {_slug(key): value for key, value in data.items()}
-    scores = {aspect: _score(by_id[aspect]) for aspect in aspects if aspect in by_id}
-    return {aspect: score for aspect, score in scores.items() if score is not None}
-
-
-def _lines(answer: str, aspects: Collection[str]) -> dict[str, Any]:
-    """Read lines such as ``- on-topic: 4/5, it says so``."""
-    found: dict[str, Any] = {}
-    for line in answer[:_CHARACTERS].splitlines():
-        name, colon, value = line.partition(":")
-        key = _slug(re.sub(r"^[\s\-*•\d.)]+", "", name))
-        if colon and key in aspects:
-            found.setdefault(key, value.strip(" *"))
-    return found
-
-
-def _score(value: object) -> float | None:
-    if isinstance(value, dict):
-        value = value.get("score")
-    if isinstance(value, bool) or value is None:
-        return None
-    match = _SCORE.match(str(value))
-    if match is None:
-        return None
-    score = float(match[1])
-    if match[2] is not None and int(match[2]) != HIGHEST:
-        return None  # out of ten, say: not the scale that was asked for
-    return score if score <= HIGHEST else None
+    text = answer[:_CHARACTERS]
+    names = {fold(aspect): aspect for aspect in aspects}
+    found = scores_in_json(text, names)
+    if not any(True for _ in json_objects(text)):
+        for line in text.splitlines():  # such as ``- on-topic: 4/5, it says so``
+            name, colon, value = line.partition(":")
+            key = names.get(fold(re.sub(r"^[\s\-*•\d.)]+", "", name)))
+            score = score_in_text(re.split(r"[,;(]\s", value)[0]) if colon else None
+            if key is not None and score is not None:
+                found.setdefault(key, score)
+    return {aspect: found[aspect] for aspect in aspects if 0 <= found.get(aspect, -1) <= HIGHEST}
 
 
 def read_choice(answer: str, *, order: str) -> Better | None:
     """Return which text is better: the first shown is A in order ``ab``, B in ``ba``; None when it is not said."""
-    data = _object(answer)
+    data = next(json_objects(answer[:_CHARACTERS]), None)
     said = _text(data.get("better", data.get("preference"))) if data is not None else answer
     match = _CHOICE.match(said)
     if match is None:
@@ -286,27 +262,8 @@ def read_choice(answer: str, *, order: str) -> Better | None:
     return "a" if (match[1] == "1") == (order == "ab") else "b"
 
 
-def _object(answer: str) -> Mapping[str, Any] | None:
-    """Return the first JSON object in an answer, wherever it stands."""
-    decoder = json.JSONDecoder()
-    text = answer[:_CHARACTERS]
-    start = text.find("{")
-    while start >= 0:
-        try:
-            data, _ = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            start = text.find("{", start + 1)
-            continue
-        return data if isinstance(data, dict) else None
-    return None
-
-
 def _text(value: object) -> str:
     return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z]+", "-", name.lower()).strip("-")
 
 
 class Judge(Protocol):
