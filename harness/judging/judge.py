@@ -18,10 +18,10 @@ from pathlib import Path
 from string import Template
 from typing import Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from bot import BadData, data_folder, fold
-from harness.files import Record, as_lines, numbered_lines, read_record, replace_text, writing
+from harness.files import Record, as_lines, read_lines, read_record, replace_text, writing
 from harness.labelling.exchange import add_labels
 from harness.labelling.labels import Item, Label, Rater, Verdict, load_reasons
 from harness.labelling.rater_files import Kinds, file_name, items_to_label
@@ -421,15 +421,7 @@ def _file(run: Path, rater: Rater, kind: str) -> Path:
 
 
 def _load(path: Path, record: type[Kept]) -> list[Kept]:
-    if not path.is_file():
-        return []
-    records = []
-    for number, line in numbered_lines(path):
-        try:
-            records.append(record.model_validate_json(line))
-        except ValidationError as error:
-            raise BadData(f"{path}:{number}: {error.errors()[0]['msg']}. Remove the line, and import again.") from error
-    return records
+    return read_lines(path, record, ": {reason}. Remove the line, and import again.") if path.is_file() else []
 
 
 def _merge(path: Path, records: Sequence[Rating | DuelVerdict], record: type[Rating] | type[DuelVerdict]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from harness.console import chance
 from harness.reporting.drawing import (
@@ -20,7 +19,7 @@ from harness.reporting.drawing import (
     points,
     spread,
 )
-from harness.reporting.facts import Facts, Quartiles, Reading, Spent, interval_of
+from harness.reporting.facts import Facts, Quartiles, Reading, interval_of
 from harness.scoring.comparison import Comparison, Paired
 from harness.scoring.score import Score
 
@@ -325,17 +324,13 @@ def _reading_title(reading: tuple[Reading, ...]) -> str:
     return f"Answers are no harder to read than the questions of any vignette{drift}"
 
 
-def spent_by(sums: Mapping[str, Spent]) -> list[tuple[str, float]]:
-    """Return names with what was spent on each."""
-    return [(name, spent.cost) for name, spent in sums.items()]
-
-
 def cost(facts: Facts, places: Places) -> Figure | None:
     """Return what the run cost; None when nobody wrote it down."""
     costs = facts.costs
     if costs is None:
         return None
     n, spent_in_all = len(facts.run.outcomes), costs.total.cost
+    spent_on, pairs = ({name: one.cost for name, one in by.items()} for by in (costs.vignette, costs.pair))
     counts = {name: sum(o.vignette == name for o in facts.run.outcomes) for name in places.vignettes}
     rows = [
         (
@@ -344,12 +339,12 @@ def cost(facts: Facts, places: Places) -> Figure | None:
             places.vignette(name, str(counts[name])),
             Cell(f"{spent / counts[name]:.4f}"),
         )
-        for name, spent in spent_by(costs.vignette)
+        for name, spent in spent_on.items()
         if counts.get(name)
     ]
     per_pair = [
         (places.pair(name, name), Cell(f"{spent:.2f}"), Cell(""), Cell(""))
-        for name, spent in sorted(spent_by(costs.pair), key=lambda item: -item[1])
+        for name, spent in sorted(pairs.items(), key=lambda item: -item[1])
         if name in places.pairs
     ]
     each = f"{spent_in_all / n:.4f}"

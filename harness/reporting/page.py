@@ -173,8 +173,8 @@ def render(facts: Facts, *, made: datetime) -> str:
         folder=facts.run.folder.name,
         made=made,
         tiles=list(_tiles(facts)),
-        figures=list(_figures(facts, places)),
-        advised=list(_advice(facts, places)),
+        figures=_figures(facts, places),
+        advised=_advice(facts, places),
         threshold=facts.advice.threshold,
         groups=groups,
         total=len(facts.run.outcomes),
@@ -217,7 +217,7 @@ def _tiles(facts: Facts) -> Iterator[Tile]:
         yield Tile("failures", Cell(str(facts.summary.failed), "failed"), "the system gave no answer; not scored")
 
 
-def _figures(facts: Facts, places: Places) -> Iterator[Figure]:
+def _figures(facts: Facts, places: Places) -> list[Figure]:
     found = (
         charts.accuracy(facts, places),
         charts.by_vignette(facts, places),
@@ -228,14 +228,14 @@ def _figures(facts: Facts, places: Places) -> Iterator[Figure]:
         charts.readability(facts, places),
         charts.cost(facts, places),
     )
-    yield from (figure for figure in found if figure is not None)
+    return [figure for figure in found if figure is not None]
 
 
-def _advice(facts: Facts, places: Places) -> Iterator[Figure]:
+def _advice(facts: Facts, places: Places) -> list[Figure]:
     found = (
         advice_charts.confused_pairs(facts, places),
         advice_charts.weak_strata(facts, places),
         advice_charts.weak(facts, places),
         advice_charts.thresholds(facts, places),
     )
-    yield from (figure for figure in found if figure is not None)
+    return [figure for figure in found if figure is not None]
