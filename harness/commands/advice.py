@@ -35,7 +35,7 @@ NOTE = "q: chance of a false alarm among all that were compared; rows in bold ha
 
 
 def errors(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
+    run: options.FinishedRun,
     catalog: options.CatalogPath = "mammography",
     data: options.Data = None,
     json_: options.Json = False,

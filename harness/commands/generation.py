@@ -123,7 +123,7 @@ class StoreOptions:
     """What may be spent, and where answers are kept."""
 
     budget: options.Budget = None
-    prices: Annotated[Path | None, typer.Option(help="Price table (YAML). Default: the shipped one.")] = None
+    prices: options.Prices = None
     replay: options.Replay = False
     store: Annotated[Path | None, typer.Option(help="Store of answers. Default: in the data folder.")] = None
     no_store: Annotated[bool, typer.Option("--no-store", help="Keep no answers for other suites.")] = False
@@ -299,7 +299,6 @@ PromptsArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Batch inp
 StateOption = Annotated[
     Path | None, typer.Option("--state", help="Where it is kept how things stand. Default: FILE with .batch.json.")
 ]
-PricesOption = Annotated[Path | None, typer.Option("--prices", help="Price table (YAML). Default: the shipped one.")]
 
 
 def _at(file: Path, state: Path | None) -> Path:
@@ -310,7 +309,7 @@ def submit_(
     file: PromptsArgument,
     state: StateOption = None,
     budget: Annotated[float | None, typer.Option(min=0, help="Most that the answers may cost.")] = None,
-    prices: PricesOption = None,
+    prices: options.Prices = None,
 ) -> None:
     """Hand in every request, in as many batches as it takes; run again, it goes on and hands in nothing twice."""
     from harness.llm.batch import BatchTerms, Purse, submit  # openai is slow to import
@@ -348,7 +347,7 @@ def fetch_(
     file: PromptsArgument,
     out: Annotated[Path, typer.Option("--out", help="Batch output file (JSONL) to write, for `prompts import`.")],
     state: StateOption = None,
-    prices: PricesOption = None,
+    prices: options.Prices = None,
 ) -> None:
     """Fetch what has ended; exit 3 while some is under way, 1 when requests are left without an answer."""
     from harness.llm.batch import costs_of, fetch, write_rest

@@ -44,10 +44,7 @@ class JudgeOptions:
     beside: Annotated[
         Path | None, typer.Option("--beside", help="Another run of the suite; needed to compare.", metavar="RUN")
     ] = None
-    items: Annotated[
-        Literal["novel", "ambiguous", "all"],
-        typer.Option("--items", help="Answers to novel questions, ambiguous ones, or both."),
-    ] = "all"
+    items: options.Items = "all"
     catalog: options.CatalogPath = "mammography"
 
     def prompts(self, run: Path) -> list[JudgePrompt]:

@@ -52,9 +52,7 @@ def queue(
     run: options.RunFolder,
     rater: Annotated[list[str], typer.Option(help="A rater's name; give it once for each.", metavar="NAME")],
     each: Annotated[int, typer.Option(min=1, help="Labels wanted for each item.")] = 2,
-    items: Annotated[
-        Literal["novel", "ambiguous", "all"], typer.Option(help="Answers to novel questions, ambiguous ones, or both.")
-    ] = "all",
+    items: options.Items = "all",
 ) -> None:
     """Assign what needs people to raters: a queue of their own each, in an order of their own."""
     from harness.labelling.rater_files import assign, items_to_label, write_queues
@@ -313,7 +311,7 @@ class SuspectOptions:
 
 
 def meaning(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
+    run: options.FinishedRun,
     catalog: options.CatalogPath = "mammography",
     *,
     drawn: SuspectOptions,

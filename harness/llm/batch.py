@@ -19,7 +19,7 @@ from bot import BadData
 from harness.files import append_durably, writing
 from harness.llm.batch_files import Limits, answers_in, content_of, read_requests, split
 from harness.llm.batch_service import BatchService
-from harness.llm.contract import Completion, Request, Usage, most_input_tokens, usage_of
+from harness.llm.contract import Completion, Request, Usage, most_input_tokens
 from harness.llm.prices import Costs, PriceTable
 
 # Nothing more happens to a batch in these.
@@ -306,8 +306,7 @@ def costs_of(state: State, out: Path, prices: PriceTable) -> Costs:
         if answer.problem or answer.custom_id not in asked:
             continue
         messages = ({"role": "user", "content": " " * asked[answer.custom_id]},)  # only its length is needed
-        response = {"usage": answer.usage, "choices": [{"message": {"content": answer.content}}]}
-        usage = usage_of(response, messages)
+        usage = answer.tokens(messages)
         cost = price.of(usage) * price.batch if price else None
         request = Request(answer.custom_id, messages, _labels(answer.custom_id))
         costs.add(request, replace(Completion(request.id, ""), usage=usage, cost=cost))

@@ -29,8 +29,6 @@ class Typing(Record):
 
 
 Range = tuple[float, float]
-
-
 _PER_WORD: Range = (0.0, 1.0)
 
 
