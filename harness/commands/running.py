@@ -121,18 +121,15 @@ def demo(
         cosine = InProcess(hybrid.assistant, "cosine", {**hybrid.identity, "method": "cosine"})
         catalog = hybrid.assistant.catalog(lang)
         with tempfile.TemporaryDirectory() as folder:
-            outcomes, beside = [
-                _run_in_memory(suite, system, catalog, Path(folder) / system.method) for system in (hybrid, cosine)
-            ]
+            found = []
+            for system in (hybrid, cosine):
+                with progress_bar(_label(suite, system), len(suite.questions)) as advance:
+                    found.append(run_suite(suite, system, catalog, Path(folder) / system.method, progress=advance))
+            outcomes, beside = found
             verdicts = verdicts_on(Path(folder) / hybrid.method, suite.meta.name)
         print_tables(suite, outcomes, summarise(outcomes), verdicts=verdicts, beside=(beside, summarise(beside)))
         if not no_chat:
             open_chat("mammography", encoder="embedded", data=data)
-
-
-def _run_in_memory(suite: Suite, system: System, catalog: Catalog, out: Path) -> list[Outcome]:
-    with progress_bar(_label(suite, system), len(suite.questions)) as advance:
-        return run_suite(suite, system, catalog, out, progress=advance)
 
 
 @dataclass(frozen=True, slots=True)
