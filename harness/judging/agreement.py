@@ -342,15 +342,15 @@ def agreement_of(verdicts: Verdicts, items: Sequence[ItemId], *, rng: Generator)
         rng: Seeded by the caller; fixes the intervals.
     """
     raters = sorted(verdicts.rater_ids, key=lambda rater: (not _is_person(rater), rater))
+    people = [_is_person(rater) for rater in raters]
     codes = _codes(verdicts, items, raters)
     pairs = [
         _group(f"{raters[a]} and {raters[b]}", raters, codes, (a, b), rng)
-        for a, b in sorted(combinations(range(len(raters)), 2), key=lambda two: _models(raters, two))
+        for a, b in sorted(combinations(range(len(raters)), 2), key=lambda two: sum(not people[each] for each in two))
     ]
-    kinds = {"all people": True, "all models": False}
     groups = []
-    for name, people in kinds.items():
-        members = tuple(number for number, rater in enumerate(raters) if _is_person(rater) == people)
+    for name, kind in {"all people": True, "all models": False}.items():
+        members = tuple(number for number, person in enumerate(people) if person == kind)
         if len(members) > 2:
             groups.append(_group(name, raters, codes, members, rng))
     return Agreement(
@@ -384,7 +384,3 @@ def _group(name: str, raters: Sequence[str], codes: Codes, members: tuple[int, .
 
 def _is_person(rater: str) -> bool:
     return rater.startswith("person:")
-
-
-def _models(raters: Sequence[str], two: tuple[int, int]) -> int:
-    return sum(not _is_person(raters[member]) for member in two)

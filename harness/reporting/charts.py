@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 from harness.console import chance
 from harness.reporting.drawing import (
@@ -140,21 +142,8 @@ def by_vignette(facts: Facts, places: Places) -> Figure | None:
     if comparison is None:
         return None
     total = comparison.total()
-    strata = [
-        (
-            row,
-            _cells(
-                row,
-                places.vignette(row.name, str(row.fixed), "fixed"),
-                places.vignette(row.name, str(row.broken), "broken"),
-            ),
-        )
-        for row in comparison.strata()
-    ]
-    rows = [(Cell(name_of(row.name)), *cells) for row, cells in strata]
-    rows.append(
-        (Cell("All questions"), *_cells(total, Cell(str(total.fixed), "fixed"), Cell(str(total.broken), "broken")))
-    )
+    rows = [_moved(row, name_of(row.name), partial(places.vignette, row.name)) for row in comparison.strata()]
+    rows.append(_moved(total, "All questions", Cell))
     return Figure(
         id="change",
         topic="Change",
@@ -174,15 +163,7 @@ def by_pair(facts: Facts, places: Places) -> Figure | None:
     moved = [row for row in facts.by_pair if row.fixed or row.broken]
     half = ROWS // 2
     shown = moved if len(moved) <= ROWS else [*moved[:half], *moved[-half:]]
-    rows = tuple(
-        (
-            Cell(row.name),
-            *_cells(
-                row, places.pair(row.name, str(row.fixed), "fixed"), places.pair(row.name, str(row.broken), "broken")
-            ),
-        )
-        for row in shown
-    )
+    rows = tuple(_moved(row, row.name, partial(places.pair, row.name)) for row in shown)
     worse = sum(row.difference < 0 for row in moved)
     better = sum(row.difference > 0 for row in moved)
     same = len(facts.by_pair) - worse - better
@@ -204,14 +185,16 @@ def _columns(first: str) -> tuple[Column, ...]:
     return Column(first, "text"), Column("answered right, in %", "graphic", axis(SCALE, TICKS)), *map(Column, names)
 
 
-def _cells(row: Paired, fixed: Cell, broken: Cell) -> tuple[Cell, ...]:
+def _moved(row: Paired, name: str, number: Callable[[str, str], Cell]) -> tuple[Cell, ...]:
+    """Return the change of one group; `number` makes a cell that leads to its questions with a mark."""
     return (
+        Cell(name),
         Cell("", graphic=change(SCALE, row.before, row.after)),
         Cell(percent(row.before, 1)),
         Cell(percent(row.after, 1)),
         Cell(points(row.difference)),
-        fixed,
-        broken,
+        number(str(row.fixed), "fixed"),
+        number(str(row.broken), "broken"),
         Cell(chance(row.adjusted)),
     )
 

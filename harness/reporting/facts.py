@@ -251,18 +251,11 @@ def _reading(outcomes: Sequence[Outcome], context: Context) -> list[Reading]:
 def _reading_of(name: str, group: Sequence[Outcome], answers: Mapping[str, float], targets: Targets | None) -> Reading:
     found = [measure(outcome.text, outcome.lang) for outcome in group]
     shown = [answers[o.answered_with] for o in group if o.answered_with is not None and o.answered_with in answers]
-    outside = (
-        tuple(
-            outcome.id
-            for outcome, one in zip(group, found, strict=True)
-            if not (
-                targets.words[0] <= one.words <= targets.words[1]
-                and targets.reading_ease[0] <= one.reading_ease <= targets.reading_ease[1]
-            )
-        )
-        if targets
-        else ()
-    )
+    outside: tuple[str, ...] = ()
+    if targets:
+        (fewest, most), (hardest, easiest) = targets.words, targets.reading_ease
+        inside = (fewest <= one.words <= most and hardest <= one.reading_ease <= easiest for one in found)
+        outside = tuple(outcome.id for outcome, fits in zip(group, inside, strict=True) if not fits)
     return Reading(
         vignette=name,
         n=len(group),
