@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 import typer
 
-from harness.commands import batch, generation, judge, measuring, raters, running, suites
+from harness.commands import generation, judge, measuring, raters, running, suites
 from harness.commands.advice import advise_, errors, report_
 from harness.commands.gate import compare_, gate
-from harness.commands.meaning import meaning
 from harness.commands.options import grouped
+from harness.commands.raters import meaning
 
 Commands = Mapping[str, Callable[..., None]]
 COMMANDS: Commands = {
@@ -51,7 +51,7 @@ FAMILIES: Mapping[str, tuple[str, Commands]] = {
     ),
     "batch": (
         "Have prompts answered by OpenAI's Batch API.",
-        {"submit": batch.submit_, "poll": batch.poll_, "fetch": batch.fetch_},
+        {"submit": generation.submit_, "poll": generation.poll_, "fetch": generation.fetch_},
     ),
     "labels": (
         "Labels to and from other tools, as CSV or JSON lines.",

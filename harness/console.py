@@ -10,7 +10,7 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 
 def plain_console(*, soft_wrap: bool = False) -> Console:
@@ -18,18 +18,21 @@ def plain_console(*, soft_wrap: bool = False) -> Console:
     return Console(highlight=False, markup=False, soft_wrap=soft_wrap)
 
 
-def plain_table(title: str | None = None, *, padding: int | tuple[int, ...] = (0, 1, 0, 0)) -> Table:
-    """Return a table without a frame, so that it fits 80 columns."""
-    return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=padding, show_edge=False)  # type: ignore[arg-type]
+def plain_table(title: str | None, *columns: str | Column, padding: int | tuple[int, ...] = (0, 1, 0, 0)) -> Table:
+    """Return a table without a frame, so that it fits 80 columns.
+
+    The first column names the row, further ones that are given by name hold numbers; none of these wraps.
+    """
+    first, *others = columns
+    named = Column(first, no_wrap=True) if isinstance(first, str) else first
+    numbers = [Column(one, justify="right", no_wrap=True) if isinstance(one, str) else one for one in others]
+    look: dict[str, Any] = {"title_justify": "left", "box": box.SIMPLE_HEAD, "padding": padding, "show_edge": False}
+    return Table(named, *numbers, title=title, **look)
 
 
-def figures_table(title: str | None, first: str, *numbers: str, padding: int | tuple[int, ...] = (0, 1, 0, 0)) -> Table:
-    """Return a table whose first column names the row, and whose other columns hold numbers; none of them wraps."""
-    table = plain_table(title, padding=padding)
-    table.add_column(first, no_wrap=True)
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+def folded(name: str, width: int | None = None) -> Column:
+    """Return a column of text that is broken where it has to be."""
+    return Column(name, overflow="fold", max_width=width)
 
 
 def print_json(record: Any) -> None:

@@ -71,12 +71,30 @@ def as_lines(records: Iterable[Any]) -> str:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
-def read_record(path: Path, kind: type[R], problem: str) -> R:
-    """Read a YAML file as a record; raise BadData with `problem`, in which ``{reason}`` says what is wrong."""
+def read_record(path: Path, kind: type[R], problem: str, *, invalid: str = "") -> R:
+    """Read a YAML file as a record.
+
+    Raises:
+        BadData: With `problem`, or with `invalid` where it is YAML of another shape; ``{reason}`` says what is wrong.
+    """
     try:
         return kind.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
+        if invalid and isinstance(error, ValidationError):
+            raise BadData(invalid.replace("{reason}", first_fault(error))) from error
         raise BadData(problem.replace("{reason}", str(error).splitlines()[0])) from error
+
+
+def read_lines(path: Path, kind: type[R], problem: str) -> list[R]:
+    """Read JSON lines as records; raise BadData with place and `problem`; ``{reason}`` is what is wrong."""
+    records = []
+    for number, line in numbered_lines(path):
+        try:
+            records.append(kind.model_validate_json(line))
+        except ValidationError as error:
+            reason = str(error.errors()[0]["msg"])
+            raise BadData(f"{path}:{number}{problem.replace('{reason}', reason)}") from error
+    return records
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,6 @@ asked twice. A worker opens the system with its first test. Collecting asks noth
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,10 +14,13 @@ from typing import Any
 
 import pytest
 
-from bot import Assistant, BadData, Catalog, Settings, UserFixable
+from bot import Assistant, BadData, Catalog, UserFixable
 from harness.patients.suites import Question, Suite, contamination, load_suite
-from harness.running.outcomes import ERROR, Outcome, accepted_pairs
-from harness.systems.system import IN_PROCESS, Failure, InProcess, Opening, System, require_known
+from harness.running.chunks import Asking
+from harness.running.outcomes import ERROR, Outcome
+from harness.running.run import How, recipe_of
+from harness.running.store import encoder_of
+from harness.systems.system import Opening, System, require_known
 
 MARK = "klartext"
 SHOWN = 10  # wrong answers quoted by a test that fails
@@ -105,26 +107,10 @@ class SuiteTests:
     def ask(self, questions: Sequence[Question]) -> list[Outcome]:
         """Ask some questions of the system."""
         if self._opened is None:
-            self._opened = self._open()
-        system, catalog = self._opened
-        replies = system.ask([question.text for question in questions], self.suite.meta.language)
-        return [
-            Outcome.failed(question, reply)
-            if isinstance(reply, Failure)
-            else Outcome.of(question, reply, accepted_pairs(catalog, question.pair_id))
-            for question, reply in zip(questions, replies, strict=True)
-        ]
-
-    def _open(self) -> tuple[System, Catalog]:
-        language, opening = self.suite.meta.language, self.options.opening
-        if self.options.system == IN_PROCESS:
-            inside = InProcess.open(opening, language)
-            return inside, inside.assistant.catalog(language)
-        from harness.systems.opening import open_external
-
-        settings = Settings.from_environment(data=opening.data)
-        external = open_external(Path(self.options.system), opening, language, settings=settings, environ=os.environ)
-        return self._stack.enter_context(external)
+            recipe = recipe_of(self.options.system, self.options.opening, self.suite.meta.language, How())
+            self._opened = self._stack.enter_context(recipe.opened())
+        asking = Asking(*self._opened, encoder_of("jsonl"))
+        return [outcome for _, outcome in asking.outcomes(list(enumerate(questions)))]
 
 
 class SuiteNode(pytest.Collector):

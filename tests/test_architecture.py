@@ -58,6 +58,24 @@ DOORS = {
     "bot.interview.walk.engine",
     "bot.interview.walk.filling",
 }
+# The rooms of the harness, each with those that it may import. All may import the loose modules, which import `bot` only;
+# the command line and the pytest plugin (`HARNESS_DOORS`) may import all.
+HARNESS_ROOMS: Mapping[str, tuple[str, ...]] = {
+    "llm": (),
+    "systems": (),
+    "patients": (),
+    "generation": ("patients", "llm"),
+    "running": ("patients", "systems"),
+    "scoring": ("running",),
+    "labelling": ("running",),
+    "judging": ("labelling", "scoring", "running", "llm"),
+    "advice": ("labelling", "scoring", "running"),
+    "reporting": ("advice", "labelling", "scoring", "running", "patients"),
+    "study": ("scoring", "running", "patients"),
+    "benches": ("reporting", "scoring", "running", "systems", "patients"),
+}
+HARNESS_LOOSE = ("console", "files", "statistics")
+HARNESS_DOORS = ("cli", "commands", "pytest_plugin", "pytest_suite")
 # Rules without I/O. What they use of files is read once, from data that lies beside the code.
 PURE = ("bot.text", "bot.interview", "bot.sentences", "bot.matching", "bot.talk.messages", "bot.talk.dialogue")
 IMPURE = (
@@ -194,6 +212,21 @@ def test_every_room_imports_only_what_stands_below_it() -> None:
     ]
 
     assert wrong == []
+
+
+def test_every_room_of_the_harness_imports_only_the_rooms_before_it() -> None:
+    allowed = {room: {room, *others, *HARNESS_LOOSE} for room, others in HARNESS_ROOMS.items()}
+    allowed |= {loose: {loose} for loose in HARNESS_LOOSE}
+    rooms = {module.split(".")[1] for module in HARNESS if "." in module}
+    assert rooms == {*allowed, *HARNESS_DOORS}
+
+    assert [
+        f"{module} imports {name}"
+        for module in HARNESS
+        for name in _imports(module, everywhere=True)
+        if _within(name, "harness") and "." in module and (room := module.split(".")[1]) not in HARNESS_DOORS
+        if name == "harness" or name.split(".")[1] not in allowed[room]
+    ] == []
 
 
 def test_the_interview_knows_neither_sentences_nor_matching() -> None:

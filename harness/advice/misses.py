@@ -9,13 +9,24 @@ from pathlib import Path
 from typing import Any
 
 from bot import Assistant, BadData
-from harness.advice.clues import KINDS, Clues, Detective, misses_of
-from harness.advice.proposals import CAUSES, Cause, DistinctWords, Entry, Known, causes, entries, is_confused
+from harness.advice.causes import (
+    CAUSES,
+    KINDS,
+    Cause,
+    Clues,
+    Detective,
+    DistinctWords,
+    Entry,
+    Known,
+    causes,
+    entries,
+    is_confused,
+    misses_of,
+)
 from harness.advice.thresholds import Move, moves
 from harness.files import as_document, writing
 from harness.labelling.labels import verdicts_on
-from harness.running.results import Run, load_run
-from harness.running.run import RUN
+from harness.running.run import RUN, Run, load_run
 from harness.running.store import find_store
 from harness.scoring.confusions import Confusion, confusions, mistakes_of
 

@@ -5,9 +5,8 @@ For advice nothing but the run is needed: the threshold in force is the lowest s
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -56,35 +55,16 @@ def moves(outcomes: Sequence[Outcome], threshold: float, verdicts: Verdicts) -> 
     are. Combined questions are judged by their first part.
     """
     levels = sorted({round(threshold + step, 2) for step in STEPS if 0 < threshold + step < 1})
-    judged = [_Answerable(outcome, _is_right(outcome, verdicts)) for outcome in outcomes]
+    judged = _Judged.of(outcomes, verdicts)
     return [_counted_move(judged, level, current=level == round(threshold, 2)) for level in levels]
 
 
-@dataclass(frozen=True, slots=True)
-class _Answerable:
-    outcome: Outcome
-    right: bool  # if it is answered with its first candidate
-
-    def answered(self, level: float, *, current: bool) -> bool:
-        if current:
-            return self.outcome.answered_with is not None
-        return self.outcome.decision != "urgent" and bool(self.outcome.candidates) and self.outcome.score >= level
-
-
-def _is_right(outcome: Outcome, verdicts: Verdicts) -> bool:
-    if outcome.top1 is not None:
-        return outcome.top1
-    return bool(outcome.candidates) and verdicts.of(outcome.id, outcome.candidates[0]) == "correct"
-
-
-def _counted_move(judged: Sequence[_Answerable], level: float, *, current: bool) -> Move:
-    answered = [one for one in judged if one.answered(level, current=current)]
-    wrong = [one.outcome for one in answered if not one.right]
-    right = sum(one.right and one.outcome.top1 is not None for one in answered)
-    novel = sum(outcome.top1 is None for outcome in wrong)
-    sizes = Counter(one.outcome.vignette for one in judged)
-    worst = max(sum(outcome.vignette == name for outcome in wrong) / size for name, size in sizes.items())
-    return Move(level, right, len(wrong) - novel, novel, worst, current)
+def _counted_move(judged: _Judged, level: float, *, current: bool) -> Move:
+    answered = judged.was if current else judged.answered(level)
+    wrong = answered & ~judged.right
+    worst = max(float(wrong[inside].mean()) for inside in judged.strata.values())
+    right, novel = int((answered & judged.right & judged.scored).sum()), int((wrong & ~judged.scored).sum())
+    return Move(level, right, int(wrong.sum()) - novel, novel, worst, current)
 
 
 def best_move(found: Sequence[Move]) -> Move | None:
@@ -219,6 +199,7 @@ class _Judged:
         scored: Whether there is a right pair.
         was: Whether it was answered.
         open: Whether another threshold decides on it: emergencies stay what they are.
+        vignette: Whose question it is.
     """
 
     score: npt.NDArray[np.float64]
@@ -226,10 +207,32 @@ class _Judged:
     scored: Bools
     was: Bools
     open: Bools
+    vignette: npt.NDArray[np.str_]
 
-    def of(self, chosen: Bools) -> _Judged:
+    @classmethod
+    def of(cls, outcomes: Sequence[Outcome], verdicts: Verdicts) -> _Judged:
+        def right(outcome: Outcome) -> bool:
+            if outcome.top1 is not None:
+                return outcome.top1
+            return bool(outcome.candidates) and verdicts.of(outcome.id, outcome.candidates[0]) == "correct"
+
+        return cls(
+            score=np.array([o.score for o in outcomes], dtype=np.float64),
+            right=np.array([right(o) for o in outcomes], dtype=np.bool_),
+            scored=np.array([o.top1 is not None for o in outcomes], dtype=np.bool_),
+            was=np.array([o.answered_with is not None for o in outcomes], dtype=np.bool_),
+            open=np.array([o.decision != "urgent" and bool(o.candidates) for o in outcomes], dtype=np.bool_),
+            vignette=np.array([o.vignette for o in outcomes], dtype=np.str_),
+        )
+
+    @property
+    def strata(self) -> dict[str, Bools]:
+        """Which questions are of each vignette, in the order of the run."""
+        return {str(name): self.vignette == name for name in dict.fromkeys(self.vignette)}
+
+    def only(self, chosen: Bools) -> _Judged:
         """Return some of the questions."""
-        return _Judged(self.score[chosen], self.right[chosen], self.scored[chosen], self.was[chosen], self.open[chosen])
+        return _Judged(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     def answered(self, level: float) -> Bools:
         return self.open & (self.score >= level)
@@ -245,36 +248,27 @@ class _Judged:
             wrong=(count - right) / n,
         )
 
+    def move(self, level: float, *, current: bool = False) -> ThresholdMove:
+        answered = self.was if current else self.answered(level)
+        by_name = {name: self.only(inside).effect(answered[inside]) for name, inside in self.strata.items()}
+        return ThresholdMove(level, current, self.effect(answered), by_name)
+
 
 def advise_threshold(outcomes: Sequence[Outcome], verdicts: Verdicts) -> ThresholdAdvice | None:
     """Return what thresholds would have done; None when the run answered nothing, or when its scores grade nothing."""
     asked = [outcome for outcome in outcomes if outcome.decision != ERROR and outcome.kind != "urgent"]
-    if not asked:
-        return None
-    judged = _Judged(
-        score=np.array([o.score for o in asked], dtype=np.float64),
-        right=np.array([_is_right(o, verdicts) for o in asked]),
-        scored=np.array([o.right is not None for o in asked]),
-        was=np.array([o.decision == "answered" for o in asked]),
-        open=np.array([o.decision != "urgent" and bool(o.candidates) for o in asked]),
+    judged = replace(
+        _Judged.of(asked, verdicts), was=np.array([o.decision == "answered" for o in asked], dtype=np.bool_)
     )
     if not judged.was.any() or not judged.scored.any() or len(np.unique(judged.score)) < MIN_SCORES:
         return None
-    names = np.array([outcome.vignette for outcome in asked])
-    strata = {str(name): names == name for name in dict.fromkeys(names)}
-    current = _move(judged, strata, float(judged.score[judged.was].min()), current=True)
+    current = judged.move(float(judged.score[judged.was].min()), current=True)
     levels = [level for level in TRIED if judged.score.min() <= level <= judged.score.max()]
-    tried = [_move(judged, strata, level) for level in levels]
+    tried = [judged.move(level) for level in levels]
     best = _best([current, *tried])
     shown = [move for move in tried if round(100 * move.answer) % SHOWN_EVERY == 0 or move is best]
     moves = sorted([current, *shown], key=lambda move: (move.answer, move.current))
-    return ThresholdAdvice(tuple(moves), best, _held_out(asked, judged, strata, levels))
-
-
-def _move(judged: _Judged, strata: dict[str, Bools], level: float, *, current: bool = False) -> ThresholdMove:
-    answered = judged.was if current else judged.answered(level)
-    by_name = {name: judged.of(inside).effect(answered[inside]) for name, inside in strata.items()}
-    return ThresholdMove(level, current, judged.effect(answered), by_name)
+    return ThresholdAdvice(tuple(moves), best, _held_out(asked, judged, levels))
 
 
 def _best(moves: Iterable[ThresholdMove]) -> ThresholdMove | None:
@@ -283,25 +277,16 @@ def _best(moves: Iterable[ThresholdMove]) -> ThresholdMove | None:
     return max(allowed, key=lambda move: (move.total.accuracy or 0.0, move.current, move.answer), default=None)
 
 
-def _held_out(
-    asked: Sequence[Outcome], judged: _Judged, strata: dict[str, Bools], levels: Sequence[float]
-) -> Effect | None:
+def _held_out(asked: Sequence[Outcome], judged: _Judged, levels: Sequence[float]) -> Effect | None:
     """Choose on every other pair and every other novel question, and answer the rest so; then the other way round."""
     keys = [outcome.pair_id or outcome.id for outcome in asked]
     rank = {key: number for number, key in enumerate(sorted(set(keys)))}
     first = np.array([rank[key] % 2 == 0 for key in keys])
     answered = np.zeros(len(asked), dtype=np.bool_)
     for half in (first, ~first):
-        chosen = _best_within(judged, strata, ~half, levels)
+        other = judged.only(~half)
+        chosen = _best(map(other.move, levels)) if other.scored.any() else None
         if chosen is None or not half.any():
             return None
         answered |= half & judged.answered(chosen.answer)
     return judged.effect(answered)
-
-
-def _best_within(
-    judged: _Judged, strata: dict[str, Bools], inside: Bools, levels: Sequence[float]
-) -> ThresholdMove | None:
-    part = judged.of(inside)
-    groups = {name: chosen[inside] for name, chosen in strata.items() if chosen[inside].any()}
-    return _best(_move(part, groups, level) for level in levels) if part.scored.any() else None

@@ -27,8 +27,7 @@ from harness.benches.figures import KLARTEXT, PEAK_MB, BenchFigure, median_of, p
 from harness.patients.suites import Suite, load_suite
 from harness.reporting.page import render
 from harness.reporting.report import Sources, gather
-from harness.running.results import load_run
-from harness.running.run import run_suite
+from harness.running.run import load_run, run_suite
 from harness.scoring.score import summarise
 from harness.systems.system import InProcess, Opening
 

@@ -58,6 +58,9 @@ def _large(folder: Path, repeats: int) -> list[BenchFigure]:
     asked = texts[:: len(texts) // ASKED]
     small = Assistant.open(settings=Settings.from_environment(), sample=True, languages=["de"])
     small.prepare()
+    (folder / "asked.txt").write_text("\n".join(asked), encoding="utf-8")
+    out, _ = python(PEAK_MB + ANSWER, folder / "large", folder / "data", folder / "asked.txt")
+    peak_mb = float(out.strip().splitlines()[-1])
     quick, slow = _decision(small, asked, repeats), _decision(assistant, asked, repeats)
     return [
         ratio(f"decision, {PAIRS} pairs / 33 pairs", slow, quick, 5),
@@ -65,7 +68,7 @@ def _large(folder: Path, repeats: int) -> list[BenchFigure]:
         BenchFigure(
             f"1 - recall of the {K} nearest", 1 - _recall(assistant, asked, vectors), 0.01, "", f"{len(asked)} asked"
         ),
-        BenchFigure("memory of answering", _peak(folder, asked), 1000, "MB", f"{PAIRS} pairs x {VARIANTS}"),
+        BenchFigure("memory of answering", peak_mb, 1000, "MB", f"{PAIRS} pairs x {VARIANTS}"),
     ]
 
 
@@ -81,12 +84,6 @@ def _recall(assistant: Assistant, asked: list[str], vectors: npt.NDArray[np.floa
         least = np.partition(similarity, len(similarity) - K)[-K]
         found += sum(neighbour.similarity >= least - 1e-5 for neighbour in assistant.nearest(text, "de", k=K))
     return found / (K * len(asked))
-
-
-def _peak(folder: Path, asked: list[str]) -> float:
-    (folder / "asked.txt").write_text("\n".join(asked), encoding="utf-8")
-    out, _ = python(PEAK_MB + ANSWER, folder / "large", folder / "data", folder / "asked.txt")
-    return float(out.strip().splitlines()[-1])
 
 
 def _imported(folder: Path) -> BenchFigure:

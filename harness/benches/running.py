@@ -26,9 +26,9 @@ from bot import Unreachable
 from harness.benches.figures import PEAK_MB, BenchFigure, python
 from harness.patients.suites import Suite, load_suite
 from harness.running.outcomes import Outcome
-from harness.running.recipe import Recipe
 from harness.running.run import How, ask_suite, plan_of, run_suite
 from harness.running.store import OUTCOMES, PARTS
+from harness.running.workers import Recipe
 from harness.scoring.score import summarise
 from harness.systems.description import CommandFile
 from harness.systems.system import InProcess, Opening

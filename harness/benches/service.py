@@ -146,8 +146,7 @@ def measure_service(repeats: int, data: Path | None) -> list[BenchFigure]:
 
 
 def _pair(bare: Running, service: Running, patients: int, turns: int, texts: tuple[str, ...]) -> Pair:
-    found = [let_ask(Job(each.url, patients, turns, texts)) for each in (bare, service)]
-    return Pair(*found)
+    return Pair(*(let_ask(Job(each.url, patients, turns, texts)) for each in (bare, service)))
 
 
 def _one_turn(pairs: Sequence[Pair], decision_s: float) -> BenchFigure:
@@ -190,15 +189,11 @@ def _start(question: str, data: Path, database: str, repeats: int) -> BenchFigur
         with serving(data, database) as service:
             asyncio.run(ask(Job(service.url, 1, 1, (question,))))
             served.append(time.perf_counter() - started)
-        answered.append(_answer(question, data))
+        started = time.perf_counter()
+        python(KLARTEXT, "answer", environ={"KLARTEXT_DATA": str(data)}, told=question + "\n")
+        answered.append(time.perf_counter() - started)
     first, second = statistics.median(served), statistics.median(answered)
     return BenchFigure(name, first / second, 2, "x", f"{first:.1f} s / {second:.1f} s")
-
-
-def _answer(question: str, data: Path) -> float:
-    started = time.perf_counter()
-    python(KLARTEXT, "answer", environ={"KLARTEXT_DATA": str(data)}, told=question + "\n")
-    return time.perf_counter() - started
 
 
 def _medians(pairs: Sequence[Pair], of: Callable[[LoadTimes], float]) -> tuple[float, float]:

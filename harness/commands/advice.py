@@ -13,29 +13,29 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Group
-from rich.table import Table
+from rich.console import group
+from rich.table import Column, Table
 from rich.text import Text
 
 from bot import Assistant, BadData, friendly_errors
-from harness.advice.advice import Advice, ConfusedPairs, Weakness, advise
-from harness.advice.clues import KINDS
+from harness.advice.advice import Advice, Weakness, advise
+from harness.advice.causes import CAUSES, KINDS, Entry
 from harness.advice.misses import Findings, browse, load_explainable
-from harness.advice.proposals import CAUSES, Entry
-from harness.advice.thresholds import Move, ThresholdAdvice, best_move
+from harness.advice.thresholds import Move, ThresholdAdvice, ThresholdMove, best_move
 from harness.commands import options
-from harness.console import chance, plain_console, plain_table, print_json, progress_bar, share
+from harness.console import chance, folded, plain_console, plain_table, print_json, progress_bar, share
 from harness.labelling.labels import verdicts_on
-from harness.running.results import load_run
+from harness.running.run import load_run
 from harness.scoring.confusions import Confusion
 
 ROWS = 10  # of each table; `--json` has all
 ENTRIES = 8  # of each cause; `errors.json` has all
+MOVES = "\nOther thresholds for direct answers, on this run"
 NOTE = "q: chance of a false alarm among all that were compared; rows in bold have q <= .05, the others are hints."
 
 
 def errors(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
+    run: options.FinishedRun,
     catalog: options.CatalogPath = "mammography",
     data: options.Data = None,
     json_: options.Json = False,
@@ -56,58 +56,48 @@ def errors(
         console.print(f"\nEverything is in {path}", soft_wrap=True)
 
 
-def misses_tables(findings: Findings) -> Group:
+@group()
+def misses_tables(findings: Findings) -> Iterator[Table | Text]:
     """Return the misses of a run as tables for a terminal of 80 columns."""
-    return Group(*_misses(findings))
-
-
-def _misses(findings: Findings) -> Iterator[Table | Text]:
     total, missed = len(findings.run.outcomes), len(findings.found)
     yield Text(f"{missed} of {total} questions were missed.")
     if findings.stale:
         yield Text("The catalog has changed since this run: causes and proposals are those of today's catalog.")
     if not missed:
         return
-    table = _table("\nWhat happened", "n")
+    table = plain_table("\nWhat happened", "", "n")
     counts = Counter(one.clues.miss.kind for one in findings.found)
     for kind, said in KINDS.items():
         if counts[kind]:
             table.add_row(said, str(counts[kind]))
     yield table
-    table = _table("\nWhy", "n", "also\nheld")
+    table = plain_table("\nWhy", "", "n", "also\nheld")
     also = Counter(cause for one in findings.found for cause in one.causes[1:])
     for cause, title in CAUSES.items():
         count = sum(len(entry.clues) for entry in findings.groups.get(cause, ()))
         if count or also[cause]:
             table.add_row(title, str(count), str(also[cause] or ""))
     yield table
-    for cause, group in findings.groups.items():
-        yield _entries(f"{CAUSES[cause]} ({sum(len(entry.clues) for entry in group)})", group)
+    for cause, entries in findings.groups.items():
+        yield _entries(f"\n{CAUSES[cause]} ({sum(len(entry.clues) for entry in entries)})", entries)
     if findings.confusions:
         yield _confusions(findings.confusions)
-    yield _moves(findings.moves)
+    names = ("right", "wrong", "novel, not\ncorrect", "wrong in the\nworst vignette")
+    table = plain_table(MOVES, Column("threshold", justify="right"), *names)
+    for move in findings.moves:
+        figures = (str(move.right), str(move.wrong), str(move.novel), f"{move.worst:.1%}")
+        table.add_row(_level(move), *figures, style="bold" if move.current else None)
+    yield table
     yield Text(_lower_threshold(findings.moves))
 
 
-def _table(title: str, *numbers: str, first: str | None = "") -> Table:
-    table = plain_table(title)
-    if first is not None:
-        table.add_column(first)
-    for name in numbers:
-        table.add_column(name, justify="right")
-    return table
-
-
-def _entries(title: str, group: Sequence[Entry]) -> Table:
-    table = plain_table(f"\n{title}")
-    table.add_column("pair", overflow="fold", max_width=22)
-    table.add_column("n", justify="right")
-    table.add_column("proposal, and the first question", overflow="fold")
-    for entry in group[:ENTRIES]:
+def _entries(title: str, entries: Sequence[Entry]) -> Table:
+    table = plain_table(title, folded("pair", 22), "n", folded("proposal, and the first question"))
+    for entry in entries[:ENTRIES]:
         cell = Text(entry.proposal)
         cell.append(f"\n{entry.clues[0].miss.outcome.text}\n", style="dim")
         table.add_row(Text("\n".join(entry.pairs)), str(len(entry.clues)), cell)
-    rest = group[ENTRIES:]
+    rest = entries[ENTRIES:]
     if rest:
         table.add_row(f"{len(rest)} more", str(sum(len(entry.clues) for entry in rest)), "see errors.json")
     return table
@@ -117,25 +107,16 @@ def _confusions(found: Sequence[Confusion]) -> Table:
     def plain(value: float) -> str:
         return "<0.001" if value < 0.001 else f"{value:.3f}"
 
-    table = plain_table("\nPairs taken for each other")
-    table.add_column("asked about / taken for", overflow="fold")
-    for name in ("forth", "back", "by chance", "p", "q"):
-        table.add_column(name, justify="right")
+    names = ("forth", "back", "by chance", "p", "q")
+    table = plain_table("\nPairs taken for each other", folded("asked about / taken for"), *names)
     for one in found[:ROWS]:
-        style = "bold" if one.beyond_chance else None
-        figures = (f"{one.expected:.1f}", plain(one.p_value), plain(one.q_value))
-        table.add_row(f"{one.first} / {one.second}", str(one.forth), str(one.back), *figures, style=style)
+        figures = (str(one.forth), str(one.back), f"{one.expected:.1f}", plain(one.p_value), plain(one.q_value))
+        table.add_row(f"{one.first} / {one.second}", *figures, style="bold" if one.beyond_chance else None)
     return table
 
 
-def _moves(found: Sequence[Move]) -> Table:
-    names = ("threshold", "right", "wrong", "novel, not\ncorrect", "wrong in the\nworst vignette")
-    table = _table("\nOther thresholds for direct answers, on this run", *names, first=None)
-    for move in found:
-        name = f"{move.answer:.2f}" + (" (now)" if move.current else "")
-        cells = (name, str(move.right), str(move.wrong), str(move.novel), f"{move.worst:.1%}")
-        table.add_row(*cells, style="bold" if move.current else None)
-    return table
+def _level(move: Move | ThresholdMove) -> str:
+    return f"{move.answer:.2f}" + (" (now)" if move.current else "")
 
 
 def _lower_threshold(found: Sequence[Move]) -> str:
@@ -163,14 +144,18 @@ def advise_(run: options.RunFolder, json_: options.Json = False) -> None:
             plain_console().print(advice_tables(advice))
 
 
-def advice_tables(advice: Advice) -> Group:
+@group()
+def advice_tables(advice: Advice) -> Iterator[Table | Text]:
     """Return advice on a run as tables for a terminal of 80 columns."""
-    return Group(*_advice(advice))
-
-
-def _advice(advice: Advice) -> Iterator[Table | Text]:
     if advice.confused:
-        yield _confused(advice.confused)
+        names = (folded("asked about /\ntaken for", 20), "n", "by\nchance", "q", folded("advice"))
+        table = plain_table("Pairs to merge or rephrase", *names)
+        for one in advice.confused[:ROWS]:
+            counts = one.confusion
+            figures = (f"{counts.forth}+{counts.back}", f"{counts.expected:.1f}", chance(counts.q_value))
+            pair, style = Text(f"{counts.first} /\n{counts.second}"), "bold" if counts.beyond_chance else None
+            table.add_row(pair, *figures, Text(one.action), style=style)
+        yield table
     if advice.strata:
         yield _weak("\nPairs that need variants from a vignette", "in the\nothers", advice.strata)
     if advice.weak:
@@ -184,27 +169,8 @@ def _advice(advice: Advice) -> Iterator[Table | Text]:
         yield Text(advice.threshold.said)
 
 
-def _confused(found: Sequence[ConfusedPairs]) -> Table:
-    table = plain_table("Pairs to merge or rephrase")
-    table.add_column("asked about /\ntaken for", overflow="fold", max_width=20)
-    for name in ("n", "by\nchance", "q"):
-        table.add_column(name, justify="right")
-    table.add_column("advice", overflow="fold")
-    for one in found[:ROWS]:
-        counts = one.confusion
-        pair = Text(f"{counts.first} /\n{counts.second}")
-        both = f"{counts.forth}+{counts.back}"
-        style = "bold" if counts.beyond_chance else None
-        table.add_row(pair, both, f"{counts.expected:.1f}", chance(counts.q_value), Text(one.action), style=style)
-    return table
-
-
 def _weak(title: str, beside: str, found: Sequence[Weakness]) -> Table:
-    table = plain_table(title)
-    table.add_column("pair", overflow="fold", max_width=22)
-    for name in ("missed", beside, "q"):
-        table.add_column(name, justify="right")
-    table.add_column("advice", overflow="fold")
+    table = plain_table(title, folded("pair", 22), "missed", beside, "q", folded("advice"))
     for one in found[:ROWS]:
         pair = Text("\n".join(filter(None, (one.pair_id, one.vignette))))
         shares = (f"{one.missed}/{one.n}", f"{one.other_missed}/{one.other_n}")
@@ -213,16 +179,15 @@ def _weak(title: str, beside: str, found: Sequence[Weakness]) -> Table:
 
 
 def _thresholds(advice: ThresholdAdvice) -> Table:
-    names = ("threshold", "answered\nright", "precision", "wrong,\nof all", "wrong, in the\nworst vignette")
-    by_vignette = "answered right by vignette"
-    table = _table("\nOther thresholds for direct answers, on this run", *names, by_vignette, first=None)
+    names = ("answered\nright", "precision", "wrong,\nof all", "wrong, in the\nworst vignette")
+    strata = Column("answered right by vignette", justify="right")
+    table = plain_table(MOVES, Column("threshold", justify="right"), *names, strata)
     vignettes = list(advice.current.vignettes)
     for move in advice.moves:
-        name, total = f"{move.answer:.2f}" + (" (now)" if move.current else ""), move.total
-        strata = " ".join(share(move.vignettes[vignette].accuracy, none="–") for vignette in vignettes)
-        shares = (share(total.accuracy, none="–"), share(total.precision, none="–"))
-        cells = (name, *shares, f"{total.wrong:.1%}", f"{move.worst:.1%}", strata)
-        table.add_row(*cells, style="bold" if move.current else None)
+        by_vignette = " ".join(share(move.vignettes[vignette].accuracy, none="–") for vignette in vignettes)
+        shares = (share(move.total.accuracy, none="–"), share(move.total.precision, none="–"))
+        figures = (*shares, f"{move.total.wrong:.1%}", f"{move.worst:.1%}", by_vignette)
+        table.add_row(_level(move), *figures, style="bold" if move.current else None)
     table.caption = "Vignettes: " + ", ".join(vignettes)
     table.caption_justify = "left"
     return table

@@ -8,15 +8,15 @@ from xml.etree import ElementTree as ET
 
 import typer
 from rich.console import Console, Group
-from rich.padding import Padding
+from rich.table import Column
 from rich.text import Text
 
 from bot import BadData, friendly_errors
 from harness.commands import options
-from harness.console import chance, figures_table, plain_console, plain_table, print_json, share
+from harness.console import chance, plain_console, plain_table, print_json, share
 from harness.files import writing, xml_text
 from harness.running.outcomes import Outcome
-from harness.running.results import load_counted, load_run
+from harness.running.run import load_counted, load_run
 from harness.scoring.comparison import Comparison, Paired, compare
 from harness.scoring.gate import GateReport, check_baseline, check_run, load_config, merge
 
@@ -51,17 +51,13 @@ def gate(
 
 def _print_gates(report: GateReport) -> None:
     """Print the gates as a table, the notes, and the verdict."""
-    table = plain_table()
-    table.add_column("", no_wrap=True)
-    table.add_column("gate", no_wrap=True)
-    for name in ("value", "limit"):
-        table.add_column(name, justify="right")
-    table.add_column("detail", style="dim")
+    figures = [Column(name, justify="right") for name in ("value", "limit")]
+    table = plain_table(None, "", Column("gate", no_wrap=True), *figures, Column("detail", style="dim"))
     for result in report.results:
         status = Text(result.status, style=STYLES[result.status])
         table.add_row(status, *map(Text, (result.name, result.value, result.limit, result.detail)))
     console = plain_console()
-    console.print(Group(table, *(Padding(Text(note, style="dim"), (0, 0, 0, 0)) for note in report.notes)))
+    console.print(Group(table, *(Text(note, style="dim") for note in report.notes)))
     failed = [result.name for result in report.results if result.status == "fail"]
     verdict = f"{len(failed)} of {len(report.results)} gates failed: {', '.join(failed)}" if failed else "Gate passed."
     console.print(Text(verdict, style="bold red" if failed else "bold green"))
@@ -122,7 +118,7 @@ def _print_comparison(comparison: Comparison, *, most: int) -> None:
         return [str(row.n), *shares, str(row.fixed), str(row.broken), chance(row.adjusted)]
 
     names = ("n", "A", "B", "change", "95 %", "fixed", "broken", "p")
-    table = figures_table("Answered with the right pair", "", *names, padding=0)
+    table = plain_table("Answered with the right pair", "", *names, padding=0)
     for row in comparison.strata():
         table.add_row(row.name, *cells(row))
     table.add_section()

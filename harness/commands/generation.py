@@ -1,7 +1,8 @@
-"""`klartext harness prompts`, `generate` and `refine`: a model's words become suites, offline by files or live."""
+"""`klartext harness prompts`, `generate`, `refine` and `batch`: a model's words become suites, by files or live."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -12,7 +13,7 @@ import typer
 
 from bot import BadData, LanguageDetector, Settings, friendly_errors, load_catalog, locate
 from harness.commands import options
-from harness.console import figures_table, plain_console, print_json, progress_bar
+from harness.console import plain_console, plain_table, print_json, progress_bar
 from harness.llm.batch_files import ModelAnswer, read_answers, write_requests
 from harness.llm.contract import ModelCall
 from harness.patients.prompts import Prompt
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from harness.generation.recording import Answerer
     from harness.generation.refinery import Refinery
     from harness.generation.rounds import MeanScore, Progress, RoundTable
+    from harness.llm.batch import State
 
 
 def export(
@@ -61,7 +63,7 @@ def import_(
     made: ImportedSuite,
 ) -> None:
     """Read a model's answers, report what was dropped and why, and write an immutable suite."""
-    from harness.generation.regeneration import Sifting  # word lists, scipy
+    from harness.generation.recording import Sifting  # word lists, scipy
 
     with friendly_errors():
         sifting = Sifting(made.fidelity, plan.vignettes, made.missing)
@@ -121,7 +123,7 @@ class StoreOptions:
     """What may be spent, and where answers are kept."""
 
     budget: options.Budget = None
-    prices: Annotated[Path | None, typer.Option(help="Price table (YAML). Default: the shipped one.")] = None
+    prices: options.Prices = None
     replay: options.Replay = False
     store: Annotated[Path | None, typer.Option(help="Store of answers. Default: in the data folder.")] = None
     no_store: Annotated[bool, typer.Option("--no-store", help="Keep no answers for other suites.")] = False
@@ -152,7 +154,7 @@ def generate(  # noqa: PLR0913 - a name, a model and four groups
 ) -> None:
     """Have a live model write a suite; interrupted, it goes on where it was and asks nothing twice."""
     from harness.generation.answering import answer_with_model
-    from harness.generation.regeneration import Sifting
+    from harness.generation.recording import Sifting
 
     with friendly_errors():
         prompts, folder = plan.prompts(), written.suites / name
@@ -273,7 +275,7 @@ def _show_rounds(table: RoundTable, progress: Progress, out: Path, taken: int) -
     console = plain_console(soft_wrap=True)
     title = "Rounds of critique: mean (standard deviation) of the share of the maximum"
     rounds = (f"round {number}" for number in range(1, len(table.lengths) + 1))
-    shown = figures_table(title, "aspect", *rounds)
+    shown = plain_table(title, "aspect", *rounds)
     for aspect, row in table.rows.items():
         shown.add_row(aspect, *map(cell, row))
     shown.add_section()
@@ -290,3 +292,88 @@ def _show_rounds(table: RoundTable, progress: Progress, out: Path, taken: int) -
     if progress.pending:
         console.print(f"{len(progress.pending)} prompts wait in {out / PROMPTS}: have them answered, and give the")
         console.print("answers with `--answers FILE`.")
+
+
+IN_PROGRESS, INCOMPLETE = 3, 1  # exit codes
+PromptsArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Batch input file, of `prompts export`.")]
+StateOption = Annotated[
+    Path | None, typer.Option("--state", help="Where it is kept how things stand. Default: FILE with .batch.json.")
+]
+
+
+def _at(file: Path, state: Path | None) -> Path:
+    return state or file.with_suffix(".batch.json")
+
+
+def submit_(
+    file: PromptsArgument,
+    state: StateOption = None,
+    budget: Annotated[float | None, typer.Option(min=0, help="Most that the answers may cost.")] = None,
+    prices: options.Prices = None,
+) -> None:
+    """Hand in every request, in as many batches as it takes; run again, it goes on and hands in nothing twice."""
+    from harness.llm.batch import BatchTerms, Purse, submit  # openai is slow to import
+    from harness.llm.batch_service import BatchService
+    from harness.llm.prices import load_prices
+
+    with friendly_errors():
+        purse = Purse(load_prices(prices), budget) if budget is not None else None
+        with BatchService.open(Settings.from_environment()) as service:
+            done = submit(file, _at(file, state), service, BatchTerms(purse=purse), told=print)
+        print(f"{done.requests} requests handed in. Next: klartext harness batch poll {file}")
+
+
+def poll_(
+    file: PromptsArgument,
+    state: StateOption = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Until every batch has ended.")] = False,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 60.0,
+) -> None:
+    """Say how the batches stand; exit 3 while some are under way."""
+    from harness.llm.batch import poll
+    from harness.llm.batch_service import BatchService
+
+    with friendly_errors():
+        with BatchService.open(Settings.from_environment()) as service:
+            while not (stands := poll(_at(file, state), service)).is_final and wait:
+                time.sleep(every)
+        _show_batches(stands)
+        if stands.is_final:
+            print(f"Next: klartext harness batch fetch {file} --out answers.jsonl")
+    raise typer.Exit(0 if stands.is_final else IN_PROGRESS)
+
+
+def fetch_(
+    file: PromptsArgument,
+    out: Annotated[Path, typer.Option("--out", help="Batch output file (JSONL) to write, for `prompts import`.")],
+    state: StateOption = None,
+    prices: options.Prices = None,
+) -> None:
+    """Fetch what has ended; exit 3 while some is under way, 1 when requests are left without an answer."""
+    from harness.llm.batch import costs_of, fetch, write_rest
+    from harness.llm.batch_service import BatchService
+    from harness.llm.prices import in_words, load_prices, write_costs
+
+    with friendly_errors():
+        table = load_prices(prices)
+        with BatchService.open(Settings.from_environment()) as service:
+            stands = fetch(_at(file, state), out, service)
+        costs = costs_of(stands, out, table)
+        write_costs(costs, out.with_suffix(".costs.json"))
+        print(in_words(costs))
+        if not stands.is_final:
+            _show_batches(stands)
+            raise typer.Exit(IN_PROGRESS)
+        rest = file.with_suffix(".rest.jsonl")
+        left = write_rest(stands, out, rest)
+        if left:
+            print(f"{left} of {stands.requests} requests have no answer. Next: klartext harness batch submit {rest}")
+            raise typer.Exit(INCOMPLETE)
+        print(f"All {stands.requests} requests are answered. Next: klartext harness prompts import {out} --name NAME")
+
+
+def _show_batches(state: State) -> None:
+    for number, part in enumerate(state.parts, 1):
+        failed = f", {part.failed} failed" if part.failed else ""
+        problem = f" ({part.problem})" if part.problem else ""
+        print(f"part {number}: {part.status}, {part.done} of {part.requests} answered{failed}{problem}")

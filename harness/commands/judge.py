@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from bot import BadData, Settings, friendly_errors
 from harness.commands import options
 from harness.console import plain_console, plain_table, print_json, progress_bar
 from harness.labelling.labels import Rater, Verdicts, label_files, load_labels
 from harness.llm.batch_files import ModelAnswer, read_answers, write_requests
-from harness.running.results import load_run
-from harness.running.run import load_outcomes
+from harness.running.run import load_outcomes, load_run
 
 if TYPE_CHECKING:
-    from harness.judging.judge_prompts import JudgePrompt
+    from harness.judging.judge import JudgePrompt
     from harness.judging.judge_report import Against, BothOrders, JudgeReport, Selection
+
 
 TemperatureOption = Annotated[float | None, typer.Option(min=0, max=2, help="Default: left open.")]
 NOTE = """\
@@ -44,15 +44,12 @@ class JudgeOptions:
     beside: Annotated[
         Path | None, typer.Option("--beside", help="Another run of the suite; needed to compare.", metavar="RUN")
     ] = None
-    items: Annotated[
-        Literal["novel", "ambiguous", "all"],
-        typer.Option("--items", help="Answers to novel questions, ambiguous ones, or both."),
-    ] = "all"
+    items: options.Items = "all"
     catalog: options.CatalogPath = "mammography"
 
     def prompts(self, run: Path) -> list[JudgePrompt]:
         """Return what a judge is asked about a run."""
-        from harness.judging.judge_prompts import plan
+        from harness.judging.judge import plan
 
         return plan(run, self.mode, beside=self.beside, items=self.items, catalog=self.catalog)
 
@@ -116,7 +113,7 @@ def ask(
 
 
 def _take(run: Path, answers: Mapping[str, ModelAnswer], rater: str) -> None:
-    from harness.judging.judge_answers import keep, take
+    from harness.judging.judge import keep, take
 
     known = {outcome.id for outcome in load_outcomes(run)}
     models = list({answer.model for answer in answers.values()} - {""})
@@ -143,7 +140,7 @@ def report(
     json_: options.Json = False,
 ) -> None:
     """Show how far each judge agrees with labels: scores, both orders, and the aspects that agree best."""
-    from harness.judging.judge_answers import judges_of
+    from harness.judging.judge import judges_of
     from harness.judging.judge_report import report_of
 
     with friendly_errors():
@@ -166,7 +163,7 @@ def _print_judge(report: JudgeReport, whose: str) -> None:
     console.print(f"Judge {report.judge}, beside labels by {whose}\n", style="bold")
     if report.aspects:
         title = "Scores by aspect, share of the highest"
-        table = _table(title, "aspect", "n", "mean", f"tau with {whose}", "labelled")
+        table = plain_table(title, "aspect", "n", "mean", f"tau with {whose}", "labelled")
         for aspect in report.aspects:
             cells = (str(aspect.n), f"{aspect.mean:.3f}", _number(aspect.tau), str(aspect.labelled))
             table.add_row(aspect.name, *cells, style="bold" if aspect.name == "total" else "")
@@ -182,13 +179,6 @@ def _print_judge(report: JudgeReport, whose: str) -> None:
     if report.selections:
         console.print(NOTE, style="dim")
     console.print()
-
-
-def _table(title: str, *headings: str) -> Table:
-    table = plain_table(title)
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if number else "left")
-    return table
 
 
 def _orders(orders: BothOrders) -> str:
@@ -208,12 +198,11 @@ def _against(found: Against) -> str:
 
 
 def _selection(selection: Selection) -> Table:
-    from harness.judging.judge_prompts import load_instructions
+    from harness.judging.judge import load_instructions
 
     names = [aspect.id for aspect in load_instructions().aspects]
     title = f"Aspects chosen by {selection.measure}, {selection.pairs} pairs"
-    table = _table(title, "search", "in sample", "held out", "aspects")
-    table.columns[3].justify = "left"
+    table = plain_table(title, "search", "in sample", "held out", Column("aspects"))
     for chosen in selection.chosen:
         held = _number(chosen.held_out) if chosen.spread is None else f"{chosen.held_out:.3f} ±{chosen.spread:.3f}"
         subset = "all" if len(chosen.subset) == len(names) else ", ".join(names[aspect] for aspect in chosen.subset)

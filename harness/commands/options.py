@@ -41,6 +41,12 @@ MaxTokens = Annotated[int | None, typer.Option("--max-tokens", min=1, help="Long
 Parallel = Annotated[int, typer.Option(min=1, max=256, help="Requests under way at once.")]
 Budget = Annotated[float | None, typer.Option(min=0, help="Most to spend, in the price table's currency.")]
 Replay = Annotated[bool, typer.Option("--replay/--record", help="Answer from the store only.")]
+FinishedRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")]
+Items = Annotated[
+    Literal["novel", "ambiguous", "all"],
+    typer.Option("--items", help="Answers to novel questions, ambiguous ones, or both."),
+]
+Prices = Annotated[Path | None, typer.Option("--prices", help="Price table (YAML). Default: the shipped one.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 Baseline = Annotated[Path | None, typer.Option(help="Folder of an earlier run.", metavar="DIR")]
 By = Annotated[Literal["person", "model"], typer.Option(help="Whose labels to use.")]

@@ -1,30 +1,37 @@
-"""`klartext harness queue`, `label`, `adjudicate`, `labels`, `ambiguous`, `agreement`, `rescore`: raters.
+"""`klartext harness queue`, `label`, `adjudicate`, `labels`, `ambiguous`, `agreement`, `rescore`, `meaning`: raters.
+
+What is slow to import is imported by the command that needs it.
+
 
 What is slow to import is imported by the command that needs it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
+from rich.table import Column
 
 from bot import BadData, friendly_errors
 from harness.commands import options
-from harness.console import plain_console, plain_table, print_json
+from harness.console import folded, plain_console, plain_table, print_json
 from harness.files import as_document, writing
+from harness.judging.meaning import QUEUE, Drawing, MeaningReport, check_meaning
+from harness.judging.meaning_figures import Corrected
 from harness.labelling.labels import VERDICTS, Verdicts, label_files, load_labels
-from harness.running.results import load_run
-from harness.running.run import load_outcomes
+from harness.patients.vignettes import ALL, load_vignettes
+from harness.running.run import load_outcomes, load_run
 from harness.scoring.score import SEED
 
 if TYPE_CHECKING:
-    from harness.judging.agreement import Agreement, RaterGroup
-    from harness.judging.coefficients import Estimate
+    from harness.judging.agreement import Agreement, Estimate, RaterGroup
     from harness.judging.rescore import Rescored
     from harness.labelling.ambiguous import Judged
+
 
 RaterOption = Annotated[str, typer.Option("--rater", help="Your name or pseudonym.")]
 LabelsFileOption = Annotated[Path, typer.Option(help="File to write: .csv, or .jsonl.", metavar="FILE")]
@@ -45,12 +52,10 @@ def queue(
     run: options.RunFolder,
     rater: Annotated[list[str], typer.Option(help="A rater's name; give it once for each.", metavar="NAME")],
     each: Annotated[int, typer.Option(min=1, help="Labels wanted for each item.")] = 2,
-    items: Annotated[
-        Literal["novel", "ambiguous", "all"], typer.Option(help="Answers to novel questions, ambiguous ones, or both.")
-    ] = "all",
+    items: options.Items = "all",
 ) -> None:
     """Assign what needs people to raters: a queue of their own each, in an order of their own."""
-    from harness.labelling.queues import assign, items_to_label, write_queues
+    from harness.labelling.rater_files import assign, items_to_label, write_queues
     from harness.labelling.session import checked_name
 
     with friendly_errors():
@@ -109,7 +114,7 @@ def export_items(
 ) -> None:
     """Write what is to be labelled, for another tool: item_id, question, answer. It holds no labels."""
     from harness.labelling.exchange import write_items
-    from harness.labelling.queues import items_to_label, queue_of
+    from harness.labelling.rater_files import items_to_label, queue_of
     from harness.labelling.session import shown_answers
 
     with friendly_errors():
@@ -158,9 +163,7 @@ def _print_ambiguous(judged: list[Judged], counts: dict[str, Any]) -> None:
     if not bins:
         console.print("Too few scored paraphrases to tell when two candidates are close: that reason is not used.")
         return
-    table = plain_table()
-    for heading in ("confidence", "n", "foretold", "right"):
-        table.add_column(heading, justify="right")
+    table = plain_table(None, Column("confidence", justify="right"), "n", "foretold", "right")
     for item in bins:
         table.add_row(f"{item.low:.2f}-{item.high:.2f}", str(item.n), f"{item.foretold:.3f}", f"{item.right:.3f}")
     console.print(table)
@@ -200,11 +203,7 @@ def print_agreement(agreement: Agreement, console: Console) -> None:
     labelled = ", ".join(f"{rater} {n}" for rater, n in agreement.labelled.items())
     console.print(f"{agreement.items} items. Labelled: {labelled}.\n")
     groups = (*agreement.groups, *agreement.pairs)
-    table = plain_table("Agreement")
-    table.add_column("raters", overflow="fold")
-    table.add_column("n", justify="right")
-    for heading in COLUMNS.values():
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = plain_table("Agreement", folded("raters"), "n", *COLUMNS.values())
     for group in groups:
         names = group.name if len(group.raters) > 2 else "\n".join(group.raters)
         cells = [_coefficient(group.figures.get(name)) for name in COLUMNS]
@@ -236,10 +235,7 @@ def _coefficient(figure: Estimate | None) -> str:
 
 
 def _print_confusion(group: RaterGroup, console: Console) -> None:
-    table = plain_table()
-    table.add_column(f"{group.raters[0]} down, {group.raters[1]} across")
-    for verdict in VERDICTS:
-        table.add_column(verdict, justify="right")
+    table = plain_table(None, folded(f"{group.raters[0]} down, {group.raters[1]} across"), *VERDICTS)
     if group.confusion is not None:
         for verdict, row in zip(VERDICTS, group.confusion, strict=True):
             table.add_row(verdict, *(str(count) for count in row))
@@ -270,9 +266,7 @@ def _print_rescored(rescored: Rescored) -> None:
     console = plain_console()
     whose = "people" if rescored.kind == "person" else "models"
     if rescored.raw and rescored.after:
-        table = plain_table()
-        for heading in ("paraphrases", "n", "errors", "accuracy", "95 % Wilson", "precision"):
-            table.add_column(heading, justify="left" if heading == "paraphrases" else "right")
+        table = plain_table(None, "paraphrases", "n", "errors", "accuracy", "95 % Wilson", "precision")
         for name, score in (("by id", rescored.raw), (f"after labels by {whose}", rescored.after)):
             precision = "" if score.precision is None else f"{score.precision:.3f}"
             between = f"{score.wilson.low:.3f}-{score.wilson.high:.3f}"
@@ -293,3 +287,74 @@ def _print_rescored(rescored: Rescored) -> None:
         console.print(f"and {len(rescored.changes) - MOST} more, in rescored.json")
     for item in rescored.labels:
         console.print(f"{item.file}: {item.labels} labels of {', '.join(item.raters)}, sha256 {item.sha256[:12]}…")
+
+
+MEANING_NOTE = """\
+corrected: labels applied; suspects without one as they were scored. bounds: all
+suspects without a label against the system, and all for it. other pair: scored
+against that one. none: ask for no pair, and leave the count."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuspectOptions:
+    """How suspects and sample are drawn."""
+
+    encoder: Annotated[
+        str | None, typer.Option("--encoder", help="Measures nearness. Default: embedded.", metavar="NAME")
+    ] = None
+    margin: Annotated[
+        float | None, typer.Option("--margin", min=-2, max=2, help="Suspects lie below. Default: -0.05.")
+    ] = None
+    sample: Annotated[
+        int | None, typer.Option("--sample", min=0, help="Questions drawn at random for raters. Default: 0.")
+    ] = None
+
+
+def meaning(
+    run: options.FinishedRun,
+    catalog: options.CatalogPath = "mammography",
+    *,
+    drawn: SuspectOptions,
+    labels: Annotated[
+        list[Path] | None, typer.Option("--labels", help="Labels that raters gave (JSONL); repeatable.")
+    ] = None,
+    json_: options.Json = False,
+) -> None:
+    """Find paraphrases that may ask something else, queue them for raters, and correct the accuracy."""
+    with friendly_errors():
+        drawing = Drawing(drawn.encoder, drawn.margin, drawn.sample)
+        report = check_meaning(run, catalog=catalog, drawing=drawing, labels=labels or ())
+        if json_:
+            print_json(report.as_json())
+        else:
+            _show_meaning(report, run)
+
+
+def _show_meaning(report: MeaningReport, run: Path) -> None:
+    def cells(one: Corrected) -> list[str]:
+        bounds = "" if one.low is None or one.high is None else f"{one.low:.3f} to {one.high:.3f}"
+        corrected = "" if one.corrected is None else f"{one.corrected:.3f}"
+        return [str(one.n), f"{one.raw:.3f}", corrected, bounds, str(one.other), str(one.none), str(one.open)]
+
+    console = plain_console(soft_wrap=True)
+    titles = {one.id: one.title for one in load_vignettes(load_outcomes(run)[0].lang, names=[ALL])}
+    names = ("n", "raw", "corrected", "bounds", "other pair", "none", "open")
+    table = plain_table("Meaning drift", "Patient vignette", *names)
+    for vignette, one in report.vignettes.items():
+        table.add_row(titles.get(vignette, vignette), *cells(one))
+    table.add_section()
+    table.add_row("Total", *cells(report.total), style="bold")
+    console.print(table)
+    console.print(MEANING_NOTE, style="dim")
+    raters = ", ".join(f"{name} ({kind})" for kind, name in report.decided.raters) or "none yet"
+    labelled = len(report.decided.asks)
+    console.print(f"\n{len(report.plan.suspects)} suspects, {labelled} labels decided, raters: {raters}")
+    if report.estimate is not None:
+        at, ci = report.estimate, report.estimate.interval
+        console.print(
+            f"Estimate from the random sample ({at.right} scored right, {at.wrong} scored wrong): "
+            f"{at.value:.3f} (95 % interval {ci.low:.3f} to {ci.high:.3f})"
+        )
+    if report.queued:
+        console.print(f"{report.queued} questions wait for raters in {run / QUEUE}: fill in `asks` and `rater`,")
+        console.print("then run this again with `--labels FILE`.")

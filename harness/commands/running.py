@@ -15,16 +15,15 @@ from rich.table import Table
 
 from bot import BadData, Catalog, Unreachable, friendly_errors
 from harness.commands import options
-from harness.console import figures_table, plain_console, print_json, progress_bar, share
+from harness.console import plain_console, plain_table, print_json, progress_bar, share
 from harness.labelling.labels import Verdicts, verdicts_on
 from harness.patients.suites import Suite, SuiteOnDisk, load_suite, open_suite
 from harness.patients.vignettes import ALL, load_vignettes
 from harness.reporting.paper_tables import NOTE_1, Titles, note_2, table_1, table_2
 from harness.running.outcomes import ERROR, Outcome, Tally
-from harness.running.recipe import Recipe
-from harness.running.results import load_run
-from harness.running.run import How, ask_suite, load_outcomes, plan_of, recipe_of, run_suite
+from harness.running.run import How, ask_suite, load_outcomes, load_run, plan_of, recipe_of, run_suite
 from harness.running.store import Store
+from harness.running.workers import Recipe
 from harness.scoring.score import Summary, summarise, summarise_tally
 from harness.scoring.stability import Share, Stability, stability
 from harness.statistics import Interval
@@ -121,20 +120,17 @@ def demo(
         cosine = InProcess(hybrid.assistant, "cosine", {**hybrid.identity, "method": "cosine"})
         catalog = hybrid.assistant.catalog(lang)
         with tempfile.TemporaryDirectory() as folder:
-            outcomes, beside = [
-                _run_in_memory(suite, system, catalog, Path(folder) / system.method) for system in (hybrid, cosine)
-            ]
+            found = []
+            for system in (hybrid, cosine):
+                with progress_bar(_label(suite, system), len(suite.questions)) as advance:
+                    found.append(run_suite(suite, system, catalog, Path(folder) / system.method, progress=advance))
+            outcomes, beside = found
             verdicts = verdicts_on(Path(folder) / hybrid.method, suite.meta.name)
         print_tables(suite, outcomes, summarise(outcomes), verdicts=verdicts, beside=(beside, summarise(beside)))
         if not no_chat:
             from bot.commands.chat import run_chat  # the interview takes a while to import
 
             run_chat("mammography", encoder="embedded", data=data)
-
-
-def _run_in_memory(suite: Suite, system: System, catalog: Catalog, out: Path) -> list[Outcome]:
-    with progress_bar(_label(suite, system), len(suite.questions)) as advance:
-        return run_suite(suite, system, catalog, out, progress=advance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +214,7 @@ def _shares(title: str, first: str, shares: dict[str, Share], total: Share | Non
         return "" if interval is None else f"{share(interval.low)}-{share(interval.high)}"
 
     names = ("n", "chan-\nged", "share", "95 %\nWilson", "95 %\nby pair", "flip-\nped")
-    table = figures_table(title, first, *names, padding=(0, 1))
+    table = plain_table(title, first, *names, padding=(0, 1))
     for name, one in shares.items():
         table.add_row(name, *cells(one))
     if total is not None:

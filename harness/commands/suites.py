@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from bot import BadData, data_folder, friendly_errors, load_catalog, locate, read_question_set
 from harness.commands import options
-from harness.console import figures_table, plain_console, plain_table, print_json
+from harness.console import plain_console, plain_table, print_json
 from harness.patients.fidelity import MEASURES, WHOLE, FidelityJudge, Judgement, RangeMiss, VignetteDrift
 from harness.patients.suites import Question, QuestionSource, Recording, contamination, load_suite, save_suite
 from harness.patients.vignettes import ALL, Range, Targets, Vignette, load_file, load_folder, load_vignettes
@@ -119,10 +119,8 @@ def _patients(found: tuple[Vignette, ...]) -> Table:
     def between(limits: Range, scale: float = 1) -> str:
         return f"{limits[0] * scale:.0f} to {limits[1] * scale:.0f}"
 
-    table = plain_table("Patients to impersonate", padding=0)
-    table.add_column("vignette", no_wrap=True)
-    for name in ("health,\nlanguage", "age", "types by", "words", "reading\nease", "jargon\n%"):
-        table.add_column(name)
+    names = ("health,\nlanguage", "age", "types by", "words", "reading\nease", "jargon\n%")
+    table = plain_table("Patients to impersonate", "vignette", *map(Column, names), padding=0)
     for one in found:
         table.add_row(
             f"{'*' if one.by_default else ' '} {one.id}",
@@ -171,8 +169,9 @@ def fidelity(
 def _drift_table(title: str, drift: VignetteDrift) -> Table:
     """Return the table of one vignette; measures without a range of their own are left out while they fit."""
     caption = f"{title}: {drift.n} questions, {drift.outside} unlike this patient"
-    table = figures_table(caption, "measure", "target", "median", "5 to 95 %", "mean", "outside")
-    table.add_column("verdict", no_wrap=True)
+    table = plain_table(
+        caption, "measure", "target", "median", "5 to 95 %", "mean", "outside", Column("verdict", no_wrap=True)
+    )
     for one in drift.measures:
         limited = one.target != Targets.model_fields[one.measure].default or one.measure == "foreign_share"
         if one.verdict == "fits" and not limited:

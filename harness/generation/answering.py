@@ -15,7 +15,7 @@ from bot import BadData, Settings, Unreachable
 from harness.console import progress_bar
 from harness.files import cut_unfinished, writing
 from harness.llm.batch_files import read_answers
-from harness.llm.contract import Completion, Model, ModelCall, Request, StoreMode, Terms, key_of, usage_of
+from harness.llm.contract import Completion, Model, ModelCall, Request, StoreMode, Terms, key_of
 from harness.llm.opening import open_model
 from harness.llm.prices import PriceTable, add_up, in_words, load_prices, write_costs
 from harness.patients.prompts import Prompt
@@ -91,8 +91,7 @@ def kept_completions(
         answer = answers.get(request.id)
         if answer is None or answer.problem:
             continue
-        response = {"usage": answer.usage, "choices": [{"message": {"content": answer.content}}]}
-        usage = usage_of(response, request.messages)
+        usage = answer.tokens(request.messages)
         cost = price.of(usage) if price else None
         replayed = request.id not in fresh
         completions.append(Completion(request.id, answer.content, usage=usage, cost=cost, replayed=replayed))

@@ -1,13 +1,27 @@
-"""Turn a model's answers to exported prompts into a suite."""
+"""Turn a model's answers to exported prompts into a suite; reject questions unlike their patient, and ask for others.
+
+Whoever answers prompts may be an endpoint or nobody: offline, the prompts that are still missing are exported, and
+their answers are imported together with the first ones. The same answers always lead to the same suite.
+
+
+Whoever answers prompts may be an endpoint or nobody: offline, the prompts that are still missing are exported, and
+their answers are imported together with the first ones. The same answers always lead to the same suite.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from string import Template
+from typing import Literal, Protocol
 
-from bot import BadData, LanguageDetector, fold
+from bot import BadData, LanguageDetector, data_folder, fold
+from harness.files import Record, read_record
 from harness.generation.parse import parse_answer, split_unfinished
-from harness.llm.batch_files import ModelAnswer
+from harness.llm.batch_files import ModelAnswer, write_requests
+from harness.patients.fidelity import MEASURES, FidelityJudge, RangeMiss
 from harness.patients.prompts import Prompt
 from harness.patients.suites import Dropped, Question, QuestionSource, Recording
 
@@ -81,3 +95,206 @@ def _question(prompt: Prompt, number: int, text: str, source: QuestionSource) ->
         kind=prompt.kind,
         source=source,
     )
+
+
+ROUNDS = 3  # how often a prompt is asked at most, the first time included
+UNLIKE = "unlike its vignette"
+_AGAIN = "#"  # a prompt that is asked again has the id of the first with this and the round: paraphrase/v/pain#2
+
+
+class AgainTexts(Record):
+    """How a model is asked once more, in one language."""
+
+    again: str
+    unfit: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Regenerated:
+    """A recording without questions unlike their patients.
+
+    Attributes:
+        recording: Its `short` says what is still missing.
+        missing: Prompts that would fill the gaps; empty when there are none, or the limit of rounds is reached.
+        rounds: How often prompts were asked.
+    """
+
+    recording: Recording
+    missing: tuple[Prompt, ...]
+    rounds: int
+
+
+@dataclass
+class _State:
+    """What the rounds have brought so far, by the id of the first prompt."""
+
+    questions: dict[str, list[Question]] = field(default_factory=dict)
+    dropped: list[Dropped] = field(default_factory=list)
+    seen: dict[str, set[str]] = field(default_factory=dict)
+    unfit: dict[str, list[tuple[str, tuple[RangeMiss, ...]]]] = field(default_factory=dict)
+
+    def missing(self, prompt: Prompt) -> int:
+        """Return how many questions a prompt still lacks."""
+        return prompt.count - len(self.questions.get(prompt.id, ()))
+
+    def recording(self, prompts: Sequence[Prompt]) -> Recording:
+        questions = tuple(question for prompt in prompts for question in self.questions.get(prompt.id, ()))
+        short = {prompt.id: gap for prompt in prompts if (gap := self.missing(prompt)) > 0}
+        return Recording(questions, tuple(self.dropped), short)
+
+
+@dataclass(frozen=True)
+class Regeneration:
+    """Fills a plan of prompts with questions that look like their patients.
+
+    Attributes:
+        judge: Measures questions.
+        detector: Tells the languages of the catalog apart.
+        source: How the answers came about.
+        texts: How a model is asked once more.
+        rounds: How often a prompt is asked at most.
+    """
+
+    judge: FidelityJudge
+    detector: LanguageDetector
+    source: QuestionSource
+    texts: AgainTexts
+    rounds: int = ROUNDS
+
+    def run(
+        self, prompts: Sequence[Prompt], answers: Mapping[str, ModelAnswer], answerer: Answerer | None = None
+    ) -> Regenerated:
+        """Reject, and ask again for what is missing, until nothing is or the limit is reached.
+
+        Args:
+            prompts: The plan.
+            answers: What has been answered, further rounds included.
+            answerer: Who answers what is missing; without one it is returned.
+
+        Raises:
+            BadData: Answers belong to no prompt of the plan.
+        """
+        known = {**answers}
+        state, asked, number = _State(), list(prompts), 1
+        unknown = {
+            key: value for key, value in known.items() if key.partition(_AGAIN)[0] not in {p.id for p in prompts}
+        }
+        record([], unknown, detector=self.detector, source=self.source)  # raises when there is any
+        while True:
+            self._take(asked, known, state)
+            asked = list(self._again(prompts, state, number + 1))
+            if not asked or number == self.rounds:
+                return Regenerated(state.recording(prompts), (), number)
+            unanswered = [prompt for prompt in asked if prompt.id not in known or known[prompt.id].problem]
+            if unanswered and answerer is not None:
+                known.update(answerer(unanswered))
+                unanswered = []
+            if unanswered:
+                self._take([prompt for prompt in asked if prompt not in unanswered], known, state)
+                return Regenerated(state.recording(prompts), tuple(unanswered), number)
+            number += 1
+
+    def _take(self, asked: Sequence[Prompt], answers: Mapping[str, ModelAnswer], state: _State) -> None:
+        """Keep of the answers to one round what is new and looks like its patient."""
+        given = {prompt.id: answers[prompt.id] for prompt in asked if prompt.id in answers}
+        recording = record(asked, given, detector=self.detector, source=self.source)
+        state.dropped.extend(recording.dropped)
+        for question in recording.questions:
+            first = question.id.rpartition("/")[0].partition(_AGAIN)[0]
+            # Novel questions are asked for in several prompts, which must not bring the same one.
+            seen = state.seen.setdefault(first if question.pair_id else f"novel/{question.vignette}", set())
+            missed = self.judge.judge(question.id, question.text, question.vignette).misses
+            if fold(question.text) in seen:
+                state.dropped.append(Dropped(question.id, question.text, "duplicate"))
+            elif missed:
+                state.dropped.append(Dropped(question.id, question.text, UNLIKE))
+                state.unfit.setdefault(first, []).append((question.text, missed))
+            else:
+                state.questions.setdefault(first, []).append(question)
+            seen.add(fold(question.text))
+
+    def _again(self, prompts: Sequence[Prompt], state: _State, number: int) -> Iterator[Prompt]:
+        """Yield the prompts of the next round: those that lack questions, with what was there already."""
+        for prompt, missing in ((prompt, state.missing(prompt)) for prompt in prompts):
+            if missing > 0:
+                kept = [question.text for question in state.questions.get(prompt.id, ())]
+                why = self.texts.unfit
+                unfit = [
+                    f"{text} ({', '.join(why[f'{miss.measure} {miss.side}'] for miss in misses)})"
+                    for text, misses in state.unfit.get(prompt.id, ())
+                ]
+                lines = "\n".join(f"- {line}" for line in (*kept, *unfit)) or "-"
+                task = Template(self.texts.again).substitute(task=_counting(prompt, missing), unfit=lines)
+                yield replace(prompt, id=f"{prompt.id}{_AGAIN}{number}", task=task, count=missing)
+
+
+def _counting(prompt: Prompt, missing: int) -> str:
+    """Return the prompt's task with another number of questions: the count is the first number in it."""
+    head, found, rest = prompt.task.partition(str(prompt.count))
+    return f"{head}{missing}{rest}" if found else prompt.task
+
+
+def load_again(language: str) -> AgainTexts:
+    """Load how a model is asked once more; raise BadData when that was not written for the language."""
+    path = data_folder("vignettes") / "tasks" / f"again-{language}.yaml"
+    problem = f"How to ask once more in {language!r} cannot be read. Write {path} after the German one."
+    return read_record(path, AgainTexts, problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Sifting:
+    """Whether questions unlike their vignette stay.
+
+    Attributes:
+        mode: ``keep`` them and say how many there are, or ``reject`` them and ask for others.
+        vignettes: Folder of vignettes of one's own.
+        missing: Where to write prompts for what is missing; then no suite is written while any is.
+    """
+
+    mode: Literal["keep", "reject"]
+    vignettes: Path | None = None
+    missing: Path | None = None
+
+    def recording(
+        self,
+        prompts: Sequence[Prompt],
+        answers: dict[str, ModelAnswer],
+        *,
+        detector: LanguageDetector,
+        source: QuestionSource,
+        answerer: Answerer | None = None,
+    ) -> Recording | None:
+        """Read the answers; None when prompts for what is missing were written instead."""
+        if not prompts or self.mode == "keep":
+            recording = record(prompts, answers, detector=detector, source=source)
+            self._report(recording.questions)
+            return recording
+        language = prompts[0].language
+        judge = FidelityJudge.open(language, self.vignettes)
+        completion = Regeneration(judge, detector, source, load_again(language))
+        completed = completion.run(prompts, answers, answerer)
+        rejected = completed.recording.reasons.get(UNLIKE, 0)
+        print(f"fidelity: {rejected} questions rejected as unlike their vignette, {completed.rounds} rounds")
+        if self.missing is not None and completed.missing:
+            # The model that gave most of the answers.
+            named = Counter(answer.model for answer in answers.values() if answer.model)
+            model = named.most_common(1)[0][0] if named else "gpt-4o"
+            write_requests(completed.missing, self.missing, model=model, temperature=source.temperature)
+            count = sum(prompt.count for prompt in completed.missing)
+            print(f"{count} questions are missing: {len(completed.missing)} prompts in {self.missing}.")
+            print("Have them answered, and import all answers together; no suite was written yet.")
+            return None
+        self._report(completed.recording.questions)
+        return completed.recording
+
+    def _report(self, questions: Sequence[Question]) -> None:
+        if not questions:
+            return
+        judge = FidelityJudge.open(questions[0].lang, self.vignettes)
+        judged = judge.judge_all(questions)
+        unlike = sum(bool(one.misses) for one in judged)
+        print(f"fidelity: {unlike} of {len(judged)} questions are unlike their vignette")
+        for drift in judge.drift(judged):
+            for one in drift.measures:
+                if one.verdict not in ("fits", "too few"):
+                    print(f"fidelity: {drift.vignette} {one.verdict} in {MEASURES[one.measure]}")

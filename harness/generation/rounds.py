@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from bot import fold
-from harness.generation.critique import TOP, CritiquePrompts, parse_scores, total
+from harness.generation.critique import CritiquePrompts, parse_scores, total
 from harness.generation.parse import parse_answer
 from harness.llm.batch_files import ModelAnswer
+from harness.llm.scores import TOP
 from harness.patients.prompts import Prompt
 from harness.patients.suites import Question
 

@@ -10,15 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from harness.judging.coefficients import kendall_tau
-from harness.judging.judge_answers import Better, DuelVerdict, Rating, load_comparisons, load_ratings
-from harness.judging.judge_prompts import HIGHEST, load_instructions
+from harness.judging.agreement import kendall_tau
+from harness.judging.judge import (
+    HIGHEST,
+    Better,
+    DuelVerdict,
+    Rating,
+    load_comparisons,
+    load_instructions,
+    load_ratings,
+)
 from harness.judging.selection import Chosen, Measure, Preferences, Signs, agreement, choose, running
 from harness.labelling.labels import VERDICTS, Verdicts
 from harness.scoring.score import SEED
 from harness.statistics import Interval, wilson
 
 PairKey = tuple[str, str, str]  # question, A, B
+RANKS: Mapping[str, int] = {name: rank for rank, name in enumerate(VERDICTS)}
 SIGN: dict[Better, int] = {"a": 1, "b": -1, "tie": 0}
 MEASURES: tuple[Measure, ...] = ("agreement", "kappa")
 
@@ -54,6 +62,19 @@ class BothOrders:
     def bias(self) -> Interval | None:
         """95 % Wilson interval of the share of inconsistent duels; None without duels."""
         return wilson(self.inconsistent, self.n)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "n": self.n,
+            "consistent": len(self.preferences),
+            "inconsistent": self.inconsistent,
+            "first": self.first,
+            "second": self.second,
+            "wavering": self.wavering,
+            "one_order_only": self.single,
+            "share": self.inconsistent / self.n if self.n else None,
+            "ci95": self.bias.as_json() if self.bias else None,
+        }
 
 
 def both_orders(comparisons: Iterable[DuelVerdict]) -> BothOrders:
@@ -94,6 +115,10 @@ class Against:
     kappa: float | None
     tau: float | None
 
+    def as_json(self) -> dict[str, Any]:
+        ci = self.interval.as_json() if self.interval else None
+        return {"n": self.n, "agreement": self.agreement, "ci95": ci, "kappa": self.kappa, "tau": self.tau}
+
 
 def against(judge: Mapping[PairKey, int], people: Callable[[PairKey], int | None]) -> Against | None:
     """Compare preferences; None when people said nothing of any duel."""
@@ -116,17 +141,11 @@ def preference_of_labels(verdicts: Verdicts) -> Callable[[PairKey], int | None]:
     """Return what labels prefer: the text with the better label; None where one has no verdict."""
 
     def prefer(duel: PairKey) -> int | None:
-        question, a, b = duel
-        ranks = [_rank(verdicts.of(question, pair)) for pair in (a, b)]
-        if ranks[0] is None or ranks[1] is None:
-            return None
-        return int(np.sign(ranks[0] - ranks[1]))
+        question, *pairs = duel
+        a, b = (RANKS.get(verdicts.of(question, pair)) for pair in pairs)
+        return None if a is None or b is None else int(np.sign(a - b))
 
     return prefer
-
-
-def _rank(verdict: str) -> int | None:
-    return next((rank for rank, name in enumerate(VERDICTS) if name == verdict), None)
 
 
 def duels_of_ratings(
@@ -144,18 +163,13 @@ def duels_of_ratings(
         for a, b in combinations(rated, 2):
             theirs = people((question, a.pair_id, b.pair_id))
             if theirs is not None:
-                rows.append([_difference(a, b, aspect) for aspect in aspects])
+                both = a.scores.keys() & b.scores.keys()
+                rows.append([a.scores[name] - b.scores[name] if name in both else 0.0 for name in aspects])
                 signs.append(theirs)
                 groups.append(question)
     if not rows:
         return None
     return Preferences(np.array(rows, dtype=np.float64), np.array(signs, dtype=np.int64), tuple(groups))
-
-
-def _difference(a: Rating, b: Rating, aspect: str) -> float:
-    if aspect not in a.scores or aspect not in b.scores:
-        return 0.0
-    return a.scores[aspect] - b.scores[aspect]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +207,12 @@ class Selection:
     chosen: tuple[Chosen, ...]
     running: tuple[tuple[str, float, float], ...]
 
+    @classmethod
+    def of(cls, data: Preferences, measure: Measure, names: Sequence[str]) -> Selection:
+        chosen = choose(data, measure, rng=np.random.default_rng(SEED))
+        steps = tuple((names[aspect], share, kappa) for aspect, share, kappa in running(data, measure))
+        return cls(measure, len(data.people), tuple(chosen), steps)
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeReport:
@@ -207,13 +227,12 @@ class JudgeReport:
 
     def as_json(self) -> dict[str, Any]:
         names = [aspect.id for aspect in load_instructions().aspects]
-        orders = self.orders
         return {
             "judge": self.judge,
             "aspects": [asdict(aspect) for aspect in self.aspects],
-            "position_bias": None if orders is None else _bias(orders),
-            "comparison_and_people": _against(self.compared),
-            "rating_and_people": _against(self.rated),
+            "position_bias": self.orders.as_json() if self.orders else None,
+            "comparison_and_people": self.compared.as_json() if self.compared else None,
+            "rating_and_people": self.rated.as_json() if self.rated else None,
             "selection": [
                 {
                     "measure": selection.measure,
@@ -229,28 +248,6 @@ class JudgeReport:
         }
 
 
-def _bias(orders: BothOrders) -> dict[str, Any]:
-    interval = orders.bias
-    return {
-        "n": orders.n,
-        "consistent": len(orders.preferences),
-        "inconsistent": orders.inconsistent,
-        "first": orders.first,
-        "second": orders.second,
-        "wavering": orders.wavering,
-        "one_order_only": orders.single,
-        "share": orders.inconsistent / orders.n if orders.n else None,
-        "ci95": interval.as_json() if interval else None,
-    }
-
-
-def _against(found: Against | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    ci = found.interval.as_json() if found.interval else None
-    return {"n": found.n, "agreement": found.agreement, "ci95": ci, "kappa": found.kappa, "tau": found.tau}
-
-
 def report_of(run: Path, judge: str, verdicts: Verdicts) -> JudgeReport:
     """Compare a judge with the labels behind `verdicts`."""
     ratings, comparisons = load_ratings(run, judge), load_comparisons(run, judge)
@@ -264,19 +261,12 @@ def report_of(run: Path, judge: str, verdicts: Verdicts) -> JudgeReport:
         orders=orders,
         compared=against(orders.preferences, people) if orders else None,
         rated=None if data is None else beside(data.judged([tuple(range(data.aspects))])[0], data.people),
-        selections=() if data is None else tuple(_selection(data, measure, names) for measure in MEASURES),
+        selections=() if data is None else tuple(Selection.of(data, measure, names) for measure in MEASURES),
     )
 
 
-def _selection(data: Preferences, measure: Measure, names: Sequence[str]) -> Selection:
-    chosen = choose(data, measure, rng=np.random.default_rng(SEED))
-    steps = tuple((names[aspect], share, kappa) for aspect, share, kappa in running(data, measure))
-    return Selection(measure, len(data.people), tuple(chosen), steps)
-
-
 def _aspects(ratings: Sequence[Rating], names: Sequence[str], verdicts: Verdicts) -> tuple[AspectScore, ...]:
-    ranks: dict[str, int] = {name: rank for rank, name in enumerate(VERDICTS)}
-    label = {rating.key: ranks.get(verdicts.of(rating.question_id, rating.pair_id)) for rating in ratings}
+    label = {rating.key: RANKS.get(verdicts.of(rating.question_id, rating.pair_id)) for rating in ratings}
     rows = []
     for name in (*names, "total"):
         scored = [rating for rating in ratings if name == "total" or name in rating.scores]

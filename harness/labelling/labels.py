@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from bot import BadData, data_folder
-from harness.files import Record, as_lines, numbered_lines
+from harness.files import Record, append_durably, as_lines, read_lines
 from harness.running.outcomes import Outcome
 
 LABELS = "labels.jsonl"
@@ -90,16 +89,8 @@ def load_labels(files: Iterable[Path]) -> list[Label]:
     Raises:
         BadData: A line is not a label.
     """
-    labels = []
-    for file in files:
-        if not file.is_file():
-            continue
-        for number, line in numbered_lines(file):
-            try:
-                labels.append(Label.model_validate_json(line))
-            except ValidationError as error:
-                raise BadData(f"{file}:{number} is no label: {error.errors()[0]['msg']}. Mend the line.") from error
-    return labels
+    found = (read_lines(file, Label, " is no label: {reason}. Mend the line.") for file in files if file.is_file())
+    return [label for labels in found for label in labels]
 
 
 def label_files(run: Path, suite: str = "") -> list[Path]:
@@ -115,10 +106,8 @@ def shipped_labels(suite: str) -> Path:
 
 def append_label(file: Path, label: Label) -> None:
     """Store a label durably before the next item is shown."""
-    with file.open("a", encoding="utf-8") as stream:
-        stream.write(as_line(label))
-        stream.flush()
-        os.fsync(stream.fileno())
+    with file.open("ab") as stream:
+        append_durably(stream, as_line(label).encode())
 
 
 def as_line(label: Label) -> str:

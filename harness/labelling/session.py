@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,26 +14,22 @@ from rich.console import Console
 
 from bot import BadData, load_catalog, locate
 from harness.labelling.labels import Item, Label, Rater, Verdicts, label_files, load_labels, now
-from harness.labelling.queues import queue_of
-from harness.labelling.rater_files import RaterFile, open_rater_file
+from harness.labelling.rater_files import RaterFile, open_rater_file, queue_of
 from harness.labelling.screen import Given, ItemAsker, LineAsker, TerminalAsker, View, open_keyboard
 from harness.running.outcomes import Outcome
 from harness.running.run import load_outcomes
-
-Make = Callable[[Item, Given], Label]
-Shown = Mapping[str, str]
 
 
 @dataclass
 class Session:
     """What is left, what was skipped, and how to take a step back."""
 
-    rater: str
+    person: Rater
+    role: Literal["rating", "adjudication"]
     items: Sequence[Item]
     todo: deque[Item]
-    answers: Shown
+    answers: Mapping[str, str]
     own: RaterFile
-    make: Make
     labels: Mapping[tuple[str, str], tuple[Label, ...]] = field(default_factory=dict)
     skipped: list[Item] = field(default_factory=list)
     back: list[Item] = field(default_factory=list)  # skipped since the last label, for undo
@@ -51,7 +47,7 @@ class Session:
             reply = asker.ask(self._view(item, note))
             note = ""
             if isinstance(reply, Given):
-                self.own.append(self.make(item, reply))
+                self.own.append(self._label(item, reply))
                 self.todo.popleft()
                 self.back.clear()
             elif reply == "skip":
@@ -61,6 +57,18 @@ class Session:
                 note = self._undo()
             else:
                 return
+
+    def _label(self, item: Item, given: Given) -> Label:
+        return Label(
+            question_id=item.outcome.id,
+            pair_id=item.pair_id,
+            label=given.verdict,
+            rater=self.person,
+            reason=given.reason,
+            comment=given.comment,
+            time=now(),
+            role=self.role,
+        )
 
     def _undo(self) -> str:
         """Bring back what was skipped or labelled last."""
@@ -81,7 +89,9 @@ class Session:
     def _view(self, item: Item, note: str) -> View:
         done = len(self.items) - len(self.todo) - len(self.skipped)
         labels = self.labels.get(item.key, ())
-        return View(self.rater, done, len(self.items), item.outcome.text, self.answers[item.pair_id], labels, note)
+        return View(
+            self.person.name, done, len(self.items), item.outcome.text, self.answers[item.pair_id], labels, note
+        )
 
 
 def label_in_terminal(run: Path, *, rater: str, catalog: str, console: Console | None = None) -> None:
@@ -99,30 +109,11 @@ def label_in_terminal(run: Path, *, rater: str, catalog: str, console: Console |
     answers = shown_answers(items, outcomes, catalog)
     with open_rater_file(run, person) as own:
         given = Verdicts([label for label in load_labels(label_files(run)) if label.rater == person])
-        todo = [item for item in items if given.label_of(person.id, *item.key) is None]
+        todo = deque(item for item in items if given.label_of(person.id, *item.key) is None)
         if not todo:
             console.print("Nothing left to label.")
             return
-        session = Session(rater, items, deque(todo), answers, own, labels_by(person))
-        converse(session, console)
-
-
-def labels_by(person: Rater, role: Literal["rating", "adjudication"] = "rating") -> Make:
-    """Return what turns a rater's keys into a label."""
-
-    def make(item: Item, given: Given) -> Label:
-        return Label(
-            question_id=item.outcome.id,
-            pair_id=item.pair_id,
-            label=given.verdict,
-            rater=person,
-            reason=given.reason,
-            comment=given.comment,
-            time=now(),
-            role=role,
-        )
-
-    return make
+        converse(Session(person, "rating", items, todo, answers, own), console)
 
 
 def converse(session: Session, console: Console) -> None:
@@ -204,7 +195,7 @@ def adjudicate_in_terminal(
             console.print("Raters differ on nothing that is left to decide.")
             return
         seen = {item.key: _mixed(item, verdicts) for item in items}
-        converse(Session(rater, items, todo, answers, own, labels_by(person, "adjudication"), seen), console)
+        converse(Session(person, "adjudication", items, todo, answers, own, seen), console)
 
 
 def _mixed(item: Item, verdicts: Verdicts) -> tuple[Label, ...]:

@@ -1,4 +1,7 @@
-"""Hand in, look after, fetch: three steps under a budget, each of which can be killed and run again."""
+"""Hand in, look after, fetch: three steps under a budget, each of which can be killed and run again.
+
+What has been handed in is kept in a small JSON file: written aside and moved, before and after every step.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,120 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
 
 from openai.types import Batch
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot import BadData
-from harness.files import writing
+from harness.files import append_durably, writing
 from harness.llm.batch_files import Limits, answers_in, content_of, read_requests, split
 from harness.llm.batch_service import BatchService
-from harness.llm.batch_state import NOTHING_DONE, Part, State, load_state
-from harness.llm.contract import Completion, Request, Usage, most_input_tokens, usage_of
+from harness.llm.contract import Completion, Request, Usage, most_input_tokens
 from harness.llm.prices import Costs, PriceTable
+
+# Nothing more happens to a batch in these.
+FINAL = frozenset({"completed", "failed", "expired", "cancelled"})
+# The batch never did anything: it may be handed in again.
+NOTHING_DONE = frozenset({"failed"})
+
+
+class Part(BaseModel):
+    """One batch.
+
+    Attributes:
+        start, end, requests, sha256: Its slice of the input file.
+        attempt: Counts how often it was handed in.
+        file_id: Of the upload, once there is one.
+        batch_id: Of the batch, once there is one.
+        status: As the API last said; empty before.
+        done, failed: Requests with an answer, and with an error.
+        output_file_id, error_file_id: Where its answers and errors are.
+        problem: Why it failed.
+        fetched: Whether the answers lie in `out`.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    start: Annotated[int, Field(ge=0)]
+    end: Annotated[int, Field(ge=0)]
+    requests: Annotated[int, Field(gt=0)]
+    sha256: str
+    attempt: int = 1
+    file_id: str | None = None
+    batch_id: str | None = None
+    status: str = ""
+    done: int = 0
+    failed: int = 0
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    problem: str = ""
+    fetched: bool = False
+
+    @property
+    def is_final(self) -> bool:
+        return self.status in FINAL
+
+    def anew(self) -> Part:
+        """Return the part as it is before it is handed in, for another attempt."""
+        where = {"start": self.start, "end": self.end, "requests": self.requests, "sha256": self.sha256}
+        return Part.model_validate({**where, "attempt": self.attempt + 1})
+
+
+class State(BaseModel):
+    """All batches of one input file.
+
+    Attributes:
+        token: Marks our uploads and batches, so that they are found again after a crash in between.
+        input: The file.
+        model: That all its requests are for.
+        url: Where they were handed in.
+        parts: In the order of the file.
+        out: Where the answers are written.
+        out_bytes: How much of `out` is whole.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    token: str
+    input: Path
+    model: str
+    url: str
+    parts: list[Part]
+    out: Path | None = None
+    out_bytes: int = 0
+
+    @property
+    def is_final(self) -> bool:
+        return all(part.is_final for part in self.parts)
+
+    @property
+    def requests(self) -> int:
+        return sum(part.requests for part in self.parts)
+
+    def save(self, path: Path) -> None:
+        """Write it aside and move it; raise BadData when that is not possible."""
+        aside = path.with_name(path.name + ".new")
+        with writing(path, "Choose another file with `--state`."):
+            with aside.open("wb") as file:
+                append_durably(file, (self.model_dump_json(indent=1) + "\n").encode())
+            aside.replace(path)
+
+
+def load_state(path: Path) -> State:
+    """Read a state; raise BadData when there is none."""
+    try:
+        return State.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise BadData(
+            f"{path} cannot be read ({error.strerror}). Run `klartext harness batch submit` first, or name the file it "
+            "wrote with `--state`."
+        ) from error
+    except ValidationError as error:
+        raise BadData(
+            f"{path} is not what `klartext harness batch submit` writes. Name that file with `--state`."
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +306,7 @@ def costs_of(state: State, out: Path, prices: PriceTable) -> Costs:
         if answer.problem or answer.custom_id not in asked:
             continue
         messages = ({"role": "user", "content": " " * asked[answer.custom_id]},)  # only its length is needed
-        response = {"usage": answer.usage, "choices": [{"message": {"content": answer.content}}]}
-        usage = usage_of(response, messages)
+        usage = answer.tokens(messages)
         cost = price.of(usage) * price.batch if price else None
         request = Request(answer.custom_id, messages, _labels(answer.custom_id))
         costs.add(request, replace(Completion(request.id, ""), usage=usage, cost=cost))

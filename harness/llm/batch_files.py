@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 from bot import BadData
 from harness.files import as_lines, writing
+from harness.llm.contract import Message, Usage, usage_of
 
 MAX_REQUESTS = 50_000  # per batch
 MAX_BYTES = 200_000_000  # per input file
@@ -28,6 +29,10 @@ class ModelAnswer:
     cut: bool = False  # at the token limit, in the middle of something
     key: str = field(default="", compare=False)  # content address of the request, in lines that we wrote
     usage: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def tokens(self, messages: Sequence[Message]) -> Usage:
+        """Return what it cost in tokens to get this answer to these messages."""
+        return usage_of({"usage": self.usage, "choices": [{"message": {"content": self.content}}]}, messages)
 
 
 def read_answers(files: Sequence[Path]) -> dict[str, ModelAnswer]:

@@ -10,7 +10,7 @@ measurement. The means over many questions, where the noise averages out, are he
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -40,6 +40,7 @@ Z_ONE_SIDED = 1.645
 # Standard deviation of the syllables of a word, over the words of the recorded suites (English counts vowel groups).
 SYLLABLE_DEVIATION = {"de": 0.95, "en": 0.75}
 SYLLABLE_WEIGHT = {"de": 58.5, "en": 84.6}  # of syllables a word in Amstad's and in Flesch's formula
+_CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜÁÉÍÑÓÚ"
 MARKS = ".,;:?!…–—"
 TOO_LOW, TOO_HIGH = "too low", "too high"
 ALLOWED_OUTSIDE = 0.10  # ranges are meant to hold nine tenths of a patient's questions
@@ -73,18 +74,21 @@ class Counts:
     marks: int
 
     @property
-    def values(self) -> dict[str, float]:
-        """The measures by the names of `Targets`."""
-        words, tokens = max(1, self.words), max(1, self.tokens)
+    def drawn(self) -> dict[str, tuple[int, int]]:
+        """The measures that are hits among so many words, by the names of `Targets`."""
         return {
-            "words": float(self.words),
-            "reading_ease": self.reading_ease,
-            "jargon_share": self.jargon / tokens,
-            "typo_share": self.typos / tokens,
-            "foreign_share": self.foreign / tokens,
-            "capital_share": min(1.0, self.capitals / words),
-            "marks_per_word": self.marks / words,
+            "jargon_share": (self.jargon, self.tokens),
+            "typo_share": (self.typos, self.tokens),
+            "foreign_share": (self.foreign, self.tokens),
+            "capital_share": (min(self.capitals, self.words), self.words),
+            "marks_per_word": (self.marks, self.words),
         }
+
+    @property
+    def values(self) -> dict[str, float]:
+        """All measures by the names of `Targets`."""
+        shares = {name: hits / max(1, n) for name, (hits, n) in self.drawn.items()}
+        return {"words": float(self.words), "reading_ease": self.reading_ease, **shares}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +118,6 @@ def count(text: str, lexicon: Lexicon) -> Counts:
     )
 
 
-_CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜÁÉÍÑÓÚ"
-
-
 def misses(counts: Counts, targets: Targets, language: str) -> list[RangeMiss]:
     """Return the ranges that a question lies outside of, beyond what chance explains."""
     found = []
@@ -135,17 +136,8 @@ def _beyond_chance(measure: str, counts: Counts, limit: float, language: str, *,
         return True
     if measure == "reading_ease":
         return abs(counts.reading_ease - limit) > Z_ONE_SIDED * ease_error(counts.tokens, language)
-    hits, n = _DRAWN[measure](counts)
+    hits, n = counts.drawn[measure]
     return chance(hits, n, limit, above=above, poisson=measure == "marks_per_word") < RARE
-
-
-_DRAWN: Mapping[str, Callable[[Counts], tuple[int, int]]] = {
-    "jargon_share": lambda counts: (counts.jargon, counts.tokens),
-    "typo_share": lambda counts: (counts.typos, counts.tokens),
-    "foreign_share": lambda counts: (counts.foreign, counts.tokens),
-    "capital_share": lambda counts: (min(counts.capitals, counts.words), counts.words),
-    "marks_per_word": lambda counts: (counts.marks, counts.words),
-}
 
 
 def ease_error(words: int, language: str) -> float:

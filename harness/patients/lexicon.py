@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-import yaml
-from pydantic import ValidationError
 from spellchecker import SpellChecker
 
-from bot import BadData, data_folder, words
-from harness.files import Record, first_fault
+from bot import data_folder, words
+from harness.files import Record, read_record
 
 SHORTEST_PART = 4  # of a German compound; with three letters many typing errors would count as compounds
 LINKS = ("", "s", "n", "en", "es", "er", "e")
@@ -123,12 +121,8 @@ def _folder() -> Path:
 
 def _read(language: str) -> _WordsFile:
     path = _folder() / f"{language}.yaml"
-    try:
-        return _WordsFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadData(f"There is no word list for {language!r}. Write {path} after the German one.") from error
-    except ValidationError as error:
-        raise BadData(f"The word list {path} is not valid: {first_fault(error)}. Mend it.") from error
+    missing = f"There is no word list for {language!r}. Write {path} after the German one."
+    return read_record(path, _WordsFile, missing, invalid=f"The word list {path} is not valid: {{reason}}. Mend it.")
 
 
 def _pattern(terms: Iterable[str]) -> re.Pattern[str]:

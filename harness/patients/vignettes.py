@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Self
 
-import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from bot import BadData, data_folder
-from harness.files import Record, first_fault
+from harness.files import Record, read_record
 
 ALL = "all"
 
@@ -30,8 +29,6 @@ class Typing(Record):
 
 
 Range = tuple[float, float]
-
-
 _PER_WORD: Range = (0.0, 1.0)
 
 
@@ -162,9 +159,7 @@ def load_folder(folder: Path) -> list[_VignetteFile]:
 
 
 def load_file(path: Path) -> _VignetteFile:
-    try:
-        return _VignetteFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadData(f"The vignette {path} cannot be read: {str(error).splitlines()[0]}. Mend the file.") from error
-    except ValidationError as error:
-        raise BadData(f"The vignette {path} is not valid: {first_fault(error)}. Mend this entry.") from error
+    unread = f"The vignette {path} cannot be read: {{reason}}. Mend the file."
+    return read_record(
+        path, _VignetteFile, unread, invalid=f"The vignette {path} is not valid: {{reason}}. Mend this entry."
+    )

@@ -8,6 +8,7 @@ from harness.advice.advice import Weakness
 from harness.console import chance
 from harness.reporting.drawing import Cell, Column, Figure, Frame, Places, Scale, axis, bars, curve, name_of, percent
 from harness.reporting.facts import CurvePoint, Facts
+from harness.scoring.confusions import Confusion
 
 CONFUSED_ROWS, ADVICE_ROWS = 15, 12
 Q = "q allows for all that were compared: up to .05 it is more than chance, above it a hint."
@@ -27,8 +28,7 @@ def confusion(facts: Facts, places: Places) -> Figure | None:
         (
             Cell(f"{one.first} / {one.second}"),
             Cell("", graphic=bars(scale, one.forth, one.back, one.expected)),
-            places.pair(one.first, str(one.forth), f"t{places.pairs[one.second]}"),
-            places.pair(one.second, str(one.back), f"t{places.pairs[one.first]}") if one.back else Cell("0"),
+            *_both_ways(one, places),
             Cell(f"{one.expected:.1f}"),
             Cell(chance(one.p_value)),
             Cell(chance(one.q_value)),
@@ -55,6 +55,13 @@ def confusion(facts: Facts, places: Places) -> Figure | None:
     )
 
 
+def _both_ways(one: Confusion, places: Places) -> tuple[Cell, Cell]:
+    """Return how often each pair was taken for the other."""
+    there = places.pair(one.first, str(one.forth), f"t{places.pairs[one.second]}")
+    back = places.pair(one.second, str(one.back), f"t{places.pairs[one.first]}") if one.back else Cell("0")
+    return there, back
+
+
 def _confusion_title(facts: Facts) -> str:
     sure = [one for one in facts.confused if one.beyond_chance]
     if not sure:
@@ -62,13 +69,9 @@ def _confusion_title(facts: Facts) -> str:
         return f"No two pairs are confused more than chance explains; {total} questions had another pair first"
     first = sure[0]
     others = f", and {len(sure) - 1} more couples of pairs are confused beyond chance" if len(sure) > 1 else ""
-    return (
-        f"{first.first} and {first.second} are taken for each other {first.count} times, where chance would give "
-        f"{first.expected:.1f}{others}"
-        if first.mutual
-        else f"{first.first} is taken for {first.second} {first.count} times, where chance would give "
-        f"{first.expected:.1f}{others}"
-    )
+    one_way = f"{first.first} is taken for {first.second}"
+    said = f"{first.first} and {first.second} are taken for each other" if first.mutual else one_way
+    return f"{said} {first.count} times, where chance would give {first.expected:.1f}{others}"
 
 
 def confused_pairs(facts: Facts, places: Places) -> Figure | None:
@@ -80,10 +83,8 @@ def confused_pairs(facts: Facts, places: Places) -> Figure | None:
     rows = []
     for one in found[:ADVICE_ROWS]:
         counts = one.confusion
-        there = places.pair(counts.first, str(counts.forth), f"t{places.pairs[counts.second]}")
-        back = places.pair(counts.second, str(counts.back), f"t{places.pairs[counts.first]}")
         pairs = Cell(f"{counts.first} / {counts.second}")
-        rows.append((pairs, there, back if counts.back else Cell("0"), Cell(chance(counts.q_value)), Cell(one.action)))
+        rows.append((pairs, *_both_ways(counts, places), Cell(chance(counts.q_value)), Cell(one.action)))
     return Figure(
         id="merge",
         topic="Merge or rephrase",

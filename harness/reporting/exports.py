@@ -28,6 +28,15 @@ MEASURE = "https://klartext.example/fhir/Measure/understanding"
 POPULATION = "http://terminology.hl7.org/CodeSystem/measure-population"
 CODES = "https://klartext.example/fhir/CodeSystem/harness"
 IMPROVEMENT = "http://terminology.hl7.org/CodeSystem/measure-improvement-notation"
+VIGNETTES = (
+    "vignette n accuracy wilson_low wilson_high by_pair_low by_pair_high top1 offered precision errors wrong unanswered"
+)
+QUESTIONS = "id vignette kind pair text result shown offered first_candidate score right elapsed_ms before"
+READING = (
+    "vignette n ease_q1 ease_median ease_q3 words_median answers_ease_median wanted_ease_low "
+    "wanted_ease_high wanted_words_low wanted_words_high outside"
+)
+CHANGES = "name n before after difference low high fixed broken p p_holm detectable"
 Resource = dict[str, Any]
 Value = str | int | float | None
 
@@ -187,48 +196,24 @@ def tables(facts: Facts) -> dict[str, str]:
     """Return every table by the name of its file; those of a baseline only where there is one."""
     found = {
         "vignettes": _csv(VIGNETTES, _vignettes(facts)),
-        "pairs": _csv(("pair", "vignette", "n", "right", "accuracy"), _pairs(facts)),
+        "pairs": _csv("pair vignette n right accuracy", _pairs(facts)),
         "questions": _csv(QUESTIONS, _questions(facts)),
         "confusion": _csv(
-            ("first", "second", "there", "back", "by_chance", "p", "q"),
+            "first second there back by_chance p q",
             ((c.first, c.second, c.forth, c.back, c.expected, c.p_value, c.q_value) for c in facts.confused),
         ),
         "risk_coverage": _csv(
-            ("score_from", "answered", "coverage", "wrong", "risk"),
+            "score_from answered coverage wrong risk",
             ((p.score, p.answered, p.coverage, p.wrong, p.risk) for p in facts.curve),
         ),
         "readability": _csv(READING, _reading(facts)),
-        "thresholds": _csv(("threshold", "current", "vignette", *EFFECT), _thresholds(facts)),
+        "thresholds": _csv("threshold current vignette n accuracy precision wrong", _thresholds(facts)),
     }
     if facts.comparison is not None:
         rows = [facts.comparison.total(), *facts.comparison.strata()]
         found["changes"] = _csv(CHANGES, map(_change, rows))
         found["changes_by_pair"] = _csv(CHANGES, map(_change, facts.by_pair))
     return found
-
-
-def _columns(names: str) -> tuple[str, ...]:
-    return tuple(names.split())
-
-
-VIGNETTES = _columns(
-    "vignette n accuracy wilson_low wilson_high by_pair_low by_pair_high top1 offered precision errors wrong unanswered"
-)
-
-
-QUESTIONS = _columns("id vignette kind pair text result shown offered first_candidate score right elapsed_ms before")
-
-
-READING = _columns(
-    "vignette n ease_q1 ease_median ease_q3 words_median answers_ease_median wanted_ease_low "
-    "wanted_ease_high wanted_words_low wanted_words_high outside"
-)
-
-
-EFFECT = ("n", "accuracy", "precision", "wrong")
-
-
-CHANGES = ("name", "n", "before", "after", "difference", "low", "high", "fixed", "broken", "p", "p_holm", "detectable")
 
 
 def _vignettes(facts: Facts) -> Iterable[Sequence[Value]]:
@@ -278,10 +263,10 @@ def _change(row: Paired) -> Sequence[Value]:
     return row.name, row.n, *shares, row.fixed, row.broken, row.p_value, row.adjusted, row.detectable
 
 
-def _csv(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
+def _csv(header: str, rows: Iterable[Sequence[Value]]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(header)
+    writer.writerow(header.split())
     writer.writerows([_safe(value) for value in row] for row in rows)
     return stream.getvalue()
 

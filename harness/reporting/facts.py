@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -14,8 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bot import BadData, measure
 from harness.advice.advice import Advice, advise
 from harness.labelling.labels import Verdicts
+from harness.patients.vignettes import Targets
 from harness.running.outcomes import ERROR, Outcome
-from harness.running.results import Run
+from harness.running.run import Run
 from harness.scoring.comparison import Comparison, Paired, compare, is_right, pair_up
 from harness.scoring.confusions import Confusion, confusions, mistakes_of
 from harness.scoring.score import Score, Summary, summarise
@@ -66,16 +66,6 @@ def load_costs(run: Path, file: Path | None) -> RunCosts | None:
         raise BadData(f"{path} does not say what the questions cost ({first}). Give another with `--costs`.") from error
 
 
-class ReadingTargets(Protocol):
-    """Ranges in which a vignette's questions should lie."""
-
-    @property
-    def words(self) -> tuple[int, int]: ...
-
-    @property
-    def reading_ease(self) -> tuple[float, float]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a report knows besides the run.
@@ -90,7 +80,7 @@ class Context:
 
     verdicts: Verdicts
     answers: Mapping[str, str] = field(default_factory=dict)
-    targets: Mapping[str, ReadingTargets] = field(default_factory=dict)
+    targets: Mapping[str, Targets] = field(default_factory=dict)
     costs: RunCosts | None = None
     stale: bool = False
 
@@ -133,8 +123,7 @@ class Quartiles:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Quartiles:
-        low, median, high = np.percentile(np.array(values, dtype=np.float64), [25, 50, 75])
-        return cls(float(low), float(median), float(high))
+        return cls(*np.percentile(np.array(values, dtype=np.float64), [25, 50, 75]).tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +144,7 @@ class Reading:
     words: Quartiles
     ease: Quartiles
     answers: Quartiles | None
-    targets: ReadingTargets | None
+    targets: Targets | None
     outside: tuple[str, ...]
 
 
@@ -259,23 +248,14 @@ def _reading(outcomes: Sequence[Outcome], context: Context) -> list[Reading]:
     return [_reading_of(name, group, ease, context.targets.get(name)) for name, group in groups.items()]
 
 
-def _reading_of(
-    name: str, group: Sequence[Outcome], answers: Mapping[str, float], targets: ReadingTargets | None
-) -> Reading:
+def _reading_of(name: str, group: Sequence[Outcome], answers: Mapping[str, float], targets: Targets | None) -> Reading:
     found = [measure(outcome.text, outcome.lang) for outcome in group]
     shown = [answers[o.answered_with] for o in group if o.answered_with is not None and o.answered_with in answers]
-    outside = (
-        tuple(
-            outcome.id
-            for outcome, one in zip(group, found, strict=True)
-            if not (
-                targets.words[0] <= one.words <= targets.words[1]
-                and targets.reading_ease[0] <= one.reading_ease <= targets.reading_ease[1]
-            )
-        )
-        if targets
-        else ()
-    )
+    outside: tuple[str, ...] = ()
+    if targets:
+        (fewest, most), (hardest, easiest) = targets.words, targets.reading_ease
+        inside = (fewest <= one.words <= most and hardest <= one.reading_ease <= easiest for one in found)
+        outside = tuple(outcome.id for outcome, fits in zip(group, inside, strict=True) if not fits)
     return Reading(
         vignette=name,
         n=len(group),

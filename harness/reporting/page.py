@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from bot import MAX_CHARACTERS
-from harness.reporting import accuracy_charts, advice_charts, reading_charts
+from harness.reporting import advice_charts, charts
 from harness.reporting.drawing import Cell, Figure, Places, name_of, percent
 from harness.reporting.facts import Facts, interval_of, result_of
 from harness.running.outcomes import ERROR, Outcome
@@ -173,8 +173,8 @@ def render(facts: Facts, *, made: datetime) -> str:
         folder=facts.run.folder.name,
         made=made,
         tiles=list(_tiles(facts)),
-        figures=list(_figures(facts, places)),
-        advised=list(_advice(facts, places)),
+        figures=_figures(facts, places),
+        advised=_advice(facts, places),
         threshold=facts.advice.threshold,
         groups=groups,
         total=len(facts.run.outcomes),
@@ -217,25 +217,25 @@ def _tiles(facts: Facts) -> Iterator[Tile]:
         yield Tile("failures", Cell(str(facts.summary.failed), "failed"), "the system gave no answer; not scored")
 
 
-def _figures(facts: Facts, places: Places) -> Iterator[Figure]:
+def _figures(facts: Facts, places: Places) -> list[Figure]:
     found = (
-        accuracy_charts.accuracy(facts, places),
-        accuracy_charts.by_vignette(facts, places),
-        accuracy_charts.heat_map(facts, places),
-        accuracy_charts.by_pair(facts, places),
+        charts.accuracy(facts, places),
+        charts.by_vignette(facts, places),
+        charts.heat_map(facts, places),
+        charts.by_pair(facts, places),
         advice_charts.confusion(facts, places),
         advice_charts.risk_coverage(facts),
-        reading_charts.readability(facts, places),
-        reading_charts.cost(facts, places),
+        charts.readability(facts, places),
+        charts.cost(facts, places),
     )
-    yield from (figure for figure in found if figure is not None)
+    return [figure for figure in found if figure is not None]
 
 
-def _advice(facts: Facts, places: Places) -> Iterator[Figure]:
+def _advice(facts: Facts, places: Places) -> list[Figure]:
     found = (
         advice_charts.confused_pairs(facts, places),
         advice_charts.weak_strata(facts, places),
         advice_charts.weak(facts, places),
         advice_charts.thresholds(facts, places),
     )
-    yield from (figure for figure in found if figure is not None)
+    return [figure for figure in found if figure is not None]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rich import box
-from rich.table import Table
+from rich.table import Column, Table
 
+from harness.console import plain_table
 from harness.labelling.labels import NovelScore, Verdicts, score_novel
 from harness.running.outcomes import Outcome
 from harness.scoring.score import Score, Summary
@@ -35,11 +35,8 @@ class Titles:
 
 def table_1(ours: Summary, cosine: Summary | None, titles: Titles) -> Table:
     """Return Table 1: accuracy on paraphrases per vignette."""
-    table = _table("Table 1. Paraphrases")
-    for name in ("n", "err.", "acc.", "95 %\nWilson", "95 %\nby pair", "un-\nansw.", "of-\nfered", "pre-\ncis."):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("co-\nsine", justify="right", style="dim", no_wrap=True)
-    table.add_column("paper", justify="right", style="dim", no_wrap=True)
+    names = ("n", "err.", "acc.", "95 %\nWilson", "95 %\nby pair", "un-\nansw.", "of-\nfered", "pre-\ncis.")
+    table = _table("Table 1. Paraphrases", names, ("co-\nsine", "paper"))
     for name, score in ours.vignettes.items():
         beside = cosine.vignettes[name].accuracy if cosine and name in cosine.vignettes else None
         table.add_row(titles.of(name), *_cells(score), _share(beside), _share(_paper(name)))
@@ -64,11 +61,8 @@ its own questions, another set: not a comparison of like with like."""
 
 def table_2(ours: Sequence[Outcome], cosine: Sequence[Outcome] | None, verdicts: Verdicts, titles: Titles) -> Table:
     """Return Table 2: raters' verdicts on novel questions per vignette."""
-    table = _table("Table 2. Novel questions")
-    for name in ("n", "incor-\nrect", "par-\ntial", "cor-\nrect", "unan-\nswered", "to\nlabel"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("cosine\ni/p/c/u/l", justify="right", style="dim", no_wrap=True)
-    table.add_column("paper\ni/p/c", justify="right", style="dim", no_wrap=True)
+    names = ("n", "incor-\nrect", "par-\ntial", "cor-\nrect", "unan-\nswered", "to\nlabel")
+    table = _table("Table 2. Novel questions", names, ("cosine\ni/p/c/u/l", "paper\ni/p/c"))
     for name in dict.fromkeys(outcome.vignette for outcome in ours if outcome.kind == "novel"):
         score = score_novel([outcome for outcome in ours if outcome.vignette == name], verdicts)
         beside = score_novel([o for o in cosine if o.vignette == name], verdicts) if cosine else None
@@ -91,11 +85,10 @@ def note_2(verdicts: Verdicts) -> str:
     )
 
 
-def _table(title: str) -> Table:
-    """Return an empty table that fits 80 columns."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    table.add_column("Patient vignette", no_wrap=True)
-    return table
+def _table(title: str, figures: Sequence[str], beside: Sequence[str]) -> Table:
+    """Return an empty table that fits 80 columns; what stands beside our figures is dim."""
+    dim = (Column(name, justify="right", style="dim", no_wrap=True) for name in beside)
+    return plain_table(title, "Patient vignette", *figures, *dim, padding=0)
 
 
 def _cells(score: Score) -> list[str]:

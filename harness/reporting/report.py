@@ -12,7 +12,7 @@ from harness.files import writing
 from harness.labelling.labels import verdicts_on
 from harness.patients.vignettes import ALL, load_vignettes
 from harness.reporting.facts import Context, Facts, facts_of, load_costs
-from harness.running.results import Run, load_run
+from harness.running.run import Run, load_run
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from bot import BadData, MissingExtra, Settings, Unreachable
 from harness.running.chunks import Batch, Placed
-from harness.running.recipe import Errand, ask_elsewhere, forget, in_order, size_of
+from harness.running.workers import Errand, ask_elsewhere, forget, in_order, size_of
 
 try:
     import distributed

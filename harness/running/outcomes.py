@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 from bot import BadData, Catalog
@@ -95,12 +96,7 @@ class Outcome:
         candidates = tuple(candidate.pair_id for candidate in response.candidates)
         scored = question.pair_id is not None
         return cls(
-            id=question.id,
-            text=question.text,
-            lang=question.lang,
-            vignette=question.vignette,
-            kind=question.kind,
-            pair_id=question.pair_id,
+            **_asked(question),
             decision=response.decision,
             answered_with=response.pair_id,
             score=round(response.score, 4),
@@ -120,12 +116,7 @@ class Outcome:
     def failed(cls, question: Question, failure: Failure) -> Outcome:
         """Note that the system failed: neither right nor wrong."""
         return cls(
-            id=question.id,
-            text=question.text,
-            lang=question.lang,
-            vignette=question.vignette,
-            kind=question.kind,
-            pair_id=question.pair_id,
+            **_asked(question),
             decision=ERROR,
             answered_with=None,
             score=0.0,
@@ -152,6 +143,10 @@ class Outcome:
         return cls(**{**record, "candidates": tuple(record["candidates"]), "choices": tuple(record["choices"])})
 
 
+def _asked(question: Question) -> dict[str, Any]:
+    return {name: getattr(question, name) for name in ("id", "text", "lang", "vignette", "kind", "pair_id")}
+
+
 def accepted_pairs(catalog: Catalog, pair_id: str | None) -> frozenset[str]:
     """Return the pair and those that curators declared the same; for many questions keep an `Equivalence`."""
     return Equivalence.of(catalog).accepted(pair_id)
@@ -171,15 +166,10 @@ class Traits:
 
     @classmethod
     def of(cls, outcome: Outcome) -> Traits:
-        return cls(
-            outcome.vignette,
-            outcome.kind,
-            outcome.pair_id,
-            outcome.decision,
-            outcome.right,
-            outcome.offered,
-            outcome.top1,
-        )
+        return cls(*_TRAITS(outcome))
+
+
+_TRAITS = attrgetter(*(field.name for field in fields(Traits)))
 
 
 @dataclass(frozen=True, slots=True)

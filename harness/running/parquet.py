@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bot import BadData, MissingExtra, usable_cores
+from harness.files import append_durably
 from harness.running.chunks import Format, Row
 from harness.running.outcomes import ERROR, Count, Outcome, Tally, Traits, in_order
 
@@ -84,14 +85,8 @@ def _arrow_type(hint: Any) -> pa.DataType:
 
 
 _HINTS = typing.get_type_hints(Outcome)
-
-
 NAMES = tuple(field.name for field in fields(Outcome))
-
-
 _TUPLES = frozenset(name for name in NAMES if typing.get_origin(_HINTS[name]) is tuple)
-
-
 SCHEMA = pa.schema([(PLACE, pa.int64()), *((name, _arrow_type(_HINTS[name])) for name in NAMES)])
 
 
@@ -129,20 +124,16 @@ class ParquetStore:
         self._write(self.folder / f"part-{last + 1:06d}.parquet", payload)
 
     def outcomes(self) -> Iterator[Outcome]:
-
         yield from map(decode, rows_of(self.folder))
 
     def novel(self) -> Iterator[Outcome]:
-
         for record in rows_of(self.folder, where="kind = 'novel'"):
             yield decode({**record, "text": "", "candidates": ()})
 
     def failed(self) -> Iterator[Outcome]:
-
         yield from map(decode, rows_of(self.folder, where=f"decision = '{ERROR}'"))
 
     def tally(self) -> Tally:
-
         return tally_of(self.folder)
 
     def _parts(self) -> list[Path]:
@@ -169,9 +160,7 @@ class ParquetStore:
     def _write(self, part: Path, payload: bytes) -> None:
         partial = part.with_name(f".{part.name}.partial")
         with partial.open("wb") as file:
-            file.write(payload)
-            file.flush()
-            os.fsync(file.fileno())
+            append_durably(file, payload)
         partial.replace(part)
         folder = os.open(self.folder, os.O_RDONLY)
         try:

@@ -1,4 +1,7 @@
-"""Ask a system every question of a suite, and keep each answer: resumable, what is stored is never asked again."""
+"""Ask a system every question of a suite and keep each answer, and read such a run again: whole, or only counted.
+
+A run is resumable: what is stored is never asked again.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from bot import BadData, Catalog, Unreachable
 from harness.patients.suites import AnySuite, contamination
 from harness.running.chunks import MOST_FAILURES, Asking, Batch, Format, Here, Placed
-from harness.running.outcomes import Outcome
-from harness.running.processes import Processes, processes_for
-from harness.running.recipe import Errand, Recipe
+from harness.running.outcomes import ERROR, Outcome, Tally, Traits, tally
 from harness.running.store import Store, encoder_of, find_store, open_store, stored_format
+from harness.running.workers import Errand, Processes, Recipe, processes_for
 from harness.systems.system import IN_PROCESS, InProcess, Opening, System
 
 RUN = "run.json"
@@ -95,11 +97,12 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
         store = open_store(out, plan.format or stored_format(out) or plan.otherwise)
         done = store.resume()
         plan.progress(len(left_out) + len(done))
-        asker = _asker(plan, system, catalog, store, count - len(done))
+        here = Here(Asking(system, catalog, encoder_of(store.format)), store.rows, store.pause_s)
+        left = count - len(done)
+        asker = (plan.asker(left, store.format) if left else None) or here
         questions = enumerate(suite.questions)
         todo = (placed for placed in questions if placed[1].id not in left_out and placed[1].id not in done)
-        batches = asker.batches(todo)
-        for batch in batches:
+        for batch in asker.batches(todo):
             store.append(batch.payload)
             plan.progress(batch.count)
             if batch.down is not None:
@@ -108,11 +111,6 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
                     "Mend it and run this again; what was answered is kept."
                 )
     return store
-
-
-def _asker(plan: RunPlan, system: System, catalog: Catalog, store: Store, count: int) -> Asker:
-    here = Here(Asking(system, catalog, encoder_of(store.format)), store.rows, store.pause_s)
-    return (plan.asker(count, store.format) if count else None) or here
 
 
 def load_outcomes(out: Path) -> list[Outcome]:
@@ -152,7 +150,7 @@ def _claim(out: Path, identity: dict[str, str], *, questions: int) -> None:
     path = out / RUN
     try:
         if path.is_file():
-            before = _identity(path)
+            before = _identity_before(path)
             changed = [key for key in identity if before.get(key) != identity[key]]
             if changed:
                 key = changed[0]
@@ -170,7 +168,7 @@ def _claim(out: Path, identity: dict[str, str], *, questions: int) -> None:
         raise _not_written(out, error) from error
 
 
-def _identity(path: Path) -> dict[str, str]:
+def _identity_before(path: Path) -> dict[str, str]:
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
@@ -229,3 +227,94 @@ def _prepare(system: System) -> None:
     """Train before workers start: else each of them would."""
     if isinstance(system, InProcess):
         system.assistant.prepare()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as it lies in a folder.
+
+    Attributes:
+        folder: Where.
+        outcomes: Its questions with their answers, without those that were never asked.
+        identity: Suite and system.
+        questions: How many were to be asked; None when the run does not say.
+    """
+
+    folder: Path
+    outcomes: tuple[Outcome, ...]
+    identity: dict[str, str]
+    questions: int | None
+
+    @property
+    def suite(self) -> str:
+        """Name of the suite; empty when the run does not say."""
+        return self.identity.get("suite", "")
+
+    @property
+    def suite_hash(self) -> str:
+        return self.identity.get("suite_hash", "")
+
+    def as_json(self) -> dict[str, str]:
+        """Return what ``run.json`` says, all of it as text."""
+        return self.identity if self.questions is None else {**self.identity, "questions": str(self.questions)}
+
+    @property
+    def language(self) -> str:
+        """Of the questions."""
+        return self.outcomes[0].lang
+
+
+def load_run(folder: Path) -> Run:
+    """Read a run; raise BadData when the folder holds none. A run may hold no outcomes."""
+    _require_run(folder)
+    identity, questions = _identity(folder)
+    return Run(folder, tuple(load_outcomes(folder)), identity, questions)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A run of any size as gates see it.
+
+    Attributes:
+        counts: Its outcomes, counted.
+        questions: How many were to be asked; None when the run does not say.
+        failure: Why the system failed on one question; None when it failed on none.
+    """
+
+    counts: Tally
+    questions: int | None
+    failure: str | None
+
+    @classmethod
+    def of(cls, run: Run) -> Counted:
+        failures = (outcome.error for outcome in run.outcomes if outcome.decision == ERROR)
+        return cls(tally(run.outcomes), run.questions, next(failures, None))
+
+    def number(self, wanted: Callable[[Traits], bool] = lambda _: True) -> int:
+        """Return how many outcomes are in the cells that are wanted."""
+        return sum(count.n for count in self.counts if wanted(count.cell))
+
+
+def load_counted(folder: Path) -> Counted:
+    """Count a run without holding its outcomes; raise BadData when the folder holds none."""
+    _require_run(folder)
+    store = find_store(folder)
+    _, questions = _identity(folder)
+    return Counted(store.tally(), questions, next((outcome.error for outcome in store.failed()), None))
+
+
+def _require_run(folder: Path) -> None:
+    if stored_format(folder) is None:
+        raise BadData(f"{folder} holds no run. Run `klartext harness run --suite NAME --out {folder}`.")
+
+
+def _identity(folder: Path) -> tuple[dict[str, str], int | None]:
+    """Return what a run is of, and how many questions were to be asked."""
+    try:
+        record: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
+        questions = record.pop("questions", None)
+        return {key: str(value) for key, value in record.items()}, questions
+    except FileNotFoundError:
+        return {}, None
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise BadData(f"{folder / RUN} does not say which run this is. Run the suite again.") from error

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bot import BadData
+from harness.files import append_durably
 from harness.running.chunks import CHUNK, Encode, Format, Row
 from harness.running.outcomes import ERROR, Outcome, Tally, tally_placed
 
@@ -133,9 +134,7 @@ class JsonlStore:
 
     def append(self, payload: bytes) -> None:
         with self.path.open("ab") as file:
-            file.write(payload)
-            file.flush()
-            os.fsync(file.fileno())
+            append_durably(file, payload)
 
     def outcomes(self) -> Iterator[Outcome]:
         yield from _in_order(self._placed())

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from harness.running.outcomes import ERROR, Outcome
-from harness.running.results import Run
+from harness.running.run import Run
 from harness.scoring.score import SEED
 from harness.statistics import ALPHA, Interval, clustered_change, detectable_change, holm, mcnemar
 

@@ -15,8 +15,8 @@ from pydantic import Field, ValidationError
 
 from bot import BadData
 from harness.files import Record
-from harness.running.outcomes import ERROR, Outcome
-from harness.running.results import Counted, Run
+from harness.running.outcomes import ERROR
+from harness.running.run import Counted, Run
 from harness.scoring.comparison import Comparison, Paired, pair_up
 from harness.scoring.score import Summary, summarise_tally
 from harness.statistics import detectable_change
@@ -227,22 +227,16 @@ def check_baseline(comparison: Comparison, rules: BaselineLimits) -> GateReport:
         nothing = GateResult("change: total", "fail", "", "", "The runs have no question in common.")
         return GateReport((nothing,), tuple(comparison.notes))
     total, strata = comparison.total(alpha=rules.alpha), comparison.strata(alpha=rules.alpha)
-    safe = pair_up("no wrong answer", comparison.scored, _not_misled, alpha=rules.alpha)
+    safe = pair_up(
+        "no wrong answer", comparison.scored, lambda o: bool(o.right) or o.decision != "answered", alpha=rules.alpha
+    )
     rows = [total, *strata, safe]
     urgent = [both for both in comparison.common if both[0].kind == "urgent"]
     if urgent:
-        rows.append(pair_up("urgent found", urgent, _found, alpha=rules.alpha))
+        rows.append(pair_up("urgent found", urgent, lambda o: o.decision == "urgent", alpha=rules.alpha))
     results = [_change(row, rules, drop=row is total) for row in rows]
     worse = f"not worse: no change for the worse with p < {rules.alpha:g} (exact McNemar; vignettes by Holm)."
     return GateReport(tuple(results), (*comparison.notes, worse, _detectable(rows)), tuple(rows))
-
-
-def _not_misled(outcome: Outcome) -> bool:
-    return bool(outcome.right) or outcome.decision != "answered"
-
-
-def _found(outcome: Outcome) -> bool:
-    return outcome.decision == "urgent"
 
 
 def _change(row: Paired, rules: BaselineLimits, *, drop: bool) -> GateResult:

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -228,14 +227,17 @@ def learning_curve(study: Study, plan: CurvePlan, progress: Callable[[], None] =
         )
         for point in points
     )
-    return StudyTable(f"Learning curve ({study.language})", note, columns, rows, tuple(map(_figures, points)))
+    figures = tuple(
+        {
+            "variants": point.size,
+            "suite": [measured.as_json() for measured in point.suite],
+            "held_out_top1": point.held_out,
+        }
+        for point in points
+    )
+    return StudyTable(f"Learning curve ({study.language})", note, columns, rows, figures)
 
 
 def steps(plan: CurvePlan) -> int:
     """Return how often `learning_curve` reports progress."""
     return 1 + plan.draws * (2 * len(plan.sizes) + 1)
-
-
-def _figures(point: Point) -> dict[str, Any]:
-    suite = [measured.as_json() for measured in point.suite]
-    return {"variants": point.size, "suite": suite, "held_out_top1": point.held_out}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bot import Part, Settings
-from harness.scoring.confusions import Confusion, confusions, mistakes_of
+from harness.scoring.confusions import confusions, mistakes_of
 from harness.study.study import NOTHING, Measured, Study, StudyTable, ask, share
 
 WITHOUT: tuple[tuple[str, Part], ...] = (
@@ -172,16 +172,9 @@ def confusion(study: Study, *, listed: int = LISTED) -> StudyTable:
         title=f"Confused pairs ({study.language})",
         note=note,
         columns=("asked about / taken for", "forth", "back", "expected", "q"),
-        rows=tuple(map(_row, found[:listed])),
+        rows=tuple(
+            (f"{one.first} / {one.second}", str(one.forth), str(one.back), f"{one.expected:.2f}", f"{one.q_value:.3f}")
+            for one in found[:listed]
+        ),
         figures=tuple(asdict(one) for one in found),
-    )
-
-
-def _row(one: Confusion) -> tuple[str, ...]:
-    return (
-        f"{one.first} / {one.second}",
-        str(one.forth),
-        str(one.back),
-        f"{one.expected:.2f}",
-        f"{one.q_value:.3f}",
     )

@@ -39,11 +39,7 @@ def _address(url: str) -> str:
 
 
 Decision = Literal["answered", "clarify", "declined", "urgent"]
-
-
 JsonPath = Annotated[str, AfterValidator(_json_path)]
-
-
 Address = Annotated[str, AfterValidator(_address)]
 
 
@@ -64,6 +60,11 @@ class _System(Record):
     urgent: tuple[str, ...] = ()
     timeout_s: float = Field(default=30.0, gt=0)
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where questions are sent; empty for what runs on this machine."""
+        return ()
+
 
 class _Endpoint(_System):
     """What HTTP kinds share: `headers` may name environment variables as ``${NAME}``."""
@@ -73,6 +74,10 @@ class _Endpoint(_System):
     retries: int = Field(default=2, ge=0)
     backoff_s: float = Field(default=0.5, ge=0)
     per_second: float | None = Field(default=None, gt=0)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return (self.url,)
 
 
 class HttpRequest(Record):
@@ -178,11 +183,7 @@ class CommandFile(_System):
 
 
 EndpointFile = HttpFile | RasaFile | ApiFile
-
-
 SystemFile = EndpointFile | CommandFile
-
-
 _ADAPTER: TypeAdapter[SystemFile] = TypeAdapter(Annotated[SystemFile, Field(discriminator="kind")])
 
 

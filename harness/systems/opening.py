@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 from bot import Assistant, Catalog, Settings
 from harness.systems.command import CommandSystem
@@ -15,12 +15,10 @@ from harness.systems.description import (
     ApiFile,
     CommandFile,
     EndpointFile,
-    HttpFile,
     RasaFile,
     SystemFile,
     expand,
     fingerprint,
-    load_system_file,
 )
 from harness.systems.endpoint import Caller, HttpSystem, Pace, RasaMessages, Templated, connect
 from harness.systems.recognition import JsonReader, Recogniser, read_messages
@@ -74,15 +72,6 @@ class Traffic:
 
 
 @contextmanager
-def open_external(
-    path: Path, opening: Opening, language: str, *, settings: Settings, environ: Mapping[str, str]
-) -> Iterator[tuple[System, Catalog]]:
-    """Yield the system of a file, and the catalog whose answers it should give; `open_described` says the rest."""
-    with open_described(load_system_file(path), opening, language, settings=settings, environ=environ) as opened:
-        yield opened
-
-
-@contextmanager
 def open_described(  # noqa: PLR0913 - settings and environment are the caller's to read
     file: SystemFile,
     opening: Opening,
@@ -98,7 +87,7 @@ def open_described(  # noqa: PLR0913 - settings and environment are the caller's
         UserFixable: Questions must not go to its address, or the catalog cannot be opened.
     """
     traffic = traffic or Traffic()
-    for url in _addresses(file):
+    for url in file.addresses:
         # Questions of a suite may once have been a patient's.
         settings.require_patient_text_allowed(url)
     assistant = Assistant.open(
@@ -120,55 +109,28 @@ def open_described(  # noqa: PLR0913 - settings and environment are the caller's
         "catalog": catalog.ref,
         "catalog_hash": catalog.content_hash,
     }
-    opened = (
-        _command(file, identity, recogniser, traffic)
-        if isinstance(file, CommandFile)
-        else _endpoint(file, identity, recogniser, environ, traffic)
-    )
-    with opened as system:
-        yield system, catalog
-
-
-def _addresses(file: SystemFile) -> tuple[str, ...]:
-    if isinstance(file, CommandFile):
-        return ()
-    return file.addresses if isinstance(file, HttpFile) else (file.url,)
-
-
-@contextmanager
-def _command(file: CommandFile, identity: dict[str, str], recogniser: Recogniser, traffic: Traffic) -> Iterator[System]:
-    reader = JsonReader(file.paths, recogniser, file.decisions)
     with ExitStack() as stack:
-        commands = [CommandSystem(file, identity, reader.read) for _ in range(traffic.parallel)]
-        for command in commands:
-            stack.callback(command.close)
-        yield Lanes(identity, commands) if len(commands) > 1 else commands[0]
-
-
-@contextmanager
-def _endpoint(
-    file: EndpointFile, identity: dict[str, str], recogniser: Recogniser, environ: Mapping[str, str], traffic: Traffic
-) -> Iterator[System]:
-    limit = None if file.per_second is None else file.per_second * traffic.share
-    with connect(file) as client:
-        caller = Caller(client, file, Pace(limit))
-        system = _http_system(file, identity, recogniser, environ, caller)
-        yield Lanes(identity, [system] * traffic.parallel) if traffic.parallel > 1 else system
+        lanes: Sequence[System]
+        if isinstance(file, CommandFile):
+            reader = JsonReader(file.paths, recogniser, file.decisions)
+            lanes = commands = [CommandSystem(file, identity, reader.read) for _ in range(traffic.parallel)]
+            for command in commands:
+                stack.callback(command.close)
+        else:
+            client = stack.enter_context(connect(file))
+            limit = None if file.per_second is None else file.per_second * traffic.share
+            caller = Caller(client, file, Pace(limit))
+            lanes = [_http_system(file, identity, recogniser, environ, caller)] * traffic.parallel
+        yield Lanes(identity, lanes) if len(lanes) > 1 else lanes[0], catalog
 
 
 def _http_system(
     file: EndpointFile, identity: dict[str, str], recogniser: Recogniser, environ: Mapping[str, str], caller: Caller
 ) -> HttpSystem:
     if isinstance(file, RasaFile):
-        exchange = RasaMessages(caller, file, expand(file.headers, environ))
-        return HttpSystem(
-            identity,
-            exchange,
-            lambda document, elapsed_ms: read_messages(document, recogniser, elapsed_ms),
-            caller.pace.wait,
-        )
+        messages = RasaMessages(caller, file, expand(file.headers, environ))
+        return HttpSystem(identity, messages, partial(read_messages, recogniser), caller.pace.wait)
     described = file.as_http() if isinstance(file, ApiFile) else file
     reader = JsonReader(described.paths, recogniser, described.decisions)
-    return HttpSystem(
-        identity, Templated(caller, described, expand(described.headers, environ)), reader.read, caller.pace.wait
-    )
+    exchange = Templated(caller, described, expand(described.headers, environ))
+    return HttpSystem(identity, exchange, reader.read, caller.pace.wait)

@@ -148,7 +148,7 @@ class JsonReader:
         return self._recogniser.refusal(pair_id) if pair_id else Recognised("declined")
 
 
-def read_messages(document: Any, recogniser: Recogniser, elapsed_ms: float) -> Reply | Failure:
+def read_messages(recogniser: Recogniser, document: Any, elapsed_ms: float) -> Reply | Failure:
     """Read what Rasa's REST channel sent: messages with texts and buttons, in order."""
     if not isinstance(document, list) or not all(isinstance(message, dict) for message in document):
         return Failure("no list of messages", elapsed_ms)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.running.outcomes import Outcome
-from harness.running.results import Run
-from harness.running.run import RUN
+from harness.running.run import RUN, Run
 from harness.running.store import OUTCOMES
 
 HASH = "a" * 64

@@ -18,8 +18,7 @@ from bot.testing import HashEncoder
 from harness.advice.misses import Findings, browse, load_explainable
 from harness.commands.advice import misses_tables
 from harness.patients.suites import Suite
-from harness.running.results import Run
-from harness.running.run import run_suite
+from harness.running.run import Run, run_suite
 from harness.systems.system import InProcess
 from tests.harness.authored import write_authored_catalog, write_authored_suite
 

@@ -9,8 +9,21 @@ from typing import Any
 import pytest
 
 from bot import Assistant
-from harness.advice.clues import Clues, CuratedText, Miss, MissKind, Nearness, misses_of, sentences
-from harness.advice.proposals import Cause, DistinctWords, Known, causes, entries, is_confused
+from harness.advice.causes import (
+    Cause,
+    Clues,
+    CuratedText,
+    DistinctWords,
+    Known,
+    Miss,
+    MissKind,
+    Nearness,
+    causes,
+    entries,
+    is_confused,
+    misses_of,
+    sentences,
+)
 from harness.advice.thresholds import best_move, moves
 from harness.labelling.labels import Label, Rater, Verdicts
 from harness.running.outcomes import Outcome

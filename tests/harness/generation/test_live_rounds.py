@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bot.testing import scripted_endpoint
-from harness.generation.regeneration import UNLIKE
+from harness.generation.recording import UNLIKE
 from harness.patients.suites import Question, Suite, load_suite
 
 Command = Callable[..., subprocess.CompletedProcess[str]]

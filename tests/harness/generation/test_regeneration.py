@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot import BadData, Catalog, LanguageDetector
-from harness.generation.regeneration import UNLIKE, Regeneration, load_again
+from harness.generation.recording import UNLIKE, Regeneration, load_again
 from harness.llm.batch_files import ModelAnswer
 from harness.patients.fidelity import TOO_HIGH, TOO_LOW, FidelityJudge
 from harness.patients.prompts import Prompt, SuiteSize, build_prompts

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from harness.judging.coefficients import (
+from harness.judging.agreement import (
     MISSING,
     Ratings,
     ac1,
@@ -45,7 +45,7 @@ def test_krippendorffs_own_example_gives_his_alphas() -> None:
 def test_gwets_ac1_of_the_same_example_is_as_his_software_prints_it() -> None:
     # irrCAC, vignette "Calculating chance-corrected agreement coefficients": AC1 0.77544, agreement 0.81818.
     # Its prevalences count the item with a single label; `point` leaves that out, which changes the third digit.
-    from harness.judging.coefficients import Patterns
+    from harness.judging.agreement import Patterns
 
     patterns, often = Patterns.of(ratings(KRIPPENDORFF, 5))
     parts = ac1(patterns, often[None, :])

@@ -12,8 +12,16 @@ from typer.testing import CliRunner, Result
 
 from bot.commands.main import app, assemble
 from bot.testing import scripted_endpoint
-from harness.judging.judge_answers import Judge, Recorded, keep, load_comparisons, load_ratings, take
-from harness.judging.judge_prompts import JudgePrompt, load_instructions
+from harness.judging.judge import (
+    Judge,
+    JudgePrompt,
+    Recorded,
+    keep,
+    load_comparisons,
+    load_instructions,
+    load_ratings,
+    take,
+)
 from harness.labelling.labels import Rater, label_files, load_labels
 from harness.llm.batch_files import ModelAnswer
 from harness.running.outcomes import Outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.judging.judge_answers import Better, DuelVerdict, Rating
+from harness.judging.judge import Better, DuelVerdict, Rating
 from harness.judging.judge_report import against, both_orders, duels_of_ratings, preference_of_labels
 from harness.labelling.labels import Label, Rater, Verdict, Verdicts
 

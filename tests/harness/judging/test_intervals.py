@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.judging.coefficients import (
+from harness.judging.agreement import (
     MIN_ITEMS,
     Ratings,
     ac1,

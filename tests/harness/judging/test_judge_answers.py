@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging.judge_answers import ReadLabel, read_choice, read_label, read_scores
+from harness.judging.judge import ReadLabel, read_choice, read_label, read_scores
 
 REASONS = ("other-topic", "part-missing")
 ASPECTS = ("on-topic", "to-the-point", "plain")

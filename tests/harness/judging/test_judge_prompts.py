@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot import BadData
-from harness.judging.judge_prompts import Duel, duel_prompts, item_prompts, load_instructions, plan
+from harness.judging.judge import Duel, duel_prompts, item_prompts, load_instructions, plan
 from harness.labelling.labels import Item, load_reasons
 from harness.running.outcomes import Outcome
 from tests.harness.runs import write_run

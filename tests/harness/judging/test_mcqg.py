@@ -11,8 +11,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from harness.judging.coefficients import Ratings, cohen, percentage, point
-from harness.judging.judge_answers import DuelVerdict
+from harness.judging.agreement import Ratings, cohen, percentage, point
+from harness.judging.judge import DuelVerdict
 from harness.judging.judge_report import both_orders
 from harness.judging.selection import ordered
 

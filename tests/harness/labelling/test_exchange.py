@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bot import BadData
 from harness.labelling.exchange import LABEL_FIELDS, add_labels, read_labels, write_items, write_labels
 from harness.labelling.labels import VERDICTS, Label, Rater, label_files, load_labels, load_reasons
-from harness.labelling.queues import items_to_label
+from harness.labelling.rater_files import items_to_label
 from harness.running.run import load_outcomes
 from tests.harness.labelling.conftest import make_label
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bot import BadData
 from harness.labelling.ambiguous import AMBIGUOUS
 from harness.labelling.labels import Item
-from harness.labelling.queues import assign, items_to_label, queue_file, queue_of, write_queues
+from harness.labelling.rater_files import assign, items_to_label, queue_file, queue_of, write_queues
 from harness.running.outcomes import Outcome
 from harness.running.run import load_outcomes
 

@@ -10,8 +10,7 @@ from rich.console import Console
 
 from bot import BadData
 from harness.labelling.labels import Label, Rater, append_label, label_files, load_labels
-from harness.labelling.queues import queue_of
-from harness.labelling.rater_files import file_name, open_rater_file
+from harness.labelling.rater_files import file_name, open_rater_file, queue_of
 from harness.labelling.session import label_in_terminal
 from harness.running.outcomes import Outcome
 from harness.running.run import load_outcomes

@@ -15,7 +15,7 @@ from harness.patients.vignettes import load_vignettes
 from harness.reporting.facts import Context, Facts, RunCosts, Spent, facts_of
 from harness.reporting.page import render
 from harness.running.outcomes import Outcome
-from harness.running.results import Run
+from harness.running.run import Run
 from tests.harness.runs import HASH, write_run
 
 PAIRS = ("pain", "costs", "duration", "preparation")

@@ -22,7 +22,7 @@ from harness.labelling.labels import Verdicts
 from harness.reporting.exports import junit_xml, measure_report, tables
 from harness.reporting.facts import Context, Facts, facts_of
 from harness.running.outcomes import Outcome
-from harness.running.results import Run
+from harness.running.run import Run
 from tests.bot.handover.fhir_process import fhir_process
 from tests.harness.reporting.conftest import NOW, VIGNETTES
 from tests.harness.runs import write_run

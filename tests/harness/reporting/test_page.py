@@ -18,7 +18,7 @@ from harness.labelling.labels import Verdicts
 from harness.reporting.facts import Context, Facts, facts_of
 from harness.reporting.page import TEMPLATES, render
 from harness.running.outcomes import Outcome
-from harness.running.results import Run
+from harness.running.run import Run
 from tests.harness.reporting.conftest import NOW, Page
 
 FIGURES = {"accuracy", "change", "pairs", "change-pairs", "confusion", "risk", "readability", "cost"}

@@ -20,9 +20,9 @@ from bot import Unreachable, UserFixable
 from harness.benches.running import LoopbackCluster, loopback_cluster
 from harness.patients.suites import Suite
 from harness.running.chunks import CHUNK
-from harness.running.recipe import Recipe
 from harness.running.run import How, RunPlan, ask_suite, load_outcomes, plan_of, recipe_of
 from harness.running.store import PARTS, Store, find_store
+from harness.running.workers import Recipe
 from harness.scoring.score import summarise_tally
 from harness.systems.system import Opening
 from tests.harness.running.conftest import MakeLong, MakeSystem, eventually, timeless

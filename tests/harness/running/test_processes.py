@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from bot import BadData, Unreachable
-from harness.running import processes
+from harness.running import workers
 from harness.running.chunks import CHUNK
-from harness.running.processes import processes_for
-from harness.running.recipe import Errand, Recipe, Refused, ask_elsewhere, size_of
 from harness.running.run import How, RunPlan, ask_suite, load_outcomes, plan_of, run_suite
+from harness.running.workers import Errand, Recipe, Refused, ask_elsewhere, processes_for, size_of
 from harness.systems.system import Opening
 from tests.harness.running.conftest import MakeLong, eventually, timeless
 
@@ -29,7 +28,7 @@ RUN = """\
 import sys
 from pathlib import Path
 from harness.running.run import How, ask_suite, plan_of
-from harness.running.recipe import Recipe
+from harness.running.workers import Recipe
 from harness.patients.suites import open_suite
 from harness.systems.system import Opening
 
@@ -114,7 +113,7 @@ def test_a_worker_refuses_to_ask_another_system(long_suite: MakeLong, recipe: Re
 
 
 def test_processes_are_started_when_they_are_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "usable_cores", lambda: 8)
+    monkeypatch.setattr(workers, "usable_cores", lambda: 8)
 
     assert [processes_for(count) for count in (0, 1050, 4000, 1_000_000)] == [1, 1, 2, 8]
 

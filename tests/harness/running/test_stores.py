@@ -13,8 +13,7 @@ from harness.patients.suites import Suite, load_suite, open_suite
 from harness.running import parquet
 from harness.running.outcomes import ERROR, Outcome
 from harness.running.parquet import ParquetStore
-from harness.running.results import Counted, load_counted, load_run
-from harness.running.run import RunPlan, ask_suite, load_outcomes, run_suite
+from harness.running.run import Counted, RunPlan, ask_suite, load_counted, load_outcomes, load_run, run_suite
 from harness.running.store import PARTS
 from harness.systems.system import Failure
 from tests.harness.conftest import ByCosine

@@ -10,7 +10,7 @@ import pytest
 
 from bot import BadData
 from harness.running.outcomes import Outcome
-from harness.running.results import load_run
+from harness.running.run import load_run
 from harness.scoring.comparison import compare
 from tests.harness.runs import run_of, write_run
 

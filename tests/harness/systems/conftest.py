@@ -12,7 +12,8 @@ import yaml
 
 from bot import Assistant, Catalog, Settings
 from bot.testing import HashEncoder
-from harness.systems.opening import open_external
+from harness.systems.description import load_system_file
+from harness.systems.opening import open_described
 from harness.systems.recognition import Recogniser
 from harness.systems.system import Opening, System
 
@@ -32,7 +33,7 @@ def opener(small_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         file.write_text(yaml.safe_dump({**defaults, **record}), encoding="utf-8")
         settings = Settings(tmp_path, allow_patient_text_to=allow)
         opening = Opening(str(small_folder), "embedded", "hybrid", tmp_path / "data")
-        return open_external(file, opening, "de", settings=settings, environ=environ or {})
+        return open_described(load_system_file(file), opening, "de", settings=settings, environ=environ or {})
 
     return open_
 

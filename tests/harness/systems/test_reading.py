@@ -71,4 +71,4 @@ def test_candidates_are_ranked_as_they_came(recogniser: Recogniser) -> None:
     ],
 )
 def test_messages_of_the_rest_channel_are_read(recogniser: Recogniser, document: Any, expected: Told | str) -> None:
-    assert told(read_messages(document, recogniser, 1.0)) == expected
+    assert told(read_messages(recogniser, document, 1.0)) == expected

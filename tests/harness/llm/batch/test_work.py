@@ -9,10 +9,9 @@ import pytest
 
 from bot import BadData, Settings, Unreachable
 from harness.llm.batch import BatchTerms as Terms
-from harness.llm.batch import fetch, poll, submit, write_rest
+from harness.llm.batch import State, fetch, load_state, poll, submit, write_rest
 from harness.llm.batch_files import Limits, read_answers
 from harness.llm.batch_service import BatchService, Patience
-from harness.llm.batch_state import State, load_state
 from tests.harness.llm.batch.batch_server import BatchServer
 from tests.harness.llm.batch.conftest import request, write
 

@@ -1,18 +1,23 @@
-"""What another process needs to open the same system and to ask it there; batches come back in order."""
+"""Ask in other processes: what they need to open the same system, batches in order, and processes of this machine."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
-from bot import BadData, Catalog, Settings, UserFixable
+from bot import BadData, Catalog, Settings, Unreachable, UserFixable, usable_cores
 from harness.running.chunks import CHUNK, Asking, Batch, Format, Placed, chunked
 from harness.running.store import encoder_of
 from harness.systems.system import InProcess, Opening, System
@@ -20,9 +25,10 @@ from harness.systems.system import InProcess, Opening, System
 if TYPE_CHECKING:
     from harness.systems.description import SystemFile
 
-
 MOST_CHUNKS = 8  # that a worker gets at once: 1,024 questions, also the outcomes of one Parquet part
 ROUNDS = 8  # every worker gets at least so many turns, so that none waits long for the last
+# A process starts, imports and opens in the time in which another answers so many questions (2 s, 2.5 ms each).
+WORTH_A_PROCESS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +104,6 @@ class Refused:
 
 
 _KEPT: dict[str, tuple[Asking, ExitStack]] = {}
-
-
 _LOCK = threading.Lock()
 
 
@@ -122,7 +126,12 @@ def _kept(errand: Errand) -> Asking:
         if key not in _KEPT:
             with ExitStack() as stack:
                 system, catalog = stack.enter_context(errand.recipe.opened())
-                _require_same(system.identity, errand.identity)
+                for name, value in errand.identity.items():
+                    if system.identity.get(name) != value:
+                        raise BadData(
+                            f"A worker's {name} is {system.identity.get(name)!r}, but this run's is {value!r}. "
+                            "Give the workers the same release, catalog and settings."
+                        )
                 _KEPT[key] = Asking(system, catalog, encoder_of(errand.format)), stack.pop_all()
         return _KEPT[key][0]
 
@@ -132,15 +141,6 @@ def forget(errand: Errand) -> None:
     with _LOCK:
         for key in [key for key in _KEPT if key.startswith(f"{errand!r} ")]:
             _KEPT.pop(key)[1].close()
-
-
-def _require_same(found: dict[str, str], expected: dict[str, str]) -> None:
-    for key, value in expected.items():
-        if found.get(key) != value:
-            raise BadData(
-                f"A worker's {key} is {found.get(key)!r}, but this run's is {value!r}. "
-                "Give the workers the same release, catalog and settings."
-            )
 
 
 class Promised(Protocol):
@@ -164,12 +164,19 @@ def in_order(
         BadData: A worker cannot ask.
     """
     under_way: deque[Promised] = deque()
+
+    def next_one() -> Batch:
+        batch = under_way.popleft().result()
+        if isinstance(batch, Refused):
+            raise BadData(batch.reason)
+        return batch
+
     for chunk in chunked(questions, size):
         under_way.append(submit(chunk))
         if len(under_way) >= width:
-            yield _batch(under_way.popleft())
+            yield next_one()
     while under_way:
-        yield _batch(under_way.popleft())
+        yield next_one()
 
 
 def size_of(count: int, workers: int, *, outside: bool) -> int:
@@ -182,8 +189,55 @@ def size_of(count: int, workers: int, *, outside: bool) -> int:
     return max(1, min(CHUNK, fair)) if outside else CHUNK * max(1, min(MOST_CHUNKS, fair // CHUNK))
 
 
-def _batch(promised: Promised) -> Batch:
-    batch = promised.result()
-    if isinstance(batch, Refused):
-        raise BadData(batch.reason)
-    return batch
+def processes_for(count: int) -> int:
+    """Return how many processes are worth their start for so many questions."""
+    return max(1, min(usable_cores(), count // WORTH_A_PROCESS))
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Asks in `jobs` processes; `count` says how many questions will come."""
+
+    errand: Errand
+    jobs: int
+    count: int
+
+    def batches(self, questions: Iterable[Placed]) -> Iterator[Batch]:
+        cores = max(1, usable_cores() // self.jobs)
+        # Not by fork: this process may run threads, and what a fork does to them is undefined.
+        spawn = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(self.jobs, spawn, initializer=_begin_worker, initargs=(cores,))
+
+        def submit(chunk: list[Placed]) -> Future[Batch | Refused]:
+            return pool.submit(ask_elsewhere, self.errand, chunk)
+
+        try:
+            yield from in_order(
+                questions, submit, size=size_of(self.count, self.jobs, outside=False), width=2 * self.jobs
+            )
+        except BrokenProcessPool as error:
+            raise Unreachable(
+                "A worker process ended (killed, or out of memory). What was answered is kept: run this again, "
+                f"perhaps with less than `--jobs {self.jobs}`."
+            ) from error
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _begin_worker(cores: int) -> None:
+    """Make a worker that ends with its parent, and uses no more than its share of the cores."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when it is over
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if hasattr(os, "sched_setaffinity"):
+        # Read when the assistant is opened: linear algebra then starts as many threads as this worker should have.
+        mine = sorted(os.sched_getaffinity(0))
+        number = int(multiprocessing.current_process().name.rpartition("-")[2]) - 1
+        start = number * cores % len(mine)
+        os.sched_setaffinity(0, mine[start : start + cores])
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

@@ -1,8 +1,10 @@
-"""Accuracy per vignette, pair by vignette, and what changed since the baseline. Pure."""
+"""Accuracy per vignette and pair, what changed since the baseline, readability, and costs. Pure."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 from harness.console import chance
 from harness.reporting.drawing import (
@@ -17,8 +19,9 @@ from harness.reporting.drawing import (
     name_of,
     percent,
     points,
+    spread,
 )
-from harness.reporting.facts import Facts, interval_of
+from harness.reporting.facts import Facts, Quartiles, Reading, interval_of
 from harness.scoring.comparison import Comparison, Paired
 from harness.scoring.score import Score
 
@@ -139,25 +142,12 @@ def by_vignette(facts: Facts, places: Places) -> Figure | None:
     if comparison is None:
         return None
     total = comparison.total()
-    strata = [
-        (
-            row,
-            _cells(
-                row,
-                places.vignette(row.name, str(row.fixed), "fixed"),
-                places.vignette(row.name, str(row.broken), "broken"),
-            ),
-        )
-        for row in comparison.strata()
-    ]
-    rows = [(Cell(name_of(row.name)), *cells) for row, cells in strata]
-    rows.append(
-        (Cell("All questions"), *_cells(total, Cell(str(total.fixed), "fixed"), Cell(str(total.broken), "broken")))
-    )
+    rows = [_moved(row, name_of(row.name), partial(places.vignette, row.name)) for row in comparison.strata()]
+    rows.append(_moved(total, "All questions", Cell))
     return Figure(
         id="change",
         topic="Change",
-        title=_title(comparison, total),
+        title=_change_title(comparison, total),
         lead="Share answered right before (hollow) and now (filled), on the questions that both runs answered. p: "
         "exact McNemar test, vignettes adjusted by Holm.",
         columns=_columns("vignette"),
@@ -173,15 +163,7 @@ def by_pair(facts: Facts, places: Places) -> Figure | None:
     moved = [row for row in facts.by_pair if row.fixed or row.broken]
     half = ROWS // 2
     shown = moved if len(moved) <= ROWS else [*moved[:half], *moved[-half:]]
-    rows = tuple(
-        (
-            Cell(row.name),
-            *_cells(
-                row, places.pair(row.name, str(row.fixed), "fixed"), places.pair(row.name, str(row.broken), "broken")
-            ),
-        )
-        for row in shown
-    )
+    rows = tuple(_moved(row, row.name, partial(places.pair, row.name)) for row in shown)
     worse = sum(row.difference < 0 for row in moved)
     better = sum(row.difference > 0 for row in moved)
     same = len(facts.by_pair) - worse - better
@@ -203,19 +185,21 @@ def _columns(first: str) -> tuple[Column, ...]:
     return Column(first, "text"), Column("answered right, in %", "graphic", axis(SCALE, TICKS)), *map(Column, names)
 
 
-def _cells(row: Paired, fixed: Cell, broken: Cell) -> tuple[Cell, ...]:
+def _moved(row: Paired, name: str, number: Callable[[str, str], Cell]) -> tuple[Cell, ...]:
+    """Return the change of one group; `number` makes a cell that leads to its questions with a mark."""
     return (
+        Cell(name),
         Cell("", graphic=change(SCALE, row.before, row.after)),
         Cell(percent(row.before, 1)),
         Cell(percent(row.after, 1)),
         Cell(points(row.difference)),
-        fixed,
-        broken,
+        number(str(row.fixed), "fixed"),
+        number(str(row.broken), "broken"),
         Cell(chance(row.adjusted)),
     )
 
 
-def _title(comparison: Comparison, total: Paired) -> str:
+def _change_title(comparison: Comparison, total: Paired) -> str:
     if not total.fixed and not total.broken:
         return "Nothing changed since the baseline"
     what = "more" if total.difference > 0 else "fewer"
@@ -228,3 +212,131 @@ def _title(comparison: Comparison, total: Paired) -> str:
     worse = [row.name for row in comparison.strata() if row.difference < 0 and row.adjusted < ALPHA]
     hurt = f"; {', '.join(map(name_of, worse))} {'is' if len(worse) == 1 else 'are'} understood worse" if worse else ""
     return f"{said}: {total.fixed} questions fixed, {total.broken} broken{hurt}"
+
+
+LOWEST, HIGHEST = -50.0, 150.0  # of the axis
+HARD = 60.0  # below it, a text is no plain language
+
+
+def readability(facts: Facts, places: Places) -> Figure:
+    """Return how easy questions and answers are to read, by vignette, against what the vignette asks for."""
+    values = [value for one in facts.reading for value in _values(one)]
+    # One endless sentence may have an ease of minus thousands; what lies outside is drawn at the edge.
+    scale = Scale(max(LOWEST, 10 * (min(values) // 10)), min(HIGHEST, 10 * -(-max(values) // 10) + 10))
+    rows = []
+    for one in facts.reading:
+        wanted = one.targets.reading_ease if one.targets else None
+        rows.append(_questions(one, scale, places))
+        if one.answers:
+            rows.append(
+                (
+                    Cell(f"{name_of(one.vignette)}: answers shown to it"),
+                    Cell("", graphic=spread(scale, _three(one.answers), wanted)),
+                    Cell(f"{one.answers.median:.0f}"),
+                    Cell(f"{one.answers.low:.0f} to {one.answers.high:.0f}"),
+                    *(Cell(""),) * 4,
+                )
+            )
+    names = ("median", "middle half", "wanted", "words, median", "words wanted", "questions outside")
+    return Figure(
+        id="readability",
+        topic="Readability",
+        title=_reading_title(facts.reading),
+        lead="Reading ease (Flesch; Amstad's formula in German): higher is easier, 60 to 70 is plain language. Dots "
+        "are medians, lines the middle half, bands the range that the vignette asks of its questions.",
+        columns=(
+            Column("vignette", "text"),
+            Column(
+                "reading ease",
+                "graphic",
+                axis(
+                    scale,
+                    scale.ticks(next(step for step in (10, 20, 50) if (scale.high - scale.low) / step <= 8)),
+                    share=False,
+                ),
+            ),
+            *map(Column, names),
+        ),
+        rows=tuple(rows),
+        note="The catalog has changed since the run: the answers measured are today's." if facts.stale else "",
+    )
+
+
+def _questions(one: Reading, scale: Scale, places: Places) -> tuple[Cell, ...]:
+    wanted = one.targets.reading_ease if one.targets else None
+    words = one.targets.words if one.targets else None
+    return (
+        Cell(f"{name_of(one.vignette)}: questions"),
+        Cell("", graphic=spread(scale, _three(one.ease), wanted)),
+        places.vignette(one.vignette, f"{one.ease.median:.0f}"),
+        Cell(f"{one.ease.low:.0f} to {one.ease.high:.0f}"),
+        Cell(f"{wanted[0]:.0f} to {wanted[1]:.0f}" if wanted else "–"),
+        Cell(f"{one.words.median:.0f}"),
+        Cell(f"{words[0]} to {words[1]}" if words else "–"),
+        places.vignette(one.vignette, f"{len(one.outside)} of {one.n}", "outside") if one.targets else Cell("–"),
+    )
+
+
+def _three(found: Quartiles) -> tuple[float, float, float]:
+    return found.low, found.median, found.high
+
+
+def _values(one: Reading) -> list[float]:
+    wanted = list(one.targets.reading_ease) if one.targets else []
+    return [*_three(one.ease), *(_three(one.answers) if one.answers else ()), *wanted]
+
+
+def _reading_title(reading: tuple[Reading, ...]) -> str:
+    outside = sum(len(one.outside) for one in reading)
+    n = sum(one.n for one in reading if one.targets)
+    drift = f"; {outside} of {n} questions lie outside what their vignette asks for" if n else ""
+    gaps = {one.vignette: one.answers.median - one.ease.median for one in reading if one.answers}
+    if not gaps:
+        hardest = min(reading, key=lambda one: one.ease.median)
+        return (
+            f"{name_of(hardest.vignette)} writes the hardest questions, reading ease {hardest.ease.median:.0f}{drift}"
+        )
+    worst = min(gaps, key=lambda name: gaps[name])
+    one = next(one for one in reading if one.vignette == worst)
+    if one.answers and gaps[worst] < 0:
+        plain = ", below plain language" if one.answers.median < HARD else ""
+        return (
+            f"{name_of(worst)} gets answers of reading ease {one.answers.median:.0f}{plain}, to questions of "
+            f"{one.ease.median:.0f}{drift}"
+        )
+    return f"Answers are no harder to read than the questions of any vignette{drift}"
+
+
+def cost(facts: Facts, places: Places) -> Figure | None:
+    """Return what the run cost; None when nobody wrote it down."""
+    costs = facts.costs
+    if costs is None:
+        return None
+    n, spent_in_all = len(facts.run.outcomes), costs.total.cost
+    spent_on, pairs = ({name: one.cost for name, one in by.items()} for by in (costs.vignette, costs.pair))
+    counts = {name: sum(o.vignette == name for o in facts.run.outcomes) for name in places.vignettes}
+    rows = [
+        (
+            places.vignette(name, name_of(name)),
+            Cell(f"{spent:.2f}"),
+            places.vignette(name, str(counts[name])),
+            Cell(f"{spent / counts[name]:.4f}"),
+        )
+        for name, spent in spent_on.items()
+        if counts.get(name)
+    ]
+    per_pair = [
+        (places.pair(name, name), Cell(f"{spent:.2f}"), Cell(""), Cell(""))
+        for name, spent in sorted(pairs.items(), key=lambda item: -item[1])
+        if name in places.pairs
+    ]
+    each = f"{spent_in_all / n:.4f}"
+    total = (Cell("All questions"), Cell(f"{spent_in_all:.2f}"), Cell(str(n), "all"), Cell(each))
+    return Figure(
+        id="cost",
+        topic="Cost",
+        title=f"All cost {spent_in_all:.2f} {costs.currency}, {each} {costs.currency} a question",
+        lead=f"In {costs.currency}, for having the questions written by a model. Dropped ones count.",
+        columns=(Column("vignette or pair", "text"), *map(Column, ("cost", "questions", "a question"))),
+        rows=(*rows, *per_pair, total),
+    )

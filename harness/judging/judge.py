@@ -1,27 +1,195 @@
-"""Read what a judge answered, defensively, and keep it in the run: one file for each judge and kind.
+"""Ask a model to judge (a label, scores by aspects, the better of two texts in both orders), and read what it answered.
+
+Answers are read defensively and kept in the run, one file for each judge and kind. What cannot be read is counted, and
+never scored 0.
+
 
 What cannot be read is counted, and never scored 0.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from string import Template
+from typing import Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from bot import BadData
-from harness.files import Record, as_lines, numbered_lines, replace_text, writing
-from harness.judging.judge_prompts import HIGHEST, ORDERS, JudgePrompt, Order, load_instructions
+from bot import BadData, data_folder, fold
+from harness.files import Record, as_lines, read_lines, read_record, replace_text, writing
 from harness.labelling.exchange import add_labels
-from harness.labelling.labels import Label, Rater, Verdict, load_reasons
-from harness.labelling.rater_files import file_name
+from harness.labelling.labels import Item, Label, Rater, Verdict, load_reasons
+from harness.labelling.rater_files import Kinds, file_name, items_to_label
+from harness.labelling.session import shown_answers
 from harness.llm.batch_files import ModelAnswer, read_answers
+from harness.llm.scores import json_objects, score_in_text, scores_in_json
+from harness.running.outcomes import Outcome
+from harness.running.run import load_outcomes
+
+JudgeMode = Literal["label", "rate", "compare"]
+Order = Literal["ab", "ba"]
+ORDERS: tuple[Order, ...] = ("ab", "ba")
+HIGHEST = 5
+LANGUAGES = {"de": "German", "en": "English"}
+
+
+class Aspect(Record):
+    """Something a judge scores from 0 to `HIGHEST`."""
+
+    id: str = Field(pattern=r"^[a-z][a-z-]*$")
+    component: str
+    text: str = Field(min_length=1)
+
+
+class Instructions(Record):
+    """How judges are told to judge."""
+
+    system: str
+    aspects: tuple[Aspect, ...] = Field(min_length=1)
+    tasks: dict[JudgeMode, str]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePrompt:
+    """One request to a judge.
+
+    Attributes:
+        id: ``label/QUESTION#PAIR``, ``rate/QUESTION#PAIR`` or ``compare/ORDER/QUESTION#A#B``: it tells all that is
+            needed to read the answer. In order ``ab`` the text of A is shown first.
+        system: Who the model is.
+        task: What it is asked.
+    """
+
+    id: str
+    system: str
+    task: str
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.task}]
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two texts shown for one question, A by the run, B by the run beside it."""
+
+    question_id: str
+    question: str
+    a: str
+    b: str
+
+
+@cache
+def load_instructions() -> Instructions:
+    """Read aspects and tasks from `vignettes/judge/judge.yaml`; raise BadData when it is broken."""
+    path = data_folder("vignettes") / "judge" / "judge.yaml"
+    return read_record(path, Instructions, f"{path} holds no instructions for judges ({{reason}}). Mend it.")
+
+
+def item_prompts(
+    mode: Literal["label", "rate"], items: Sequence[Item], answers: Mapping[str, str], language: str
+) -> list[JudgePrompt]:
+    """Return one prompt for each item; `answers` holds the text of every pair."""
+    told = load_instructions()
+    task = Template(told.tasks[mode])
+    system = _system(told, language)
+    reasons = "; ".join(f"{reason.code} ({reason.text})" for reason in load_reasons())
+    example = ", ".join(f'"{aspect.id}": {number}' for number, aspect in enumerate(told.aspects[:2], 3))
+    aspects = "\n".join(f"- {aspect.id}: {aspect.text}" for aspect in told.aspects)
+    return [
+        JudgePrompt(
+            f"{mode}/{item.outcome.id}#{item.pair_id}",
+            system,
+            task.substitute(
+                question=item.outcome.text,
+                answer=answers[item.pair_id],
+                reasons=reasons,
+                aspects=aspects,
+                example=example,
+            ),
+        )
+        for item in items
+    ]
+
+
+def duel_prompts(duels: Sequence[Duel], answers: Mapping[str, str], language: str) -> list[JudgePrompt]:
+    """Return two prompts for each duel, one for each order."""
+    return [prompt for duel in duels for prompt in _both_orders(duel, answers, language)]
+
+
+def _both_orders(duel: Duel, answers: Mapping[str, str], language: str) -> Iterator[JudgePrompt]:
+    told = load_instructions()
+    aspects = "; ".join(aspect.text for aspect in told.aspects)
+    for order in ORDERS:
+        first, second = (duel.a, duel.b) if order == "ab" else (duel.b, duel.a)
+        yield JudgePrompt(
+            f"compare/{order}/{duel.question_id}#{duel.a}#{duel.b}",
+            _system(told, language),
+            Template(told.tasks["compare"]).substitute(
+                question=duel.question, first=answers[first], second=answers[second], aspects=aspects
+            ),
+        )
+
+
+def _system(told: Instructions, language: str) -> str:
+    return Template(told.system).substitute(language=LANGUAGES.get(language, language))
+
+
+def plan(run: Path, mode: JudgeMode, *, beside: Path | None, items: Kinds, catalog: str) -> list[JudgePrompt]:
+    """Return the prompts of a mode.
+
+    Args:
+        run: Folder of the run.
+        mode: ``compare`` takes questions that both runs answered differently; ``rate`` with `beside` both answers.
+        beside: Folder of another run of the suite.
+        items: Which answers.
+        catalog: Where the texts are.
+
+    Raises:
+        BadData: There is nothing to judge, or no run to compare with.
+    """
+    outcomes = load_outcomes(run)
+    ours = items_to_label(run, outcomes, items)
+    theirs = _others(ours, outcomes, beside, items)
+    if mode == "compare":
+        if beside is None:
+            raise BadData("A comparison needs two runs. Give the other one with `--beside RUN`.")
+        duels = _duels(ours, theirs)
+        prompts = duel_prompts(duels, shown_answers([*ours, *theirs], outcomes, catalog), outcomes[0].lang)
+    else:
+        both = list(dict.fromkeys((*ours, *theirs)))
+        prompts = item_prompts(mode, both, shown_answers(both, outcomes, catalog), outcomes[0].lang)
+    if not prompts:
+        raise BadData(f"{run} holds nothing to judge. Choose other answers with `--items`, or another run.")
+    return prompts
+
+
+def _others(ours: Sequence[Item], outcomes: Sequence[Outcome], beside: Path | None, items: Kinds) -> list[Item]:
+    """Return what the run beside showed for questions of this run: the novel ones, and those asked of ours."""
+    if beside is None:
+        return []
+    wanted = {item.outcome.id for item in ours} | {o.id for o in outcomes if o.kind == "novel" and items != "ambiguous"}
+    text = {outcome.id: outcome for outcome in outcomes}
+    return [
+        Item(text[other.id], other.answered_with)
+        for other in load_outcomes(beside)
+        if other.id in wanted and other.answered_with is not None and other.text == text[other.id].text
+    ]
+
+
+def _duels(ours: Sequence[Item], theirs: Sequence[Item]) -> list[Duel]:
+    shown = {item.outcome.id: item.pair_id for item in theirs}
+    return [
+        Duel(item.outcome.id, item.outcome.text, item.pair_id, shown[item.outcome.id])
+        for item in ours
+        if shown.get(item.outcome.id, item.pair_id) != item.pair_id
+    ]
+
 
 Better = Literal["a", "b", "tie"]
 _VERDICTS: dict[str, Verdict] = {
@@ -32,7 +200,6 @@ _VERDICTS: dict[str, Verdict] = {
     "partly correct": "partial",
     "correct": "correct",
 }
-_SCORE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(?:/\s*(\d+)\s*)?(?:\D.*)?$", re.DOTALL)
 _CHOICE = re.compile(r"^\W*(?:text|answer|option)?\W*([012])\W*$", re.IGNORECASE)
 _TIE = ("tie", "none", "neither", "equal", "both", "same")
 _CHARACTERS = 4000  # an answer is short; what comes after is rambling
@@ -51,7 +218,7 @@ class ReadLabel:
 
 def read_label(answer: str, *, reasons: Collection[str]) -> ReadLabel | None:
     """Return the label in an answer; None when there is none, or more than one."""
-    data = _object(answer)
+    data = next(json_objects(answer[:_CHARACTERS]), None)
     if data is None:
         verdict = _plain_verdict(answer)
         return ReadLabel(verdict, "", "") if verdict else None
@@ -70,45 +237,22 @@ def _plain_verdict(answer: str) -> Verdict | None:
 
 def read_scores(answer: str, *, aspects: Collection[str]) -> dict[str, float]:
     """Return the scores in an answer by aspect, 0 to `HIGHEST`; what is missing or out of range is left out."""
-    data = _object(answer)
-    if data is None:
-        data = _lines(answer, aspects)
-    for inner in ("scores", "ratings", "aspects"):
-        if isinstance(data.get(inner), dict):
-            data = data[inner]
-    by_id = {_slug(key): value for key, value in data.items()}
-    scores = {aspect: _score(by_id[aspect]) for aspect in aspects if aspect in by_id}
-    return {aspect: score for aspect, score in scores.items() if score is not None}
-
-
-def _lines(answer: str, aspects: Collection[str]) -> dict[str, Any]:
-    """Read lines such as ``- on-topic: 4/5, it says so``."""
-    found: dict[str, Any] = {}
-    for line in answer[:_CHARACTERS].splitlines():
-        name, colon, value = line.partition(":")
-        key = _slug(re.sub(r"^[\s\-*•\d.)]+", "", name))
-        if colon and key in aspects:
-            found.setdefault(key, value.strip(" *"))
-    return found
-
-
-def _score(value: object) -> float | None:
-    if isinstance(value, dict):
-        value = value.get("score")
-    if isinstance(value, bool) or value is None:
-        return None
-    match = _SCORE.match(str(value))
-    if match is None:
-        return None
-    score = float(match[1])
-    if match[2] is not None and int(match[2]) != HIGHEST:
-        return None  # out of ten, say: not the scale that was asked for
-    return score if score <= HIGHEST else None
+    text = answer[:_CHARACTERS]
+    names = {fold(aspect): aspect for aspect in aspects}
+    found = scores_in_json(text, names)
+    if not any(True for _ in json_objects(text)):
+        for line in text.splitlines():  # such as ``- on-topic: 4/5, it says so``
+            name, colon, value = line.partition(":")
+            key = names.get(fold(re.sub(r"^[\s\-*•\d.)]+", "", name)))
+            score = score_in_text(re.split(r"[,;(]\s", value)[0]) if colon else None
+            if key is not None and score is not None:
+                found.setdefault(key, score)
+    return {aspect: found[aspect] for aspect in aspects if 0 <= found.get(aspect, -1) <= HIGHEST}
 
 
 def read_choice(answer: str, *, order: str) -> Better | None:
     """Return which text is better: the first shown is A in order ``ab``, B in ``ba``; None when it is not said."""
-    data = _object(answer)
+    data = next(json_objects(answer[:_CHARACTERS]), None)
     said = _text(data.get("better", data.get("preference"))) if data is not None else answer
     match = _CHOICE.match(said)
     if match is None:
@@ -118,27 +262,8 @@ def read_choice(answer: str, *, order: str) -> Better | None:
     return "a" if (match[1] == "1") == (order == "ab") else "b"
 
 
-def _object(answer: str) -> Mapping[str, Any] | None:
-    """Return the first JSON object in an answer, wherever it stands."""
-    decoder = json.JSONDecoder()
-    text = answer[:_CHARACTERS]
-    start = text.find("{")
-    while start >= 0:
-        try:
-            data, _ = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            start = text.find("{", start + 1)
-            continue
-        return data if isinstance(data, dict) else None
-    return None
-
-
 def _text(value: object) -> str:
     return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z]+", "-", name.lower()).strip("-")
 
 
 class Judge(Protocol):
@@ -296,15 +421,7 @@ def _file(run: Path, rater: Rater, kind: str) -> Path:
 
 
 def _load(path: Path, record: type[Kept]) -> list[Kept]:
-    if not path.is_file():
-        return []
-    records = []
-    for number, line in numbered_lines(path):
-        try:
-            records.append(record.model_validate_json(line))
-        except ValidationError as error:
-            raise BadData(f"{path}:{number}: {error.errors()[0]['msg']}. Remove the line, and import again.") from error
-    return records
+    return read_lines(path, record, ": {reason}. Remove the line, and import again.") if path.is_file() else []
 
 
 def _merge(path: Path, records: Sequence[Rating | DuelVerdict], record: type[Rating] | type[DuelVerdict]) -> None:
