@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -22,7 +22,6 @@ SECOND_HALF = 7  # by July, most people of a year have had their birthday
 MOST_HOURS = 240
 _MINUTES = {"h": 60, "min": 1}
 _MARKS = frozenset(".,-/:+")  # of dates and times that are written out
-_NO_PRESENT = NotUnderstood("a time counted from a present that is not known", "incomplete")
 
 # 9 digits, n a number in words, u "Uhr", m "Minuten", H half, Q quarter, T three quarters, p past, t to, A am or pm,
 # N noon or midnight, w another word; marks stand for themselves.
@@ -51,45 +50,33 @@ _STAMP = re.compile(
 
 def read_date(reply: Reply, context: Context) -> Reading:
     """Read dates."""
-    now = context.asked.now
-    spelled = with_numbers(reply, context.words, years=True)
-    counted = _counted(spelled.tokens, context.words) if now else None
-    if counted and now:
-        found = [Found(counted.first, counted.end, counted.moment(now).date().isoformat())]
-    else:
-        found = _dates_in(spelled, context)
+    spelled, around = with_numbers(reply, context.words, years=True), _around_dates(context)
+    counted = _counted(spelled, around, lambda moment: moment.date().isoformat()) if context.asked.now else None
     exact = _written_out(reply, context.words)
-    return settle(found, spelled, context.asked.type, _around_dates(context), exact=exact)
+    return counted or settle(_dates_in(spelled, context), spelled, context.asked.type, around, exact=exact)
 
 
 def read_time(reply: Reply, context: Context) -> Reading:
     """Read times of day."""
     spelled = _clock_tokens(reply, context.words, years=False)
-    counted = _counted(spelled.tokens, context.words)
-    if counted is None:
-        found, rest = _times_in(spelled, context.words, alone=True)
-        return settle(found, rest, "time", context, exact=_written_out(reply, context.words))
-    if context.asked.now is None:
-        return _NO_PRESENT
-    value = counted.moment(context.asked.now).strftime("%H:%M:00")
-    return settle([Found(counted.first, counted.end, value)], spelled, "time", context)
+    found, rest = _times_in(spelled, context.words, alone=True)
+    counted = _counted(spelled, context, lambda moment: moment.strftime("%H:%M:00"))
+    return counted or settle(found, rest, "time", context, exact=_written_out(reply, context.words))
 
 
 def read_moment(reply: Reply, context: Context) -> Reading:
     """Read a date, and the time of day with it if there is one."""
-    asked, words = context.asked, context.words
+    words, zone = context.words, context.asked.zone
     stamp = _STAMP.fullmatch(reply.text)
     if stamp and exists(*map(int, stamp.groups()[:3])):
         return Read((Answer("dateTime", reply.text),), literal=True)
     spelled = _clock_tokens(reply, words, years=True)
-    counted = _counted(spelled.tokens, words)
+    # Without a time zone, the day is all that is known.
+    counted = _counted(
+        spelled, context, lambda moment: _stamped(f"{moment:%Y-%m-%dT%H:%M:00}", zone) if zone else moment.date().isoformat()
+    )
     if counted:
-        if asked.now is None:
-            return _NO_PRESENT
-        moment = counted.moment(asked.now)
-        known = moment.date().isoformat()  # all that is known without a time zone
-        value = _stamped(known, moment.strftime("%H:%M:00"), asked.zone) if asked.zone else known
-        return settle([Found(counted.first, counted.end, value)], spelled, "dateTime", context)
+        return counted
     dates = _dates_in(spelled, context)
     times, rest = _times_in(spelled, words, alone=False, taken=dates)
     exact, around = _written_out(reply, words), _around_dates(context)
@@ -103,10 +90,10 @@ def read_moment(reply: Reply, context: Context) -> Reading:
     problem = day.problem or time.problem
     if problem:
         return problem
-    if asked.zone is None or len(str(day.value)) != 10:
+    if zone is None or len(str(day.value)) != 10:
         # FHIR wants an offset with every time, and a whole day: what cannot be said is left to staff as a comment.
         return settle(dates, rest, "dateTime", around, exact=False)
-    stamped = _stamped(str(day.value), str(time.value), asked.zone)
+    stamped = _stamped(f"{day.value}T{time.value}", zone)
     found = sorted((day, time), key=lambda item: item.first)
     literal = exact and day.literal and time.literal
     reading = answered([Answer("dateTime", stamped)], found, rest, around.words, literal=literal)
@@ -185,31 +172,19 @@ def _around_dates(context: Context) -> Context:
     return context.with_harmless(context.words["year_pads"])
 
 
-def _stamped(day: str, time: str, zone: tzinfo) -> str | None:
-    """Return day and time with the zone's offset to the minute, or None if it has none then."""
-    offset = datetime.fromisoformat(f"{day}T{time}").replace(tzinfo=zone).utcoffset()
+def _stamped(moment: str, zone: tzinfo) -> str | None:
+    """Return a moment with the zone's offset to the minute, or None if it has none then."""
+    offset = datetime.fromisoformat(moment).replace(tzinfo=zone).utcoffset()
     if offset is None:
         return None
     minutes = round(offset.total_seconds() / 60)
     sign, minutes = ("-", -minutes) if minutes < 0 else ("+", minutes)
-    return f"{day}T{time}{sign}{minutes // 60:02d}:{minutes % 60:02d}"
+    return f"{moment}{sign}{minutes // 60:02d}:{minutes % 60:02d}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """So many minutes from now (negative: ago), said by the tokens from `first` up to `end`."""
-
-    first: int
-    end: int
-    minutes: int
-
-    def moment(self, now: datetime) -> datetime:
-        """Return the moment, to the minute."""
-        return (now + timedelta(minutes=self.minutes)).replace(second=0, microsecond=0)
-
-
-def _counted(tokens: Sequence[Token], words: Words) -> _Counted | None:
-    """Return the first time in a reply that is counted in hours or minutes from the present."""
+def _counted(reply: Reply, context: Context, written: Callable[[datetime], str | None]) -> Reading | None:
+    """Read the first time that is counted in hours or minutes from the present; None where there is none."""
+    tokens, words, now = reply.tokens, context.words, context.asked.now
     for start, token in enumerate(tokens):
         ahead = token.text in words["ahead"]
         opened = ahead or token.text in words["ago_before"]
@@ -219,7 +194,11 @@ def _counted(tokens: Sequence[Token], words: Words) -> _Counted | None:
         end, minutes = _minutes_at(tokens, place, words)
         closed = text_at(tokens, end) in words["ago_after"]
         if minutes is not None and (opened or closed):
-            return _Counted(start, end + closed, minutes if ahead and not closed else -minutes)
+            if now is None:
+                return NotUnderstood("a time counted from a present that is not known", "incomplete")
+            away = timedelta(minutes=minutes if ahead and not closed else -minutes)
+            moment = (now + away).replace(second=0, microsecond=0)
+            return settle([Found(start, end + closed, written(moment))], reply, context.asked.type, context)
     return None
 
 

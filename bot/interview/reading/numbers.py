@@ -203,24 +203,19 @@ def _compound(word: str, words: Words) -> int | None:
         for scale in scales:
             left, found, right = word.partition(scale)
             if found:
-                times, rest = _part(left, words, empty=1), _below(right, words, factor)
-                return None if times is None or rest is None or not 0 < times <= most else times * factor + rest
+                for joiner in words["joiners"]:  # "hundertunddrei"
+                    right = right.removeprefix(joiner)
+                times = _below_hundred(left, words) if left else 1
+                rest = _below_hundred(right, words) if right else 0
+                rest = _compound(right, words) if rest is None and factor == 1000 else rest
+                sound = times is not None and rest is not None and 0 < times <= most and rest < factor
+                return (times or 0) * factor + (rest or 0) if sound else None
     return _two_digits(word, words) if "units_first" in words.flags else None
 
 
-def _part(word: str, words: Words, *, empty: int) -> int | None:
+def _below_hundred(word: str, words: Words) -> int | None:
     small = words.tables["small"]
-    return (small[word] if word in small else _two_digits(word, words)) if word else empty
-
-
-def _below(word: str, words: Words, limit: int) -> int | None:
-    """Return what follows "hundert" or "tausend", with or without "und"."""
-    for joiner in words["joiners"]:
-        word = word.removeprefix(joiner)
-    value = _part(word, words, empty=0)
-    if value is None and limit == 1000:
-        value = _compound(word, words)
-    return value if value is not None and value < limit else None
+    return small[word] if word in small else _two_digits(word, words)
 
 
 def _two_digits(word: str, words: Words) -> int | None:

@@ -1,6 +1,6 @@
-"""Read amounts with units: "etwa 70 Kilo", "1 Meter 68", "eins achtzig", "5 foot 6", "120 zu 80". Pure.
+"""Read amounts with units: "etwa 70 Kilo", "1 Meter 68", "eins achtzig", "5 foot 6", "120 zu 80".
 
-Units in words, conversion between them, and the well-known quantities that a question may ask for.
+Units and the well-known quantities that a question may ask for are data: `quantities.yaml`. No other I/O.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from pathlib import Path
+
+import yaml
 
 from bot.interview.reading.numbers import (
     HALF,
@@ -49,77 +52,45 @@ from bot.interview.values import units as ucum
 from bot.interview.values.answer import Answer, JsonValue
 
 MAX_UNIT_TOKENS = 6
-# How many of the smallest unit of its kind each is. {Pfund}, the German pound, has no code of UCUM.
-_FAMILIES = (
-    {"kg": 10**9, "{Pfund}": 5 * 10**8, "g": 10**6, "mg": 1000, "ug": 1},
-    {"km": 10**6, "m": 1000, "cm": 10, "mm": 1},
-    {"L": 1000, "dL": 100, "cL": 10, "mL": 1},
-    {"a": 12, "mo": 1},
-    {"wk": 604800, "d": 86400, "h": 3600, "min": 60, "s": 1},
-    {"[stone_av]": 224, "[lb_av]": 16, "[oz_av]": 1},
-    {"[ft_i]": 12, "[in_i]": 1},
-)
-# What a number after this unit counts, when it stands alone: "1 Meter 68", "5 foot 6", "2 Stunden 30".
-_SMALLER = {
-    "m": "cm", "h": "min", "[ft_i]": "[in_i]", "[stone_av]": "[lb_av]", "a": "mo", "kg": "g", "[lb_av]": "[oz_av]",
-}  # fmt: skip
-_BARE = frozenset({"m", "h", "[ft_i]", "[stone_av]"})
-_TIMES = frozenset({"a", "mo", "wk", "d", "h", "min", "s"})
-_CALENDAR = frozenset({"a", "mo"})
-_LENGTHS = frozenset({"m", "cm", "mm", "[in_i]", "[ft_i]"})
+_LONG = 12  # letters; a shorter word may also be about something else: "Größe des Knotens"
 _MMHG = Unit("mm[Hg]", "mmHg")
-# Decimal places that are worth keeping of a converted value.
-_PLACES = {
-    "m": 2, "L": 2, "cm": 1, "kg": 1, "Cel": 1, "[degF]": 1, "[lb_av]": 1, "[in_i]": 1, "[ft_i]": 2, "[stone_av]": 1,
-}  # fmt: skip
-# Codes that a plain number of a question may be in, when its text says so.
-_STATED = frozenset({
-    "kg", "g", "mg", "ug", "m", "cm", "mm", "km", "L", "dL", "cL", "mL", "a", "mo", "wk", "d", "h", "min",
-    "Cel", "[degF]", "mm[Hg]", "%", "kg/m2", "mg/dL", "mmol/L", "umol/L", "[lb_av]", "[oz_av]", "[stone_av]", "[ft_i]",
-    "[in_i]", "/min",
-})  # fmt: skip
-# Those that may stand at the end of a question without brackets: "Gewicht kg".
-_AT_END = frozenset({"kg", "cm", "mm[Hg]", "Cel", "kg/m2", "mm"})
-# Units that people write for one another without saying so: "1,80" for 180 cm.
-_MIXED_UP = {"cm": "m", "m": "cm", "mm": "cm", "Cel": "[degF]", "[degF]": "Cel", "g": "kg"}
+_DATA = yaml.load((Path(__file__).parent / "quantities.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A well-known quantity of the body.
+    """A well-known quantity of the body; without a unit, any other one."""
 
-    `bounds` are the lowest possible value (below it, no human being is), the lowest and highest likely ones (between
-    them, nothing is odd) and the highest possible one, all in `unit`.
-    """
+    kind: str = ""
+    unit: str = ""
+    bounds: tuple[Decimal, ...] = ()  # the lowest possible value, the lowest and highest likely ones, the highest
 
-    kind: str
-    unit: str
-    bounds: tuple[Decimal, ...]
+    def is_possible(self, value: Decimal, unit: str) -> bool:
+        """Tell whether any human being has such a value."""
+        return self._between(value, unit, *self.bounds[::3])
+
+    def is_likely(self, value: Decimal, unit: str) -> bool:
+        """Tell whether a value is nothing to wonder about."""
+        return self._between(value, unit, *self.bounds[1:3])
+
+    def _between(self, value: Decimal, unit: str, *bounds: Decimal) -> bool:
+        converted = ucum.convert(value, unit or self.unit, self.unit) if self.unit else None
+        return converted is None or bounds[0] <= converted <= bounds[1]
 
 
 _MEASURES = tuple(
-    Measure(kind, unit, tuple(map(Decimal, bounds.split())))
-    for kind, unit, bounds in (
-        ("height", "cm", "25 100 215 275"),
-        ("weight", "kg", "0.3 30 250 650"),
-        ("age", "a", "0 0 110 125"),
-        ("temperature", "Cel", "24 34 42 46"),
-        ("systolic", "mm[Hg]", "30 70 230 330"),
-        ("diastolic", "mm[Hg]", "10 40 140 230"),
-        ("pulse", "/min", "10 35 200 350"),
-        ("bmi", "kg/m2", "5 12 70 250"),
-    )
+    Measure(kind, unit, tuple(map(Decimal, bounds)))
+    for kind, (unit, *bounds) in ((kind, text.split()) for kind, text in _DATA["measures"].items())
 )
-_PRESSURES = frozenset({"systolic", "diastolic"})
-# Well-known quantities that have but one usual unit, so that a number alone can be judged.
-_UNITLESS = frozenset({"age", "systolic", "diastolic", "pulse", "bmi"})
-# A single word that is shorter than this may also be about something else: "Größe des Knotens".
-_LONG = 12
+_PRESSURES, _UNITLESS, _TIMES, _CALENDAR, _LENGTHS, _BARE = (
+    frozenset[str](_DATA[name]) for name in ("pressures", "unitless", "times", "calendar", "lengths", "bare")
+)
+_SMALLER: dict[str, str] = _DATA["smaller"]
 
 
 def _ratio(unit: str, wanted: str) -> Fraction | None:
     """Return how many of one unit make another, or None when they do not belong together that way."""
-    family = next((each for each in _FAMILIES if unit in each and wanted in each), {})
+    family: dict[str, int] = next((each for each in _DATA["families"] if unit in each and wanted in each), {})
     return Fraction(family[unit], family[wanted]) if family else Fraction(unit == wanted) or None
 
 
@@ -147,7 +118,7 @@ def _convert_roughly(value: Decimal, unit: str, wanted: str, places: int | None)
         exact = ucum.convert(value, unit, wanted)
     if exact is None:
         return None
-    usual = _PLACES.get(wanted, 0 if wanted.startswith(("mm", "g", "min", "/")) else 2)
+    usual = _DATA["places"].get(wanted, 0 if wanted.startswith(("mm", "g", "min", "/")) else 2)
     most = min(usual, 9 if places is None else places)
     if -int(exact.as_tuple().exponent) <= most:
         return _plain(exact)
@@ -197,7 +168,7 @@ def stated_unit(prompt: Reply, words: Words) -> Unit | None:
     telling = [token for token in tokens if token.text not in (":", "?", ".", "*")]
     for length in range(1, min(4, len(telling))):
         unit, after = _stated_at(telling, len(telling) - length, words)
-        if unit and not after and unit.code in _AT_END:
+        if unit and not after and unit.code in _DATA["at_end"]:
             return unit
     return None
 
@@ -205,11 +176,11 @@ def stated_unit(prompt: Reply, words: Words) -> Unit | None:
 def _stated_at(tokens: Sequence[Token], start: int, words: Words) -> tuple[Unit | None, str]:
     """Return the unit that a question names at `start`, and what stands after it."""
     end, codes = unit_at(tokens, start, words)
-    code = next((code for code in codes if code in _STATED), "")
+    code = next((code for code in codes if code in _DATA["stated"]), "")
     if not code:
         return None, ""
     written = "".join(token.text for token in tokens[start:end])
-    name = words.unit_names.get(code, code if code in _AT_END or not written.isalpha() else written)
+    name = words.unit_names.get(code, code if code in _DATA["at_end"] or not written.isalpha() else written)
     return Unit(code, name), text_at(tokens, end)
 
 
@@ -241,10 +212,11 @@ def is_unusual(answer: Answer, question: Asked, *, language: str) -> bool:
         unit = str(whole.get("code") or "")
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return False
-    return not _is_likely(Decimal(value), unit, _measure_of(question, cut(question.prompt, words.fold), words))
+    measure = _measure_of(question, cut(question.prompt, words.fold), words)
+    return not measure.is_likely(Decimal(value), unit)
 
 
-def _measure_of(asked: Asked, prompt: Reply, words: Words) -> Measure | None:
+def _measure_of(asked: Asked, prompt: Reply, words: Words) -> Measure:
     """Return the well-known quantity that a question asks for, if its unit is none or one of its kind."""
     texts, unit = prompt.names, asked.allowed_units[0].code if asked.allowed_units else ""
     kinds = {kind for kind in words.measured if _asks_for(kind, texts, words)}
@@ -252,7 +224,8 @@ def _measure_of(asked: Asked, prompt: Reply, words: Words) -> Measure | None:
     if kinds >= _PRESSURES or not pressed:
         kinds -= _PRESSURES
     asked_for = (measure for measure in _MEASURES if measure.kind in kinds)
-    return next((each for each in asked_for if not unit or ucum.convert(Decimal(1), unit, each.unit) is not None), None)
+    fitting = (each for each in asked_for if not unit or ucum.convert(Decimal(1), unit, each.unit) is not None)
+    return next(fitting, Measure())
 
 
 def _asks_for(kind: str, texts: Sequence[str], words: Words) -> bool:
@@ -269,21 +242,6 @@ def _asks_for(kind: str, texts: Sequence[str], words: Words) -> bool:
 
 def _names_pressure(texts: Sequence[str]) -> bool:
     return any(text.startswith(("systol", "diastol")) for text in texts)
-
-
-def _is_possible(value: Decimal, unit: str, measure: Measure | None) -> bool:
-    """Tell whether any human being has such a value."""
-    return measure is None or _between(value, unit, measure, *measure.bounds[::3])
-
-
-def _is_likely(value: Decimal, unit: str, measure: Measure | None) -> bool:
-    """Tell whether a value is nothing to wonder about."""
-    return measure is None or _between(value, unit, measure, *measure.bounds[1:3])
-
-
-def _between(value: Decimal, unit: str, measure: Measure, low: Decimal, high: Decimal) -> bool:
-    converted = ucum.convert(value, unit or measure.unit, measure.unit)
-    return converted is None or low <= converted <= high
 
 
 def read_quantity(reply: Reply, context: Context) -> Reading:
@@ -307,7 +265,7 @@ def read_amount(reply: Reply, context: Context) -> Reading:
         return NotUnderstood("a unit where a number without one is wanted", "unit")
     measure = measuring.measure
     amounts = [Decimal(answer.value) for answer in reading.answers if isinstance(answer.value, int | Decimal)]
-    if measure and measure.kind in _UNITLESS and any(not _is_possible(amount, "", measure) for amount in amounts):
+    if measure.kind in _UNITLESS and not all(measure.is_possible(amount, "") for amount in amounts):
         return NotUnderstood("a value that nobody has", "implausible")
     return reading
 
@@ -336,7 +294,7 @@ class _Measuring:
 
     def has_a_unit(self) -> bool:
         """Tell whether a number has a unit after it that its question knows nothing of; "Jahre" may stand there."""
-        own = {*_TIMES, self.measure.unit if self.measure else ""}
+        own = {*_TIMES, self.measure.unit}
         for number in numbers_in(self.tokens, self.words):
             codes = unit_at(self.tokens, number.end, self.words)[1]
             known = own & set(codes) or any(code.startswith("/") for code in codes)
@@ -358,7 +316,7 @@ class _Measuring:
             return None
         if not 50 <= high <= 330 or not 20 <= low < high:
             return None
-        wanted = {"systolic": [high], "diastolic": [low]}.get(self.measure.kind if self.measure else "", [high, low])
+        wanted = {"systolic": [high], "diastolic": [low]}.get(self.measure.kind, [high, low])
         if len(wanted) > 1 and not self.asked.repeats:
             return NotUnderstood("two values where one is wanted", "several")
         values: list[JsonValue] = [int(value) if self.asked.type == "integer" else value for value in wanted]
@@ -414,7 +372,7 @@ class _Measuring:
         large, small = first.value or Decimal(0), second.value or Decimal(0)
         if large in (1, 2) and 10 <= small < 100:
             return _joint(start, end, Decimal(f"{large}.{small}"), "m")
-        if self.measure and self.measure.kind == "height" and 3 <= large <= 7 and 0 <= small < 12:
+        if self.measure.kind == "height" and 3 <= large <= 7 and 0 <= small < 12:
             return _joint(start, end, large * 12 + small, "[in_i]")
         return None
 
@@ -481,12 +439,12 @@ class _Measuring:
     def _meant(self, value: Decimal, unit: str) -> str:
         """Return the unit that a bare number was meant in: the one asked for, unless only another makes sense."""
         asked, measure = self.asked, self.measure
-        if asked.expects(value) and _is_likely(value, unit, measure):
+        if asked.expects(value) and measure.is_likely(value, unit):
             return unit
-        other = _MIXED_UP.get(unit, unit)
+        other = _DATA["mixed_up"].get(unit, unit)
         converted = ucum.convert(value, other, unit)
-        told = measure is not None or asked.minimum is not None or asked.maximum is not None
-        fits = converted is not None and told and asked.expects(converted) and _is_likely(converted, unit, measure)
+        told = measure.unit or asked.minimum is not None or asked.maximum is not None
+        fits = converted is not None and told and asked.expects(converted) and measure.is_likely(converted, unit)
         return other if fits else unit
 
     def _without_unit(self, plain: Found, value: Decimal) -> Found:
@@ -520,9 +478,9 @@ class _Measuring:
         if found.problem or not isinstance(value, dict) or not isinstance(amount, Decimal):
             return found
         unit = str(value.get("code") or "")
-        if not _is_possible(amount, unit, self.measure):
+        if not self.measure.is_possible(amount, unit):
             return found.failed("a value that nobody has", "implausible")
-        certain = found.literal and _is_likely(amount, unit, self.measure)
+        certain = found.literal and self.measure.is_likely(amount, unit)
         if kind != "integer":
             return replace(found, value=value if kind == "quantity" else amount, literal=certain)
         whole = amount.to_integral_value(ROUND_HALF_UP)

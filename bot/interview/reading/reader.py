@@ -187,13 +187,6 @@ def _names_what_means_yes(reply: Reply, context: Context) -> bool:
 
 
 MOST_POINTED = 8  # words; a longer sentence is told as it is
-# A whole reply made of these says that there is nothing to say.
-_NO = frozenset({
-    "nein", "nee", "ne", "na", "noe", "nö", "nix", "nichts", "mehr", "sonst", "danke",
-    "no", "nope", "nothing", "else", "thanks", "thank", "you",
-})  # fmt: skip
-_NOTHING = frozenset({"nichts", "nix", "nothing"})  # alone, it may be an answer
-_OPENING = frozenset({"ja", "yes", "hallo", "hello", "hi"})
 _URN = re.compile(r"urn:[a-z0-9][a-z0-9-]{0,31}:\S+", re.IGNORECASE)
 _AROUND_URL = ".,;:!?()<>\"'"
 # Files that patients have. The standard library's table depends on the machine it runs on.
@@ -216,12 +209,12 @@ def _read_text(raw: str, reply: Reply, context: Context) -> Reading:
     A short answer ("string") that says "I don't have one" is none; in a long one ("text") such words may be what the
     team wants to know. Whatever is not just what was written is to be read back.
     """
-    asked, none, texts = context.asked, context.words["having_none"], reply.said
-    if asked.type == "text" and _NO.issuperset(texts) and not _NOTHING.issuperset(texts):
+    asked, words, texts = context.asked, context.words, reply.said
+    if asked.type == "text" and words["nothing_more"].issuperset(texts) and not words["nothing"].issuperset(texts):
         return Read((), literal=True)
     about_it = (text for text in texts if text not in context.prompt.names)  # "ich habe keinen Hausarzt"
     crossed_out = not texts and all(token.text in ("-", "/") for token in reply.tokens)
-    denied = " ".join(texts) in none or " ".join(about_it) in none or crossed_out
+    denied = not words["having_none"].isdisjoint((" ".join(texts), " ".join(about_it))) or crossed_out
     if denied and asked.type == "string":
         return Read((), literal=False)
     start, end = _framed(reply, context)
@@ -229,13 +222,13 @@ def _read_text(raw: str, reply: Reply, context: Context) -> Reading:
     kept = own_words(raw if whole else reply.between(start, end), asked)
     if denied and not isinstance(kept, Read):
         return Read((), literal=False)
-    doubted = denied or not whole or (asked.type == "string" and context.words.negates(texts))
+    doubted = denied or not whole or (asked.type == "string" and words.negates(texts))
     return replace(kept, literal=False) if isinstance(kept, Read) and doubted else kept
 
 
 def _framed(reply: Reply, context: Context) -> tuple[int, int]:
     """Return where the text that was asked for begins and ends among the tokens."""
-    closers, opening = context.words["text_closers"], context.words["openers"] | _OPENING
+    closers, opening = context.words["text_closers"], context.words["openers"] | context.words["greetings"]
     places = [place for place, token in enumerate(reply.tokens) if token.kind != "mark"]
     texts = reply.said
     padding = 0
