@@ -73,7 +73,9 @@ def read_moment(reply: Reply, context: Context) -> Reading:
     spelled = _clock_tokens(reply, words, years=True)
     # Without a time zone, the day is all that is known.
     counted = _counted(
-        spelled, context, lambda moment: _stamped(f"{moment:%Y-%m-%dT%H:%M:00}", zone) if zone else moment.date().isoformat()
+        spelled,
+        context,
+        lambda moment: _stamped(f"{moment:%Y-%m-%dT%H:%M:00}", zone) if zone else moment.date().isoformat(),
     )
     if counted:
         return counted
