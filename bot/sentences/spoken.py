@@ -12,8 +12,7 @@ from decimal import Decimal
 
 from bot.interview.form.form import Form, Item, Text
 from bot.interview.manners.listening import NUMBERS, unit_in_words, usual_unit
-from bot.interview.reading.load_words import words_for
-from bot.interview.reading.vocabulary import Words
+from bot.interview.reading.vocabulary import Words, words_for
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import as_object, string
 from bot.sentences.interview_texts import INTERVIEW_TEXTS
@@ -104,30 +103,30 @@ def format_answer(answer: Answer, *, language: str) -> str:
     """Return an answer in words that can be read again: "3. März 1975", "70,5 kg"."""
     words, value = words_for(language), answer.value
     if answer.type == "boolean":
-        return words.wordings.yes if value is True else words.wordings.no
+        return words.texts["yes" if value is True else "no"]
     if isinstance(value, dict):
         return _quantity(value, words) if answer.type == "quantity" else _name(value)
     if isinstance(value, int | Decimal):
         return _number(value, words)
     text = str(value)
     if answer.type == "time":
-        return words.wordings.time.format(time=_time(text))
+        return words.texts["time"].format(time=_time(text))
     if answer.type not in ("date", "dateTime"):
         return text
     day, _, time = text.partition("T") if answer.type == "dateTime" else (text, "", "")
     if not time:
         return _date(day, words)
-    return words.wordings.moment.format(date=_date(day, words), time=_time(_ZONE.sub("", time)))
+    return words.texts["moment"].format(date=_date(day, words), time=_time(_ZONE.sub("", time)))
 
 
 def _number(value: int | Decimal, words: Words) -> str:
-    return str(value) if isinstance(value, int) else format(value, "f").replace(".", words.numbers.decimal_mark)
+    return str(value) if isinstance(value, int) else format(value, "f").replace(".", words.texts["decimal_mark"])
 
 
 def _quantity(value: dict[str, JsonValue], words: Words) -> str:
     amount, code = value.get("value"), str(value.get("code") or "")
     number = _number(amount, words) if isinstance(amount, int | Decimal) else ""
-    return f"{number} {value.get('unit') or words.units.names.get(code, code)}".strip()
+    return f"{number} {value.get('unit') or words.unit_names.get(code, code)}".strip()
 
 
 def _name(value: dict[str, JsonValue]) -> str:
@@ -149,7 +148,7 @@ def _date(value: str, words: Words) -> str:
     year, month, day = match.groups() if match else ("", None, None)
     if month is None or not 1 <= int(month) <= 12:
         return value
-    name = words.dates.month_names[int(month) - 1]
+    name = words.month_names[int(month) - 1]
     if day is None:
-        return words.wordings.month.format(month=name, year=year)
-    return words.wordings.date.format(day=int(day), month=name, year=year)
+        return words.texts["month"].format(month=name, year=year)
+    return words.texts["date"].format(day=int(day), month=name, year=year)

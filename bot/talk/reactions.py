@@ -12,7 +12,7 @@ from bot.interview.manners.listening import question_like
 from bot.interview.manners.said import Sentence
 from bot.interview.manners.session import Session
 from bot.interview.manners.turn import Turn
-from bot.interview.reading.command import read_command
+from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
 from bot.sentences.interface_texts import LANGUAGES

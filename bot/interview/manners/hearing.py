@@ -25,7 +25,7 @@ from bot.interview.manners.listening import (
 )
 from bot.interview.manners.said import name_of
 from bot.interview.manners.turn import MOST_TRIES, OpenTurn, choices_of
-from bot.interview.reading.command import Command, read_command
+from bot.interview.reading.reader import Command, read_command
 from bot.interview.reading.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.reading.yesno import read_yes_no
 from bot.interview.values.answer import Answer

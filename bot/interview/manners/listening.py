@@ -25,12 +25,11 @@ from bot.interview.manners.words import (
     SOUNDS,
     STATED_AFTER,
 )
-from bot.interview.reading.command import read_command
-from bot.interview.reading.reader import read
+from bot.interview.reading.quantities import is_unusual, named_unit, unit_asked_for, unit_name
+from bot.interview.reading.reader import read, read_command
 from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, Read, Reading, Refused
 from bot.interview.reading.reading import Option as Readable
 from bot.interview.reading.reading import Unit as ReadableUnit
-from bot.interview.reading.units import is_unusual, named_unit, unit_asked_for, unit_name
 from bot.interview.reading.yesno import read_yes_no
 from bot.interview.rules.answers import Problem
 from bot.interview.values.answer import Answer

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bot.interview.reading.numbers import with_numbers
+from bot.interview.reading.numbers import places_only, with_numbers
 from bot.interview.reading.reading import Option
-from bot.interview.reading.tokens import Fold, Token, cut, fold_german, fold_plain, one_slip_apart
-from bot.interview.reading.vocabulary import NumberWords, Words
+from bot.interview.reading.vocabulary import FOLDS, Token, Words, cut, one_slip_apart
 
 EQUAL, INFLECTED, ALIKE = 3, 2, 1  # how like two words are
 MIN_STEM = 3
@@ -26,12 +25,12 @@ _RELATIVES = "mutter vater schwester bruder tochter sohn tante onkel grossmutter
 
 @lru_cache(maxsize=1)
 def _meanings() -> Mapping[str, int]:
-    """Return the line of each word that has synonyms, as both languages fold it."""
+    """Return the line of each word that has synonyms, as all languages fold it."""
     found: dict[str, int] = {}
     for number, line in enumerate(_SYNONYMS.read_text(encoding="utf-8").splitlines()):
         for word in () if line.startswith("#") else line.split():
-            for folded in (fold_german(word), fold_plain(word)):
-                found.setdefault(folded, number)
+            for fold in FOLDS.values():
+                found.setdefault(fold(word), number)
     return found
 
 
@@ -46,25 +45,24 @@ def is_relative(word: str) -> bool:
     return any(alike(word, name) for name in _RELATIVES.split())
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """The options that a piece of text fits."""
-
-    options: tuple[int, ...]  # their places in the list; several when the text does not decide
-    likeness: int  # EQUAL when all words are the same, less when inflected, shortened or misspelled
-    whole: bool = False  # whether the text is the whole label and nothing else
-    beyond: Folded = ()  # words of the text that are no part of the label
-
-
 def texts_of(tokens: Sequence[Token]) -> Folded:
     """Return what counts when labels are compared: words, numbers and a few marks."""
     return tuple(token.text for token in tokens if token.kind != "mark" or token.text in "<>+%")
 
 
 @lru_cache(maxsize=4096)
-def _folded(label: str, fold: Fold, names: NumberWords) -> Folded:
+def _folded(label: str, words: Words) -> Folded:
     # Lists can be long and come with every turn. Labels are the Questionnaire's: no patient's text is kept here.
-    return texts_of(with_numbers(cut(label, fold), names).tokens)
+    return texts_of(with_numbers(cut(label, words.fold), places_only(words)).tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The options that a piece of text fits."""
+
+    options: tuple[int, ...]  # their places in the list; several when the text does not decide
+    likeness: int  # EQUAL when all words are the same, less when inflected, shortened or misspelled
+    beyond: Folded = ()  # words of the text that are no part of the label
 
 
 class Labels:
@@ -72,14 +70,12 @@ class Labels:
 
     def __init__(self, options: Sequence[Option], words: Words) -> None:
         self.words = words
-        self.all = tuple(
-            tuple(_folded(label, words.fold, words.positions) for label in option.labels) for option in options
-        )
+        self.all = tuple(tuple(_folded(label, words) for label in option.labels) for option in options)
         # In a list of "A", "B" and "C", "a" is no article.
         self.single = frozenset(name[0] for names in self.all for name in names if len(name) == 1)
-        self._articles = words.choices.articles - self.single
-        self._silent = words.choices.weak | self._articles
-        self._untelling = self._silent | {phrase[0] for phrase in words.agreement.negators.all if len(phrase) == 1}
+        self._articles = words["articles"] - self.single
+        self._silent = words["weak"] | self._articles
+        self._untelling = self._silent | words["negators"].single
         self._shown = tuple(
             tuple(name for name, label in zip(names, option.labels, strict=True) if label not in option.unseen)
             for names, option in zip(self.all, options, strict=True)
@@ -120,7 +116,7 @@ class Labels:
     def resembles(self, texts: Sequence[str]) -> bool:
         """Tell whether any telling word is like one in a label: the text may be an attempt to name an option."""
         telling = [text for text in self.content(texts)[:MAX_PIECE] if len(text) >= MIN_PREFIX]
-        known = {word for labels in self._content for label in labels for word in label}
+        known = {word for _, label in self._each() for word in label}
         return any(self._like(text, word) for text in telling for word in known)
 
     def fit(self, texts: Sequence[str]) -> Fit | None:
@@ -130,7 +126,7 @@ class Labels:
             return None
         same = self.same(texts)
         if same:
-            return Fit(same, EQUAL, whole=True)
+            return Fit(same, EQUAL)
         for likeness in (EQUAL, INFLECTED, ALIKE) if len(wanted) <= MAX_PIECE else (EQUAL,):
             found = self._part_of_label(wanted, likeness) or self._label_within(wanted, likeness)
             if found:
@@ -142,15 +138,13 @@ class Labels:
         places = [place for place, labels in enumerate(self._content) if labels and labels[0][0].startswith(letter)]
         return Fit(tuple(places), ALIKE) if len(places) == 1 else None
 
+    def _each(self) -> Iterable[tuple[int, Folded]]:
+        return ((place, label) for place, labels in enumerate(self._content) for label in labels)
+
     def _part_of_label(self, wanted: Folded, likeness: int) -> Fit | None:
         """Return the options of which the text is a part that names them: "links" of "Linke Brust"."""
         negated = self.words.negates(wanted)
-        covering = [
-            (place, label)
-            for place, labels in enumerate(self._content)
-            for label in labels
-            if self._covers(label, wanted, likeness)
-        ]
+        covering = [(place, label) for place, label in self._each() if self._covers(label, wanted, likeness)]
         named = dict.fromkeys(
             place
             for place, label in covering
@@ -171,15 +165,13 @@ class Labels:
         left_out = [part for part in label if not any(self._like(text, part) >= likeness for text in wanted)]
         if self._silent.issuperset(left_out):
             return True
-        return self.words.choices.judging.isdisjoint(left_out) and not self._untelling.issuperset(wanted)
+        return self.words["judging"].isdisjoint(left_out) and not self._untelling.issuperset(wanted)
 
     def _tells_apart(self, wanted: Folded, place: int, likeness: int) -> bool:
         """Tell whether a part leaves out nothing that says something, or has a word that no other label has."""
         if any(set(label) - self._silent <= set(wanted) for label in self._content[place]):
             return True
-        others = {
-            part for other, labels in enumerate(self._content) if other != place for label in labels for part in label
-        }
+        others = {part for other, label in self._each() if other != place for part in label}
         telling = [text for text in wanted if text not in self._untelling]
         return any(not any(self._like(text, part) >= likeness for part in others) for text in telling)
 
@@ -188,8 +180,7 @@ class Labels:
         negated = self.words.negates(wanted)
         matched = [
             (place, label)
-            for place, labels in enumerate(self._content)
-            for label in labels
+            for place, label in self._each()
             if self._covers(wanted, label, likeness)
             # It must be telling enough to be found inside a text: no single letter, digit or "no".
             and not self._silent.issuperset(label)
@@ -203,7 +194,7 @@ class Labels:
         longest = [item for item in matched if not any(set(item[1]) < set(other[1]) for other in matched)]
         label = longest[0][1]
         beyond = tuple(text for text in wanted if not any(self._like(text, part) >= likeness for part in label))
-        return Fit(tuple(dict.fromkeys(place for place, _ in longest)), likeness, beyond=beyond)
+        return Fit(tuple(dict.fromkeys(place for place, _ in longest)), likeness, beyond)
 
     def _named_more_fully(self, found: Fit, wanted: Folded) -> Fit | None:
         """Return the options of which a text has all telling words that it has of `found`, and more.
@@ -218,13 +209,12 @@ class Labels:
         known = max((said_of(label) for place in found.options for label in self._content[place]), key=len)
         negated = self.words.negates(wanted)
         richer: dict[int, int] = {}
-        for place, labels in enumerate(self._content):
-            for label in labels if place not in found.options else ():
-                said = said_of(label)
-                if said > known and self.words.negates(label) == negated:
-                    richer[place] = max(richer.get(place, 0), len(said))
+        for place, label in self._each():
+            said = said_of(label) if place not in found.options else frozenset()
+            if said > known and self.words.negates(label) == negated:
+                richer[place] = max(richer.get(place, 0), len(said))
         best = tuple(place for place, count in richer.items() if count == max(richer.values()))
-        return Fit(best, ALIKE, beyond=tuple(text for text in wanted if text not in telling)) if best else None
+        return Fit(best, ALIKE, tuple(text for text in wanted if text not in telling)) if best else None
 
     def _covers(self, larger: Iterable[str], smaller: Folded, likeness: int) -> bool:
         if likeness == EQUAL:
@@ -239,7 +229,7 @@ class Labels:
             return INFLECTED
         short, long = sorted((written, known), key=len)
         head = long.removesuffix(short)
-        if len(short) >= MIN_TAIL and MIN_STEM < len(head) < len(long) and head not in self.words.choices.negating:
+        if len(short) >= MIN_TAIL and MIN_STEM < len(head) < len(long) and head not in self.words["negating"]:
             return ALIKE  # "Schrittmacher" for "Herzschrittmacher"
         if written[0] != known[0] or min(len(written), len(known)) < MIN_STEM or written.isdecimal():
             return 0
@@ -251,7 +241,7 @@ class Labels:
         return ALIKE if len(stem) >= MIN_PREFIX and long.startswith(stem) else 0
 
     def _stem(self, word: str) -> str:
-        for ending in self.words.choices.endings:
+        for ending in self.words.endings:
             if word.endswith(ending) and len(word) - len(ending) >= MIN_STEM:
                 return word.removesuffix(ending)
         return word

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
+from itertools import pairwise
 
-from bot.interview.reading.found import Found, settle
-from bot.interview.reading.reading import Asked, Context, Reading, within
-from bot.interview.reading.tokens import Reply, Token, near, one_after_another, text_at
-from bot.interview.reading.vocabulary import NumberWords
+from bot.interview.reading.reading import Asked, Context, Found, Reading, settle
+from bot.interview.reading.vocabulary import Phrases, Reply, Token, Words, near, one_after_another, text_at
 
 HALF = Decimal("0.5")
 MAX_DIGITS = 15
@@ -17,30 +17,43 @@ INTEGER_LIMIT = 2**31  # FHIR's integer has 32 bits
 MAX_SPELLED = 9999
 _SLASHES = ("/", "⁄")  # the second is that of "½" after normalisation
 _EXACT = ("2", "4", "5", "8", "10")  # denominators that make a decimal end
+MOST_APART = 2  # "zwei bis fünf Wochen" is a range, no rough number
 MIN_SLIP = 6  # letters; "there" is no slip of "three"
 MAX_WORD = 60  # letters; the longest German number below 10,000 has 51
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number in the text, from token `first` up to `end`."""
+    """A number in the text, from token `first` up to `end`, and the codes its unit may stand for."""
 
     first: int
     end: int
     readings: tuple[Decimal, ...]  # what it can be, the most natural first; empty when its marks make no sense
-    literal: bool = True  # whether it is written as numbers usually are in this language
+    literal: bool = False  # whether it is written in digits as is usual in this language
     open: bool = False  # whether the second reading is as good: German "1.200", where Swiss write decimal points
+    codes: tuple[str, ...] = ()
+    joint: bool = False  # put together from two numbers: "1 Meter 68"
 
 
 def read_number(reply: Reply, context: Context) -> Reading:
     """Read integers or decimals."""
-    asked, names = context.asked, context.words.numbers
-    spelled = with_numbers(reply, names, point=True)
+    asked, words = context.asked, context.words
+    spelled = with_numbers(reply, words, point=True)
     if asked.type == "decimal" and not asked.repeats:
         spelled = Reply(reply.text, _without_point(spelled.tokens))
-    numbers = numbers_in(spelled.tokens, names, lists=asked.repeats) or _roundabout(spelled, context)
+    numbers = numbers_in(spelled.tokens, words, lists=asked.repeats) or _roundabout(spelled, context)
     found = [chosen(number, asked, whole=asked.type == "integer") for number in numbers]
-    return settle(found, spelled, asked.type, context)
+    return settle(found, spelled, asked.type, context, exact=stand_alone(found, spelled, context))
+
+
+def stand_alone(found: Sequence[Found], reply: Reply, context: Context) -> bool:
+    """Tell whether a reply is nothing but its values: one, or several with one comma or "and" between them."""
+    joins = context.words["joins"]
+    listed = all(
+        right.first == left.end + 1 and reply.tokens[left.end].text in joins for left, right in pairwise(found)
+    )
+    covered = bool(found) and found[0].first == 0 and found[-1].end >= len(reply.body)
+    return covered and listed and (context.asked.repeats or len(found) == 1)
 
 
 def _without_point(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -52,14 +65,13 @@ def _without_point(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     large, small = first.value or Decimal(0), second.value or Decimal(0)
     if large % 1 or small % 1 or not 0 <= large < 10 <= small < 100:
         return tokens
-    value = Decimal(f"{int(large)}.{int(small)}")
-    merged = replace(first, text=str(value), end=second.end, value=value, sure=False)
+    merged = _as(first, second, "number", Decimal(f"{int(large)}.{int(small)}"))
     return (*tokens[: said[0]], merged, *tokens[said[1] + 1 :])
 
 
 def chosen(number: Number, asked: Asked, *, whole: bool) -> Found:
     """Return the reading of a number that fits what is asked."""
-    nothing = Found(number.first, number.end, None, literal=False)
+    nothing = Found(number.first, number.end, None)
     if not number.readings:
         return nothing.failed("marks that make no number", "notation")
     if max(map(abs, number.readings)) >= 10**MAX_DIGITS:
@@ -71,40 +83,41 @@ def chosen(number: Number, asked: Asked, *, whole: bool) -> Found:
         fitting = tuple(value for value in fitting if value.as_tuple().exponent == 0) or fitting
     if not fitting:
         return nothing.failed("a fraction where a whole number is wanted", "not-whole")
-    value = next((value for value in fitting if within(value, asked)), fitting[0])
+    value = next(filter(asked.expects, fitting), fitting[0])
     if whole and abs(value) >= INTEGER_LIMIT:
         return nothing.failed("a whole number beyond 32 bits", "too-big")
     sure = value == number.readings[0] and not (number.open and len(fitting) > 1)
-    literal = number.literal and sure and within(value, asked)
+    literal = number.literal and sure and asked.expects(value)
     return replace(nothing, value=int(value) if whole else value, literal=literal)
 
 
-def numbers_in(tokens: Sequence[Token], names: NumberWords, *, lists: bool = False) -> list[Number]:
+def numbers_in(tokens: Sequence[Token], words: Words, *, lists: bool = False) -> list[Number]:
     """Return the numbers among tokens whose number words are merged."""
-    return one_after_another(tokens, lambda place: number_at(tokens, place, names, lists=lists))
+    return one_after_another(tokens, lambda place: number_at(tokens, place, words, lists=lists))
 
 
-def number_at(tokens: Sequence[Token], start: int, names: NumberWords, *, lists: bool) -> Number | None:
+def number_at(tokens: Sequence[Token], start: int, words: Words, *, lists: bool) -> Number | None:
     """Return the number that begins at `start`; with `lists`, a comma may also part two."""
     token, before = tokens[start], tokens[start - 1] if start else None
     if not token.numeric or token.value is None:
         return None
-    number = Number(start, start + 1, (token.value,), token.sure)
+    number = Number(start, start + 1, (token.value,))
     if token.kind == "digits":
-        number = _digits(tokens, start, names, lists=lists)
+        number = _digits(tokens, start, words, lists=lists)
     if before is None:
         return number
     dash = before.text == "-" and token.glued and not (before.glued and start > 1)
-    if dash or before.text in names.minus:
-        return Number(start - 1, number.end, tuple(-value for value in number.readings), number.literal)
+    if dash or before.text in words["minus"]:
+        negative = tuple(-value for value in number.readings)
+        return replace(number, first=start - 1, readings=negative, literal=number.literal and dash, open=False)
     if before.text in (".", ",") and token.glued and not before.glued and len(number.readings) == 1:
         value = number.readings[0]
         point = Decimal(f"0.{token.text}") if value == value.to_integral_value() else value
-        return Number(start - 1, number.end, (point,), literal=False)
+        return Number(start - 1, number.end, (point,))
     return number
 
 
-def _digits(tokens: Sequence[Token], start: int, names: NumberWords, *, lists: bool) -> Number:
+def _digits(tokens: Sequence[Token], start: int, words: Words, *, lists: bool) -> Number:
     parts, marks = [tokens[start].text], list[str]()
     end = start + 1
     while end + 1 < len(tokens):
@@ -117,10 +130,10 @@ def _digits(tokens: Sequence[Token], start: int, names: NumberWords, *, lists: b
     number = _spaced(tokens, start) if not marks and not lists else None
     if number:
         return number
-    readings, literal = _readings(parts, marks, names)
+    readings, literal = _readings(parts, marks, words)
     if lists and set(marks) == {","} and not readings:
-        return Number(start, start + 1, (Decimal(parts[0]),))
-    unsettled = len(readings) > 1 and marks == ["."] and names.group_mark == "."
+        return Number(start, start + 1, (Decimal(parts[0]),), literal=True)
+    unsettled = len(readings) > 1 and marks == ["."] and words.texts["group_mark"] == "."
     return Number(start, end, readings, literal, unsettled)
 
 
@@ -132,28 +145,27 @@ def _spaced(tokens: Sequence[Token], start: int) -> Number | None:
     marked = end < len(tokens) and tokens[end].glued and tokens[end].text in (".", ",", "'")
     if end == start + 1 or len(tokens[start].text) > 3 or tokens[start].text.startswith("0") or marked:
         return None
-    value = Decimal("".join(token.text for token in tokens[start:end]))
-    return Number(start, end, (value,), literal=False)
+    return Number(start, end, (Decimal("".join(token.text for token in tokens[start:end])),))
 
 
-def _readings(parts: Sequence[str], marks: Sequence[str], names: NumberWords) -> tuple[tuple[Decimal, ...], bool]:
+def _readings(parts: Sequence[str], marks: Sequence[str], words: Words) -> tuple[tuple[Decimal, ...], bool]:
     """Return what digits between marks can mean, the natural meaning first, and whether it is the usual notation."""
     if not marks:
         return (Decimal(parts[0]),), True
+    decimal_mark, group_mark = words.texts["decimal_mark"], words.texts["group_mark"]
     grouped, last = _groups(parts), marks[-1]
     if len(set(marks)) == 1 and (last == "'" or len(marks) > 1):
-        usual = last in ("'", names.group_mark)
-        return ((Decimal("".join(parts)),), usual) if grouped else ((), False)
+        return ((Decimal("".join(parts)),), last in ("'", group_mark)) if grouped else ((), False)
     if len(marks) == 1:
         decimal = Decimal(f"{parts[0]}.{parts[1]}")
         if not grouped or parts[0] == "0":
             # Swiss write a decimal point in German too; an English comma is somebody's foreign habit.
-            return (decimal,), last in (names.decimal_mark, ".")
+            return (decimal,), last in (decimal_mark, ".")
         group = Decimal("".join(parts))
-        return ((group, decimal) if last == names.group_mark else (decimal, group)), True
+        return ((group, decimal) if last == group_mark else (decimal, group)), True
     if last == "'" or len(set(marks[:-1])) > 1 or marks[0] == last or not _groups(parts[:-1]):
         return (), False
-    return (Decimal(f"{''.join(parts[:-1])}.{parts[-1]}"),), last == names.decimal_mark or marks[0] == "'"
+    return (Decimal(f"{''.join(parts[:-1])}.{parts[-1]}"),), last == decimal_mark or marks[0] == "'"
 
 
 def _groups(parts: Sequence[str]) -> bool:
@@ -162,119 +174,143 @@ def _groups(parts: Sequence[str]) -> bool:
 
 
 def _roundabout(reply: Reply, context: Context) -> list[Number]:
-    """Return a number said in a roundabout way: "keine", "die zweite", "ein Kind". Never literal."""
+    """Return a number said in a roundabout way: "keine", "die zweite", "ein Kind"."""
     words, tokens = context.words, reply.tokens
-    if words.around.vague.within(reply.names):
+    if words["vague"].within(reply.names):
         return []
-    zero = frozenset() if context.asks_age else words.numbers.none  # nobody is "nothing" years old
+    zero = Phrases() if context.asks("age") else words["zero"]  # nobody is "nothing" years old
     said = [place for place, token in enumerate(tokens) if token.kind == "ordinal"]
     said += [place for place, token in enumerate(tokens) if token.kind == "word" and token.text in zero]
     if said:
-        value = tokens[said[0]].value or Decimal(0)
-        return [Number(said[0], said[0] + 1, (value,), literal=False)] if len(said) == 1 else []
+        return [Number(said[0], said[0] + 1, (tokens[said[0]].value or Decimal(0),))] if len(said) == 1 else []
     articles = [place for place, token in enumerate(tokens) if token.kind == "article"]
     if len(articles) == 1 and len(reply.names) <= 4 and articles[0] >= len(tokens) - 2:
-        return [Number(articles[0], articles[0] + 1, (Decimal(1),), literal=False)]
+        return [Number(articles[0], articles[0] + 1, (Decimal(1),))]
     return []
 
 
-def spelled_out(word: str, names: NumberWords) -> int | None:
+def spelled_out(word: str, words: Words) -> int | None:
     """Return the number that one word names, up to 9999, or None."""
     if len(word) > MAX_WORD:
         return None
-    value = names.small[word] if word in names.small else _compound(word, names)
+    value = words.tables["small"].get(word)
+    value = _compound(word, words) if value is None else value
     return value if value is not None and value <= MAX_SPELLED else None
 
 
-def _compound(word: str, names: NumberWords) -> int | None:
-    for scales, factor, most in ((names.thousand, 1000, 9), (names.hundred, 100, 99)):
+def _compound(word: str, words: Words) -> int | None:
+    for scales, factor, most in ((words["thousand"], 1000, 9), (words["hundred"], 100, 99)):
         for scale in scales:
             left, found, right = word.partition(scale)
             if found:
-                times, rest = _part(left, names, empty=1), _below(right, names, factor)
-                return None if times is None or rest is None or not 0 < times <= most else times * factor + rest
-    return _two_digits(word, names) if names.units_first else None
+                for joiner in words["joiners"]:  # "hundertunddrei"
+                    right = right.removeprefix(joiner)
+                times = _below_hundred(left, words) if left else 1
+                rest = _below_hundred(right, words) if right else 0
+                rest = _compound(right, words) if rest is None and factor == 1000 else rest
+                sound = times is not None and rest is not None and 0 < times <= most and rest < factor
+                return (times or 0) * factor + (rest or 0) if sound else None
+    return _two_digits(word, words) if "units_first" in words.flags else None
 
 
-def _part(word: str, names: NumberWords, *, empty: int) -> int | None:
-    if not word:
-        return empty
-    return names.small[word] if word in names.small else _two_digits(word, names)
+def _below_hundred(word: str, words: Words) -> int | None:
+    small = words.tables["small"]
+    return small[word] if word in small else _two_digits(word, words)
 
 
-def _below(word: str, names: NumberWords, limit: int) -> int | None:
-    """Return what follows "hundert" or "tausend", with or without "und"."""
-    for joiner in names.joiners:
-        word = word.removeprefix(joiner)
-    value = _part(word, names, empty=0)
-    if value is None and limit == 1000:
-        value = _compound(word, names)
-    return value if value is not None and value < limit else None
-
-
-def _two_digits(word: str, names: NumberWords) -> int | None:
+def _two_digits(word: str, words: Words) -> int | None:
+    small = words.tables["small"]
     # Dialect joins with "e" or "a": "einezwanzg", "drüesibezg".
-    for joiner in (*names.joiners, "e", "a"):
+    for joiner in (*words["joiners"], "e", "a"):
         start = word.find(joiner, 2)
         while start > 0:
-            unit, ten = names.small.get(word[:start], 0), names.small.get(word[start + len(joiner) :], 0)
+            unit, ten = small.get(word[:start], 0), small.get(word[start + len(joiner) :], 0)
             if 1 <= unit <= 9 and 20 <= ten <= 90:
                 return unit + ten
             start = word.find(joiner, start + 1)
     return None
 
 
-def with_numbers(reply: Reply, names: NumberWords, *, years: bool = False, point: bool = False) -> Reply:
+@lru_cache(maxsize=8)
+def places_only(words: Words) -> Words:
+    """Return words in which those are no numbers that only count how often: "twice" is no place in a list."""
+    small = {word: value for word, value in words.tables["small"].items() if word not in words["counting"]}
+    return replace(words, tables={**words.tables, "small": small})
+
+
+def with_numbers(reply: Reply, words: Words, *, years: bool = False, point: bool = False) -> Reply:
     """Return a reply in which the words of a number are one token.
 
     With `years`, "nineteen seventy-five" is one number too; with `point`, "fünf Komma sechs".
     """
-    spelling = _Spelling(reply.tokens, names, years)
+    spelling = _Spelling(reply.tokens, words, years)
     merged: list[Token] = []
     place = 0
     while place < len(reply.tokens):
         place, token = spelling.at(place)
         merged.append(token)
-    return Reply(reply.text, _with_decimals(merged, names) if point else tuple(merged))
+    return Reply(reply.text, tuple(_with_decimals(merged, words) if point else merged))
 
 
-def and_a_half(tokens: Sequence[Token], end: int, names: NumberWords) -> tuple[int, Decimal]:
+def and_a_half(tokens: Sequence[Token], end: int, words: Words) -> tuple[int, Decimal]:
     """Return where "and a half" after a number ends, and what it adds; the same place and zero where none is."""
-    more = names.and_a_half.length_at([token.text for token in tokens[end : end + names.and_a_half.longest]], 0)
+    phrases = words["and_a_half"]
+    more = phrases.length_at([token.text for token in tokens[end : end + phrases.longest]], 0)
     return end + more, HALF if more else Decimal(0)
 
 
-def _with_decimals(tokens: Sequence[Token], names: NumberWords) -> tuple[Token, ...]:
+def loose_number_at(
+    tokens: Sequence[Token], start: int, words: Words, *, ranges: bool
+) -> tuple[int, Decimal | None, bool]:
+    """Return where "3", "einer halben" or, with `ranges`, "zwei bis drei" ends, its number and whether it is halved."""
+    place, number, halved = start, None, False
+    while place < min(start + 3, len(tokens)):
+        token = tokens[place]
+        if (token.numeric or token.kind == "article") and number is None:
+            number = token.value
+            if ranges and token.numeric:
+                place = _second_number(tokens, place + 1, words) - 1
+        elif token.text in words["half"] and not halved:
+            halved = True
+        else:
+            break
+        place += 1
+    return place, number, halved
+
+
+def _second_number(tokens: Sequence[Token], place: int, words: Words) -> int:
+    """Return where the second of two numbers for one span ends: "zwei bis drei", "2-3", "two or three"."""
+    after = place + (text_at(tokens, place) in words["to"] | words["either"] | {",", "/"})
+    first, second = tokens[place - 1].value, tokens[after].value if after < len(tokens) else None
+    if first is None or second is None or not tokens[after].numeric:
+        return place
+    return after + 1 if first < second <= first * MOST_APART + 1 else place
+
+
+def _with_decimals(tokens: Sequence[Token], words: Words) -> list[Token]:
+    """Return tokens with the digits that are said after a point in one with it: "eins Komma acht null"."""
     result: list[Token] = []
     place = 0
     while place < len(tokens):
-        fraction, end = _after_point(tokens, place, names)
-        token = tokens[place]
-        value = Decimal(f"{token.value}.{fraction}") if fraction else None
-        result.append(token if value is None else _as(token, tokens[end - 1], "number", value))
-        place = end
-    return tuple(result)
+        token, end = tokens[place], place + 2
+        digits = ""
+        whole = token.numeric and token.value is not None and token.value == token.value.to_integral_value()
+        if whole and text_at(tokens, place + 1) in words["point"]:
+            while end < len(tokens) and tokens[end].numeric and tokens[end].text.isdecimal():
+                several = len(tokens[end].text) > 1
+                if digits and several:
+                    break
+                digits += tokens[end].text
+                end += 1
+                if several:
+                    break
+        result.append(_as(token, tokens[end - 1], "number", Decimal(f"{token.value}.{digits}")) if digits else token)
+        place = end if digits else place + 1
+    return result
 
 
-def _after_point(tokens: Sequence[Token], start: int, names: NumberWords) -> tuple[str, int]:
-    """Return the digits that are said after the point, and where they end: "eins Komma acht null"."""
-    whole = tokens[start].value if tokens[start].numeric else None
-    pointed = start + 1 < len(tokens) and tokens[start + 1].text in names.point
-    if not pointed or whole is None or whole != whole.to_integral_value():
-        return "", start + 1
-    digits, place = "", start + 2
-    while place < len(tokens) and tokens[place].numeric and tokens[place].text.isdecimal():
-        if digits and len(tokens[place].text) > 1:
-            break
-        digits += tokens[place].text
-        place += 1
-        if len(digits) > 1 and len(tokens[place - 1].text) > 1:
-            break
-    return (digits, place) if digits else ("", start + 1)
-
-
-def _as(first: Token, last: Token, kind: str, value: Decimal, *, sure: bool = True) -> Token:
-    return replace(first, kind=kind, text=format(value, "f"), end=last.end, value=value, sure=sure)
+def _as(first: Token, last: Token, kind: str, value: Decimal) -> Token:
+    return replace(first, kind=kind, text=format(value, "f"), end=last.end, value=value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,41 +318,42 @@ class _Spelling:
     """The tokens of a reply, in which numbers may be spelled out; each method says where something ends."""
 
     tokens: Sequence[Token]
-    names: NumberWords
+    words: Words
     years: bool
 
     def at(self, start: int) -> tuple[int, Token]:
         """Return the token at a place, merged with those after it that belong to the same number."""
-        first, names = self.tokens[start], self.names
+        first, words = self.tokens[start], self.words
         if first.kind == "digits":
             return self._fraction(start) or self._after_digits(start)
         if first.kind != "word":
             return start + 1, first
-        if first.text in names.ordinals:
-            return start + 1, _as(first, first, "ordinal", Decimal(names.ordinals[first.text]))
+        ordinals = words.tables["ordinals"]
+        if first.text in ordinals:
+            return start + 1, _as(first, first, "ordinal", Decimal(ordinals[first.text]))
         end, value = self._run(start)
-        if end <= start + 1 and first.text in names.articles:
+        if end <= start + 1 and first.text in words["one_or_a"]:
             return start + 1, replace(first, kind="article", value=Decimal(1))
         if value is None:
             return start + 1, self._lone(first)
-        end, half = and_a_half(self.tokens, end, names)
-        if not names.units_first and value in (20, 30) and text_at(self.tokens, end) == "-":
-            unit = names.ordinals.get(text_at(self.tokens, end + 1), 0)
+        end, half = and_a_half(self.tokens, end, words)
+        if "units_first" not in words.flags and value in (20, 30) and text_at(self.tokens, end) == "-":
+            unit = ordinals.get(text_at(self.tokens, end + 1), 0)
             if 1 <= unit <= 9:  # "twenty-third"
                 return end + 2, _as(first, self.tokens[end + 1], "ordinal", Decimal(value + unit))
         return end, _as(first, self.tokens[end - 1], "number", value + half)
 
     def _lone(self, token: Token) -> Token:
         """Return a single word as a number if it is one in another way: a half or a typing error."""
-        word, names = token.text, self.names
-        if word in names.halves:
-            return _as(token, token, "number", names.halves[word])
-        if names.half_suffix and word.endswith(names.half_suffix):
-            whole = spelled_out(word.removesuffix(names.half_suffix), names)
+        word, small = token.text, self.words.tables["small"]
+        if word in self.words.halves:
+            return _as(token, token, "number", self.words.halves[word])
+        for ending in self.words["half_suffix"]:
+            whole = spelled_out(word.removesuffix(ending), self.words) if word.endswith(ending) else None
             if whole:
                 return _as(token, token, "number", whole + HALF)
-        values = {names.small[slip] for slip in near(word, names.small)} if len(word) >= MIN_SLIP else set()
-        return _as(token, token, "number", Decimal(values.pop()), sure=False) if len(values) == 1 else token
+        values = {small[slip] for slip in near(word, small)} if len(word) >= MIN_SLIP else set()
+        return _as(token, token, "number", Decimal(values.pop())) if len(values) == 1 else token
 
     def _run(self, start: int) -> tuple[int, int | None]:
         """Return where the longest number that begins at `start` ends, and its value."""
@@ -336,15 +373,16 @@ class _Spelling:
 
     def _joins(self, place: int) -> bool:
         token, after = self.tokens[place], self.tokens[place + 1 : place + 2]
-        return token.text in self.names.joiners or (token.text == "-" and token.glued and any(t.glued for t in after))
+        hyphen = token.text == "-" and token.glued and any(other.glued for other in after)
+        return hyphen or token.text in self.words["joiners"]
 
     def _step(self, word: str, total: int, current: int | None, *, by_and: bool) -> tuple[int, int | None] | None:
         """Return total and current part of a number after one more word, or None if it does not belong to it."""
-        if word in self.names.thousand:
+        if word in self.words["thousand"]:
             return None if total or (current or 1) > 9 else ((current or 1) * 1000, 0)
-        if word in self.names.hundred:
+        if word in self.words["hundred"]:
             return None if (current or 1) > 99 else (total, (current or 1) * 100)
-        value = spelled_out(word, self.names)
+        value = spelled_out(word, self.words)
         if value is None or current is None:
             return None if value is None else (total, value)
         if current == 0:
@@ -359,7 +397,7 @@ class _Spelling:
         """Tell whether a smaller number continues a larger one."""
         if current % 100 == 0:
             return 0 < value < (1000 if current % 1000 == 0 else 100)
-        if self.names.units_first:
+        if "units_first" in self.words.flags:
             return by_and and current < 10 and value in range(20, 100, 10)
         return not by_and and current % 100 in range(20, 100, 10) and 0 < value < 10
 
@@ -383,15 +421,16 @@ class _Spelling:
 
     def _after_digits(self, start: int) -> tuple[int, Token]:
         """Return digits as an ordinal when "rd" or "ten" follows; "2 hundred" as 200."""
-        first, names = self.tokens[start], self.names
+        first, words = self.tokens[start], self.words
         after = self.tokens[start + 1] if start + 1 < len(self.tokens) else None
         if after is None or after.kind != "word" or len(first.text) > 4:
             return start + 1, first
         value = Decimal(first.text)
         weighs = after.text == "st" and (value % 10 != 1 or value == 11)  # "12st" is a weight
-        if after.glued and after.text in names.ordinal_ends and value <= 999 and (names.units_first or not weighs):
+        ends = after.glued and after.text in words["ordinal_ends"] and value <= 999
+        if ends and ("units_first" in words.flags or not weighs):
             return start + 2, _as(first, after, "ordinal", value)
-        for scales, factor in ((names.hundred, 100), (names.thousand, 1000)):
+        for scales, factor in ((words["hundred"], 100), (words["thousand"], 1000)):
             if after.text in scales and value <= 99:
-                return start + 2, _as(first, after, "number", value * factor, sure=False)
+                return start + 2, _as(first, after, "number", value * factor)
         return start + 1, first

@@ -1,34 +1,234 @@
-"""What the words of one language are, by which replies are read; they are kept in `words/*.yaml`. Pure."""
+"""Cut a reply into folded words, and load the words of a language by which replies are read.
+
+The words are data, `words/*.yaml`, loaded on first use and folded as replies are. A further language is a further file
+with the keys of the English one, where each list is described. No other I/O.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from decimal import Decimal
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
-from bot.interview.reading.tokens import Fold, cut
+import yaml
+
+from bot.text import MAX_CHARACTERS, fold, sanitise
+
+Fold = Callable[[str], str]
+
+MIN_CORRECTED = 4  # shorter words are too like one another to be corrected
+_UMLAUT = re.compile("([aou])e")
+_NO_WORD = re.compile("['’`´?]")
+_REPEATED = re.compile(r"(.)\1+")
+_TOKEN = re.compile(r"[0-9]+|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
+_MARKS = str.maketrans(
+    {"’": "'", "‘": "'", "′": "'", "´": "'", "`": "'", "″": '"', "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'}
+    | dict.fromkeys("‐‑‒–—−", "-")
+    | {"≈": "~", "≤": "<", "≥": ">", "∕": "/"}
+)
+_EDGES = " \t.,;:!-–—()'\"/"
+
+
+def _fold_german(word: str) -> str:
+    """Return a word so that "Zürich", "Zuerich" and "Zurich" are equal, as are "heiß" and "heiss"."""
+    return _UMLAUT.sub(r"\1", _folded(word)) or word.lower()
+
+
+def _fold_plain(word: str) -> str:
+    """Return a word in lower case without accents."""
+    bare = "".join(mark for mark in unicodedata.normalize("NFD", word) if not unicodedata.combining(mark))
+    return _folded(bare) or word.lower()
+
+
+def _folded(word: str) -> str:
+    # A question mark is a word to `fold`; here marks stay what they are.
+    return fold(_NO_WORD.sub("", word)).replace(" ", "")
+
+
+FOLDS: dict[str, Fold] = {"german": _fold_german, "plain": _fold_plain}
+
+
+def squeeze(word: str) -> str:
+    """Return a word with repeated letters once: "jaaa" becomes "ja"."""
+    return _REPEATED.sub(r"\1", word)
+
+
+def one_slip_apart(left: str, right: str) -> bool:
+    """Tell whether one typing error lies between two words: a letter wrong, missing, too much, or two swapped."""
+    if left == right or abs(len(left) - len(right)) > 1:
+        return False
+    start = 0
+    while start < min(len(left), len(right)) and left[start] == right[start]:
+        start += 1
+    a, b = left[start:], right[start:]
+    swapped = len(a) >= 2 and len(b) >= 2 and a[0] == b[1] and a[1] == b[0] and a[2:] == b[2:]
+    return swapped or a[1:] == b[1:] or a[1:] == b or a == b[1:]
+
+
+def near(word: str, known: Iterable[str]) -> set[str]:
+    """Return the known words that one slip turns into `word`.
+
+    The first letter must be right: "unverheiratet" is no slip of "verheiratet", nor "Onkel" of "Enkel".
+    """
+    if len(word) < MIN_CORRECTED:
+        return set()
+    return {
+        other for other in known if len(other) >= MIN_CORRECTED and other[0] == word[0] and one_slip_apart(word, other)
+    }
+
+
+def corrected(word: str, known: Iterable[str]) -> str:
+    """Return the one known word that a slip turned into `word`, or an empty string if there is none or several."""
+    found = near(word, known)
+    return found.pop() if len(found) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
-class Phrases:
-    """Phrases of folded words, found longest first."""
+class Token:
+    """A piece of a reply."""
 
-    all: frozenset[tuple[str, ...]]
-    longest: int
+    kind: str  # word, digits, mark, number (spelled out), ordinal, or article: a word like "a" that may mean one
+    text: str  # folded when a word; the number in digits when digits, number or ordinal
+    start: int  # place in the cleaned text
+    end: int
+    glued: bool  # whether it follows the piece before without a space
+    value: Decimal | None = None  # of digits, number, ordinal or article
+
+    @property
+    def numeric(self) -> bool:
+        return self.kind in ("digits", "number")
+
+    @property
+    def wordlike(self) -> bool:
+        return self.kind in ("word", "article")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A cleaned text and its pieces."""
+
+    text: str
+    tokens: tuple[Token, ...]
+
+    @property
+    def said(self) -> list[str]:
+        """The texts of all pieces but marks."""
+        return [token.text for token in self.tokens if token.kind != "mark"]
+
+    @property
+    def names(self) -> list[str]:
+        """The texts of words; numbers left out."""
+        return [token.text for token in self.tokens if token.wordlike]
+
+    @property
+    def body(self) -> tuple[Token, ...]:
+        """All pieces but full stops and exclamation marks at the end."""
+        end = len(self.tokens)
+        while end and self.tokens[end - 1].text in (".", "!"):
+            end -= 1
+        return self.tokens[:end]
+
+    def between(self, first: int, end: int) -> str:
+        """Return the text of the tokens from `first` up to `end`, without punctuation around it."""
+        if first >= end:
+            return ""
+        return self.text[self.tokens[first].start : self.tokens[end - 1].end].strip(_EDGES)
+
+
+def text_at(tokens: Sequence[Token], place: int) -> str:
+    """Return the text of a token; empty where there is none."""
+    return tokens[place].text if 0 <= place < len(tokens) else ""
+
+
+class _Span(Protocol):
+    @property
+    def end(self) -> int: ...
+
+
+S = TypeVar("S", bound=_Span)
+
+
+def one_after_another(tokens: Sequence[Token], found_at: Callable[[int], S | None]) -> list[S]:
+    """Return what is found from the places of tokens on; what is next begins behind the end of the one before."""
+    found: list[S] = []
+    place = 0
+    while place < len(tokens):
+        item = found_at(place)
+        if item is not None:
+            found.append(item)
+        place = item.end if item is not None else place + 1
+    return found
+
+
+def cut(raw: str, fold: Fold) -> Reply:
+    """Return the pieces of what a patient typed."""
+    text = _plain(raw)
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        piece, (start, end) = match.group(), match.span()
+        glued = bool(tokens) and tokens[-1].end == start
+        if piece[0].isdecimal():
+            tokens.append(Token("digits", piece, start, end, glued, Decimal(piece)))
+        elif piece[0].isalpha():
+            tokens.append(Token("word", fold(piece), start, end, glued))
+        else:
+            tokens.append(Token("mark", piece, start, end, glued))
+    return Reply(text, tuple(tokens))
+
+
+def _plain(raw: str) -> str:
+    """Return text in which digits, dashes and quotation marks of all scripts and keyboards are the plain ones."""
+    if raw.isascii():
+        return sanitise(raw[: 4 * MAX_CHARACTERS]).text.translate(_MARKS)
+    parted = "".join(map(_parted, raw[: 4 * MAX_CHARACTERS]))
+    plain = sanitise(parted).text.translate(_MARKS)
+    return "".join(str(unicodedata.decimal(mark)) if mark.isdecimal() else mark for mark in plain)
+
+
+def _parted(character: str) -> str:
+    """Keep compatibility forms from melting together with digits: "1½" into "11/2", "10²" into "102"."""
+    form = unicodedata.decomposition(character)
+    if form.startswith("<fraction>"):
+        return " " + character
+    return "^" + character if form.startswith(("<super>", "<sub>")) and character.isdigit() else character
+
+
+class Phrases(frozenset[str]):
+    """Folded words and phrases, single spaces between the words of a phrase; phrases are found longest first."""
+
+    @cached_property
+    def longest(self) -> int:
+        """The words of the longest phrase."""
+        return max((phrase.count(" ") + 1 for phrase in self), default=0)
+
+    @cached_property
+    def single(self) -> frozenset[str]:
+        """Those that are one word."""
+        return frozenset(phrase for phrase in self if " " not in phrase)
+
+    @cached_property
+    def openings(self) -> frozenset[str]:
+        """The words that they begin with."""
+        return frozenset(phrase.split(" ", 1)[0] for phrase in self)
 
     def length_at(self, words: Sequence[str], start: int) -> int:
         """Return how many words from `start` on make the longest phrase; 0 when none does."""
+        if start >= len(words) or words[start] not in self.openings:
+            return 0
         for length in range(min(self.longest, len(words) - start), 0, -1):
-            if tuple(words[start : start + length]) in self.all:
+            if " ".join(words[start : start + length]) in self:
                 return length
         return 0
 
     def within(self, words: Sequence[str]) -> bool:
         """Tell whether any phrase occurs."""
         return any(self.length_at(words, start) for start in range(len(words)))
-
-    def __contains__(self, words: object) -> bool:
-        return words in self.all
 
 
 def steps(words: Sequence[str], *lists: Phrases) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -43,87 +243,14 @@ def steps(words: Sequence[str], *lists: Phrases) -> Iterator[tuple[int, tuple[in
         place += max(*lengths, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Words of yes and no."""
-
-    yes: Phrases  # answers that are sure
-    no: Phrases
-    plain_yes: frozenset[str]  # those that say nothing else, in either language: they need not be read back
-    plain_no: frozenset[str]
-    negators: Phrases  # negate what they stand with, and mean no on their own
-    maybe_yes: Phrases  # answers to be read back
-    maybe_no: Phrases
-    unclear: Phrases  # neither yes nor no
-    but: frozenset[str]  # begins a comment that limits an answer
-    openers: frozenset[str]  # said before an answer, meaning nothing
-    first_person: frozenset[str]  # show that the patient speaks of herself
-    exclamations: Phrases  # said around an answer, meaning nothing: "um Gottes willen"
-    often: Phrases  # how often something happens, which says that it does: "jedes Jahr"
-    always: frozenset[str]  # says the same together with `attended`: "immer brav hingegangen"
-    attended: frozenset[str]
-    every: frozenset[str]  # open "alle zwei Jahre"
-    times: frozenset[str]  # close "schon drei Mal"
-    asks_leave: Phrases  # of a question that asks for permission: "dürfen wir"
-    leave: Phrases  # give permission, and say neither yes nor no elsewhere: "kein Problem", "meinetwegen"
-    no_leave: Phrases  # keep it back
-    meta: frozenset[str]  # verbs of understanding and wanting: "I don't understand" is no "no"
-
-
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """Ways not to answer."""
-
-    padding: frozenset[str]  # left out before comparing
-    dont_know: Phrases  # without padding
-    refused: Phrases
-    connecting: frozenset[str]  # between a reason and what follows from it: "I was adopted, so I don't know"
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What may stand around a value."""
-
-    harmless: frozenset[str]  # changes nothing
-    approximate: Phrases  # make a value approximate
-    hedges: Phrases  # show that the patient is not sure
-    limits: Phrases  # turn a value into a limit
-    date_limits: frozenset[str]  # the same in front of a date
-    vague: Phrases  # amounts without a number
-    to: frozenset[str]  # between the two ends of a range
-    either: frozenset[str]  # between alternatives
-    between: frozenset[str]  # opens a range
-    joins: frozenset[str]  # between several answers
-    scales: frozenset[str]  # large numbers that are not read
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NumberWords:
-    """Numbers in words. Compared by identity, so that they can key a cache."""
-
-    pads: frozenset[str]  # may stand around a number, besides what is harmless anywhere
-    age: frozenset[str]  # show that a question asks for years of age
-    age_past: frozenset[str]  # show that it asks for an age of the past
-    birth: frozenset[str]  # of a birth year: "Jahrgang 64"
-    becoming: Phrases  # of an age that is not yet reached: "werde 62"
-    nearing: Phrases  # further such words beside two ages: "61, bald 62"
-    small: Mapping[str, int]  # 0 to 99, as far as they are words of their own; "einmal", "twice" too
-    counting: frozenset[str]  # those of them that only count how often, and are no place in a list
-    articles: frozenset[str]  # words for "a" that can mean one
-    hundred: frozenset[str]
-    thousand: frozenset[str]
-    joiners: frozenset[str]  # between parts: "und", "and"
-    units_first: bool  # whether "drei und siebzig" is 73
-    halves: Mapping[str, Decimal]  # whole words with a half in them
-    half_suffix: str  # ends a compound like "zweieinhalb"; may be empty
-    and_a_half: Phrases  # what after a number adds a half
-    none: frozenset[str]  # mean zero, to be read back
-    ordinals: Mapping[str, int]
-    ordinal_ends: frozenset[str]  # may follow digits: "3rd", "3ten"
-    minus: frozenset[str]
-    decimal_mark: str
-    group_mark: str  # between thousands; the apostrophe is always one
-    point: frozenset[str]  # words for the decimal mark
+def easter(year: int) -> date:
+    """Return Easter Sunday of a year of the Gregorian calendar (the method of Meeus, Jones and Butcher)."""
+    golden, century, rest = year % 19, year // 100, year % 100
+    moon = (19 * golden + century - century // 4 - (century - (century + 8) // 25 + 1) // 3 + 15) % 30
+    week = (32 + 2 * (century % 4) + 2 * (rest // 4) - moon - rest % 4) % 7
+    shift = (golden + 11 * moon + 22 * week) // 451
+    month, day = divmod(moon + week - 7 * shift + 114, 31)
+    return date(year, month, day + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,182 +259,195 @@ class Feast:
 
     month: int
     day: int
-    single: bool = False
+    single: bool
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any]) -> Feast:
+        return cls(raw.get("month", 0), raw["easter"] if "easter" in raw else raw["day"], raw.get("single", False))
+
+    def of_year(self, year: int) -> str:
+        """Return its date in a year; of a feast of several days, the month."""
+        day = date(year, self.month, self.day) if self.month else easter(year) + timedelta(days=self.day)
+        return day.isoformat()[: None if self.single else 7]
 
 
-@dataclass(frozen=True, slots=True)
-class DateWords:
-    """Words of the calendar."""
-
-    months: Mapping[str, int]  # all names, short names and dialect names
-    correctable: Mapping[str, int]  # full names in which a typing error is forgiven
-    weekdays: Mapping[str, int]  # Monday is 0
-    seasons: Mapping[str, int]  # their last month
-    winters: frozenset[str]  # names of the season that lies in two years
-    feasts: Mapping[str, Feast]  # by name, words between single spaces
-    decades: frozenset[str]  # names of decades: "Neunziger"
-    couple: Phrases  # for two or so, before a span
-    days: Mapping[str, int]  # days from today: "gestern" is -1
-    this_year: frozenset[str]  # a year in one word: "heuer"
-    spans: Mapping[str, str]  # day, week, month and year, as UCUM codes d, wk, mo, a
-    half_year: frozenset[str]  # six months in one word
-    half: frozenset[str]  # before a span
-    since: frozenset[str]  # of a question that asks since when
-    ago_before: frozenset[str]  # in front of a span that lies in the past
-    ago_after: frozenset[str]  # after it
-    last: frozenset[str]  # in front of week, month, year or weekday, as the next three
-    before_last: frozenset[str]
-    this: frozenset[str]
-    next: frozenset[str]
-    ahead: frozenset[str]  # in front of a span that lies in the future
-    of: frozenset[str]  # between day and month
-    month_first: bool  # whether 3/4/1975 is 4 March
-    decade_ends: frozenset[str]  # make a year a decade: "1990er", "1990s"
-    the: frozenset[str]  # articles after a part: "at the end of the year"
-    parts: frozenset[str]  # parts of a month or year: "Anfang"
-    part_months: Mapping[str, int]  # the month in which such a part of a year begins, if not the first
-    year_parts: Mapping[str, int]  # the same in one word: "Jahresende"
-    year_pads: frozenset[str]  # may stand before two digits that mean a year
-    month_names: tuple[str, ...]  # for wording, January first
-
-
-@dataclass(frozen=True, slots=True)
-class TimeWords:
-    """Words of the clock."""
-
-    at: frozenset[str]  # in front of a bare hour
-    hour: frozenset[str]  # "Uhr", "o'clock", "h"
-    minute: frozenset[str]  # after minutes
-    half: frozenset[str]
-    half_before: bool  # whether "halb drei" is before three
-    quarter: frozenset[str]
-    three_quarters: frozenset[str]
-    past: frozenset[str]
-    to: frozenset[str]
-    named: Mapping[str, int]  # noon and midnight, as hours
-    halves_of_day: Mapping[str, int]  # "am" and "pm" as first hours, 0 and 12
-    parts_of_day: Mapping[str, tuple[int, int]]  # the hours, first and last, that they cover; also past midnight
-    twelve_hours: bool  # whether "8:30" may be in the evening
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceWords:
-    """Words for picking from a list."""
-
-    number_pads: frozenset[str]  # may stand around a position: "Nr.", "Option"
-    last: frozenset[str]  # the last position
-    none: Phrases  # "keine davon"
-    all: Phrases
-    articles: frozenset[str]  # left out when labels are compared
-    negating: frozenset[str]  # beginnings that turn a word into its opposite
-    endings: tuple[str, ...]  # of inflected words, longest first
-    weak: frozenset[str]  # name no option on their own: pronouns, what everybody has, takes or sees
-    judging: frozenset[str]  # without these a label says something else: "schlecht", "long"
-    without: frozenset[str]  # leave out what follows them
-    excepting: Phrases  # take something out of "all"
-    enough: Phrases  # end a list: "sonst nichts"
-    roughly: Phrases  # make what was named uncertain, and are no judgement as "gut" may be
-    unknown: Phrases  # further labels of options that mean "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class UnitWords:
-    """Names of units, by their UCUM codes."""
-
-    codes: Mapping[str, tuple[str, ...]]  # what each written form may mean, most usual first; see `unit_key`
-    names: dict[str, str]  # how a code is shown when the Questionnaire does not say
-    opens: Phrases  # before a unit in a question: "in cm", "wie viele Jahre"
-    over: frozenset[str]  # between the two values of a blood pressure
-    measured: Mapping[str, Phrases]  # of a question, by the well-known quantity that it asks for
-
-    @property
-    def known(self) -> frozenset[str]:
-        """Return the codes of all units that have a name here."""
-        return frozenset(code for codes in self.codes.values() for code in codes)
-
-
-@dataclass(frozen=True, slots=True)
-class CommandWords:
-    """Whole messages that steer the interview."""
-
-    padding: frozenset[str]  # left out before comparing
-    kinds: Mapping[str, Phrases]  # messages by kind, without padding
-    change: frozenset[str]  # verbs that change an answer
-    change_last: bool  # whether the verb may come last
-    no_verb_before: frozenset[str]  # with these it changes no answer: "a change in my breast", "change my mind"
-    change_padding: frozenset[str]  # left out, with all padding, around what is to be changed
-
-
-@dataclass(frozen=True, slots=True)
-class Frames:
-    """What stands around a text that is asked for, and is no part of it."""
-
-    openers: Phrases  # before a name or number: "mein Name ist"
-    closers: Phrases  # after it: "is my name"
-    named: Phrases  # before it, where a name is asked for: "ich bin"
-    pointing: Phrases  # before a few words: "das ist"
-    whose: frozenset[str]  # open "mein Hausarzt ist", if the question asks for just that
-    verbs: frozenset[str]  # between that and the text
-    names: frozenset[str]  # of a question that asks for a name
-    none: Phrases  # messages that say that there is none
-
-
-@dataclass(frozen=True, slots=True)
-class Wordings:
-    """Patterns for reading values back."""
-
-    yes: str
-    no: str
-    date: str
-    month: str
-    time: str
-    moment: str
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """Everything that reading replies in one language needs; `positions` are the number words of places in a list."""
+    """The words of one language, by their names in `words/*.yaml`. Compared by identity, so that they can key a cache.
+
+    Attributes:
+        fold: How words are folded.
+        lists: Words and phrases; `words["yes"]` is one of them.
+        tables: What words mean: numbers, or for spans codes of UCUM.
+        flags: Habits of the language that it has, such as "month_first".
+        texts: Marks in numbers, and patterns for reading values back.
+    """
 
     fold: Fold
-    agreement: Agreement
-    silence: Silence
-    around: Around
-    numbers: NumberWords
-    dates: DateWords
-    times: TimeWords
-    choices: ChoiceWords
-    units: UnitWords
-    commands: CommandWords
-    frames: Frames
-    wordings: Wordings
-    positions: NumberWords
+    lists: Mapping[str, Phrases]
+    tables: Mapping[str, Mapping[str, int]]
+    flags: frozenset[str]
+    texts: Mapping[str, str]
+    spans: Mapping[str, str]
+    feasts: Mapping[str, Feast]
+    halves: Mapping[str, Decimal]
+    parts_of_day: Mapping[str, Sequence[int]]
+    month_names: Sequence[str]
+    endings: Sequence[str]
+    unit_codes: Mapping[str, Sequence[str]]
+    unit_names: Mapping[str, str]
+    measured: Mapping[str, Phrases]
+    commands: Mapping[str, Phrases]
 
-    def without_hedges(self, texts: Sequence[str]) -> tuple[str, ...]:
+    def __getitem__(self, name: str) -> Phrases:
+        return self.lists[name]
+
+    def with_harmless(self, more: Iterable[str]) -> Words:
+        """Return the same, with more words that change nothing around a value."""
+        return replace(self, lists={**self.lists, "harmless": Phrases(self["harmless"].union(more))})
+
+    def without_hedges(self, texts: Sequence[str]) -> list[str]:
         """Return words without "I'm not sure" and "nothing else", whose negation is about something else."""
-        found = steps(texts, self.around.hedges, self.choices.enough)
-        return tuple(texts[place] for place, lengths in found if not any(lengths))
+        return [texts[place] for place, lengths in steps(texts, self["hedges"], self["enough"]) if not any(lengths)]
 
     def negates(self, texts: Sequence[str]) -> bool:
         """Tell whether anything is negated, apart from how sure the patient is."""
         plain = self.without_hedges(texts)
-        return self.agreement.negators.within(plain) or not self.choices.without.isdisjoint(plain)
+        return self["negators"].within(plain) or not self["without"].isdisjoint(plain)
 
-    def without_negation(self, texts: Sequence[str]) -> tuple[str, ...]:
+    def without_negation(self, texts: Sequence[str]) -> list[str]:
         """Return what is negated: the words without those that negate."""
-        plain, without = self.without_hedges(texts), self.choices.without
-        found = steps(plain, self.agreement.negators)
-        return tuple(plain[place] for place, (taken,) in found if not taken and plain[place] not in without)
-
-    def excepts(self, texts: Sequence[str]) -> bool:
-        """Tell whether something is taken out: "alles bis auf Husten", "everything but the cough"."""
-        return self.choices.excepting.within(texts)
+        plain = self.without_hedges(texts)
+        told = [plain[place] for place, (taken,) in steps(plain, self["negators"]) if not taken]
+        return [text for text in told if text not in self["without"]]
 
     def only_denies(self, texts: Sequence[str]) -> bool:
         """Tell whether words deny what was said before them and say nothing of their own: "das nehme ich nicht"."""
-        silent = self.choices.weak | self.choices.articles | self.silence.padding | self.agreement.openers
+        silent = self["weak"] | self["articles"] | self["silence_padding"] | self["openers"]
         return self.negates(texts) and silent.issuperset(self.without_negation(texts))
 
 
 def unit_key(form: str, fold: Fold) -> str:
     """Return a written form of a unit as it is looked up: folded, without spaces, dots and raising marks."""
     return "".join(token.text for token in cut(form, fold).tokens if token.text not in (".", "^"))
+
+
+_PADDING = {"silence": "silence_padding", "commands": "command_padding"}  # left out of what is listed beside it
+_MADE: dict[str, Callable[[Any], Any]] = {"spans": str, "feasts": Feast.of, "halves": Decimal, "parts_of_day": tuple}
+_FILES = {path.stem: path for path in (Path(__file__).parent / "words").glob("*.yaml")}
+
+
+def words_for(language: str) -> Words:
+    """Return the words of a language tag such as "de-CH", by its region, else its language, else English."""
+    tag = language.strip().lower().replace("_", "-")
+    base = tag.split("-", maxsplit=1)[0]
+    return _loaded("en-us" if tag == "en-us" else base if base in _FILES else "en")
+
+
+@lru_cache(maxsize=8)
+def _loaded(name: str) -> Words:
+    if name == "en-us":
+        words = _loaded("en")
+        return replace(words, flags=words.flags | {"month_first"})
+    return load_words(_FILES[name])
+
+
+def load_words(path: Path) -> Words:
+    """Read the words of a language; raise ValueError that names the first thing that is not as in the English file."""
+    raw, pattern = (yaml.load(each.read_text(encoding="utf-8"), yaml.CSafeLoader) for each in (path, _FILES["en"]))
+    _check_keys(raw, pattern, path.name)
+    if raw["fold"] not in FOLDS:
+        raise ValueError(f"{path.name}: `fold` must be one of {', '.join(FOLDS)}.")
+    loader = _Loader(FOLDS[raw["fold"]], raw["negation"].split())
+    for section in pattern.keys() - {"fold", "negation"}:
+        _check_keys(raw[section], pattern[section], f"{path.name}: {section}")
+        padding = frozenset(loader.folded(raw[section].get(_PADDING.get(section), "")))
+        for key, value in raw[section].items():
+            try:
+                _check_kind(value, pattern[section][key])
+                loader.take(section, key, value, padding)
+            except (TypeError, AttributeError, ValueError, LookupError, ArithmeticError):
+                raise ValueError(f"{path.name}: {section}.{key} cannot be read.") from None
+    return Words(loader.fold, loader.lists, loader.tables, frozenset(loader.flags), raw["wordings"], **loader.special)
+
+
+def _check_keys(raw: Any, pattern: Mapping[str, Any], where: str) -> None:
+    keys, wanted = set(raw) if isinstance(raw, dict) else set(), set(pattern)
+    if keys != wanted:
+        missing, unknown = sorted(wanted - keys), sorted(map(str, keys - wanted))
+        raise ValueError(f"{where}: missing are {missing or 'none'}, unknown are {unknown or 'none'}.")
+
+
+def _check_kind(value: Any, pattern: Any) -> None:
+    if type(value) is not type(pattern):
+        raise TypeError
+    if isinstance(pattern, dict) and pattern and not set(map(type, value.values())) <= set(map(type, pattern.values())):
+        raise TypeError
+
+
+class _Loader:
+    """Turns the texts of a file into what the readers look words up in, folded as replies are folded."""
+
+    def __init__(self, fold: Fold, negation: Sequence[str]) -> None:
+        self.fold = fold
+        self.negation = negation  # what ~ stands for in a phrase
+        self.lists: dict[str, Phrases] = {}
+        self.tables: dict[str, Mapping[str, int]] = {}
+        self.flags: set[str] = set()
+        self.special: dict[str, Any] = {}
+
+    def take(self, section: str, key: str, value: Any, padding: frozenset[str]) -> None:
+        """Take one list, table or flag; those of a section with padding are stripped of it, as replies are."""
+        if key in ("unit_names", "month_names", "endings"):
+            self.special[key] = value
+        elif key == "unit_codes":
+            self.special[key] = self.codes(value)
+        elif key in ("measured", "commands"):
+            self.special[key] = {kind: self.phrases(text, padding) for kind, text in value.items()}
+        elif key in _MADE:
+            self.special[key] = self.table(value, _MADE[key])
+        elif isinstance(value, dict):
+            self.tables[key] = self.table(value, int)
+        elif isinstance(value, bool):
+            self.flags |= {key} if value else set()
+        elif section != "wordings":
+            self.lists[key] = self.phrases(value, padding)
+
+    def folded(self, text: str | Sequence[str]) -> list[str]:
+        """Return the phrases between the commas of a text."""
+        phrases = text.split(",") if isinstance(text, str) else text
+        return [" ".join(self.fold(word) for word in phrase.split()) for phrase in phrases]
+
+    def table(self, raw: Mapping[str, Any], make: Callable[[Any], Any]) -> dict[str, Any]:
+        return {key: make(value) for text, value in raw.items() for key in self.folded(text)}
+
+    def phrases(self, raw: str | Sequence[str], padding: frozenset[str]) -> Phrases:
+        """Return the phrases of a text without padding.
+
+        One of which just one word would be left stays whole: "nicht" alone is no "nicht jetzt".
+        """
+        phrases = raw.split(",") if isinstance(raw, str) else raw
+        listed = set(
+            self.folded(
+                [
+                    phrase.replace("~", word)
+                    for phrase in phrases
+                    for word in (self.negation if "~" in phrase else ("",))
+                ]
+            )
+        ) - {""}
+        found = set()
+        for phrase in listed:
+            kept = " ".join(word for word in phrase.split() if word not in padding) or phrase
+            found.add(kept if " " in kept or kept in listed else phrase)
+        return Phrases(found)
+
+    def codes(self, raw: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """Return the codes of units by what patients write."""
+        codes: dict[str, tuple[str, ...]] = {}
+        for code, forms in raw.items():
+            for form in forms.split(","):
+                key = unit_key(form, self.fold)
+                if key and code not in codes.get(key, ()):
+                    codes[key] = (*codes.get(key, ()), code)
+        return codes

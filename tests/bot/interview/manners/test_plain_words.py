@@ -11,8 +11,7 @@ from bot.catalog.fhir_files import shipped_synonyms, shipped_terminology
 from bot.interview.form.form import Form
 from bot.interview.load import load_form
 from bot.interview.manners.listening import asked_of, question_like
-from bot.interview.reading.command import read_command
-from bot.interview.reading.reader import read
+from bot.interview.reading.reader import read, read_command
 from bot.interview.reading.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading
 from bot.sentences.spoken import spoken
 from tests.bot.interview.chat import Chat, mammography

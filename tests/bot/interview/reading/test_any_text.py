@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.interview.reading.command import read_command
-from bot.interview.reading.reader import read
+from bot.interview.reading.reader import read, read_command
 from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.reading.yesno import read_yes_no
 from bot.sentences.spoken import format_answer

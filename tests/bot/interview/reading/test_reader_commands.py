@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.interview.reading.command import Command, read_command
+from bot.interview.reading.reader import Command, read_command
 
 
 @pytest.mark.parametrize(

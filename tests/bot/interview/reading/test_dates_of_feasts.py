@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.interview.reading.feasts import easter
+from bot.interview.reading.vocabulary import easter
 from tests.bot.interview.reading.replies import inferred, reply
 
 
