@@ -18,8 +18,7 @@ from bot.interview.manners.words import ADDING_WORDS, COMMON_WORDS, CORRECTING_W
 from bot.interview.reading.reading import Read
 from bot.interview.values.answer import Answer
 from bot.interview.walk.engine import AskItem
-from bot.interview.walk.filling import Filling, Given, MarkedForStaff, Skipped
-from bot.interview.walk.places import answers_at, below, count_at
+from bot.interview.walk.filling import Filling, Given, MarkedForStaff, Skipped, below
 from bot.text import words
 
 MIN_STEM = 5  # letters that a word and its compound share: "Mammographie", "Mammographien"
@@ -51,12 +50,12 @@ def _within(form: Form, filling: Filling, items: Sequence[Item], around: Path, s
         if item.hidden or item.type == "display":
             continue
         if item.type == "group":
-            for number in range(count_at(filling, item, own)):
+            for number in range(filling.count(item, own)):
                 path = below(around, item.link_id, number)
                 if path not in filling.disabled:
                     yield from _within(form, filling, item.children, path, shown_too)
         elif own not in filling.disabled:
-            answers = answers_at(filling, own)
+            answers = filling.at(own)
             asked = item.asked and (item.formulas.calculated is None or filling.settled(own))
             if asked or (shown_too and answers):
                 yield own

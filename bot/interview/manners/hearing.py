@@ -31,8 +31,7 @@ from bot.interview.reading.yesno import read_yes_no
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import objects, string
 from bot.interview.walk.engine import AskAnother, AskItem
-from bot.interview.walk.filling import GroupAdded, Noted
-from bot.interview.walk.places import count_at, first
+from bot.interview.walk.filling import GroupAdded, Noted, first
 from bot.text import sanitise, words
 
 # Reasons that show no attempt at an answer: such a message may be a question to the assistant.
@@ -508,7 +507,7 @@ class Hearing:
             group = turn.item(path[:depth])
             own = first(path[:depth])
             repeats = group.type == "group" and group.repeats
-            count = count_at(turn.session.filling, group, own) if repeats else 0
+            count = turn.session.filling.count(group, own) if repeats else 0
             if count and (group.most is None or count < group.most) and turn.answers(path):
                 new = (*own[:-1], (group.link_id, count))
                 turn.apply(GroupAdded(new))

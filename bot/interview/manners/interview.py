@@ -22,6 +22,7 @@ from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.engine import AskAnother, AskItem, Engine
+from bot.interview.walk.plan import Plan
 
 OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
 
@@ -38,10 +39,17 @@ class Open:
 class Interview:
     """Asks one form. Build it once per conversation and day; sessions are handed in and out."""
 
-    def __init__(self, form: Form, *, now: datetime, launch: Mapping[str, JsonObject] | None = None) -> None:
-        """Prepare a form; `now` needs a time zone; `launch` holds resources that formulas may use."""
+    def __init__(
+        self,
+        form: Form,
+        *,
+        now: datetime,
+        launch: Mapping[str, JsonObject] | None = None,
+        plan: Plan | None = None,
+    ) -> None:
+        """Prepare a form; `now`, `launch` and `plan` are those of the `Engine`."""
         self.form = form
-        self.engine = Engine(form, now=now, launch=launch)
+        self.engine = Engine(form, now=now, launch=launch, plan=plan)
         self._now = now
 
     def begin(self, language: str) -> Turn:

@@ -21,9 +21,8 @@ from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject, objects
 from bot.interview.values.primitives import problem_with
 from bot.interview.walk.assemble import Assembly, canonical_of
-from bot.interview.walk.filling import Filling
-from bot.interview.walk.places import NO_ANSWERS, answers_at, first, instances, is_enabled
-from bot.interview.walk.plan import Cell, Placed, Plan, ranks
+from bot.interview.walk.filling import NO_ANSWERS, Filling, first
+from bot.interview.walk.plan import Cell, Placed, Plan
 
 _ITEM = "QuestionnaireResponse.item"
 Values = Sequence[JsonValue]
@@ -178,8 +177,8 @@ def conditions_hold(form: Form, filling: Filling, item: Item, path: Path) -> boo
         target = form.by_link_id.get(link_id)
         if target is None or not target.is_question:
             return []
-        places = instances(form, filling, target, _shared(path, item, target))
-        return [answer for place in places if is_enabled(form, filling, place) for answer in answers_at(filling, place)]
+        places = filling.instances(form, target, _shared(path, item, target))
+        return [answer for place in places if filling.is_enabled(form, place) for answer in filling.at(place)]
 
     return is_switched_on(item, answers_to)
 
@@ -324,17 +323,17 @@ class _Run:
                     queued.add(other)
 
     def _following(self, cell: Cell) -> set[int]:
-        link_id = cell.item.link_id
+        link_id, dependents = cell.item.link_id, self.plan.dependents
         if cell.kind == "enabled":
-            return ranks(self.plan.dependents, self.plan.insides[link_id])
+            return {rank for inner in self.plan.insides[link_id] for rank in dependents.get(inner, ())}
         # A question with its first answer opens what is asked about that answer.
-        return ranks(self.plan.dependents, [link_id]) | ranks(self.plan.inner, [link_id])
+        return {*dependents.get(link_id, ()), *self.plan.inner.get(link_id, ())}
 
     def _decide(self, cell: Cell) -> bool:
         """Evaluate a cell wherever its item stands; say whether anything changed."""
         moved = False
         # Whether a repeating group is asked for at all is decided for its first instance, there or not.
-        for path in list(instances(self.sight.around.form, self.draft, cell.item, least=1)):
+        for path in list(self.draft.instances(self.sight.around.form, cell.item, least=1)):
             if self._enable(cell, path) if cell.kind == "enabled" else self._compute(cell, path):
                 self.changed.add(path)
                 moved = True

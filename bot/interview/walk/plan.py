@@ -7,12 +7,14 @@ in an order in which each comes after those it needs; where they need each other
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from bot.interview.form.form import Constraint, Form, Item
+from bot.interview.form.indexed import IndexedForm, index_questionnaire
 from bot.interview.formulas.formula import Formula
+from bot.interview.rules.answers import means_what_it_states
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Plan:
     insides: By linkId, itself and all linkIds inside it.
     placed: Formulas by owner and formula text.
     constraints: All of them, in the form's order.
+    stated: The form as it is written, for the validator.
+    as_meant: By linkId, whether what it states is no stricter than what the interview holds answers to.
     """
 
     cells: tuple[Cell, ...]
@@ -67,6 +71,8 @@ class Plan:
     insides: Mapping[str, frozenset[str]]
     placed: Mapping[tuple[str, str], Placed]
     constraints: tuple[tuple[Constraint, Placed], ...]
+    stated: IndexedForm
+    as_meant: Mapping[str, bool]
 
     def at(self, owner: str, formula: Formula) -> Placed:
         """Return a formula of the item `owner` (empty: of the form) with what it needs."""
@@ -75,6 +81,7 @@ class Plan:
 
 def make_plan(form: Form) -> Plan:
     """Work out which cells depend on which answers."""
+    stated = index_questionnaire(form.raw)
     insides = {item.link_id: frozenset(each.link_id for each in item.walk()) for item in form.walk()}
     placing = _Placing(form, insides)
     placed = {(owner, formula.source): placing.place(owner, formula) for owner, formula in _formulas(form)}
@@ -96,6 +103,8 @@ def make_plan(form: Form) -> Plan:
         insides,
         placed,
         tuple((each, placed[each.owner, each.formula.source]) for each in _constraints(form)),
+        stated,
+        {item.link_id: means_what_it_states(item, stated.by_id[item.link_id]) for item in form.walk()},
     )
 
 
@@ -219,8 +228,3 @@ def _sorted(cells: list[Cell], needs: list[frozenset[str]], insides: Mapping[str
         for others in waiting.values():
             others.difference_update(ready)
     return order
-
-
-def ranks(table: Mapping[str, tuple[int, ...]], link_ids: Iterable[str]) -> set[int]:
-    """Return all cells that `table` has for these items."""
-    return {rank for link_id in link_ids for rank in table.get(link_id, ())}
