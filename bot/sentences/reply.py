@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 from bot.catalog.catalog import Catalog, Pair
 from bot.errors import BadData, GuardViolation
 from bot.interview.form.form import Form
-from bot.interview.manners.said import Answers, FormField, ListEntry, Quote, Said, Saying, Sentence, Slot
+from bot.interview.manners.session import Answers, FormField, ListEntry, Quote, Said, Saying, Sentence, Slot
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import NotJson, as_object, dump, parse
 from bot.ports import Channel

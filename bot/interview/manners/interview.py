@@ -12,11 +12,9 @@ from datetime import datetime
 from typing import Literal
 
 from bot.interview.form.form import Form, Path
-from bot.interview.manners.earlier_questions import is_named
 from bot.interview.manners.hearing import Hearing
-from bot.interview.manners.listening import OWN_WORDS, Listener, question_like
-from bot.interview.manners.said import Quote, Said, name_of
-from bot.interview.manners.session import Session
+from bot.interview.manners.listening import OWN_WORDS, Listener, is_named, question_like
+from bot.interview.manners.session import Quote, Said, Session, name_of
 from bot.interview.manners.turn import OpenTurn, Turn, example_answers, unit_answers
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
@@ -76,14 +74,14 @@ class Interview:
 
     def turn(self, session: Session, text: str) -> Turn:
         """Take one message of the patient; any text at all."""
-        turn = self._open_turn(session)
-        Hearing(turn, text).take()
+        turn = Hearing(self.engine, self._now, session, text)
+        turn.take()
         return turn.end()
 
     def not_answered(self, session: Session, text: str) -> Turn:
         """Take an aside that nobody could answer: as an answer after all, or as a reply that was not understood."""
-        turn = self._open_turn(session)
-        Hearing(turn, text).not_answered()
+        turn = Hearing(self.engine, self._now, session, text)
+        turn.not_answered()
         return turn.end()
 
     def called_off(self, session: Session, text: str) -> Turn:
@@ -107,10 +105,10 @@ class Interview:
 
     def _put_aside(self, session: Session, text: str) -> Turn:
         """Keep what is no answer in the patient's words beside the open question, and put it once more."""
-        turn = self._open_turn(session)
+        turn = Hearing(self.engine, self._now, session, text)
         question = turn.step
         if text and session.talk.phase == "asking" and isinstance(question, AskItem):
-            said = Hearing(turn, text).noted(question)
+            said = turn.noted(question)
             if said is not None:
                 turn.repeat("noted", question.path, (said,))
         turn.say("on_with")

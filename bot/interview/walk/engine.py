@@ -249,6 +249,27 @@ class Engine:
             for number in range(given) if item.children else ():
                 yield self._summary(filling, below(around, item.link_id, number))
 
+    def questions(self, filling: Filling, *, shown_too: bool = False) -> Iterator[Path]:
+        """Yield the questions that are asked as things stand; `shown_too`: with values that nobody is asked for."""
+        yield from self._questions(filling, self.form.items, (), shown_too)
+
+    def _questions(self, filling: Filling, items: Sequence[Item], around: Path, shown_too: bool) -> Iterator[Path]:
+        for item in items:
+            own = below(around, item.link_id)
+            if item.hidden or item.type == "display":
+                continue
+            if item.type == "group":
+                for path in (below(around, item.link_id, number) for number in range(filling.count(item, own))):
+                    if path not in filling.disabled:
+                        yield from self._questions(filling, item.children, path, shown_too)
+            elif own not in filling.disabled:
+                answers = filling.at(own)
+                asked = item.asked and (item.formulas.calculated is None or filling.settled(own))
+                if asked or (shown_too and answers):
+                    yield own
+                for number in range(len(answers)):
+                    yield from self._questions(filling, item.children, below(around, item.link_id, number), shown_too)
+
     def problems(self, filling: Filling, path: Path, answers: tuple[Answer, ...]) -> tuple[Problem, ...]:
         """Return what is wrong with answers that somebody wants to give; nothing of it is stored."""
         item = self.form.by_link_id[path[-1][0]]

@@ -21,7 +21,7 @@ from bot.errors import BadData, UserFixable
 from bot.handover.bundle import make_bundle
 from bot.handover.handover import Context, Handover, export_of, hand_over_rest
 from bot.handover.outbox import push
-from bot.interview.manners.said import Said
+from bot.interview.manners.session import Said
 from bot.interview.manners.turn import Turn
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import dump
