@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import takewhile
 
 from bot.interview.form.form import Path
 from bot.interview.manners.listening import (
     FREE_TEXT,
+    Reader,
     agrees,
     has_second_thoughts,
     is_end,
@@ -22,7 +22,7 @@ from bot.interview.manners.listening import (
 )
 from bot.interview.manners.session import Session, name_of
 from bot.interview.manners.turn import MOST_TRIES, OpenTurn, choices_of
-from bot.interview.reading.command import Command, read_command
+from bot.interview.reading.command import read_command
 from bot.interview.reading.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.reading.yesno import read_yes_no
 from bot.interview.values.answer import Answer
@@ -43,11 +43,12 @@ CONSENT_CODE = "59284-0"  # LOINC: Consent Document
 class Hearing(OpenTurn):
     """A turn in which the patient says something; any text at all."""
 
-    def __init__(self, engine: Engine, now: datetime, session: Session, text: str) -> None:
+    def __init__(self, engine: Engine, reader: Reader, session: Session, text: str) -> None:
         """Hear whether the message is a command, asks something itself, or says yes or no, with what stands beside."""
-        super().__init__(engine, now, session)
+        super().__init__(engine, reader, session)
         self.text = text
-        self.command = read_command(text, language=self.language)
+        command = read_command(text, language=self.language)
+        self.wants, self.target = (command.kind, command.target) if command is not None else ("", "")
         self.asks = question_like(text, self.language)
         said = read_yes_no(text, language=self.language)
         self.yes = said.answers[0].value is True if isinstance(said, Read) else None
@@ -61,12 +62,12 @@ class Hearing(OpenTurn):
             self.say("why_empty")
             self.ask_open()
         elif phase == "finished":
-            if self.command is not None and self.command.kind == "change":
-                self._change(self.command.target)
+            if self.wants == "change":
+                self._change()
             elif self.asks == "clear" or not self._corrects():
                 self.aside = "clear"
         elif phase == "paused":
-            if self.command is not None and self.command.kind in ("resume", "repeat", "back", "skip"):
+            if self.wants in ("resume", "repeat", "back", "skip"):
                 self.note(phase="asking")
                 self.resume()
             else:
@@ -117,14 +118,14 @@ class Hearing(OpenTurn):
 
     def _take_reply(self) -> None:
         step = self.step
-        if self.command is not None and not self.picks(self.text):
+        if self.wants and not self.picks(self.text):
             waits = self.talk.pending is not None and not self.talk.proposed
-            if self.command.kind == "skip" and waits and isinstance(step, AskItem):
+            if self.wants == "skip" and waits and isinstance(step, AskItem):
                 self.say("yes_or_no")
                 self.read_back(step)
             else:
                 self.drop_pending()
-                self._obey(self.command)
+                self._obey()
         elif isinstance(step, AskAnother):
             self._take_another(step)
         elif not isinstance(step, AskItem):
@@ -145,13 +146,11 @@ class Hearing(OpenTurn):
         return not confirms and self._corrects()
 
     def _take_answer(self, question: AskItem) -> None:
-        item = question.item
         reading = self.read(question, self.text)
+        literal = isinstance(reading, Read) and reading.literal and question.item.type not in FREE_TEXT
         if self._says_bare_yes(question, reading):
             self.fail(question, "which_one" if question.options else "go_ahead")
-        elif self.asks == "clear" and not (
-            isinstance(reading, Read) and reading.literal and item.type not in FREE_TEXT
-        ):
+        elif self.asks == "clear" and not literal:
             self.aside = "clear"
         elif isinstance(reading, NotUnderstood) and (self.asks == "maybe" or reading.why in _NO_ATTEMPT):
             self.aside = "maybe"
@@ -318,9 +317,8 @@ class Hearing(OpenTurn):
         # A long sentence with "no" in it is an answer where any words are one.
         answers = step.item.type in FREE_TEXT and len(words(self.beside)) > MOST_AFTER_NO
         declines = self.yes is False and not answers
-        silent = step.item.type != "group" and isinstance(
-            self.read(self.question(step.path), self.text), DontKnow | Refused
-        )
+        reading = self.read(self.question(step.path), self.text) if step.item.type != "group" else None
+        silent = isinstance(reading, DontKnow | Refused)
         if is_end(self.text, self.language) or declines or silent:
             self.leave("skipped")
         elif self.yes:
@@ -359,11 +357,11 @@ class Hearing(OpenTurn):
 
     # Commands
 
-    def _obey(self, command: Command) -> None:
+    def _obey(self) -> None:
         """Do what the patient wants instead of answering."""
-        match command.kind:
+        match self.wants:
             case "change":
-                self._change(command.target)
+                self._change()
             case "skip":
                 self.leave("skipped")
             case "pause":
@@ -374,31 +372,29 @@ class Hearing(OpenTurn):
             case "back" if (before := self._question_before()) is not None:
                 self.revisit(before)
             case _:
-                self._tell(command)
+                self._tell()
                 self.ask(brief=True)
 
     def _question_before(self) -> Path | None:
         """Return the question before the open one: before one that was gone back to, that in the form's order."""
         session, revisit = self.session, self.talk.revisit
         if not revisit:
-            settled = self.settled
-            events = (
-                event for event in reversed(session.events) if isinstance(event, Given | Skipped | MarkedForStaff)
-            )
-            return next((event.path for event in events if event.path in settled), None)
+            settled, replies = self.settled, (Given, Skipped, MarkedForStaff)
+            paths = (event.path for event in reversed(session.events) if isinstance(event, replies))
+            return next((path for path in paths if path in settled), None)
         earlier = list(takewhile(lambda path: path != revisit, self.engine.questions(session.filling)))
         return next((path for path in reversed(earlier) if session.filling.settled(path)), None)
 
-    def _tell(self, command: Command) -> None:
+    def _tell(self) -> None:
         """Say what the patient wants to know before the question comes again."""
         step = self.step
         item = step.item if isinstance(step, AskItem | AskAnother) else None
         helps = item.presentation.help if item else ()
-        if command.kind == "summary":
+        if self.wants == "summary":
             self.show_summary(closing=False)
-        elif command.kind == "back":
+        elif self.wants == "back":
             self.say("no_way_back")
-        elif command.kind == "help":
+        elif self.wants == "help":
             self.say("how_to")
             if isinstance(step, AskItem):
                 self.say_example(step.item)
@@ -409,16 +405,14 @@ class Hearing(OpenTurn):
 
     # Changing an answer
 
-    def _change(self, target: str) -> None:
+    def _change(self) -> None:
         """Find the question that is to be answered anew."""
-        form = self.form
-        settled = self.settled
-        number = number_meant(target)
+        settled, number = self.settled, number_meant(self.target)
         if number is not None and self.talk.listed:
             self._change_number(number)
             return
-        named = bool(target) and number is None
-        found = questions_meant(form, settled, target, self.language) if named else []
+        named = bool(self.target) and number is None
+        found = questions_meant(self.form, settled, self.target, self.language) if named else []
         if len(found) == 1:
             self.revisit(found[0])
         elif not settled:
@@ -440,15 +434,15 @@ class Hearing(OpenTurn):
 
     def _take_choice(self) -> None:
         """Take the reply to "which answer would you like to change?"."""
-        command, listed = self.command, self.talk.listed
-        if command is not None and command.kind == "change":
-            self._change(command.target)
-        elif command is not None or agrees(self.text, self.language) is not None:
+        listed = self.talk.listed
+        if self.wants == "change":
+            self._change()
+        elif self.wants or agrees(self.text, self.language) is not None:
             self.onward()
-            if command is None or command.kind in ("back", "skip", "resume", "repeat"):
+            if self.wants in ("", "back", "skip", "resume", "repeat"):
                 self.go_on()
             else:
-                self._obey(command)
+                self._obey()
         elif self._corrects():
             return
         elif not (found := questions_meant(self.form, listed, self.text, self.language)):
@@ -461,22 +455,22 @@ class Hearing(OpenTurn):
 
     def _take_agreement(self) -> None:
         """Take the reply to the summary."""
-        command, agreed = self.command, agrees(self.text, self.language)
-        may_correct = len(words(self.text)) > 1 and self.asks != "clear" and command is None
+        agreed = agrees(self.text, self.language)
+        may_correct = len(words(self.text)) > 1 and self.asks != "clear" and not self.wants
         if may_correct and self._corrects():
             return
-        if agreed is True or (agreed is None and command is not None and command.kind == "skip"):
+        if agreed is True or (agreed is None and self.wants == "skip"):
             self.finish()
         elif agreed is False:
             self.say("change_which")
             self.note(phase="choosing")
-        elif command is None:
+        elif not self.wants:
             self.aside = "maybe"
             self.say("summary_check")
-        elif command.kind in ("resume", "repeat", "summary"):
+        elif self.wants in ("resume", "repeat", "summary"):
             self.show_summary(closing=True)
         else:
-            self._obey(command)
+            self._obey()
 
     def _corrects(self, *, plainly: bool = False) -> bool:
         """Take the message as a correction of an earlier answer, if it is one; say whether it was.

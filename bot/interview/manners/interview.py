@@ -13,7 +13,7 @@ from typing import Literal
 
 from bot.interview.form.form import Form, Path
 from bot.interview.manners.hearing import Hearing
-from bot.interview.manners.listening import OWN_WORDS, Listener, is_named, question_like
+from bot.interview.manners.listening import OWN_WORDS, Listener, Reader, is_named, question_like
 from bot.interview.manners.session import Quote, Said, Session, name_of
 from bot.interview.manners.turn import OpenTurn, Turn, example_answers, unit_answers
 from bot.interview.values.answer import Answer, JsonValue
@@ -48,7 +48,7 @@ class Interview:
         """Prepare a form; `now`, `launch` and `plan` are those of the `Engine`."""
         self.form = form
         self.engine = Engine(form, now=now, launch=launch, plan=plan)
-        self._now = now
+        self._reader = Reader(now)
 
     def begin(self, language: str) -> Turn:
         """Begin: say how it works, and put the first question."""
@@ -74,13 +74,13 @@ class Interview:
 
     def turn(self, session: Session, text: str) -> Turn:
         """Take one message of the patient; any text at all."""
-        turn = Hearing(self.engine, self._now, session, text)
+        turn = Hearing(self.engine, self._reader, session, text)
         turn.take()
         return turn.end()
 
     def not_answered(self, session: Session, text: str) -> Turn:
         """Take an aside that nobody could answer: as an answer after all, or as a reply that was not understood."""
-        turn = Hearing(self.engine, self._now, session, text)
+        turn = Hearing(self.engine, self._reader, session, text)
         turn.not_answered()
         return turn.end()
 
@@ -105,7 +105,7 @@ class Interview:
 
     def _put_aside(self, session: Session, text: str) -> Turn:
         """Keep what is no answer in the patient's words beside the open question, and put it once more."""
-        turn = Hearing(self.engine, self._now, session, text)
+        turn = Hearing(self.engine, self._reader, session, text)
         question = turn.step
         if text and session.talk.phase == "asking" and isinstance(question, AskItem):
             said = turn.noted(question)
@@ -131,7 +131,7 @@ class Interview:
 
     def listener(self, session: Session) -> Listener:
         """Return who hears messages as things stand, without taking them."""
-        return Listener(self.engine, self._now, session)
+        return Listener(self.engine, self._reader, session)
 
     def open_question(self, session: Session) -> Open:
         """Return what waits for the patient."""
@@ -191,4 +191,4 @@ class Interview:
         return tuple((number, name_of(item.link_id)) for number, item in items if is_named(item, session.language))
 
     def _open_turn(self, session: Session) -> OpenTurn:
-        return OpenTurn(self.engine, self._now, session)
+        return OpenTurn(self.engine, self._reader, session)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path as FilePath
@@ -38,6 +38,7 @@ FREE_TEXT = frozenset({"string", "text"})
 # Types of answers that are whatever the patient wrote.
 OWN_WORDS = frozenset({"string", "uri", "attachment", "reference"})
 LONGEST_CORRECTION = 500  # characters; longer messages tell a story, and are compared with every question asked
+MOST_READINGS = 200
 MIN_WORDS = 3
 MOST_REPEATED = 6  # words of a question, and its marks, that are said again before the answer
 MANY_WORDS = 4
@@ -87,17 +88,50 @@ class Correction:
 
 
 @dataclass(slots=True)
+class Reader:
+    """Reads replies to one form; what is read twice in the same way, as most of a turn is, is read once.
+
+    Attributes:
+        now: The present, with time zone.
+        readings: By linkId, language and text: the options that there were, and the reading.
+    """
+
+    now: datetime
+    readings: dict[tuple[str, str, str], tuple[tuple[Option, ...], Reading]] = field(default_factory=dict)
+
+    def read(self, item: Item, options: Sequence[Option], language: str, text: str) -> Reading:
+        """Read words as an answer to a question with these options."""
+        key, offered = (item.link_id, language, text), tuple(options)
+        known = self.readings.get(key)
+        if known is not None and known[0] == offered:
+            return known[1]
+        if len(self.readings) >= MOST_READINGS:
+            self.readings.clear()
+        reading = read(text, self._asked(item, offered, language), language=language, today=self.now.date())
+        self.readings[key] = offered, reading
+        return reading
+
+    def is_unusual(self, item: Item, options: Sequence[Option], language: str, answers: Sequence[Answer]) -> bool:
+        """Say whether a number among answers is so seldom that the patient should look at it again."""
+        asked = self._asked(item, options, language)
+        return any(is_unusual(answer, asked, language=language) for answer in answers)
+
+    def _asked(self, item: Item, options: Sequence[Option], language: str) -> Asked:
+        return asked_of(item, options, language, self.now)
+
+
+@dataclass(slots=True)
 class Listener:
     """Hears messages as things stand: what is open, and what a message is to it.
 
     Attributes:
         engine: Of the form that is asked.
-        now: The present, with time zone.
+        reader: Of replies to it.
         session: As things stand.
     """
 
     engine: Engine
-    now: datetime
+    reader: Reader
     session: Session
 
     @property
@@ -151,8 +185,7 @@ class Listener:
         return self._read(question, text, question.options)
 
     def _read(self, question: AskItem, text: str, options: Sequence[Option]) -> Reading:
-        asked = asked_of(question.item, options, self.language, self.now)
-        return read(text, asked, language=self.language, today=self.now.date())
+        return self.reader.read(question.item, options, self.language, text)
 
     def takes(self, question: AskItem, text: str) -> bool:
         """Say whether a message is understood as an answer to a question: not just any words, and little beside it."""
@@ -205,11 +238,6 @@ class Listener:
         if not isinstance(question, AskItem):
             return bare or is_end(text, self.language)
         return (bare and self.talk.pending is not None) or self.takes(question, text)
-
-    def is_unusual(self, question: AskItem, answers: Sequence[Answer]) -> bool:
-        """Say whether a number among answers is so seldom that the patient should look at it again."""
-        asked = asked_of(question.item, question.options, self.language, self.now)
-        return any(is_unusual(answer, asked, language=self.language) for answer in answers)
 
     def find_correction(self, text: str, *, plainly: bool = False) -> Correction | None:
         """Return the correction of another answer than the open one that a message is, if it is one.

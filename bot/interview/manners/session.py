@@ -6,7 +6,7 @@ What is said are sentences by key, texts of the form by place, and answers: `bot
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bot.errors import BadData
@@ -87,9 +87,6 @@ class Session:
     talk: Talk = Talk()
     status: Status = "in-progress"
     filling: Filling = field(default_factory=Filling, compare=False, repr=False)
-
-    def with_talk(self, **changes: Any) -> Session:
-        return replace(self, talk=replace(self.talk, **changes))
 
 
 def session_to_json(session: Session) -> dict[str, JsonValue]:

@@ -91,7 +91,7 @@ class OpenTurn(Listener):
 
     def note(self, **changes: Any) -> None:
         """Change where the talk stands."""
-        self.session = self.session.with_talk(**changes)
+        self.session = replace(self.session, talk=replace(self.talk, **changes))
 
     def propose(self, answers: tuple[Answer, ...], *, nothing: bool = False) -> None:
         """Let answers wait to be confirmed; `nothing`: that there are none."""
@@ -386,7 +386,7 @@ class OpenTurn(Listener):
             any_words = question.item.type in FREE_TEXT and not question.options
             self.say("read_back_has_none" if any_words else "read_back_none")
             return
-        if self.is_unusual(question, pending):
+        if self.reader.is_unusual(question.item, question.options, self.language, pending):
             self.say("unusual")
         self.repeat("proposal" if self.talk.proposed else "read_back", question.path, pending)
 

@@ -310,14 +310,6 @@ class Engine:
         """Say whether a path leads somewhere, as things stand."""
         return filling.exists(self.form, path)
 
-    def is_enabled(self, filling: Filling, path: Path) -> bool:
-        """Say whether an item is asked for, as things stand."""
-        return filling.is_enabled(self.form, path)
-
-    def children(self, path: Path) -> tuple[Item, ...]:
-        """Return the items directly inside what `path` leads to."""
-        return self.form.by_link_id[path[-1][0]].children if path else self.form.items
-
     def response(self, filling: Filling, heading: Heading) -> dict[str, JsonValue]:
         """Return the QuestionnaireResponse."""
         return response(self.form, filling, heading)

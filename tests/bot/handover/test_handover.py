@@ -232,7 +232,8 @@ def _correct(visit: Visit) -> None:
     asked = interviewer.interview(visit.at)
     before = interviewer.session
     event = Given((("weight", 0),), (Answer("integer", 72),))
-    changed = asked.open(replace(before, events=(*before.events, event))).with_talk(phase="summary")
+    opened = asked.open(replace(before, events=(*before.events, event)))
+    changed = replace(opened, talk=replace(opened.talk, phase="summary"))
     visit.at += timedelta(hours=1)
     _keep(visit, interviewer, Turn(changed, Said("de", ())))
     visit.at += timedelta(minutes=1)
