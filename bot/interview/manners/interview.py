@@ -97,27 +97,20 @@ class Interview:
         )
         if not text or misses:
             asks = question_like(text, session.language) == "clear"
-            return replace(self.again(session), aside="clear") if asks else self._put_aside(session, text)
+            return replace(self.again(session), aside="clear") if asks else self.again(session, aside=text)
         turn = self.turn(session, text)
         chooses = turn.session.talk.phase == "choosing" and session.talk.phase != "choosing"
         missed = turn.aside == "maybe" or turn.session.talk.tries > session.talk.tries or chooses
-        return self._put_aside(session, text) if missed and turn.aside != "clear" else turn
+        return self.again(session, aside=text) if missed and turn.aside != "clear" else turn
 
-    def _put_aside(self, session: Session, text: str) -> Turn:
-        """Keep what is no answer in the patient's words beside the open question, and put it once more."""
-        turn = Hearing(self.engine, self._reader, session, text)
+    def again(self, session: Session, *, aside: str = "") -> Turn:
+        """Put what is open once more, in short; `aside` is no answer to it, kept beside it in the patient's words."""
+        turn = Hearing(self.engine, self._reader, session, aside)
         question = turn.step
-        if text and session.talk.phase == "asking" and isinstance(question, AskItem):
+        if aside and session.talk.phase == "asking" and isinstance(question, AskItem):
             said = turn.noted(question)
             if said is not None:
                 turn.repeat("noted", question.path, (said,))
-        turn.say("on_with")
-        turn.ask_open(brief=True)
-        return turn.end()
-
-    def again(self, session: Session) -> Turn:
-        """Put what is open once more, in short."""
-        turn = self._open_turn(session)
         turn.say("on_with")
         turn.ask_open(brief=True)
         return turn.end()

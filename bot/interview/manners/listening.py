@@ -165,7 +165,7 @@ class Listener:
         return self.engine.ask(self.session.filling, path)
 
     def answers(self, path: Path) -> tuple[Answer, ...]:
-        return self.engine.answers(self.session.filling, path)
+        return self.session.filling.at(path)
 
     def problems(self, path: Path, answers: tuple[Answer, ...], severity: str = "error") -> list[Problem]:
         """Return what is so wrong with answers that they cannot be taken, or what is to be said of them."""

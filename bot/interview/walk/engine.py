@@ -98,6 +98,8 @@ class Engine:
         self.form = form
         self._plan = plan or make_plan(form)
         self._around = Surroundings.of(form, launch or {}, now)
+        # The questions put on the last state that was looked at: a state never changes, and is looked at many times.
+        self._put: tuple[Filling, dict[Path, AskItem]] = Filling(), {}
 
     def start(self) -> Filling:
         """Return the state before the first question."""
@@ -199,10 +201,15 @@ class Engine:
 
     def ask(self, filling: Filling, path: Path) -> AskItem:
         """Return the question at `path`, also when it was answered before."""
-        item = self.form.by_link_id[path[-1][0]]
-        sight = Sight(self._around, filling)
-        proposal = filling.at(path) or proposal_at(self._plan, sight, item, path)
-        return AskItem(path, item, proposal, options_at(self._plan, sight, item, path))
+        of, known = self._put
+        if of is not filling:
+            known = {}
+            self._put = filling, known
+        if path not in known:
+            item, sight = self.form.by_link_id[path[-1][0]], Sight(self._around, filling)
+            proposal = filling.at(path) or proposal_at(self._plan, sight, item, path)
+            known[path] = AskItem(path, item, proposal, options_at(self._plan, sight, item, path))
+        return known[path]
 
     def progress(self, filling: Filling) -> tuple[int, int]:
         """Return how many questions were answered or skipped, and how many are asked in all as things stand."""
@@ -379,7 +386,7 @@ class _Checks:
     def _bound(self, item: Item, path: Path, bound: Bound | None) -> Answer | None:
         if bound is None or bound.formula is None:
             return bound.fixed if bound else None
-        values = self.sight.values(self.plan.at(item.link_id, bound.formula), path)
+        values = self.sight.values(self.plan.placed[item.link_id, bound.formula.source], path)
         return next(iter(as_answers(item, values)), None)
 
     def constraints_after(self, item: Item, path: Path) -> Iterator[Problem]:
@@ -421,7 +428,7 @@ class _Checks:
         assembly.items(self.form.items, ())
         yield from self._items(self.form.items, (), assembly)
         for constraint in self.form.constraints:
-            yield from self._constraint(constraint, self.plan.at("", constraint.formula), ())
+            yield from self._constraint(constraint, self.plan.placed["", constraint.formula.source], ())
 
     def _items(self, items: Sequence[Item], around: Path, assembly: Assembly) -> Iterator[Problem]:
         for item in items:
@@ -452,4 +459,4 @@ class _Checks:
 
     def _own_constraints(self, item: Item, path: Path) -> Iterator[Problem]:
         for constraint in item.constraints:
-            yield from self._constraint(constraint, self.plan.at(item.link_id, constraint.formula), path)
+            yield from self._constraint(constraint, self.plan.placed[item.link_id, constraint.formula.source], path)

@@ -254,7 +254,7 @@ def options_at(plan: Plan, sight: Sight, item: Item, path: Path) -> tuple[Option
     """Return the answers that can be chosen now: those listed, or those that a formula finds, without those off."""
     options = item.options
     if item.formulas.options is not None:
-        values = sight.values(plan.at(item.link_id, item.formulas.options), path)
+        values = sight.values(plan.placed[item.link_id, item.formulas.options.source], path)
         options = tuple(Option(answer, label_of(answer)) for answer in _candidates(item, values)) or options
     off = _switched_off(plan, sight, item, path)
     return tuple(option for option in options if named_option(option.answer, off) is None) if off else options
@@ -270,7 +270,7 @@ def _switched_off(plan: Plan, sight: Sight, item: Item, path: Path) -> list[Opti
     on: list[Answer] = []
     off: list[Answer] = []
     for toggle in item.formulas.toggles:
-        holds = sight.truth(plan.at(item.link_id, toggle.formula), path) is True
+        holds = sight.truth(plan.placed[item.link_id, toggle.formula.source], path) is True
         (on if holds else off).extend(toggle.options)
     kept = [Option(answer, label_of(answer)) for answer in on]
     return [Option(answer, label_of(answer)) for answer in off if named_option(answer, kept) is None]
@@ -280,7 +280,7 @@ def proposal_at(plan: Plan, sight: Sight, item: Item, path: Path) -> tuple[Answe
     """Return the answers to propose: what a formula finds, else what the form says. They are asked, not assumed."""
     found: tuple[Answer, ...] = ()
     if item.formulas.initial is not None:
-        found = as_answers(item, sight.values(plan.at(item.link_id, item.formulas.initial), path))
+        found = as_answers(item, sight.values(plan.placed[item.link_id, item.formulas.initial.source], path))
     return found or item.initial[: item.most]
 
 

@@ -26,18 +26,15 @@ class Placed:
         variables: Its variables in the order to evaluate them; without a formula, they have no value.
         reads: Items whose answers it looks at; None for all.
         at_parent: Whether it is evaluated at what is around its item: the item itself may not be there.
+        is_constant: Whether no answer can change its value.
     """
 
     formula: Formula
     owner: Item | None
     variables: tuple[tuple[str, Placed | None], ...]
     reads: frozenset[str] | None
-    at_parent: bool = False
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether no answer can change its value."""
-        return self.reads is not None and not self.reads
+    at_parent: bool
+    is_constant: bool
 
 
 CellKind = Literal["enabled", "calculated", "fixed"]
@@ -59,7 +56,7 @@ class Plan:
     dependents: By linkId, the cells to evaluate when its answers, or whether it is enabled, changed.
     inner: By linkId, the cells of what stands inside it.
     insides: By linkId, itself and all linkIds inside it.
-    placed: Formulas by owner and formula text.
+    placed: Formulas by the item that they belong to (empty: the form) and their text, with what they need.
     constraints: All of them, in the form's order.
     stated: The form as it is written, for the validator.
     as_meant: By linkId, whether what it states is no stricter than what the interview holds answers to.
@@ -73,10 +70,6 @@ class Plan:
     constraints: tuple[tuple[Constraint, Placed], ...]
     stated: IndexedForm
     as_meant: Mapping[str, bool]
-
-    def at(self, owner: str, formula: Formula) -> Placed:
-        """Return a formula of the item `owner` (empty: of the form) with what it needs."""
-        return self.placed[owner, formula.source]
 
 
 def make_plan(form: Form) -> Plan:
@@ -149,14 +142,8 @@ class _Placing:
                 everything = everything or placed.reads is None
         item = self.form.by_link_id.get(owner)
         own = self._own_reads(item.parent if item and at_parent else owner, formula)
-        everything = everything or own is None
-        return Placed(
-            formula,
-            item,
-            tuple(variables),
-            None if everything else frozenset(reads | (own or set())),
-            at_parent,
-        )
+        seen = None if everything or own is None else frozenset(reads | own)
+        return Placed(formula, item, tuple(variables), seen, at_parent, is_constant=seen is not None and not seen)
 
     def _variable(self, owner: str, name: str, before: int | None) -> tuple[str, int, Formula | None] | None:
         """Find the nearest definition of a variable: its owner, its number there, its formula."""
