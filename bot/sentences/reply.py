@@ -22,8 +22,7 @@ from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import NotJson, as_object, dump, parse
 from bot.ports import Channel
 from bot.sentences.emergency_texts import Country, sentences
-from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.interview_texts import INTERVIEW_TEXTS
+from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS
 from bot.sentences.spelling import swiss
 from bot.sentences.spoken import form_text, spoken
 
