@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from operator import is_
 from pathlib import Path as FilePath
 from typing import Literal
 
@@ -102,22 +103,21 @@ class Reader:
     def read(self, item: Item, options: Sequence[Option], language: str, text: str) -> Reading:
         """Read words as an answer to a question with these options."""
         key, offered = (item.link_id, language, text), tuple(options)
-        known = self.readings.get(key)
-        if known is not None and known[0] == offered:
-            return known[1]
+        before, reading = self.readings.get(key, ((), None))
+        # The same options, not equal ones: 1.5 and 1.50 are equal, and not the same answer.
+        if reading is not None and len(before) == len(offered) and all(map(is_, before, offered)):
+            return reading
         if len(self.readings) >= MOST_READINGS:
             self.readings.clear()
-        reading = read(text, self._asked(item, offered, language), language=language, today=self.now.date())
+        asked = asked_of(item, offered, language, self.now)
+        reading = read(text, asked, language=language, today=self.now.date())
         self.readings[key] = offered, reading
         return reading
 
     def is_unusual(self, item: Item, options: Sequence[Option], language: str, answers: Sequence[Answer]) -> bool:
         """Say whether a number among answers is so seldom that the patient should look at it again."""
-        asked = self._asked(item, options, language)
+        asked = asked_of(item, options, language, self.now)
         return any(is_unusual(answer, asked, language=language) for answer in answers)
-
-    def _asked(self, item: Item, options: Sequence[Option], language: str) -> Asked:
-        return asked_of(item, options, language, self.now)
 
 
 @dataclass(slots=True)
