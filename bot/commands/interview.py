@@ -16,8 +16,7 @@ from bot.errors import BadData, friendly_errors
 from bot.interview.form.form import Form, Item
 from bot.interview.form.form import Path as Place
 from bot.interview.manners.interview import Interview, Open
-from bot.interview.manners.said import Said, Sentence
-from bot.interview.manners.session import Session
+from bot.interview.manners.session import Said, Sentence, Session
 from bot.interview.manners.turn import Turn
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no

@@ -15,7 +15,7 @@ from bot.interview.manners.listening import NUMBERS, unit_in_words, usual_unit
 from bot.interview.reading.vocabulary import Words, words_for
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import as_object, string
-from bot.sentences.interview_texts import INTERVIEW_TEXTS
+from bot.sentences.interface_texts import INTERVIEW_TEXTS
 from bot.text import sanitise
 
 MAX_OWN_WORDS = 300

@@ -10,7 +10,7 @@ from typing import Literal
 
 from bot.assistant import Assistant
 from bot.errors import AlreadyStored, BadData, GuardViolation, NoSuchChoice
-from bot.interview.manners.said import Said
+from bot.interview.manners.session import Said
 from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import (

@@ -20,6 +20,7 @@ from bot.interview.manners.turn import Turn
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, NotJson, as_object, dump, parse
 from bot.interview.walk.filling import STATE_VERSION, Filling, event_to_json, filling_from_json, filling_to_json
+from bot.interview.walk.plan import Plan, make_plan
 from bot.outbox_ports import Outgoing
 from bot.ports import InterviewChange, Interviews, StoredInterview
 from bot.sentences.reply import Heard
@@ -61,7 +62,7 @@ class Interviewer:
         self._hand_over = hand_over
         stored = interviews.interview(conversation)
         self._document = stored.form if stored else document
-        self._form = _compiled(self._document)
+        self._form, self._plan = _compiled(self._document)
         self._asking: tuple[date, Interview] | None = None
         self._stored = stored
         self._session: Session | None = None
@@ -111,7 +112,7 @@ class Interviewer:
     def interview(self, at: datetime) -> Interview:
         """Return the interview as of today: formulas and dates depend on the day."""
         if self._asking is None or self._asking[0] != at.date():
-            self._asking = (at.date(), Interview(self._form, now=at))
+            self._asking = (at.date(), Interview(self._form, now=at, plan=self._plan))
             if self._session is not None:
                 self._session = self._asking[1].open(self._session)  # formulas may give something else today
         return self._asking[1]
@@ -195,8 +196,9 @@ class Interviewer:
 
 # Compiling a form costs much more than a turn; its text is all that it depends on.
 @lru_cache(maxsize=64)
-def _compiled(document: str) -> Form:
-    return form_of(parsed(document))
+def _compiled(document: str) -> tuple[Form, Plan]:
+    form = form_of(parsed(document))
+    return form, make_plan(form)
 
 
 def session_of(stored: StoredInterview) -> Session:

@@ -9,8 +9,7 @@ from datetime import datetime
 from bot.assistant import Assistant, Response
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.listening import question_like
-from bot.interview.manners.said import Sentence
-from bot.interview.manners.session import Session
+from bot.interview.manners.session import Sentence, Session
 from bot.interview.manners.turn import Turn
 from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Read

@@ -1,5 +1,5 @@
 """The manners of an interview: questions put, replies read back, commands, corrections, summary. Pure.
 
-From outside: `Interview` and `Open` (interview.py), `Turn`, the `Session` and its JSON, what is said as data (said.py),
-and `question_like`. Never imports `bot.sentences`, which puts into words what is said here.
+From outside: `Interview` and `Open` (interview.py), `Turn`, the `Session`, its JSON and what is said as data
+(session.py), and `question_like`. Never imports `bot.sentences`, which puts into words what is said here.
 """

@@ -12,16 +12,15 @@ from datetime import datetime
 from typing import Literal
 
 from bot.interview.form.form import Form, Path
-from bot.interview.manners.earlier_questions import is_named
 from bot.interview.manners.hearing import Hearing
-from bot.interview.manners.listening import OWN_WORDS, Listener, question_like
-from bot.interview.manners.said import Quote, Said, name_of
-from bot.interview.manners.session import Session
+from bot.interview.manners.listening import OWN_WORDS, Listener, Reader, is_named, question_like
+from bot.interview.manners.session import Quote, Said, Session, name_of
 from bot.interview.manners.turn import OpenTurn, Turn, example_answers, unit_answers
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.engine import AskAnother, AskItem, Engine
+from bot.interview.walk.plan import Plan
 
 OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
 
@@ -38,11 +37,18 @@ class Open:
 class Interview:
     """Asks one form. Build it once per conversation and day; sessions are handed in and out."""
 
-    def __init__(self, form: Form, *, now: datetime, launch: Mapping[str, JsonObject] | None = None) -> None:
-        """Prepare a form; `now` needs a time zone; `launch` holds resources that formulas may use."""
+    def __init__(
+        self,
+        form: Form,
+        *,
+        now: datetime,
+        launch: Mapping[str, JsonObject] | None = None,
+        plan: Plan | None = None,
+    ) -> None:
+        """Prepare a form; `now`, `launch` and `plan` are those of the `Engine`."""
         self.form = form
-        self.engine = Engine(form, now=now, launch=launch)
-        self._now = now
+        self.engine = Engine(form, now=now, launch=launch, plan=plan)
+        self._reader = Reader(now)
 
     def begin(self, language: str) -> Turn:
         """Begin: say how it works, and put the first question."""
@@ -68,14 +74,14 @@ class Interview:
 
     def turn(self, session: Session, text: str) -> Turn:
         """Take one message of the patient; any text at all."""
-        turn = self._open_turn(session)
-        Hearing(turn, text).take()
+        turn = Hearing(self.engine, self._reader, session, text)
+        turn.take()
         return turn.end()
 
     def not_answered(self, session: Session, text: str) -> Turn:
         """Take an aside that nobody could answer: as an answer after all, or as a reply that was not understood."""
-        turn = self._open_turn(session)
-        Hearing(turn, text).not_answered()
+        turn = Hearing(self.engine, self._reader, session, text)
+        turn.not_answered()
         return turn.end()
 
     def called_off(self, session: Session, text: str) -> Turn:
@@ -91,27 +97,20 @@ class Interview:
         )
         if not text or misses:
             asks = question_like(text, session.language) == "clear"
-            return replace(self.again(session), aside="clear") if asks else self._put_aside(session, text)
+            return replace(self.again(session), aside="clear") if asks else self.again(session, aside=text)
         turn = self.turn(session, text)
         chooses = turn.session.talk.phase == "choosing" and session.talk.phase != "choosing"
         missed = turn.aside == "maybe" or turn.session.talk.tries > session.talk.tries or chooses
-        return self._put_aside(session, text) if missed and turn.aside != "clear" else turn
+        return self.again(session, aside=text) if missed and turn.aside != "clear" else turn
 
-    def _put_aside(self, session: Session, text: str) -> Turn:
-        """Keep what is no answer in the patient's words beside the open question, and put it once more."""
-        turn = self._open_turn(session)
+    def again(self, session: Session, *, aside: str = "") -> Turn:
+        """Put what is open once more, in short; `aside` is no answer to it, kept beside it in the patient's words."""
+        turn = Hearing(self.engine, self._reader, session, aside)
         question = turn.step
-        if text and session.talk.phase == "asking" and isinstance(question, AskItem):
-            said = Hearing(turn, text).noted(question)
+        if aside and session.talk.phase == "asking" and isinstance(question, AskItem):
+            said = turn.noted(question)
             if said is not None:
                 turn.repeat("noted", question.path, (said,))
-        turn.say("on_with")
-        turn.ask_open(brief=True)
-        return turn.end()
-
-    def again(self, session: Session) -> Turn:
-        """Put what is open once more, in short."""
-        turn = self._open_turn(session)
         turn.say("on_with")
         turn.ask_open(brief=True)
         return turn.end()
@@ -125,7 +124,7 @@ class Interview:
 
     def listener(self, session: Session) -> Listener:
         """Return who hears messages as things stand, without taking them."""
-        return Listener(self.engine, self._now, session)
+        return Listener(self.engine, self._reader, session)
 
     def open_question(self, session: Session) -> Open:
         """Return what waits for the patient."""
@@ -185,4 +184,4 @@ class Interview:
         return tuple((number, name_of(item.link_id)) for number, item in items if is_named(item, session.language))
 
     def _open_turn(self, session: Session) -> OpenTurn:
-        return OpenTurn(self.engine, self._now, session)
+        return OpenTurn(self.engine, self._reader, session)

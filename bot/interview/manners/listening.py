@@ -1,30 +1,24 @@
-"""Read a message as a reply to what is open, or as a question of the patient's own. Changes nothing. Pure."""
+"""Read a message as things stand: as a reply, a question of the patient's own, or a correction. Changes nothing. Pure.
+
+An earlier question is meant by what it is called, by its number, or by the answer that is said to be wrong: "ich bin
+übrigens 62 nicht 61", "die Biopsie war 2020", "I forgot a lump".
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from operator import is_
+from pathlib import Path as FilePath
 from typing import Literal
+
+import yaml
 
 from bot.interview.form.form import Bound, Form, Item, Option, Path
 from bot.interview.manners.session import Session, Talk
-from bot.interview.manners.words import (
-    AGREEING_WORDS,
-    ASKED_ABOUT,
-    END_PHRASES,
-    GLADLY,
-    QUESTION_OPENERS,
-    QUESTION_PADDING,
-    RIGHT_WORDS,
-    ROW_WORDS,
-    SECOND_THOUGHTS,
-    SEND_WORDS,
-    SOUNDS,
-    STATED_AFTER,
-)
 from bot.interview.reading.quantities import is_unusual, named_unit, unit_asked_for, unit_name
 from bot.interview.reading.reader import read, read_command
 from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, Read, Reading, Refused
@@ -43,14 +37,86 @@ NUMBERS = frozenset({"integer", "decimal", "quantity"})
 FREE_TEXT = frozenset({"string", "text"})
 # Types of answers that are whatever the patient wrote.
 OWN_WORDS = frozenset({"string", "uri", "attachment", "reference"})
+LONGEST_CORRECTION = 500  # characters; longer messages tell a story, and are compared with every question asked
+MOST_READINGS = 200
 MIN_WORDS = 3
 MOST_REPEATED = 6  # words of a question, and its marks, that are said again before the answer
 MANY_WORDS = 4
 MANY_BESIDE = 3  # words beside an answer from which on a message may be about something else
+MIN_STEM = 5  # letters that a word and its compound share: "Mammographie", "Mammographien"
+MIN_SHORT, MOST_ENDING = 3, 2  # letters of a short word, and of what may be added to it
+MIN_TELLING = 3
 _NO_UNIT = frozenset({"1", "{#}"})
 _NUMBER = re.compile(
     r"(?:(?:nr|nummer|number|no|frage|question|antwort|answer|die|the)\b\.?\s*)*#?(\d{1,4})\.?", re.IGNORECASE
 )
+# How patients set a right answer against a wrong one, in either language.
+_CONTRASTS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(?:.* )?(?:nicht|kein\w*) (?P<old>.+?),? sondern (?P<new>.+)",
+        r"(?P<new>.+?),? (?:an)?statt (?P<old>.+)",
+        r"(?:an)?statt (?P<old>\S+),? (?P<new>.+)",
+        r"(?P<new>.+?),? (?:und )?nicht (?P<old>.+)",
+        r"(?:.* )?not (?P<old>.+?),? but (?P<new>.+)",
+        r"(?P<new>.+?),? (?:and )?(?:not|rather than|instead of) (?P<old>.+)",
+    )
+)
+
+
+def _listed(text: str) -> frozenset[str]:
+    """Return the words of a list, or its phrases where it has commas."""
+    return frozenset(" ".join(each.split()) for each in (text.split(",") if "," in text else text.split()))
+
+
+_LISTS = yaml.load((FilePath(__file__).parent / "words.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+# Words by which replies are recognised, folded, by the name of their list; `words.yaml` says what for.
+WORDS: Mapping[str, frozenset[str]] = {name: _listed(text) for name, text in _LISTS.items() if isinstance(text, str)}
+WORDS_OF: Mapping[str, Mapping[str, frozenset[str]]] = {
+    language: {name: _listed(texts[language]) for name, texts in _LISTS.items() if isinstance(texts, dict)}
+    for language in ("de", "en")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What is to be changed; without `answers` the question is asked again. `adds`: besides what stands there."""
+
+    path: Path
+    answers: tuple[Answer, ...] = ()
+    adds: bool = False
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads replies to one form; what is read twice in the same way, as most of a turn is, is read once.
+
+    Attributes:
+        now: The present, with time zone.
+        readings: By linkId, language and text: the options that there were, and the reading.
+    """
+
+    now: datetime
+    readings: dict[tuple[str, str, str], tuple[tuple[Option, ...], Reading]] = field(default_factory=dict)
+
+    def read(self, item: Item, options: Sequence[Option], language: str, text: str) -> Reading:
+        """Read words as an answer to a question with these options."""
+        key, offered = (item.link_id, language, text), tuple(options)
+        before, reading = self.readings.get(key, ((), None))
+        # The same options, not equal ones: 1.5 and 1.50 are equal, and not the same answer.
+        if reading is not None and len(before) == len(offered) and all(map(is_, before, offered)):
+            return reading
+        if len(self.readings) >= MOST_READINGS:
+            self.readings.clear()
+        asked = asked_of(item, offered, language, self.now)
+        reading = read(text, asked, language=language, today=self.now.date())
+        self.readings[key] = offered, reading
+        return reading
+
+    def is_unusual(self, item: Item, options: Sequence[Option], language: str, answers: Sequence[Answer]) -> bool:
+        """Say whether a number among answers is so seldom that the patient should look at it again."""
+        asked = asked_of(item, options, language, self.now)
+        return any(is_unusual(answer, asked, language=language) for answer in answers)
 
 
 @dataclass(slots=True)
@@ -59,12 +125,12 @@ class Listener:
 
     Attributes:
         engine: Of the form that is asked.
-        now: The present, with time zone.
+        reader: Of replies to it.
         session: As things stand.
     """
 
     engine: Engine
-    now: datetime
+    reader: Reader
     session: Session
 
     @property
@@ -84,6 +150,12 @@ class Listener:
         """What is open: the question that the patient went back to, else what comes next."""
         return self.question(self.talk.revisit) if self.talk.revisit else self.engine.next(self.session.filling)
 
+    @property
+    def settled(self) -> list[Path]:
+        """The questions that were answered, skipped or left to staff."""
+        filling = self.session.filling
+        return [path for path in self.engine.questions(filling) if filling.settled(path)]
+
     def item(self, path: Path) -> Item:
         return self.form.by_link_id[path[-1][0]]
 
@@ -92,7 +164,7 @@ class Listener:
         return self.engine.ask(self.session.filling, path)
 
     def answers(self, path: Path) -> tuple[Answer, ...]:
-        return self.engine.answers(self.session.filling, path)
+        return self.session.filling.at(path)
 
     def problems(self, path: Path, answers: tuple[Answer, ...], severity: str = "error") -> list[Problem]:
         """Return what is so wrong with answers that they cannot be taken, or what is to be said of them."""
@@ -112,8 +184,7 @@ class Listener:
         return self._read(question, text, question.options)
 
     def _read(self, question: AskItem, text: str, options: Sequence[Option]) -> Reading:
-        asked = asked_of(question.item, options, self.language, self.now)
-        return read(text, asked, language=self.language, today=self.now.date())
+        return self.reader.read(question.item, options, self.language, text)
 
     def takes(self, question: AskItem, text: str) -> bool:
         """Say whether a message is understood as an answer to a question: not just any words, and little beside it."""
@@ -167,10 +238,127 @@ class Listener:
             return bare or is_end(text, self.language)
         return (bare and self.talk.pending is not None) or self.takes(question, text)
 
-    def is_unusual(self, question: AskItem, answers: Sequence[Answer]) -> bool:
-        """Say whether a number among answers is so seldom that the patient should look at it again."""
-        asked = asked_of(question.item, question.options, self.language, self.now)
-        return any(is_unusual(answer, asked, language=self.language) for answer in answers)
+    def find_correction(self, text: str, *, plainly: bool = False) -> Correction | None:
+        """Return the correction of another answer than the open one that a message is, if it is one.
+
+        `plainly`: only where the message sets a new answer against the old one.
+        """
+        if len(text) > LONGEST_CORRECTION:
+            return None
+        return self._contrasted(text) or (None if plainly else self._named(text))
+
+    def _contrasted(self, text: str) -> Correction | None:
+        """Return the correction of an answer that a message says is wrong: "62, nicht 61"."""
+        for pattern in _CONTRASTS:
+            halves = pattern.fullmatch(text.strip().rstrip("."))
+            if halves is None:
+                continue
+            found = list[Correction]()
+            for path in self._correctable():
+                old = self.read(self.question(path), halves["old"])
+                stands = isinstance(old, Read) and old.answers and old.answers == self.answers(path)
+                if stands and (answers := self._new_answers(path, halves["new"])):
+                    found.append(Correction(path, answers))
+            if len(found) > 1:  # "62, nicht 61", where two answers are 61
+                found = [each for each in found if self._called(each.path, text)]
+            if len(found) == 1:
+                return found[0]
+        return None
+
+    def _named(self, text: str) -> Correction | None:
+        """Return the correction of the answer to a question that a message calls by its name."""
+        said = set(words(text))
+        adds, corrects = bool(said & WORDS["adding_words"]), bool(said & WORDS["correcting_words"])
+        if self.talk.phase == "asking" and not (adds or corrects):
+            return None  # "pacemaker, left side": a word of another question makes no correction of it
+        best, found = 0, list[Correction]()
+        for path in self._correctable():
+            called = self._called(path, text)
+            answers = self._new_answers(path, text) if called else ()
+            score = 2 * called + bool(answers) * 3
+            if not called or not (answers or adds or corrects) or score < best:
+                continue
+            found = [*(found if score == best else ()), Correction(path, answers, adds)]
+            best = score
+        return found[-1] if found and (len(found) == 1 or adds) else None
+
+    def _correctable(self) -> list[Path]:
+        """Return the questions that can be corrected: those asked so far, but for the open one."""
+        step, filling = self.step, self.session.filling
+        own = step.path if isinstance(step, AskItem) and self.talk.phase == "asking" else ()
+        over = self.talk.phase in ("summary", "choosing", "finished")
+        return [path for path in self.engine.questions(filling) if path != own and (over or filling.settled(path))]
+
+    def _new_answers(self, path: Path, text: str) -> tuple[Answer, ...]:
+        """Return the answer to a question that words give, if it is another than stands there; not just any words."""
+        reading = self.read(self.question(path), text)
+        if not isinstance(reading, Read) or any(each.type in OWN_WORDS for each in reading.answers):
+            return ()
+        same = set(map(repr, reading.answers)) <= set(map(repr, self.answers(path)))
+        return () if same or self.problems(path, reading.answers) else reading.answers
+
+    def _called(self, path: Path, text: str) -> int:
+        """Return how well a message calls a question by its name: by its synonyms, else by telling words of its own."""
+        item, language, said = self.item(path), self.language, words(text)
+        names = [words(name) for name in (*item.synonyms, item.presentation.short.into(language))]
+        # "Since" or "when" alone is in too many sentences to call a question by.
+        telling = [name for name in names if not WORDS["common_words"].issuperset(name)]
+        known = max((len(name) for name in telling if set(name) <= set(said)), default=0)
+        if known or item.synonyms:
+            return 2 * known
+        own = {word for word in words(f"{item.text.into(language)} {item.link_id.replace('-', ' ')}") if _tells(word)}
+        return int(any(_likeness(word, other) > 1 for word in said if _tells(word) for other in own))
+
+
+def is_named(item: Item, language: str) -> bool:
+    """Say whether there is anything that an item is called."""
+    return bool(item.presentation.short.into(language) or item.prefix.strip() or item.text.into(language))
+
+
+def questions_meant(form: Form, paths: Sequence[Path], target: str, language: str) -> list[Path]:
+    """Return the questions that a patient means by some words: the best matches, in order; none if nothing matches."""
+    wanted = [word for word in words(target) if word not in WORDS["empty_words"]]
+    for texts_of in (_own_texts, _near_texts):
+        scores = {path: _score(wanted, texts_of(form, path, language)) for path in paths}
+        best = max(scores.values(), default=0)
+        if best:
+            return [path for path, score in scores.items() if score == best]
+    return []
+
+
+def _own_texts(form: Form, path: Path, language: str) -> list[str]:
+    item = form.by_link_id[path[-1][0]]
+    short = item.presentation.short.into(language)
+    return [item.text.into(language), short, item.link_id.replace("-", " "), *item.synonyms]
+
+
+def _near_texts(form: Form, path: Path, language: str) -> list[str]:
+    """Return what stands around a question: its answers, its explanation, the groups that it is in."""
+    item = form.by_link_id[path[-1][0]]
+    groups = [form.by_link_id[link_id].text.into(language) for link_id in item.line[:-1]]
+    return [*(option.label.into(language) for option in item.options), form.help(item, language), *groups]
+
+
+def _score(wanted: Sequence[str], texts: Sequence[str]) -> int:
+    """Return how well all wanted words occur; 0 when one of them does not."""
+    there = {word for text in texts for word in words(text)} - WORDS["empty_words"]
+    grades = [max((_likeness(word, other) for other in there), default=0) for word in wanted]
+    return sum(grades) if grades and all(grades) else 0
+
+
+def _likeness(word: str, other: str) -> int:
+    if word == other:
+        return 3
+    short, long_ = sorted((word, other), key=len)
+    if len(short) >= MIN_SHORT and long_.startswith(short) and len(long_) - len(short) <= MOST_ENDING:
+        return 2  # "Alter" for "alt"
+    if len(short) >= MIN_STEM and (short in long_ or long_.startswith(short[:-1])):
+        return 2
+    return 1 if len(short) > MIN_STEM and short[:MIN_STEM] == long_[:MIN_STEM] else 0
+
+
+def _tells(word: str) -> bool:
+    return len(word) >= MIN_TELLING and word not in WORDS["empty_words"] and word not in WORDS["common_words"]
 
 
 def asked_of(item: Item, options: Sequence[Option], language: str, now: datetime) -> Asked:
@@ -259,9 +447,11 @@ def question_like(text: str, language: str) -> QuestionLike:
     folded = fold(text).split()
     marked = "qqq" in folded
     said = [word for word in folded if word != "qqq"]
-    while len(said) > 1 and said[0] in QUESTION_PADDING[language]:
+    while len(said) > 1 and said[0] in WORDS_OF[language]["question_padding"]:
         said = said[1:]
-    opened = bool(said) and said[0] in QUESTION_OPENERS[language] and (marked or not _states(said, language))
+    opened = (
+        bool(said) and said[0] in WORDS_OF[language]["question_openers"] and (marked or not _states(said, language))
+    )
     if marked and not opened and _answers_itself(text, language):
         return "no"
     if (marked and (opened or len(said) >= MANY_WORDS)) or (opened and len(said) > MANY_WORDS):
@@ -271,9 +461,9 @@ def question_like(text: str, language: str) -> QuestionLike:
 
 def _states(said: Sequence[str], language: str) -> bool:
     """Say whether words without a question mark that open like a question are none: "can't see why not"."""
-    denied = said[1:2] == ["t"] and said[2:3] and said[2] not in ASKED_ABOUT[language]
-    placed = len(said) > 1 and said[1] in STATED_AFTER[language]
-    return bool(denied) or placed or bool(GLADLY[language] & set(said))
+    denied = said[1:2] == ["t"] and said[2:3] and said[2] not in WORDS_OF[language]["asked_about"]
+    placed = len(said) > 1 and said[1] in WORDS_OF[language]["stated_after"]
+    return bool(denied) or placed or bool(WORDS_OF[language]["gladly"] & set(said))
 
 
 def _answers_itself(text: str, language: str) -> bool:
@@ -285,18 +475,18 @@ def _answers_itself(text: str, language: str) -> bool:
 
 def is_end(text: str, language: str) -> bool:
     """Say whether a whole message says that there is nothing else."""
-    return " ".join(words(text)) in END_PHRASES[language]
+    return " ".join(words(text)) in WORDS_OF[language]["end_phrases"]
 
 
 def has_second_thoughts(text: str, language: str) -> bool:
     """Say whether a message begins by taking back what was said before: "hang on, I had one", "Moment, doch"."""
     said = " ".join(words(text)) + " "
-    return any(said.startswith(f"{each} ") for each in SECOND_THOUGHTS[language])
+    return any(said.startswith(f"{each} ") for each in WORDS_OF[language]["second_thoughts"])
 
 
 def tells_something(text: str) -> bool:
     """Say whether there is a word in a message that could be worth keeping."""
-    return any(len(word) > 2 and not word.isdecimal() and word not in SOUNDS for word in words(text))
+    return any(len(word) > 2 and not word.isdecimal() and word not in WORDS["sounds"] for word in words(text))
 
 
 def own_words(text: str) -> Answer:
@@ -311,7 +501,7 @@ def number_meant(text: str) -> int | None:
         return int(found[1])
     said = words(text)
     numbers = [word for word in said if word.isdecimal() and len(word) < 4]
-    about_it = len(said) > 1 and all(word in ROW_WORDS for word in said if word not in numbers)
+    about_it = len(said) > 1 and all(word in WORDS["row_words"] for word in said if word not in numbers)
     return int(numbers[0]) if len(numbers) == 1 and about_it else None
 
 
@@ -319,7 +509,9 @@ def agrees(text: str, language: str) -> bool | None:
     """Return whether the patient agrees to the summary; None where more is said: it may be what is wrong."""
     said, whole = read_yes_no(text, language=language), set(words(text))
     if not isinstance(said, Read):
-        sends = whole <= SEND_WORDS[language] or (whole <= AGREEING_WORDS and bool(whole & RIGHT_WORDS))
+        sends = whole <= WORDS_OF[language]["send_words"] or (
+            whole <= WORDS["agreeing_words"] and bool(whole & WORDS["right_words"])
+        )
         return True if whole and sends else None
     yes = said.answers[0].value is True
-    return None if yes and set(words(said.remainder)) - AGREEING_WORDS else yes
+    return None if yes and set(words(said.remainder)) - WORDS["agreeing_words"] else yes

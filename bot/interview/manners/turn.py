@@ -9,10 +9,27 @@ from itertools import takewhile
 from typing import Any
 
 from bot.interview.form.form import Item, Option, Path
-from bot.interview.manners.earlier_questions import list_answers, questions
-from bot.interview.manners.listening import FREE_TEXT, NUMBERS, Listener, QuestionLike, unit_in_words, usual_unit
-from bot.interview.manners.said import FormField, Quote, Said, Saying, Sentence, name_of, with_answers
-from bot.interview.manners.session import Session, Status
+from bot.interview.manners.listening import (
+    FREE_TEXT,
+    NUMBERS,
+    Listener,
+    QuestionLike,
+    is_named,
+    unit_in_words,
+    usual_unit,
+)
+from bot.interview.manners.session import (
+    FormField,
+    ListEntry,
+    Quote,
+    Said,
+    Saying,
+    Sentence,
+    Session,
+    Status,
+    name_of,
+    with_answers,
+)
 from bot.interview.rules.answers import Problem
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import number as as_number
@@ -74,7 +91,7 @@ class OpenTurn(Listener):
 
     def note(self, **changes: Any) -> None:
         """Change where the talk stands."""
-        self.session = self.session.with_talk(**changes)
+        self.session = replace(self.session, talk=replace(self.talk, **changes))
 
     def propose(self, answers: tuple[Answer, ...], *, nothing: bool = False) -> None:
         """Let answers wait to be confirmed; `nothing`: that there are none."""
@@ -369,7 +386,7 @@ class OpenTurn(Listener):
             any_words = question.item.type in FREE_TEXT and not question.options
             self.say("read_back_has_none" if any_words else "read_back_none")
             return
-        if self.is_unusual(question, pending):
+        if self.reader.is_unusual(question.item, question.options, self.language, pending):
             self.say("unusual")
         self.repeat("proposal" if self.talk.proposed else "read_back", question.path, pending)
 
@@ -418,12 +435,11 @@ class OpenTurn(Listener):
     def show_summary(self, *, closing: bool) -> None:
         """Say all that was answered; `closing`: and ask whether it may go."""
         filling = self.session.filling
-        paths = list(questions(self.form, filling, shown_too=True))
+        paths = list(self.engine.questions(filling, shown_too=True))
         if not closing:
             paths = [path for path in paths if filling.settled(path) or self.answers(path)]
         self.say("summary" if any(self.answers(path) for path in paths) else "summary_empty")
-        said, listed = list_answers(self, paths)
-        self.parts += said
+        listed = self._list_answers(paths)
         if self.talk.phase == "asking":
             self.note(listed=listed)
         if closing:
@@ -431,6 +447,50 @@ class OpenTurn(Listener):
             self.say("summary_check")
             self.onward()
             self.note(phase="summary", listed=listed)
+
+    def _list_answers(self, paths: Sequence[Path]) -> tuple[Path, ...]:
+        """Say questions with their answers as lines of a list; return those that have a number, in its order."""
+        listed: list[Path] = []
+        group: Path = ()
+        for path in paths:
+            around = tuple(step for step in path[:-1] if self.form.by_link_id[step[0]].repeats)
+            if around and around != group and self.form.by_link_id[around[-1][0]].type == "group":
+                link_id, number = around[-1]
+                self.parts += [Quote(link_id, "question"), Sentence("instance", {"number": number + 1})]
+            group = around
+            item = self.item(path)
+            if not is_named(item, self.language):
+                continue
+            self.parts.append(
+                ListEntry(len(listed) + 1 if item.asked else 0, name_of(item.link_id), self._standing(path))
+            )
+            if item.asked:
+                listed.append(path)
+            if self.answers(path) and path in self.session.filling.noted:
+                self.parts.append(
+                    ListEntry(0, name_of(item.link_id), self._words_noted(path))
+                )  # said beside the answer
+        return tuple(listed)
+
+    def _standing(self, path: Path) -> Sentence:
+        """Return what stands at a question."""
+        session = self.session
+        answers = self.answers(path)
+        if answers:
+            return with_answers("summary_answer", path[-1][0], answers)
+        if path in session.filling.noted:
+            return self._words_noted(path)
+        if path in session.filling.marked:
+            return Sentence("summary_marked")
+        if path not in session.filling.skipped:
+            return Sentence("summary_open")
+        skips = (event for event in reversed(session.events) if isinstance(event, Skipped) and event.path == path)
+        last = next(skips, None)
+        return Sentence("summary_none" if last is not None and last.reason == "none" else "summary_skipped")
+
+    def _words_noted(self, path: Path) -> Sentence:
+        texts = self.session.filling.noted[path]
+        return with_answers("summary_noted", path[-1][0], tuple(Answer("string", text) for text in texts))
 
     def _say_what_is_open(self) -> None:
         problems = self._errors()
@@ -451,8 +511,7 @@ class OpenTurn(Listener):
 
     def choose(self, paths: Sequence[Path], key: str) -> None:
         """List questions, and ask which answer is to be changed."""
-        said, listed = list_answers(self, paths)
-        self.parts += said
+        listed = self._list_answers(paths)
         self.say(key)
         self.onward()
         self.note(phase="choosing", listed=listed)

@@ -8,7 +8,7 @@ what is only doubtful. The validator takes what is written, says what is doubtfu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Literal
 
@@ -30,7 +30,7 @@ from bot.interview.rules.limits import (
 )
 from bot.interview.rules.options import check_options
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.fhir_json import as_object
+from bot.interview.values.fhir_json import as_object, objects
 from bot.interview.values.primitives import PRIMITIVES, problem_with
 from bot.interview.values.terminology import Terminology
 
@@ -163,6 +163,56 @@ class PlacedQuestion:
             check_attachment(item, answer),
             check_reference(item, answer),
         )
+
+
+# What may stand in an answer of these types, so that nothing of it need be looked into.
+_PLAIN_PARTS: Mapping[str, Mapping[str, str]] = {
+    "coding": {"system": "uri", "version": "string", "code": "code", "display": "string", "userSelected": "boolean"},
+    "quantity": {"value": "decimal", "unit": "string", "system": "uri", "code": "code"},
+}
+_PLAIN_TYPES = frozenset({"boolean", "decimal", "integer", "date", "dateTime", "time", "string", "uri"})
+
+
+def means_what_it_states(item: Item, stated: IndexedItem) -> bool:
+    """Say whether all that an item states is what the interview holds its answers to, read in the same way.
+
+    Then what `PlacedQuestion` has nothing against breaks no demand that is stated, but for what `is_beyond_doubt` asks.
+    """
+    limits = item.limits
+    if stated.limits != replace(limits, minimum=None, maximum=None):
+        return False
+    for least, meant in ((True, limits.minimum), (False, limits.maximum)):
+        fixed = [bound.fixed for kind in item.answer_types for bound in stated_bounds(item.raw, kind, least=least)]
+        if any(each not in (None, meant.fixed if meant else None) for each in fixed):
+            return False
+    if stated.units.value_set or stated.units.choices != item.units.choices:
+        return False
+    # A code is known to be good by its option, which says what it is called.
+    names = [as_object(each.get("valueCoding")).get("display", "") for each in objects(item.raw, "answerOption")]
+    return "answerValueSet" not in item.raw and all(isinstance(name, str) for name in names)
+
+
+def is_beyond_doubt(item: Item, answer: Answer) -> bool:
+    """Say whether no validator can refuse an answer with which `PlacedQuestion` finds nothing wrong.
+
+    Of an item that means what it states. An answer to a list must be what is listed, and in any case plain: no
+    attachment, reference, or element that FHIR has no name for.
+    """
+    parts = _PLAIN_PARTS.get(answer.type)
+    if parts is not None:
+        value = as_object(answer.value)
+        if not value or any(name not in parts or problem_with(parts[name], each) for name, each in value.items()):
+            return False
+        if answer.type == "quantity" and (
+            ("code" in value and "system" not in value) or in_listed_unit(value, item.units.choices) != value
+        ):
+            return False
+    elif answer.type not in _PLAIN_TYPES:
+        return False
+    if answer.type == "coding" or "answerOption" in item.raw:
+        own_words = answer.type == "string" and item.type == "open-choice"
+        return own_words or any(option.answer == answer for option in item.options)
+    return True
 
 
 def number_problems(item: Item, path: Path, given: int) -> Iterator[Problem]:

@@ -10,8 +10,7 @@ from bot.interview.rules.limits import in_listed_unit
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview.values.primitives import problem_with
-from bot.interview.walk.filling import Filling
-from bot.interview.walk.places import answers_at, below, count_at
+from bot.interview.walk.filling import Filling, below
 
 # An extension of a response's item: what the patient said to it and nobody could code.
 OWN_WORDS = "https://klartext.example/fhir/StructureDefinition/own-words"
@@ -52,8 +51,7 @@ def response(form: Form, filling: Filling, heading: Heading, assembly: Assembly 
         made["meta"] = {"profile": list(heading.profiles)}
     if form.language and not problem_with("code", form.language):
         made["language"] = form.language
-    for name in ("identifier",):
-        _put(made, name, heading.identifier)
+    _put(made, "identifier", heading.identifier)
     if canonical := canonical_of(form):
         made["questionnaire"] = canonical
     made["status"] = heading.status
@@ -107,7 +105,7 @@ class Assembly:
             own = below(around, item.link_id)
             if item.type == "group":
                 before = len(found)
-                for number in range(count_at(self.filling, item, own)):
+                for number in range(self.filling.count(item, own)):
                     self._group(item, below(around, item.link_id, number), found)
                 # A group that must be there is there, even if nothing in it was answered.
                 if len(found) == before and item.required and own not in self.filling.disabled:
@@ -124,7 +122,7 @@ class Assembly:
             self._node(item, path, found)["item"] = inner
 
     def _question(self, item: Item, path: Path, found: list[JsonValue]) -> None:
-        answers, noted = answers_at(self.filling, path), self.filling.noted.get(path, ())
+        answers, noted = self.filling.at(path), self.filling.noted.get(path, ())
         if not answers and not noted:
             return
         node = self._node(item, path, found)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.errors import BadData
-from bot.interview.form.form import Form, Item, Option, Path
-from bot.interview.form.indexed import index_questionnaire
-from bot.interview.rules.answers import Problem
+from bot.interview.form.form import Bound, Constraint, Form, Item, Option, Path
+from bot.interview.rules.answers import PlacedQuestion, Problem, is_beyond_doubt, number_problems
+from bot.interview.validate.item import check_alone
 from bot.interview.validate.response import check_response
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.fhir_json import JsonObject
+from bot.interview.values.fhir_json import JsonObject, objects
+from bot.interview.values.fhir_names import CHOICES
 from bot.interview.values.finding import Finding
-from bot.interview.walk import next_step
-from bot.interview.walk.assemble import Assembly, Heading, response
-from bot.interview.walk.checks import Checks
-from bot.interview.walk.evaluation import Sight, Surroundings, options_at, proposal_at, settle
+from bot.interview.walk.assemble import Assembly, Heading, answer_element, response
+from bot.interview.walk.evaluation import Sight, Surroundings, as_answers, options_at, proposal_at, settle
 from bot.interview.walk.filling import (
     Cleared,
     Event,
@@ -29,20 +28,14 @@ from bot.interview.walk.filling import (
     MarkedForStaff,
     NoMore,
     Noted,
+    Pointer,
     Shown,
     Skipped,
-)
-from bot.interview.walk.places import (
-    add_instance,
-    answers_at,
-    child_items,
-    exists,
+    Summary,
+    below,
     first,
-    is_enabled,
-    move_with_answers,
-    remove_instance,
 )
-from bot.interview.walk.plan import make_plan, ranks
+from bot.interview.walk.plan import Placed, Plan, make_plan
 
 MOST_NOTED = 5  # messages kept in a patient's own words at one question
 
@@ -86,18 +79,27 @@ _STEP = re.compile(r"(\w+)(?:\[(\d+)\])?")
 class Engine:
     """Everything about one form; the answers are handed in and out. Build it once per interview."""
 
-    def __init__(self, form: Form, *, now: datetime, launch: Mapping[str, JsonObject] | None = None) -> None:
+    def __init__(
+        self,
+        form: Form,
+        *,
+        now: datetime,
+        launch: Mapping[str, JsonObject] | None = None,
+        plan: Plan | None = None,
+    ) -> None:
         """Prepare a form.
 
         Args:
             form: The compiled Questionnaire.
             now: What formulas take for the present; with time zone.
             launch: Resources that formulas may use, by name: ``patient``, ``encounter``, ``user``.
+            plan: What `make_plan` found out about the form; worked out here when it is left out.
         """
         self.form = form
-        self._plan = make_plan(form)
+        self._plan = plan or make_plan(form)
         self._around = Surroundings.of(form, launch or {}, now)
-        self._indexed = index_questionnaire(form.raw)
+        # The questions put on the last state that was looked at: a state never changes, and is looked at many times.
+        self._put: tuple[Filling, dict[Path, AskItem]] = Filling(), {}
 
     def start(self) -> Filling:
         """Return the state before the first question."""
@@ -120,53 +122,45 @@ class Engine:
         changed, dirty = self._happened(filling, event)
         settled, moved = settle(self._plan, self._around, changed, dirty)
         # Where instances or answers change places, what was worked out about the old ones is void.
-        void = isinstance(event, GroupRemoved) or changed.summaries is not filling.summaries
-        summaries = {} if void else next_step.kept(filling.summaries, [event.path, *moved])
-        return replace(settled, summaries=summaries)
+        if isinstance(event, GroupRemoved) or changed.summaries is not filling.summaries:
+            return replace(settled, summaries={})
+        return settled.forgetting([event.path, *moved])
 
     def _happened(self, filling: Filling, event: Event) -> tuple[Filling, set[int]]:
         """Return the state with the event itself in it, and the cells to decide again."""
-        item = self._item(filling, event)
+        item, plan = self._item(filling, event), self._plan
+        dirty = {*plan.dependents.get(item.link_id, ()), *plan.inner.get(item.link_id, ())}
         match event:
             case Given():
                 changed = self._given(filling, item, event)
             case Skipped(path, _):
-                changed = _without(filling, path)
+                changed = filling.without(path)
                 changed = replace(changed, skipped=changed.skipped | {path})
             case MarkedForStaff(path, reason):
-                changed = replace(filling, marked={**filling.marked, path: reason})
+                changed, dirty = replace(filling, marked={**filling.marked, path: reason}), set()
             case Noted(path, text):
                 said = (*filling.noted.get(path, ()), text)[-MOST_NOTED:]
-                changed = replace(filling, noted={**filling.noted, path: tuple(dict.fromkeys(said))})
+                changed, dirty = replace(filling, noted={**filling.noted, path: tuple(dict.fromkeys(said))}), set()
             case Cleared(path):
-                changed = _without(filling, path)
+                changed = filling.without(path)
+                if item.formulas.calculated is not None:
+                    dirty |= {rank for rank, cell in enumerate(plan.cells) if cell.item is item}
             case Shown(path):
-                changed = replace(filling, shown=filling.shown | {path})
+                changed, dirty = replace(filling, shown=filling.shown | {path}), set()
             case NoMore(path):
-                changed = replace(filling, closed=filling.closed | {first(path)})
+                changed, dirty = replace(filling, closed=filling.closed | {first(path)}), set()
             case GroupAdded(path):
-                changed = add_instance(filling, item, path)
+                changed = filling.with_instance(item, path)
             case GroupRemoved(path):
-                changed = remove_instance(filling, item, path)
-        return changed, self._dirty(item, event)
-
-    def _dirty(self, item: Item, event: Event) -> set[int]:
-        if isinstance(event, Shown | NoMore | MarkedForStaff | Noted):
-            return set()
-        cells = ranks(self._plan.dependents, [item.link_id])
-        if item.children:
-            cells |= ranks(self._plan.inner, [item.link_id])
-        if isinstance(event, GroupRemoved):
-            cells |= ranks(self._plan.dependents, self._plan.insides[item.link_id])
-        if isinstance(event, Cleared) and item.formulas.calculated is not None:
-            cells |= {rank for rank, cell in enumerate(self._plan.cells) if cell.item is item}
-        return cells
+                changed = filling.without_instance(item, path)
+                dirty.update(*(plan.dependents.get(link_id, ()) for link_id in plan.insides[item.link_id]))
+        return changed, dirty
 
     def _item(self, filling: Filling, event: Event) -> Item:
         path = event.path
         item = self.form.by_link_id.get(path[-1][0]) if path else None
         # A group that is added, or closed before there is any, is not there yet.
-        if item is None or not exists(self.form, filling, path, next_too=isinstance(event, GroupAdded | NoMore)):
+        if item is None or not filling.exists(self.form, path, next_too=isinstance(event, GroupAdded | NoMore)):
             raise BadData("An event of the interview names a question that is not asked. Start the interview again.")
         wanted = {Shown: "display", GroupAdded: "group", GroupRemoved: "group"}.get(type(event))
         if isinstance(event, Given | Skipped | Cleared | MarkedForStaff | Noted) and not item.is_question:
@@ -181,8 +175,7 @@ class Engine:
         if not event.answers:
             raise BadData(f"An event gives no answer to {item.link_id!r}; skip or clear it instead.")
         path = event.path
-        moved = move_with_answers(filling, item, path, event.answers)
-        bare = _without(moved, path)
+        bare = filling.moved_with(item, path, event.answers).without(path)
         accepted = bare.accepted | {path} if event.proposed else bare.accepted
         if item.formulas.calculated is not None:
             if event.answers == filling.computed.get(path):
@@ -194,25 +187,95 @@ class Engine:
 
     def next(self, filling: Filling) -> Step:
         """Return what to do next."""
-        summary = next_step.summary_of(self.form, filling)
+        summary = self._summary(filling)
         pointer = summary.step or summary.late
         if pointer is None:
             return Done()
         kind, path = pointer
-        return self.ask(filling, path) if kind == next_step.ASK else self._other_step(filling, kind, path)
+        item = self.form.by_link_id[path[-1][0]]
+        if kind == "ask":
+            return self.ask(filling, path)
+        if kind == "show":
+            return Show(path, item)
+        return AskAnother(path, item, path[-1][1] if item.type == "group" else len(filling.at(path)))
 
     def ask(self, filling: Filling, path: Path) -> AskItem:
         """Return the question at `path`, also when it was answered before."""
-        item = self.form.by_link_id[path[-1][0]]
-        sight = Sight(self._around, filling)
-        proposal = answers_at(filling, path) or proposal_at(self._plan, sight, item, path)
-        return AskItem(path, item, proposal, options_at(self._plan, sight, item, path))
+        of, known = self._put
+        if of is not filling:
+            known = {}
+            self._put = filling, known
+        if path not in known:
+            item, sight = self.form.by_link_id[path[-1][0]], Sight(self._around, filling)
+            proposal = filling.at(path) or proposal_at(self._plan, sight, item, path)
+            known[path] = AskItem(path, item, proposal, options_at(self._plan, sight, item, path))
+        return known[path]
 
-    def _other_step(self, filling: Filling, kind: str, path: Path) -> Step:
-        item = self.form.by_link_id[path[-1][0]]
-        if kind == next_step.SHOW:
-            return Show(path, item)
-        return AskAnother(path, item, path[-1][1] if item.type == "group" else len(answers_at(filling, path)))
+    def progress(self, filling: Filling) -> tuple[int, int]:
+        """Return how many questions were answered or skipped, and how many are asked in all as things stand."""
+        summary = self._summary(filling)
+        return summary.answered, summary.of
+
+    def _summary(self, filling: Filling, path: Path = ()) -> Summary:
+        """Return what stands open below `path`: an instance of a group, an answer of a question, or the form."""
+        known = filling.summaries.get(path)
+        if known is None:
+            items = self.form.by_link_id[path[-1][0]].children if path else self.form.items
+            parts = [part for item in items for part in self._open_at(filling, item, path)]
+            known = filling.summaries[path] = Summary(
+                next((part.step for part in parts if part.step), None),
+                next((part.late for part in parts if part.late), None),
+                sum(part.answered for part in parts),
+                sum(part.of for part in parts),
+            )
+        return known
+
+    def _open_at(self, filling: Filling, item: Item, around: Path) -> Iterator[Summary]:
+        """Yield what stands open at an item and inside it, in the order it is asked."""
+        own = below(around, item.link_id)
+        if item.hidden:
+            return
+        if item.type == "group":
+            count = filling.count(item, own)
+            for path in (below(around, item.link_id, number) for number in range(count)):
+                if path not in filling.disabled:
+                    yield self._summary(filling, path)
+            # With no instance yet there is no place where its own rule could have been decided but that of the first.
+            open_ended = item.repeats and own not in filling.closed and own not in filling.disabled
+            if open_ended and (item.most is None or count < item.most) and not item.read_only:
+                yield Summary(("another", below(around, item.link_id, count)))
+        elif own in filling.disabled:
+            return
+        elif item.type == "display":
+            if own not in filling.shown:
+                yield Summary(("show", own))
+        else:
+            given = len(filling.at(own))
+            if item.asked:
+                yield _open_question(filling, item, own, given)
+            for number in range(given) if item.children else ():
+                yield self._summary(filling, below(around, item.link_id, number))
+
+    def questions(self, filling: Filling, *, shown_too: bool = False) -> Iterator[Path]:
+        """Yield the questions that are asked as things stand; `shown_too`: with values that nobody is asked for."""
+        yield from self._questions(filling, self.form.items, (), shown_too)
+
+    def _questions(self, filling: Filling, items: Sequence[Item], around: Path, shown_too: bool) -> Iterator[Path]:
+        for item in items:
+            own = below(around, item.link_id)
+            if item.hidden or item.type == "display":
+                continue
+            if item.type == "group":
+                for path in (below(around, item.link_id, number) for number in range(filling.count(item, own))):
+                    if path not in filling.disabled:
+                        yield from self._questions(filling, item.children, path, shown_too)
+            elif own not in filling.disabled:
+                answers = filling.at(own)
+                asked = item.asked and (item.formulas.calculated is None or filling.settled(own))
+                if asked or (shown_too and answers):
+                    yield own
+                for number in range(len(answers)):
+                    yield from self._questions(filling, item.children, below(around, item.link_id, number), shown_too)
 
     def problems(self, filling: Filling, path: Path, answers: tuple[Answer, ...]) -> tuple[Problem, ...]:
         """Return what is wrong with answers that somebody wants to give; nothing of it is stored."""
@@ -239,40 +302,27 @@ class Engine:
         """Return the errors of the validator, each at the innermost item that it is about."""
         assembly = Assembly(self.form, filling)
         made = response(self.form, filling, Heading("completed", self._around.now), assembly)
-        findings = check_response(made, self._indexed, known=self.form.known, now=self._around.now)
+        findings = check_response(made, self._plan.stated, known=self.form.known, now=self._around.now)
         errors = [finding for finding in findings if finding.is_error]
         paths = {id(node): path for path, node in assembly.nodes.items()} if errors else {}
         return tuple(
             Problem("refused", _place_of(finding, made, paths), key=finding.rule or finding.code) for finding in errors
         )
 
-    def progress(self, filling: Filling) -> tuple[int, int]:
-        """Return how many questions were answered or skipped, and how many are asked in all as things stand."""
-        summary = next_step.summary_of(self.form, filling)
-        return summary.answered, summary.of
-
     def answers(self, filling: Filling, path: Path) -> tuple[Answer, ...]:
         """Return the answers at a question, given or calculated."""
-        return answers_at(filling, path)
+        return filling.at(path)
 
     def exists(self, filling: Filling, path: Path) -> bool:
         """Say whether a path leads somewhere, as things stand."""
-        return exists(self.form, filling, path)
-
-    def is_enabled(self, filling: Filling, path: Path) -> bool:
-        """Say whether an item is asked for, as things stand."""
-        return is_enabled(self.form, filling, path)
-
-    def children(self, path: Path) -> tuple[Item, ...]:
-        """Return the items directly inside what `path` leads to."""
-        return child_items(self.form, path)
+        return filling.exists(self.form, path)
 
     def response(self, filling: Filling, heading: Heading) -> dict[str, JsonValue]:
         """Return the QuestionnaireResponse."""
         return response(self.form, filling, heading)
 
-    def _checks(self, filling: Filling) -> Checks:
-        return Checks(self._plan, self.form, filling, Sight(self._around, filling))
+    def _checks(self, filling: Filling) -> _Checks:
+        return _Checks(self._plan, self.form, filling, Sight(self._around, filling))
 
 
 def _place_of(finding: Finding, made: JsonObject, paths: Mapping[int, Path]) -> Path:
@@ -287,13 +337,126 @@ def _place_of(finding: Finding, made: JsonObject, paths: Mapping[int, Path]) -> 
     return found
 
 
-def _without(filling: Filling, path: Path) -> Filling:
-    """Return the state with nothing said about a question."""
-    return replace(
-        filling,
-        answers={key: value for key, value in filling.answers.items() if key != path},
-        skipped=filling.skipped - {path},
-        marked={key: value for key, value in filling.marked.items() if key != path},
-        accepted=filling.accepted - {path},
-        edited=filling.edited - {path},
-    )
+def _open_question(filling: Filling, item: Item, own: Path, given: int) -> Summary:
+    """Return what stands open at a question that somebody is asked, with so many answers `given`."""
+    if item.formulas.calculated is not None:
+        # Nobody is asked for what is calculated, unless it must be there and could not be.
+        if not item.required or given:
+            return Summary()
+        return Summary(answered=1, of=1) if filling.settled(own) else Summary(late=("ask", own), of=1)
+    if not filling.settled(own):
+        return Summary(("ask", own), of=1)
+    # From a list, all are chosen at once.
+    more = item.repeats and not (item.type in CHOICES and item.options) and (item.most is None or given < item.most)
+    step: Pointer | None = ("another", own) if given and own not in filling.closed and more else None
+    return Summary(step, answered=1, of=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Checks:
+    """Checks on one state of the answers."""
+
+    plan: Plan
+    form: Form
+    filling: Filling
+    sight: Sight
+
+    def answers(self, item: Item, path: Path, answers: Sequence[Answer]) -> Iterator[Problem]:
+        """Yield what is wrong with the answers themselves."""
+        options = options_at(self.plan, self.sight, item, path)
+        found = list(PlacedQuestion(item, path, options, *self.bounds(item, path)).problems(answers))
+        yield from found
+        if not found:
+            yield from self._refused(item, path, answers)
+
+    def _refused(self, item: Item, path: Path, answers: Sequence[Answer]) -> Iterator[Problem]:
+        """Yield what the validator of responses would say against the answers by themselves."""
+        for answer in answers:
+            if self.plan.as_meant[item.link_id] and is_beyond_doubt(item, answer):
+                continue
+            for finding in check_alone(item.raw, answer_element(item, answer), self.form.known):
+                if finding.is_error:
+                    yield Problem("refused", path, key=finding.rule or finding.code)
+
+    def bounds(self, item: Item, path: Path) -> tuple[Answer | None, Answer | None]:
+        """Return the least and the greatest value."""
+        limits = item.limits
+        return self._bound(item, path, limits.minimum), self._bound(item, path, limits.maximum)
+
+    def _bound(self, item: Item, path: Path, bound: Bound | None) -> Answer | None:
+        if bound is None or bound.formula is None:
+            return bound.fixed if bound else None
+        values = self.sight.values(self.plan.placed[item.link_id, bound.formula.source], path)
+        return next(iter(as_answers(item, values)), None)
+
+    def constraints_after(self, item: Item, path: Path) -> Iterator[Problem]:
+        """Yield the constraints that the answer at `path` breaks, but for those that wait for other answers."""
+        for constraint, placed in self.plan.constraints:
+            own = constraint.owner == item.link_id
+            if not own and (placed.reads is None or item.link_id not in placed.reads):
+                continue
+            where = path if own else self._place(constraint, path)
+            if where is not None and self._all_settled(placed, path):
+                yield from self._constraint(constraint, placed, where)
+
+    def _place(self, constraint: Constraint, path: Path) -> Path | None:
+        """Return where the owner of a constraint stands around `path`; None when it does not."""
+        if not constraint.owner:
+            return ()
+        depth = len(self.form.by_link_id[constraint.owner].line)
+        return path[:depth] if len(path) >= depth and path[depth - 1][0] == constraint.owner else None
+
+    def _all_settled(self, placed: Placed, path: Path) -> bool:
+        """Say whether every other question that a formula looks at was asked already."""
+        for link_id in placed.reads or ():
+            item = self.form.by_link_id[link_id]
+            if link_id == path[-1][0] or not item.asked or item.formulas.calculated is not None:
+                continue
+            for place in self.filling.instances(self.form, item):
+                if self.filling.is_enabled(self.form, place) and not self.filling.settled(place):
+                    return False
+        return True
+
+    def _constraint(self, constraint: Constraint, placed: Placed, where: Path) -> Iterator[Problem]:
+        if self.sight.truth(placed, where) is False:
+            human = constraint.human.base
+            yield Problem("constraint", where, {}, human, constraint.key, constraint.severity)
+
+    def everything(self) -> Iterator[Problem]:
+        """Yield what is wrong with the whole: what is missing, answers that no longer fit, broken constraints."""
+        assembly = Assembly(self.form, self.filling)
+        assembly.items(self.form.items, ())
+        yield from self._items(self.form.items, (), assembly)
+        for constraint in self.form.constraints:
+            yield from self._constraint(constraint, self.plan.placed["", constraint.formula.source], ())
+
+    def _items(self, items: Sequence[Item], around: Path, assembly: Assembly) -> Iterator[Problem]:
+        for item in items:
+            if item.type == "group":
+                yield from self._groups(item, around, assembly)
+            elif item.type != "display" and below(around, item.link_id) not in self.filling.disabled:
+                yield from self._question(item, below(around, item.link_id), assembly)
+
+    def _groups(self, item: Item, around: Path, assembly: Assembly) -> Iterator[Problem]:
+        standing = [path for path in self.filling.instances(self.form, item, around) if path in assembly.nodes]
+        own = below(around, item.link_id)
+        if own not in self.filling.disabled:
+            yield from number_problems(item, own, sum("item" in assembly.nodes[path] for path in standing))
+        for path in standing:
+            yield from self._own_constraints(item, path)
+            yield from self._items(item.children, path, assembly)
+
+    def _question(self, item: Item, path: Path, assembly: Assembly) -> Iterator[Problem]:
+        answers = self.filling.at(path)
+        # Whether there are too many is asked with the answers themselves.
+        yield from (each for each in number_problems(item, path, len(answers)) if each.code != "too-many")
+        if not answers:
+            return
+        yield from self.answers(item, path, answers)
+        yield from self._own_constraints(item, path)
+        for number in range(len(objects(assembly.nodes[path], "answer"))):
+            yield from self._items(item.children, below(path[:-1], item.link_id, number), assembly)
+
+    def _own_constraints(self, item: Item, path: Path) -> Iterator[Problem]:
+        for constraint in item.constraints:
+            yield from self._constraint(constraint, self.plan.placed[item.link_id, constraint.formula.source], path)

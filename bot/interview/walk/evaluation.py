@@ -21,9 +21,8 @@ from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject, objects
 from bot.interview.values.primitives import problem_with
 from bot.interview.walk.assemble import Assembly, canonical_of
-from bot.interview.walk.filling import Filling
-from bot.interview.walk.places import NO_ANSWERS, answers_at, first, instances, is_enabled
-from bot.interview.walk.plan import Cell, Placed, Plan, ranks
+from bot.interview.walk.filling import NO_ANSWERS, Filling, first
+from bot.interview.walk.plan import Cell, Placed, Plan
 
 _ITEM = "QuestionnaireResponse.item"
 Values = Sequence[JsonValue]
@@ -178,8 +177,8 @@ def conditions_hold(form: Form, filling: Filling, item: Item, path: Path) -> boo
         target = form.by_link_id.get(link_id)
         if target is None or not target.is_question:
             return []
-        places = instances(form, filling, target, _shared(path, item, target))
-        return [answer for place in places if is_enabled(form, filling, place) for answer in answers_at(filling, place)]
+        places = filling.instances(form, target, _shared(path, item, target))
+        return [answer for place in places if filling.is_enabled(form, place) for answer in filling.at(place)]
 
     return is_switched_on(item, answers_to)
 
@@ -255,7 +254,7 @@ def options_at(plan: Plan, sight: Sight, item: Item, path: Path) -> tuple[Option
     """Return the answers that can be chosen now: those listed, or those that a formula finds, without those off."""
     options = item.options
     if item.formulas.options is not None:
-        values = sight.values(plan.at(item.link_id, item.formulas.options), path)
+        values = sight.values(plan.placed[item.link_id, item.formulas.options.source], path)
         options = tuple(Option(answer, label_of(answer)) for answer in _candidates(item, values)) or options
     off = _switched_off(plan, sight, item, path)
     return tuple(option for option in options if named_option(option.answer, off) is None) if off else options
@@ -271,7 +270,7 @@ def _switched_off(plan: Plan, sight: Sight, item: Item, path: Path) -> list[Opti
     on: list[Answer] = []
     off: list[Answer] = []
     for toggle in item.formulas.toggles:
-        holds = sight.truth(plan.at(item.link_id, toggle.formula), path) is True
+        holds = sight.truth(plan.placed[item.link_id, toggle.formula.source], path) is True
         (on if holds else off).extend(toggle.options)
     kept = [Option(answer, label_of(answer)) for answer in on]
     return [Option(answer, label_of(answer)) for answer in off if named_option(answer, kept) is None]
@@ -281,7 +280,7 @@ def proposal_at(plan: Plan, sight: Sight, item: Item, path: Path) -> tuple[Answe
     """Return the answers to propose: what a formula finds, else what the form says. They are asked, not assumed."""
     found: tuple[Answer, ...] = ()
     if item.formulas.initial is not None:
-        found = as_answers(item, sight.values(plan.at(item.link_id, item.formulas.initial), path))
+        found = as_answers(item, sight.values(plan.placed[item.link_id, item.formulas.initial.source], path))
     return found or item.initial[: item.most]
 
 
@@ -324,17 +323,17 @@ class _Run:
                     queued.add(other)
 
     def _following(self, cell: Cell) -> set[int]:
-        link_id = cell.item.link_id
+        link_id, dependents = cell.item.link_id, self.plan.dependents
         if cell.kind == "enabled":
-            return ranks(self.plan.dependents, self.plan.insides[link_id])
+            return {rank for inner in self.plan.insides[link_id] for rank in dependents.get(inner, ())}
         # A question with its first answer opens what is asked about that answer.
-        return ranks(self.plan.dependents, [link_id]) | ranks(self.plan.inner, [link_id])
+        return {*dependents.get(link_id, ()), *self.plan.inner.get(link_id, ())}
 
     def _decide(self, cell: Cell) -> bool:
         """Evaluate a cell wherever its item stands; say whether anything changed."""
         moved = False
         # Whether a repeating group is asked for at all is decided for its first instance, there or not.
-        for path in list(instances(self.sight.around.form, self.draft, cell.item, least=1)):
+        for path in list(self.draft.instances(self.sight.around.form, cell.item, least=1)):
             if self._enable(cell, path) if cell.kind == "enabled" else self._compute(cell, path):
                 self.changed.add(path)
                 moved = True

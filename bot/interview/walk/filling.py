@@ -1,4 +1,4 @@
-"""What has been answered so far, and the small events it is made of. Immutable and pure.
+"""What has been answered so far, where, and the small events it is made of. Immutable and pure.
 
 Events are what is stored: applying them again from the start gives an equal `Filling`, so a killed process loses none.
 The state may be stored beside them, to spare that work; raise `STATE_VERSION` when events come to mean something else.
@@ -6,16 +6,27 @@ The state may be stored beside them, to spare that work; raise `STATE_VERSION` w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field, fields
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
 
 from bot.errors import BadData
-from bot.interview.form.form import Path
+from bot.interview.form.form import Form, Item, Path
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 
 STATE_VERSION = 1
+NO_ANSWERS: tuple[Answer, ...] = ()
+
+
+def below(path: Path, link_id: str, number: int = 0) -> Path:
+    """Return the path of an item inside another."""
+    return (*path, (link_id, number))
+
+
+def first(path: Path) -> Path:
+    """Return the path of the first instance: what a repeating group, or a question with answers, is known by."""
+    return path if path[-1][1] == 0 else (*path[:-1], (path[-1][0], 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,21 +131,25 @@ def event_from_json(stored: JsonObject) -> Event:
     return event
 
 
+# What to do, and where: ask a question, ask whether there is another answer or instance, show a text.
+Pointer = tuple[Literal["ask", "another", "show"], Path]
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What stands open below one place of the form.
 
     Attributes:
-        step: What to do next there: its kind and path; None when all is done.
+        step: What to do next there; None when all is done.
         late: A required value that nothing calculated, asked for when all else is done.
         answered: Questions answered or skipped.
         of: Questions asked in all, as it stands.
     """
 
-    step: tuple[str, Path] | None
-    late: tuple[str, Path] | None
-    answered: int
-    of: int
+    step: Pointer | None = None
+    late: Pointer | None = None
+    answered: int = 0
+    of: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +187,143 @@ class Filling:
     def settled(self, path: Path) -> bool:
         """Say whether a question need not be asked again."""
         return path in self.answers or path in self.skipped or path in self.marked
+
+    def at(self, path: Path) -> tuple[Answer, ...]:
+        """Return the answers at a question: those given, else what was calculated."""
+        found = self.answers.get(path)
+        return self.computed.get(path, NO_ANSWERS) if found is None else found
+
+    def count(self, group: Item, path: Path) -> int:
+        """Return how many instances a group has; `path` is that of its first."""
+        if not group.repeats:
+            return 1
+        # What an answer opened, or the form demands, is asked without asking first whether there is any.
+        return self.counts.get(path, max(group.least, int(group.has_rule)))
+
+    def _numbers(self, item: Item, path: Path) -> int:
+        """Return how often what is inside an item stands: per instance of a group, per answer of a question."""
+        return self.count(item, path) if item.type == "group" else len(self.at(path))
+
+    def instances(self, form: Form, item: Item, within: Path = (), *, least: int = 0) -> Iterator[Path]:
+        """Yield every place where an item stands, below the path `within` of an item around it.
+
+        A repeating group counts as standing `least` times where it stands less often.
+        """
+        paths = [within]
+        for link_id in item.line[len(within) : -1]:
+            around = form.by_link_id[link_id]
+            paths = [
+                below(path, link_id, number)
+                for path in paths
+                for number in range(self._numbers(around, below(path, link_id)))
+            ]
+        for path in paths:
+            own = below(path, item.link_id)
+            amount = max(least, self.count(item, own)) if item.type == "group" else 1
+            yield from (below(path, item.link_id, number) for number in range(amount))
+
+    def exists(self, form: Form, path: Path, *, next_too: bool = False) -> bool:
+        """Say whether a path leads somewhere; `next_too`: or to a group instance that could be added."""
+        item = form.by_link_id.get(path[-1][0]) if path else None
+        if item is None or tuple(link_id for link_id, _ in path) != item.line:
+            return False
+
+        def stands(path: Path) -> bool:
+            return 0 <= path[-1][1] < self._numbers(form.by_link_id[path[-1][0]], first(path))
+
+        if not all(stands(path[:depth]) for depth in range(1, len(path))):
+            return False
+        if item.type != "group":
+            return path[-1][1] == 0
+        return stands(path) or (next_too and item.repeats)
+
+    def is_enabled(self, form: Form, path: Path) -> bool:
+        """Say whether an item is asked for, given all rules on it and around it."""
+        if not self.disabled:
+            return True
+        for depth, (link_id, _) in enumerate(path, start=1):
+            item = form.by_link_id[link_id]
+            if item.has_rule:
+                own = path[:depth]
+                if (own if item.type == "group" else first(own)) in self.disabled:
+                    return False
+        return True
+
+    def without(self, path: Path) -> Filling:
+        """Return the state with nothing said about a question."""
+        return replace(
+            self,
+            answers={key: value for key, value in self.answers.items() if key != path},
+            skipped=self.skipped - {path},
+            marked={key: value for key, value in self.marked.items() if key != path},
+            accepted=self.accepted - {path},
+            edited=self.edited - {path},
+        )
+
+    def forgetting(self, changed: Iterable[Path]) -> Filling:
+        """Return the state without the summaries around changed places."""
+        left = dict(self.summaries)
+        for path in changed:
+            for depth in range(len(path)):
+                left.pop(path[:depth], None)
+        return replace(self, summaries=left)
+
+    def with_instance(self, group: Item, path: Path) -> Filling:
+        """Return the state with one more instance of a repeating group; `path` must name the next one."""
+        own = first(path)
+        count = self.count(group, own)
+        if not group.repeats or path[-1][1] != count:
+            which = f"The group {group.link_id!r} has {count} instances"
+            raise BadData(f"{which}; number {path[-1][1] + 1} cannot be added.")
+        return replace(self, counts={**self.counts, own: count + 1}, closed=self.closed - {own})
+
+    def without_instance(self, group: Item, path: Path) -> Filling:
+        """Return the state without one instance of a repeating group; those after it move up."""
+        own, gone = first(path), path[-1][1]
+        count = self.count(group, own)
+        if not group.repeats or not 0 <= gone < count:
+            raise BadData(f"The group {group.link_id!r} has no instance {gone + 1} to remove.")
+        moved = self._moved(own, lambda number: None if number == gone else number - (number > gone), of_group=True)
+        return replace(moved, counts={**moved.counts, own: count - 1})
+
+    def moved_with(self, question: Item, path: Path, answers: Sequence[Answer]) -> Filling:
+        """Return the state in which what was said about an answer stands at its number among the new `answers`."""
+        before = self.at(path)
+        if not question.children or not question.repeats or not before:
+            return self
+        # Equal answers keep their own places; what is left of them goes to the first free place.
+        new = {number: number for number, pair in enumerate(zip(before, answers, strict=False)) if pair[0] == pair[1]}
+        for number, answer in enumerate(before):
+            free = (place for place, other in enumerate(answers) if other == answer and place not in new.values())
+            if number not in new and (place := next(free, None)) is not None:
+                new[number] = place
+        if all(number == new.get(number) for number in range(len(before))):
+            return self
+        return self._moved(path, new.get, of_group=False)
+
+    def _moved(self, own: Path, move: Callable[[int], int | None], *, of_group: bool) -> Filling:
+        """Renumber what stands in `own`: `move` gives the new number of an old one, None where it is gone."""
+        depth, link_id = len(own) - 1, own[-1][0]
+
+        def place(path: Path) -> Path | None:
+            inside = len(path) > depth and path[:depth] == own[:-1] and path[depth][0] == link_id
+            # Of a question, only what is inside its answers moves; of a group, the instance too.
+            if not inside or (len(path) == len(own) and not of_group):
+                return path
+            number = move(path[depth][1])
+            return None if number is None else (*path[:depth], (link_id, number), *path[depth + 1 :])
+
+        changes: dict[str, Any] = {}
+        for name in _STORED:
+            stood = getattr(self, name)
+            # How many instances there are, and whether there are more, is known by the path of the first.
+            known_by_first = {own} if name in ("counts", "closed") else ()
+            moved = ((path if path in known_by_first else place(path), path) for path in stood)
+            if isinstance(stood, Mapping):
+                changes[name] = {new: stood[path] for new, path in moved if new is not None}
+            else:
+                changes[name] = frozenset(new for new, _ in moved if new is not None)
+        return replace(self, **changes, summaries={})
 
 
 def filling_to_json(filling: Filling) -> dict[str, JsonValue]:

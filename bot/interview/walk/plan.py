@@ -7,12 +7,14 @@ in an order in which each comes after those it needs; where they need each other
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from bot.interview.form.form import Constraint, Form, Item
+from bot.interview.form.indexed import IndexedForm, index_questionnaire
 from bot.interview.formulas.formula import Formula
+from bot.interview.rules.answers import means_what_it_states
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +26,15 @@ class Placed:
         variables: Its variables in the order to evaluate them; without a formula, they have no value.
         reads: Items whose answers it looks at; None for all.
         at_parent: Whether it is evaluated at what is around its item: the item itself may not be there.
+        is_constant: Whether no answer can change its value.
     """
 
     formula: Formula
     owner: Item | None
     variables: tuple[tuple[str, Placed | None], ...]
     reads: frozenset[str] | None
-    at_parent: bool = False
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether no answer can change its value."""
-        return self.reads is not None and not self.reads
+    at_parent: bool
+    is_constant: bool
 
 
 CellKind = Literal["enabled", "calculated", "fixed"]
@@ -57,8 +56,10 @@ class Plan:
     dependents: By linkId, the cells to evaluate when its answers, or whether it is enabled, changed.
     inner: By linkId, the cells of what stands inside it.
     insides: By linkId, itself and all linkIds inside it.
-    placed: Formulas by owner and formula text.
+    placed: Formulas by the item that they belong to (empty: the form) and their text, with what they need.
     constraints: All of them, in the form's order.
+    stated: The form as it is written, for the validator.
+    as_meant: By linkId, whether what it states is no stricter than what the interview holds answers to.
     """
 
     cells: tuple[Cell, ...]
@@ -67,14 +68,13 @@ class Plan:
     insides: Mapping[str, frozenset[str]]
     placed: Mapping[tuple[str, str], Placed]
     constraints: tuple[tuple[Constraint, Placed], ...]
-
-    def at(self, owner: str, formula: Formula) -> Placed:
-        """Return a formula of the item `owner` (empty: of the form) with what it needs."""
-        return self.placed[owner, formula.source]
+    stated: IndexedForm
+    as_meant: Mapping[str, bool]
 
 
 def make_plan(form: Form) -> Plan:
     """Work out which cells depend on which answers."""
+    stated = index_questionnaire(form.raw)
     insides = {item.link_id: frozenset(each.link_id for each in item.walk()) for item in form.walk()}
     placing = _Placing(form, insides)
     placed = {(owner, formula.source): placing.place(owner, formula) for owner, formula in _formulas(form)}
@@ -96,6 +96,8 @@ def make_plan(form: Form) -> Plan:
         insides,
         placed,
         tuple((each, placed[each.owner, each.formula.source]) for each in _constraints(form)),
+        stated,
+        {item.link_id: means_what_it_states(item, stated.by_id[item.link_id]) for item in form.walk()},
     )
 
 
@@ -140,14 +142,8 @@ class _Placing:
                 everything = everything or placed.reads is None
         item = self.form.by_link_id.get(owner)
         own = self._own_reads(item.parent if item and at_parent else owner, formula)
-        everything = everything or own is None
-        return Placed(
-            formula,
-            item,
-            tuple(variables),
-            None if everything else frozenset(reads | (own or set())),
-            at_parent,
-        )
+        seen = None if everything or own is None else frozenset(reads | own)
+        return Placed(formula, item, tuple(variables), seen, at_parent, is_constant=seen is not None and not seen)
 
     def _variable(self, owner: str, name: str, before: int | None) -> tuple[str, int, Formula | None] | None:
         """Find the nearest definition of a variable: its owner, its number there, its formula."""
@@ -219,8 +215,3 @@ def _sorted(cells: list[Cell], needs: list[frozenset[str]], insides: Mapping[str
         for others in waiting.values():
             others.difference_update(ready)
     return order
-
-
-def ranks(table: Mapping[str, tuple[int, ...]], link_ids: Iterable[str]) -> set[int]:
-    """Return all cells that `table` has for these items."""
-    return {rank for link_id in link_ids for rank in table.get(link_id, ())}

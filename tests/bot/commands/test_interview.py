@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from bot.resources import data_folder
-from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.interview_texts import INTERVIEW_TEXTS
+from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS
 from tests.bot.interview.resources import corpus, form, item
 from tests.bot.interview.validate.test_corpus_questionnaires import NAMES, missing_value_sets, published
 

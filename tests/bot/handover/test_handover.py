@@ -21,7 +21,7 @@ from bot.errors import BadData, UserFixable
 from bot.handover.bundle import make_bundle
 from bot.handover.handover import Context, Handover, export_of, hand_over_rest
 from bot.handover.outbox import push
-from bot.interview.manners.said import Said
+from bot.interview.manners.session import Said
 from bot.interview.manners.turn import Turn
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import dump
@@ -232,7 +232,8 @@ def _correct(visit: Visit) -> None:
     asked = interviewer.interview(visit.at)
     before = interviewer.session
     event = Given((("weight", 0),), (Answer("integer", 72),))
-    changed = asked.open(replace(before, events=(*before.events, event))).with_talk(phase="summary")
+    opened = asked.open(replace(before, events=(*before.events, event)))
+    changed = replace(opened, talk=replace(opened.talk, phase="summary"))
     visit.at += timedelta(hours=1)
     _keep(visit, interviewer, Turn(changed, Said("de", ())))
     visit.at += timedelta(minutes=1)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from bot.sentences.interview_texts import INTERVIEW_TEXTS
+from bot.sentences.interface_texts import INTERVIEW_TEXTS
 from tests.bot.interview.small_forms import WORDS
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.errors import GuardViolation
 from bot.interview.load import load_form
-from bot.interview.manners.said import Answers, FormField, ListEntry, Quote, Sentence, with_answers
+from bot.interview.manners.session import Answers, FormField, ListEntry, Quote, Sentence, with_answers
 from bot.interview.values.answer import Answer
 from bot.sentences.reply import SENTENCES, Entry, FormText, Heard, Interface, Part, Reply, guard, interface, part_of
 from bot.sentences.spoken import MAX_OWN_WORDS, escaped, form_text, spoken

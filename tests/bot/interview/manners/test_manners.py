@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.sentences.interview_texts import INTERVIEW_TEXTS
+from bot.sentences.interface_texts import INTERVIEW_TEXTS
 from tests.bot.interview.chat import Chat
 from tests.bot.interview.resources import form, item
 from tests.bot.interview.small_forms import born, choice, helped, name, value

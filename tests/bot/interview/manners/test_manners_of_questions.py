@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.interview.manners.session import Session
-from bot.sentences.interview_texts import INTERVIEW_TEXTS
+from bot.sentences.interface_texts import INTERVIEW_TEXTS
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.formulas.test_formulas_of_forms import answer_to
 from tests.bot.interview.resources import CORE, UCUM, Json, extended, form, item

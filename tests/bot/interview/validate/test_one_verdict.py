@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 
 from bot.catalog.fhir_files import shipped_terminology
 from bot.commands.fhir import surroundings, validate_documents
+from bot.interview.form.indexed import IndexedItem
 from bot.interview.form.support import UnsupportedQuestionnaire
 from bot.interview.load import load_form
+from bot.interview.rules.answers import is_beyond_doubt, means_what_it_states
 from bot.interview.validate.item import check_alone
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import JsonObject, as_object, dump, parse
@@ -266,6 +268,22 @@ def test_of_a_single_answer_both_say_the_same(drawn: tuple[Json, list[Json]]) ->
         # A text among codes is only a hint to the validator; the interview, which offers the codes, does not take it.
         if not (answer.type == "string" and item_.type == "choice"):
             assert bool(mine) is bool(theirs), (answer, mine, theirs)
+
+
+@settings(max_examples=120)
+@given(questions("q"))
+def test_what_is_taken_without_asking_the_validator_it_would_take(drawn: tuple[Json, list[Json]]) -> None:
+    asked, inside = drawn
+    engine = loaded(form(asked, **({"contained": inside} if inside else {})))
+    if engine is None or not means_what_it_states(engine.form.items[0], IndexedItem(asked)):
+        return
+    (item_,) = engine.form.items
+    empty: list[Any] = [None, True, "", {}, [], {"value": 3, "code": "kg"}, {"code": "male", "system": GENDER}]
+
+    for answer in (*possible(item_.type), *(Answer(kind, value) for kind in item_.answer_types for value in empty)):
+        if is_beyond_doubt(item_, answer) and not engine.problems(engine.start(), (("q", 0),), (answer,)):
+            found = check_alone(asked, answer_element(item_, answer), engine.form.known)
+            assert not [each for each in found if each.is_error], answer
 
 
 @settings(max_examples=15)
