@@ -16,7 +16,7 @@ from bot.handover.observations import (
     spots,
 )
 from bot.handover.subject import Export, Json, Resource, tag, urn
-from bot.interview.formulas.compile import compile_formula
+from bot.interview.formulas.evaluator import compile_formula
 from bot.interview.formulas.formula import BadFormula, FormulaFailed
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import (

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from bot.interview.form.compile import Around, Compiler
-from bot.interview.form.form import Form, Item, Note
-from bot.interview.form.formulas import launch_names, read_constraints, read_variables, root_scope
+from bot.interview.form.form import Form, Item, Note, read_text
+from bot.interview.form.formulas import Site, launch_names
 from bot.interview.form.support import Notes, UnsupportedQuestionnaire, check_extensions
-from bot.interview.form.texts import Synonyms, languages, read_text, with_synonyms
+from bot.interview.form.texts import Synonyms, languages, with_synonyms
 from bot.interview.validate.questionnaire import check_questionnaire
 from bot.interview.values.fhir_json import MAX_DEPTH, JsonObject, deeper_than, objects, string, walk
 from bot.interview.values.terminology import Terminology
@@ -45,11 +45,11 @@ def load_form(
         raise UnsupportedQuestionnaire([Note("", "item", f"nested deeper than {MAX_DEPTH} levels")])
     notes = Notes(link_ids=frozenset(string(item, "linkId") for item in walk(objects(raw, "item"))))
     _check(raw, notes, strict=strict)
-    variables, scope = read_variables(raw, "", root_scope(raw), notes)
+    site = Site.of_form(raw, notes)
     terminology = Terminology(resources, base=known).within(raw)
-    compiler = Compiler(terminology, notes)
-    items = with_synonyms(compiler.items(raw, Around(scope)), (synonyms or {}).get(string(raw, "url"), Synonyms()))
-    constraints = read_constraints(raw, "", scope, notes)
+    items = Compiler(terminology).items(raw, Around(site))
+    items = with_synonyms(items, (synonyms or {}).get(string(raw, "url"), Synonyms()))
+    constraints = site.constraints()
     if notes.refusals:
         raise UnsupportedQuestionnaire(notes.refusals)
     base = string(raw, "language")
@@ -61,7 +61,7 @@ def load_form(
         languages=_languages(raw, base, items),
         items=items,
         by_link_id={item.link_id: item for top in items for item in top.walk()},
-        variables=variables,
+        variables=site.variables,
         constraints=constraints,
         launch=launch_names(raw),
         warnings=tuple(notes.warnings),

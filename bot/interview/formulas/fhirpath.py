@@ -30,6 +30,7 @@ from bot.interview.formulas.formula import (
     FIND_OUTERMOST,
     BadFormula,
     FormulaFailed,
+    Scored,
     find_items,
     outermost_items,
 )
@@ -99,16 +100,6 @@ _SCORES = (
     "http://hl7.org/fhir/StructureDefinition/itemWeight",
     "http://hl7.org/fhir/StructureDefinition/ordinalValue",
 )
-
-
-class Scored(dict[str, Any]):
-    """A Coding that remembers what its option counts; otherwise it is the Coding."""
-
-    score: Decimal
-
-    def __init__(self, coding: Mapping[str, Any], score: Decimal) -> None:
-        super().__init__(coding)
-        self.score = score
 
 
 def functions(now: str) -> dict[str, dict[str, Any]]:
@@ -332,7 +323,7 @@ def node(value: object, kind: str) -> object:
 
 
 def run(tree: Any, focus: object, names: Mapping[str, object], now: str) -> list[object]:
-    """Evaluate a parsed formula to typed values, which other formulas can go on from; see `expressions.evaluate`."""
+    """Evaluate a parsed formula to typed values, which other formulas can go on from; see `evaluator.evaluate`."""
     options = {"userInvocationTable": functions(now), "returnRawData": True}
     try:
         found = apply_parsed_path(focus, tree, {"context": focus, **names}, _R4, options)  # type: ignore[no-untyped-call]

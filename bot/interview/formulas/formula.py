@@ -1,7 +1,5 @@
 """A FHIRPath formula of a form, and which answers it reads. Pure.
 
-Apart from `expressions`, so that the parser and what it parses into need not import each other.
-
 Wrong only on the safe side: what is not clearly bound to named items counts as reading everything.
 
 ``%resource.descendants().where(linkId = 'x')`` tests every string of the response, ``%questionnaire.repeat(item)``
@@ -13,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 
@@ -52,6 +51,16 @@ class Formula:
     source: str
     reads: Reads = field(compare=False)
     tree: Any = field(compare=False, repr=False)  # the library's own form
+
+
+class Scored(dict[str, Any]):
+    """A Coding that remembers what its option counts; otherwise it is the Coding."""
+
+    score: Decimal
+
+    def __init__(self, coding: Mapping[str, Any], score: Decimal) -> None:
+        super().__init__(coding)
+        self.score = score
 
 
 # Functions whose parameter is evaluated on each element of what stands before the dot.

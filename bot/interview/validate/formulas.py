@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from bot.interview.form.formulas import CONSTANTS, stated_constraints
+from bot.interview.form.formulas import stated_constraints
 from bot.interview.form.indexed import GivenItem, IndexedForm, IndexedItem
 from bot.interview.form.options import read_options
-from bot.interview.formulas.compile import compile_formula, evaluate
-from bot.interview.formulas.formula import BadFormula, Formula, FormulaFailed
+from bot.interview.formulas.evaluator import CONSTANTS, Evaluator, compile_formula
+from bot.interview.formulas.formula import BadFormula, FormulaFailed, Scored
+from bot.interview.rules.enabled import Truth
 from bot.interview.values.answer import JsonValue
-from bot.interview.values.codes import code_key
-from bot.interview.values.comparing import Truth
-from bot.interview.values.fhir_json import JsonObject, as_object, extension_value, extension_values, string
+from bot.interview.values.fhir_json import JsonObject, as_object, code_key, extension_value, extension_values, string
 from bot.interview.values.fhir_names import CHOICES, ENABLE_WHEN_EXPRESSION, VARIABLE
 from bot.interview.values.finding import Findings, Place
 from bot.interview.values.terminology import Terminology
 
 _CLOCK = frozenset({"now", "today", "timeOfDay"})
-_ITEM = "QuestionnaireResponse.item"
+_KNOWN_NAMES = frozenset({"resource", "rootResource", "questionnaire", "context", *CONSTANTS})
 
 
 class Unclear(Exception):
@@ -36,8 +35,7 @@ class ResponseFormulas:
     def __init__(self, form: IndexedForm, response: JsonObject, *, now: str = "") -> None:
         """Take the moment of ``now()`` as a FHIR dateTime with zone; empty when formulas must not ask for it."""
         self._form = form
-        self._response = response
-        self._now = now
+        self._evaluator = Evaluator(form.raw, response, {}, now)
         self._running: list[tuple[str, IndexedItem | None]] = []
 
     def enabled(self, asked: IndexedItem, parent: GivenItem | None) -> Truth | None:
@@ -62,42 +60,31 @@ class ResponseFormulas:
 
     def value(
         self, expression: JsonObject, asked: IndexedItem | None, given: GivenItem | None, focus: GivenItem | None
-    ) -> list[object]:
+    ) -> list[JsonValue]:
         """Evaluate an Expression that belongs to `asked`, at the item `focus` (None: the response).
 
         Raises:
             Unclear: It has no value here.
         """
-        if string(expression, "language") not in {"", "text/fhirpath"}:
-            raise Unclear("its language is not FHIRPath")
         try:
-            formula = compile_formula(string(expression, "expression"))
-            return self._evaluate(formula, asked, given, focus)
+            return self._evaluator.json(self._typed(expression, asked, given, focus))
         except (BadFormula, FormulaFailed) as error:
             raise Unclear(str(error)) from None
         except RecursionError:
             raise Unclear("it is nested too deep") from None
 
-    def _evaluate(
-        self, formula: Formula, asked: IndexedItem | None, given: GivenItem | None, focus: GivenItem | None
+    def _typed(
+        self, expression: JsonObject, asked: IndexedItem | None, given: GivenItem | None, focus: GivenItem | None
     ) -> list[object]:
-        from bot.interview.formulas.fhirpath import node
-
-        if not self._now and formula.reads.functions & _CLOCK:
+        if string(expression, "language") not in {"", "text/fhirpath"}:
+            raise Unclear("its language is not FHIRPath")
+        formula = compile_formula(string(expression, "expression"))
+        if not self._evaluator.now and formula.reads.functions & _CLOCK:
             raise Unclear("it asks for the time")
-        whole = node(self._response, "QuestionnaireResponse")
-        names: dict[str, object] = {
-            "resource": whole,
-            "rootResource": whole,
-            "questionnaire": self._form.raw,
-            **CONSTANTS,
-        }
-        if asked is not None:
-            names["qitem"] = asked.raw
-        for name in sorted(formula.reads.variables - names.keys() - {"context"}):
-            names[name] = self._variable(name, asked, given)
-        at = whole if focus is None else node(focus.raw, _ITEM)
-        return list(evaluate(formula, at, names, now=self._now or "2000-01-01T00:00:00Z"))
+        known = _KNOWN_NAMES if asked is None else _KNOWN_NAMES | {"qitem"}
+        variables = {name: self._variable(name, asked, given) for name in sorted(formula.reads.variables - known)}
+        item, at = asked.raw if asked is not None else None, focus.raw if focus is not None else None
+        return self._evaluator.values(formula, variables, item, at)
 
     def _variable(self, name: str, asked: IndexedItem | None, given: GivenItem | None) -> list[object]:
         """Evaluate the innermost variable of this name in sight of an item."""
@@ -109,7 +96,7 @@ class ResponseFormulas:
                 raise Unclear(f"%{name} depends on itself")
             self._running.append((name, owner))
             try:
-                return self.value(expression, owner, given, _given_of(owner, given))
+                return self._typed(expression, owner, given, _given_of(owner, given))
             finally:
                 self._running.pop()
         raise Unclear(f"%{name} is not at hand")
@@ -197,7 +184,5 @@ def _scored(node: JsonValue, scores: Scores, own: Mapping[tuple[str, str], Decim
             made[name] = _scored(node[name], scores, inside)
     coding = node.get("valueCoding")
     if isinstance(coding, dict) and (score := own.get(code_key(coding))) is not None:
-        from bot.interview.formulas.fhirpath import Scored  # the library behind it takes a second to import
-
         made["valueCoding"] = Scored(coding, score)
     return made

@@ -6,17 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bot.interview.form.indexed import GivenItem, Holder, IndexedForm, IndexedItem
-from bot.interview.rules.answers import stated_violations
-from bot.interview.rules.enabled import Enablement
-from bot.interview.rules.limits import Violation, check_number
-from bot.interview.rules.options import check_exclusive
-from bot.interview.validate.structure import Checker
-from bot.interview.validate.structure_spec import spec
+from bot.interview.rules.answers import Violation, check_exclusive, check_number, stated_violations
+from bot.interview.rules.enabled import Enablement, Truth
 from bot.interview.validate.wording import report
 from bot.interview.values.answer import Answer
-from bot.interview.values.comparing import Truth
 from bot.interview.values.fhir_json import (
-    JsonObject,
     companion,
     extensions,
     objects,
@@ -25,7 +19,7 @@ from bot.interview.values.fhir_json import (
     values_of,
 )
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, CQF_EXPRESSION
-from bot.interview.values.finding import Finding, Findings, Place, Severity
+from bot.interview.values.finding import Findings, Place, Severity
 from bot.interview.values.terminology import Terminology
 
 
@@ -79,19 +73,6 @@ def _is_stray_reference(asked: IndexedItem, answer: Answer) -> bool:
     return not any("valueReference" in option for option in objects(asked.raw, "answerOption"))
 
 
-def check_alone(item: JsonObject, answer: JsonObject, known: Terminology) -> list[Finding]:
-    """Return what is wrong with one answer (``{"valueX": …}``) to an item, whatever else the response says."""
-    findings, place = Findings(), Place("answer")
-    kind = spec("QuestionnaireResponse.item.answer")
-    if kind is not None:
-        Checker(findings, {}).object(answer, "", kind, place)
-    asked = IndexedItem(item)
-    for value in values_of(answer):
-        for violation in stated_violations(asked, value, known):
-            report(violation, asked, place, findings)
-    return findings.all()
-
-
 @dataclass(frozen=True, slots=True)
 class ItemChecks:
     """The rules for the items of one response.
@@ -122,7 +103,7 @@ class ItemChecks:
         """Check that what is needed inside the response, an item or an answer is there, and not too often."""
         for link_id, asked in holder.asked.items():
             given = len(holder.items.get(link_id, ()))
-            for violation in check_number(asked, given) if given else ():
+            for violation in check_number(asked.stated, given) if given else ():
                 # What of a question counts are its answers; that it is there more than once is another matter.
                 if violation.rule == "repeats" or asked.type == "group":
                     self._report_number(violation, asked, "times", holder.place)
@@ -186,7 +167,7 @@ class ItemChecks:
             self.findings.error(place, text, code="structure", rule="question-item")
             if "answer" in given.raw:
                 self.findings.error(place, "Items both in the item and in its answer", code="invariant", rule="qrs-1")
-        for violation in check_number(asked, len(given.answers)):
+        for violation in check_number(asked.stated, len(given.answers)):
             # Only where it is enabled, something can be missing.
             enabled = Truth.YES if given.answers else self.enablement.of_given(given)
             if violation.rule == "required" and enabled is not Truth.NO:
@@ -194,7 +175,7 @@ class ItemChecks:
                 self._missing(place, text, "required", sure=enabled is Truth.YES)
             elif violation.rule != "required" and enabled is Truth.YES:
                 self._report_number(violation, asked, "answers", place)
-        for violation in check_exclusive(asked, self._check_answers(given)):
+        for violation in check_exclusive(asked.stated, self._check_answers(given)):
             report(violation, asked, place, self.findings)
 
     def _check_answers(self, given: GivenItem) -> list[Answer]:
@@ -210,7 +191,7 @@ class ItemChecks:
                 if fitting is None or answer.type not in _VALUES:
                     continue  # an unknown type, which has been said to be so
                 if answer.type in fitting and not _is_stray_reference(given.asked, answer):
-                    for violation in stated_violations(given.asked, answer, self.known):
+                    for violation in stated_violations(given.asked.stated, answer, self.known):
                         report(violation, given.asked, place, self.findings)
                 else:
                     text = f"An answer of type {answer.type} to an item of type {given.asked.type}"

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from xml.etree import ElementTree
 
 from bot.interview.validate.structure_spec import OPAQUE, Element, TypeSpec, spec
-from bot.interview.values.answer import JsonValue
-from bot.interview.values.fhir_json import JsonObject, as_object, objects, string
+from bot.interview.values.answer import Answer, JsonValue
+from bot.interview.values.fhir_json import JsonObject, as_object, objects, string, value_name
 from bot.interview.values.fhir_names import RESOURCE_TYPES
-from bot.interview.values.finding import Findings, Place
+from bot.interview.values.finding import Finding, Findings, Place
 from bot.interview.values.primitives import PRIMITIVES, base64_size, compare_dates, problem_with, shape
 
 
@@ -106,6 +106,14 @@ def check_structure(resource: JsonObject, findings: Findings) -> Place:
     if "contained" in resource:
         check_contained(resource, place, findings)
     return place
+
+
+def check_answer(answer: Answer) -> list[Finding]:
+    """Return what is wrong with the structure of one answer, as it stands in a response."""
+    findings, known = Findings(), spec("QuestionnaireResponse.item.answer")
+    if known is not None:
+        Checker(findings, {}).object({value_name(answer.type): answer.value}, "", known, Place("answer"))
+    return findings.all()
 
 
 class Checker:

@@ -6,7 +6,7 @@ Numbers, codes and limits are named; free text and dates of a patient are not.
 from __future__ import annotations
 
 from bot.interview.form.indexed import IndexedItem
-from bot.interview.rules.limits import Violation
+from bot.interview.rules.answers import Violation
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import as_object, extension_value, string
 from bot.interview.values.fhir_names import ENTRY_FORMAT

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.interview.form.form import Form, Item, Path
-from bot.interview.rules.limits import in_listed_unit
+from bot.interview.rules.answers import in_listed_unit
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.fhir_json import JsonObject
+from bot.interview.values.fhir_json import JsonObject, value_name
 from bot.interview.values.primitives import problem_with
 from bot.interview.walk.filling import Filling
 from bot.interview.walk.places import answers_at, below, count_at
@@ -83,11 +83,6 @@ def canonical_of(form: Form) -> str:
     return f"Questionnaire/{identifier}" if isinstance(identifier, str) and identifier else ""
 
 
-def value_name(kind: str) -> str:
-    """Return the property that holds a value of this type: ``valueCoding``."""
-    return "value" + kind[0].upper() + kind[1:]
-
-
 @dataclass(slots=True)
 class Assembly:
     """Builds the items of a response.
@@ -154,9 +149,9 @@ class Assembly:
         return _json_value(item, answer)
 
 
-def answer_element(item: Item, answer: Answer) -> dict[str, JsonValue]:
-    """Return one answer as it stands in the response, without what is inside it."""
-    return {value_name(answer.type): _json_value(item, answer)}
+def answer_in_response(item: Item, answer: Answer) -> Answer:
+    """Return an answer with its value as it stands in the response."""
+    return Answer(answer.type, _json_value(item, answer))
 
 
 def _json_value(item: Item, answer: Answer) -> JsonValue:

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.interview.form.form import Bound, Constraint, Form, Item, Path
-from bot.interview.rules.answers import PlacedQuestion, Problem, number_problems
-from bot.interview.validate.item import check_alone
+from bot.interview.form.options import as_answers
+from bot.interview.rules.answers import PlacedQuestion, Problem, number_problems, stated_errors
+from bot.interview.validate.structure import check_answer
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import objects
-from bot.interview.walk.assemble import Assembly, answer_element
-from bot.interview.walk.evaluation import Sight, as_answers, options_at
+from bot.interview.values.primitives import PRIMITIVES
+from bot.interview.walk.assemble import Assembly, answer_in_response
+from bot.interview.walk.evaluation import Sight, options_at
 from bot.interview.walk.filling import Filling
 from bot.interview.walk.places import answers_at, below, instances, is_enabled
 from bot.interview.walk.plan import Placed, Plan
@@ -37,9 +39,12 @@ class Checks:
     def _refused(self, item: Item, path: Path, answers: Sequence[Answer]) -> Iterator[Problem]:
         """Yield what the validator of responses would say against the answers by themselves."""
         for answer in answers:
-            for finding in check_alone(item.raw, answer_element(item, answer), self.form.known):
-                if finding.is_error:
-                    yield Problem("refused", path, key=finding.rule or finding.code)
+            stands = answer_in_response(item, answer)
+            # That a primitive is well formed has been seen already.
+            shape = check_answer(stands) if answer.type not in PRIMITIVES else []
+            rules = [finding.rule or finding.code for finding in shape if finding.is_error]
+            for rule in dict.fromkeys([*rules, *stated_errors(item.stated, stands, self.form.known)]):
+                yield Problem("refused", path, key=rule)
 
     def bounds(self, item: Item, path: Path) -> tuple[Answer | None, Answer | None]:
         """Return the least and the greatest value."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.interview.formulas.compile import compile_formula, evaluate
+from bot.interview.formulas.evaluator import compile_formula, evaluate
 from bot.interview.formulas.fhirpath import node
 from bot.interview.formulas.formula import BadFormula, FormulaFailed, Reads
 from tests.bot.interview.resources import UCUM, Json
