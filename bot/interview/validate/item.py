@@ -1,24 +1,28 @@
-"""Validate one item of a response: find its question, check its answers and what is inside. Pure."""
+"""Validate one item of a response: find its question, check its answers and what is inside, word violations. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
 
 from bot.interview.form.indexed import GivenItem, Holder, IndexedForm, IndexedItem
 from bot.interview.rules.answers import Violation, check_exclusive, check_number, stated_violations
 from bot.interview.rules.enabled import Enablement, Truth
-from bot.interview.validate.wording import report
-from bot.interview.values.answer import Answer
+from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import (
+    as_object,
     companion,
+    extension_value,
     extensions,
     objects,
     string,
     translations,
     values_of,
 )
-from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, CQF_EXPRESSION
+from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, CQF_EXPRESSION, ENTRY_FORMAT
 from bot.interview.values.finding import Findings, Place, Severity
 from bot.interview.values.terminology import Terminology
 
@@ -209,3 +213,46 @@ class ItemChecks:
         else:
             text = f"Whether the item {given.asked.link_id!r} is enabled cannot be told"
             self.findings.information(given.place, text, code="incomplete", rule="enableWhen")
+
+
+_WORDING = yaml.load((Path(__file__).parent / "wording.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+_BY_SEVERITY = {"error": "invariant", "warning": "incomplete", "information": "incomplete"}
+_BOUNDS = ("minValue", "maxValue", "minQuantity", "maxQuantity")
+_LONGEST = {"value_set": 120, "system": 120, "code": 60, "given": 60, "unit": 40}
+
+
+def report(violation: Violation, item: IndexedItem, place: Place, findings: Findings) -> None:
+    """Word a violation of what `item` demands: numbers, codes and limits, no free text and no dates of a patient."""
+    rule, values, example = violation.rule, violation.values, extension_value(item.raw, *ENTRY_FORMAT)
+    name = rule[3:] if rule in _BOUNDS else rule
+    key = f"{name}: {violation.how}" if violation.how else name
+    answer = values.get("answer")
+    said = {
+        **{name: _say(name, value) for name, value in values.items()},
+        "subject": _subject(answer) if isinstance(answer, Answer) else "",
+        "beyond": "less than the least" if rule.startswith("min") else "greater than the greatest",
+        "hint": f" (expected: {example.value})" if example and isinstance(example.value, str) else "",
+    }
+    code = _WORDING["issue_types"].get(key, _BY_SEVERITY[violation.severity])
+    findings.add(violation.severity, place, _WORDING["texts"][key].format_map(said), code=code, rule=rule)
+
+
+def _say(name: str, value: JsonValue | Answer) -> str:
+    if isinstance(value, list):
+        return ", ".join(str(each) for each in value)
+    if not isinstance(value, Answer):
+        return str(value)[: _LONGEST.get(name)]
+    parts = as_object(value.value)
+    if value.type == "quantity":
+        return f"{parts.get('value')} {string(parts, 'unit') or string(parts, 'code')}".strip()[:60]
+    if value.type == "coding":
+        return f"{string(parts, 'system')[:120]}#{string(parts, 'code')[:60]}"
+    return str(value.value)[:60]
+
+
+def _subject(answer: Answer) -> str:
+    if answer.type == "coding":
+        return f"The code {_say('answer', answer)}"
+    if answer.type in {"integer", "decimal"}:
+        return f"The value {_say('answer', answer)}"
+    return "The text" if answer.type == "string" else "The value"
