@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from bot.interview.form.compile import Around, Compiler
 from bot.interview.form.form import Form, Item, Note, read_text
 from bot.interview.form.formulas import Site, launch_names
 from bot.interview.form.support import Notes, UnsupportedQuestionnaire, check_extensions
 from bot.interview.form.texts import Synonyms, languages, with_synonyms
+from bot.interview.validate.item import refused_by
 from bot.interview.validate.questionnaire import check_questionnaire
 from bot.interview.values.fhir_json import MAX_DEPTH, JsonObject, deeper_than, objects, string, walk
 from bot.interview.values.terminology import Terminology
+
+# Options of an item that are looked at when the form is loaded; those of longer lists when they are chosen.
+_MOST_JUDGED = 60
 
 
 def load_form(
@@ -49,6 +54,7 @@ def load_form(
     terminology = Terminology(resources, base=known).within(raw)
     items = Compiler(terminology).items(raw, Around(site))
     items = with_synonyms(items, (synonyms or {}).get(string(raw, "url"), Synonyms()))
+    items = tuple(_judged(item, terminology) for item in items)
     constraints = site.constraints()
     if notes.refusals:
         raise UnsupportedQuestionnaire(notes.refusals)
@@ -79,6 +85,14 @@ def _check(raw: JsonObject, notes: Notes, *, strict: bool) -> None:
         if times > 1:
             notes.refuse(link_id, "linkId", f"{times} items have this linkId")
     check_extensions(raw, notes)
+
+
+def _judged(item: Item, known: Terminology) -> Item:
+    """Note what the validator says against the options of an item and all inside it, so that no turn need ask."""
+    few = item.options if len(item.options) <= _MOST_JUDGED else ()
+    judged = [replace(each, refused=refused_by(item.stated, each.answer, known)) for each in few]
+    inside = tuple(_judged(child, known) for child in item.children)
+    return replace(item, options=(*judged, *item.options[len(judged) :]), children=inside)
 
 
 def _languages(raw: JsonObject, base: str, items: Iterable[Item]) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ class Option:
         exclusive: Whether it stands alone ("none of these").
         selected: Whether the Questionnaire proposes it.
         synonyms: What else patients call it, in any language.
+        refused: The validator's rules against choosing it; None where nobody has looked yet.
     """
 
     answer: Answer
@@ -77,6 +78,7 @@ class Option:
     exclusive: bool = False
     selected: bool = False
     synonyms: tuple[str, ...] = ()
+    refused: tuple[str, ...] | None = field(default=None, compare=False)
 
 
 def named_option(answer: Answer, options: Sequence[Option]) -> Option | None:

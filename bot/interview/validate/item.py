@@ -8,9 +8,11 @@ from pathlib import Path
 
 import yaml
 
+from bot.interview.form.form import Stated
 from bot.interview.form.indexed import GivenItem, Holder, IndexedForm, IndexedItem
-from bot.interview.rules.answers import Violation, check_exclusive, check_number, stated_violations
+from bot.interview.rules.answers import Violation, check_exclusive, check_number, stated_errors, stated_violations
 from bot.interview.rules.enabled import Enablement, Truth
+from bot.interview.validate.structure import check_answer
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import (
     as_object,
@@ -25,6 +27,12 @@ from bot.interview.values.fhir_json import (
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, CQF_EXPRESSION, ENTRY_FORMAT
 from bot.interview.values.finding import Findings, Place, Severity
 from bot.interview.values.terminology import Terminology
+
+
+def refused_by(item: Stated, answer: Answer, known: Terminology) -> tuple[str, ...]:
+    """Return the rules that one answer breaks by what its item states, whatever else the response says."""
+    shape = [finding.rule or finding.code for finding in check_answer(answer) if finding.is_error]
+    return tuple(dict.fromkeys([*shape, *stated_errors(item, answer, known)]))
 
 
 def match_items(root: Holder, form: IndexedForm, findings: Findings) -> list[GivenItem]:

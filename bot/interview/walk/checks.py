@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.interview.form.form import Bound, Constraint, Form, Item, Path
 from bot.interview.form.options import as_answers
 from bot.interview.rules.answers import PlacedQuestion, Problem, number_problems, stated_errors
-from bot.interview.validate.structure import check_answer
+from bot.interview.validate.item import refused_by
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import objects
 from bot.interview.values.primitives import PRIMITIVES
@@ -40,11 +40,12 @@ class Checks:
         """Yield what the validator of responses would say against the answers by themselves."""
         for answer in answers:
             stands = answer_in_response(item, answer)
-            # That a primitive is well formed has been seen already.
-            shape = check_answer(stands) if answer.type not in PRIMITIVES else []
-            rules = [finding.rule or finding.code for finding in shape if finding.is_error]
-            for rule in dict.fromkeys([*rules, *stated_errors(item.stated, stands, self.form.known)]):
-                yield Problem("refused", path, key=rule)
+            rules: Iterable[str] | None = next((each.refused for each in item.options if each.answer == stands), None)
+            if rules is None:
+                # That a primitive is well formed has been seen already.
+                look = stated_errors if answer.type in PRIMITIVES else refused_by
+                rules = dict.fromkeys(look(item.stated, stands, self.form.known))
+            yield from (Problem("refused", path, key=rule) for rule in rules)
 
     def bounds(self, item: Item, path: Path) -> tuple[Answer | None, Answer | None]:
         """Return the least and the greatest value."""

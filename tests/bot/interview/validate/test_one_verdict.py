@@ -21,8 +21,7 @@ from bot.commands.fhir import surroundings, validate_documents
 from bot.interview.form.indexed import read_stated
 from bot.interview.form.support import UnsupportedQuestionnaire
 from bot.interview.load import load_form
-from bot.interview.rules.answers import stated_errors
-from bot.interview.validate.structure import check_answer
+from bot.interview.validate.item import refused_by
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import JsonObject, as_object, dump, parse
 from bot.interview.walk.assemble import Heading, answer_in_response
@@ -254,9 +253,7 @@ def test_every_option_that_is_offered_can_be_chosen(questionnaire: Json) -> None
 
 def refusals_alone(asked: Json, engine: Engine, answer: Answer) -> list[str]:
     """Return the rules that an answer to the only question of a form breaks, whatever else the response says."""
-    stands = answer_in_response(engine.form.items[0], answer)
-    shape = [each.rule for each in check_answer(stands) if each.is_error]
-    return [*shape, *stated_errors(read_stated(asked), stands, engine.form.known)]
+    return [*refused_by(read_stated(asked), answer_in_response(engine.form.items[0], answer), engine.form.known)]
 
 
 @settings(max_examples=120)
