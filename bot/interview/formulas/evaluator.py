@@ -45,21 +45,35 @@ def compile_formula(source: str) -> Formula:
     return Formula(source, reads, rewrite(tree))
 
 
-def evaluate(formula: Formula, focus: object, names: Mapping[str, object], *, now: str) -> Sequence[JsonValue]:
-    """Evaluate a formula to JSON; see `Evaluator` for the formulas of a form.
+def evaluate(formula: Formula, focus: object, names: Mapping[str, object], *, now: str) -> list[object]:
+    """Evaluate a formula to typed values, which other formulas can go on from; see `Evaluator` for those of a form.
 
     Args:
         formula: What to evaluate.
-        focus: What the formula stands at: JSON, or a `fhirpath.node` that knows its type.
+        focus: What the formula stands at: JSON, or a value that knows its type (`typed`).
         names: Values after ``%``.
         now: The moment of ``now()`` and ``today()``, as a FHIR dateTime with time zone.
 
     Raises:
         FormulaFailed: The library gave up (several values where one is due, units that do not fit, ...).
     """
-    from bot.interview.formulas.fhirpath import plain, run
+    from bot.interview.formulas.fhirpath import run
 
-    return plain(run(formula.tree, focus, names, now))
+    return run(formula.tree, focus, names, now)
+
+
+def typed(value: object, kind: str) -> object:
+    """Give JSON the type that FHIRPath needs to resolve ``value`` to ``valueCoding``: an R4 path."""
+    from bot.interview.formulas.fhirpath import node
+
+    return node(value, kind)
+
+
+def as_json(values: Sequence[object]) -> list[JsonValue]:
+    """Return typed values as JSON."""
+    from bot.interview.formulas.fhirpath import plain
+
+    return [plain(value) for value in values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +95,7 @@ class Evaluator:
     def values(
         self, formula: Formula, variables: Mapping[str, object], item: JsonObject | None, focus: JsonObject | None
     ) -> list[object]:
-        """Evaluate a formula to typed values, which other formulas can go on from.
+        """Evaluate a formula to typed values.
 
         Args:
             formula: What to evaluate.
@@ -92,23 +106,15 @@ class Evaluator:
         Raises:
             FormulaFailed: As for `evaluate`.
         """
-        from bot.interview.formulas.fhirpath import node, run
-
-        whole = self.response and node(self.response, "QuestionnaireResponse")
+        whole = self.response and typed(self.response, "QuestionnaireResponse")
         names = {
             **self.given,
             **CONSTANTS,
             "questionnaire": self.questionnaire,
-            "qitem": item and node(item, "Questionnaire.item"),
+            "qitem": item and typed(item, "Questionnaire.item"),
             "resource": whole,
             "rootResource": whole,
             **variables,
         }
-        at = whole if focus is None else node(focus, "QuestionnaireResponse.item")
-        return run(formula.tree, at, names, self.now)
-
-    def json(self, values: Sequence[object]) -> list[JsonValue]:
-        """Return typed values as JSON."""
-        from bot.interview.formulas.fhirpath import plain
-
-        return plain(values)
+        at = whole if focus is None else typed(focus, "QuestionnaireResponse.item")
+        return evaluate(formula, at, names, now=self.now)

@@ -12,7 +12,7 @@ from decimal import Decimal
 from bot.interview.form.formulas import stated_constraints
 from bot.interview.form.indexed import GivenItem, IndexedForm, IndexedItem
 from bot.interview.form.options import read_options
-from bot.interview.formulas.evaluator import CONSTANTS, Evaluator, compile_formula
+from bot.interview.formulas.evaluator import CONSTANTS, Evaluator, as_json, compile_formula
 from bot.interview.formulas.formula import BadFormula, FormulaFailed, Scored
 from bot.interview.rules.enabled import Truth
 from bot.interview.values.answer import JsonValue
@@ -67,7 +67,7 @@ class ResponseFormulas:
             Unclear: It has no value here.
         """
         try:
-            return self._evaluator.json(self._typed(expression, asked, given, focus))
+            return as_json(self._typed(expression, asked, given, focus))
         except (BadFormula, FormulaFailed) as error:
             raise Unclear(str(error)) from None
         except RecursionError:

@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 
 from bot.interview.form.form import Form, Item, Option, Path, label_of, named_option
 from bot.interview.form.options import as_answers
-from bot.interview.formulas.evaluator import STANDARD_LAUNCH, Evaluator
+from bot.interview.formulas.evaluator import STANDARD_LAUNCH, Evaluator, as_json
 from bot.interview.formulas.formula import FormulaFailed, Scored
 from bot.interview.rules.enabled import is_switched_on
 from bot.interview.values.answer import Answer, JsonValue
@@ -87,11 +87,11 @@ class Sight:
         key = (placed.owner.link_id if placed.owner else "", placed.formula.source)
         if placed.is_constant and key in self.around.constants:
             return self.around.constants[key]
-        evaluator = self._current(placed)
+        self._current(placed)
         own = self._nodes.get(path, {}) if without_own else {}
         left_out = {name: own.pop(name) for name in ("answer",) if name in own}
         try:
-            found = evaluator.json(self._evaluate(placed, path))
+            found = as_json(self._evaluate(placed, path))
         finally:
             own.update(left_out)
         if placed.is_constant:
