@@ -175,6 +175,25 @@ class Units:
             made |= {name: self.usual[name] for name in ("system", "code") if self.usual.get(name)}
         return Answer("quantity", made)
 
+    def offer(self, quantity: JsonObject) -> bool:
+        """Say whether the unit of a quantity is one to choose from, called as it is there or in a translation."""
+        return any(_is_unit(quantity, choice) for choice in self.choices)
+
+    def as_listed(self, quantity: JsonObject) -> dict[str, JsonValue]:
+        """Return a quantity with its unit as the form writes it, where the form lists the same code by another text."""
+        same = [choice for choice in self.choices if string(choice, "code") and code_key(choice) == code_key(quantity)]
+        if not same or self.offer(quantity):
+            return dict(quantity)
+        return {**quantity, "unit": string(same[0], "display")}
+
+
+def _is_unit(quantity: JsonObject, choice: JsonObject) -> bool:
+    """Compare what the choice states; its display, or a translation of it, is the unit as people read it."""
+    if any(string(choice, name) not in {"", string(quantity, name)} for name in ("system", "code")):
+        return False
+    names = {string(choice, "display"), *translations(choice, "display").values()}
+    return names == {""} or string(quantity, "unit") in names
+
 
 @dataclass(frozen=True, slots=True)
 class Stated:

@@ -152,7 +152,7 @@ def check_decimal_places(item: AnyItem, answer: Answer) -> Iterator[Violation]:
 
 def check_unit(units: Units, quantity: JsonObject, known_codes: Terminology) -> Iterator[Violation]:
     """Check that the unit is one to choose from, or in the value set: where a form states both, either will do."""
-    if units.open or any(unit_fits(quantity, each) for each in units.choices):
+    if units.open or units.offer(quantity):
         return
     unit = string(quantity, "code") or "without code"
     if units.value_set:
@@ -168,22 +168,6 @@ def check_unit(units: Units, quantity: JsonObject, known_codes: Terminology) -> 
     elif units.choices:
         allowed: list[JsonValue] = [string(each, "display") or string(each, "code") for each in units.choices]
         yield broken("unitOption", unit=unit, allowed=allowed)
-
-
-def unit_fits(quantity: JsonObject, option: JsonObject) -> bool:
-    """Compare what the option states; its display, or a translation of it, is the unit as people read it."""
-    if any(string(option, name) not in {"", string(quantity, name)} for name in ("system", "code")):
-        return False
-    names = {string(option, "display"), *translations(option, "display").values()}
-    return names == {""} or string(quantity, "unit") in names
-
-
-def in_listed_unit(quantity: JsonObject, options: Sequence[JsonObject]) -> dict[str, JsonValue]:
-    """Return a quantity with its unit as the form writes it, where the form lists the same code under another text."""
-    same = [option for option in options if string(option, "code") and code_key(option) == code_key(quantity)]
-    if not same or any(unit_fits(quantity, option) for option in options):
-        return dict(quantity)
-    return {**quantity, "unit": string(same[0], "display")}
 
 
 def check_attachment(item: AnyItem, answer: Answer) -> Iterator[Violation]:
@@ -365,8 +349,7 @@ def stated_violations(item: Stated, answer: Answer, known: Terminology) -> Itera
         yield from check_unit(item.units, as_object(answer.value), known)
     yield from check_attachment(item, answer)
     yield from check_reference(item, answer)
-    if item.raw.keys() & {"answerOption", "answerValueSet"} or answer.type == "coding":
-        yield from check_options(item, answer, known)
+    yield from check_options(item, answer, known)
 
 
 def stated_errors(item: Stated, answer: Answer, known: Terminology) -> Iterator[str]:
@@ -482,7 +465,7 @@ class PlacedQuestion:
         item = self.item
         bounds = ((True, self.minimum), (False, self.maximum))
         quantity = answer.type == "quantity"
-        unit = in_listed_unit(as_object(answer.value), item.units.choices)
+        unit = item.units.as_listed(as_object(answer.value))
         return chain(
             check_text(item, answer),
             check_pattern(item, answer),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.interview.form.form import Form, Item, Path
-from bot.interview.rules.answers import in_listed_unit
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject, value_name
 from bot.interview.values.primitives import problem_with
@@ -157,4 +156,4 @@ def answer_in_response(item: Item, answer: Answer) -> Answer:
 def _json_value(item: Item, answer: Answer) -> JsonValue:
     if not isinstance(answer.value, Mapping):
         return answer.value
-    return in_listed_unit(answer.value, item.units.choices) if answer.type == "quantity" else dict(answer.value)
+    return item.units.as_listed(answer.value) if answer.type == "quantity" else dict(answer.value)
