@@ -16,7 +16,7 @@ from bot.handover.observations import (
     spots,
 )
 from bot.handover.subject import Export, Json, Resource, tag, urn
-from bot.interview.formulas.compile import compile_formula
+from bot.interview.formulas.evaluator import as_json, compile_formula, evaluate, typed
 from bot.interview.formulas.formula import BadFormula, FormulaFailed
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import (
@@ -56,18 +56,14 @@ class Scope:
         Raises:
             CannotFill: It cannot be evaluated.
         """
-        from bot.interview.formulas.fhirpath import run
-
         try:
-            return run(compile_formula(source).tree, self.focus, self.names, self.now)
+            return evaluate(compile_formula(source), self.focus, self.names, now=self.now)
         except (BadFormula, FormulaFailed) as error:
             raise CannotFill(f"{where}: the formula {source[:80]!r} cannot be evaluated ({error})") from None
 
     def plain(self, source: str, where: str) -> list[JsonValue]:
         """Evaluate a formula to JSON."""
-        from bot.interview.formulas.fhirpath import plain
-
-        return plain(self.values(source, where))
+        return as_json(self.values(source, where))
 
     def one(self, source: str, where: str) -> str:
         """Evaluate a formula to one text; empty when it gives nothing."""
@@ -208,10 +204,8 @@ class Templates:
             self._walk(inside(spot), own)
 
     def _scope(self, spot: Spot, names: Mapping[str, object]) -> Scope:
-        from bot.interview.formulas.fhirpath import node
-
-        asked = node(dict(spot.asked), "Questionnaire.item")
-        return Scope(node(dict(spot.alone), _ITEM), {**names, "qitem": asked}, self.now)
+        asked = typed(dict(spot.asked), "Questionnaire.item")
+        return Scope(typed(dict(spot.alone), _ITEM), {**names, "qitem": asked}, self.now)
 
     def _allocated(self, element: JsonObject, key: str) -> dict[str, object]:
         """Return the ids that this place hands out: new for each instance, the same at every export."""

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from bot.interview.form.compile import Around, Compiler
-from bot.interview.form.form import Form, Item, Note
-from bot.interview.form.formulas import launch_names, read_constraints, read_variables, root_scope
+from bot.interview.form.form import Form, Item, Note, read_text
+from bot.interview.form.formulas import Site, launch_names
 from bot.interview.form.support import Notes, UnsupportedQuestionnaire, check_extensions
-from bot.interview.form.texts import Synonyms, languages, read_text, with_synonyms
+from bot.interview.form.texts import Synonyms, languages, with_synonyms
+from bot.interview.validate.item import refused_by
 from bot.interview.validate.questionnaire import check_questionnaire
 from bot.interview.values.fhir_json import MAX_DEPTH, JsonObject, deeper_than, objects, string, walk
 from bot.interview.values.terminology import Terminology
+
+# Options of an item that are looked at when the form is loaded; those of longer lists when they are chosen.
+_MOST_JUDGED = 60
 
 
 def load_form(
@@ -45,11 +50,12 @@ def load_form(
         raise UnsupportedQuestionnaire([Note("", "item", f"nested deeper than {MAX_DEPTH} levels")])
     notes = Notes(link_ids=frozenset(string(item, "linkId") for item in walk(objects(raw, "item"))))
     _check(raw, notes, strict=strict)
-    variables, scope = read_variables(raw, "", root_scope(raw), notes)
+    site = Site.of_form(raw, notes)
     terminology = Terminology(resources, base=known).within(raw)
-    compiler = Compiler(terminology, notes)
-    items = with_synonyms(compiler.items(raw, Around(scope)), (synonyms or {}).get(string(raw, "url"), Synonyms()))
-    constraints = read_constraints(raw, "", scope, notes)
+    items = Compiler(terminology).items(raw, Around(site))
+    items = with_synonyms(items, (synonyms or {}).get(string(raw, "url"), Synonyms()))
+    items = tuple(_judged(item, terminology) for item in items)
+    constraints = site.constraints()
     if notes.refusals:
         raise UnsupportedQuestionnaire(notes.refusals)
     base = string(raw, "language")
@@ -61,7 +67,7 @@ def load_form(
         languages=_languages(raw, base, items),
         items=items,
         by_link_id={item.link_id: item for top in items for item in top.walk()},
-        variables=variables,
+        variables=site.variables,
         constraints=constraints,
         launch=launch_names(raw),
         warnings=tuple(notes.warnings),
@@ -79,6 +85,14 @@ def _check(raw: JsonObject, notes: Notes, *, strict: bool) -> None:
         if times > 1:
             notes.refuse(link_id, "linkId", f"{times} items have this linkId")
     check_extensions(raw, notes)
+
+
+def _judged(item: Item, known: Terminology) -> Item:
+    """Note what the validator says against the options of an item and all inside it, so that no turn need ask."""
+    few = item.options if len(item.options) <= _MOST_JUDGED else ()
+    judged = [replace(each, refused=refused_by(item.stated, each.answer, known)) for each in few]
+    inside = tuple(_judged(child, known) for child in item.children)
+    return replace(item, options=(*judged, *item.options[len(judged) :]), children=inside)
 
 
 def _languages(raw: JsonObject, base: str, items: Iterable[Item]) -> tuple[str, ...]:

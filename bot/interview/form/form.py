@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
 from bot.interview.formulas.formula import Formula
-from bot.interview.values.answer import Answer
-from bot.interview.values.fhir_json import JsonObject
+from bot.interview.values.answer import Answer, JsonValue
+from bot.interview.values.fhir_json import JsonObject, as_object, code_key, string, translations, value_name
 from bot.interview.values.terminology import Terminology
 
 # From the root to one instance of an item. The number counts the repetitions of a group; a question itself has 0,
@@ -38,6 +38,26 @@ class Text:
         return next(kin, self.base)
 
 
+def read_text(element: JsonObject, name: str) -> Text:
+    """Return the text `name` with its translations."""
+    return Text(string(element, name), translations(element, name))
+
+
+def label_of(answer: Answer, element: JsonObject | None = None) -> Text:
+    """Return what stands for an answer in a list; `element` is what held it."""
+    value = answer.value
+    if isinstance(value, dict):
+        for name in ("display", "code", "reference", "title"):
+            if value.get(name):
+                return read_text(value, name)
+        value = value.get("value")
+    elif element and isinstance(value, str):
+        return read_text(element, value_name(answer.type))
+    if isinstance(value, bool):
+        return Text("true" if value else "false")
+    return Text("" if value is None else str(value))
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One answer to choose.
@@ -48,6 +68,7 @@ class Option:
         exclusive: Whether it stands alone ("none of these").
         selected: Whether the Questionnaire proposes it.
         synonyms: What else patients call it, in any language.
+        refused: The validator's rules against choosing it; None where nobody has looked yet.
     """
 
     answer: Answer
@@ -57,6 +78,21 @@ class Option:
     exclusive: bool = False
     selected: bool = False
     synonyms: tuple[str, ...] = ()
+    refused: tuple[str, ...] | None = field(default=None, compare=False)
+
+
+def named_option(answer: Answer, options: Sequence[Option]) -> Option | None:
+    """Return the option that an answer names: the same code, or the same value."""
+    # A bare code, as a formula may give it, names the option as well.
+    system, code = code_key(as_object(answer.value)) if isinstance(answer.value, dict) else ("", answer.value)
+    for option in options:
+        listed = option.answer.value
+        if listed == answer.value:
+            return option
+        known = code_key(as_object(listed))
+        if code and known[1] == code and system in ("", known[0]):
+            return option
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +167,50 @@ class Units:
     open: bool = True
     label: Text = Text()
 
+    def quantity(self, value: int | Decimal) -> Answer:
+        """Return a number as a quantity in the usual unit."""
+        made: dict[str, JsonValue] = {"value": value}
+        if self.usual:
+            made["unit"] = string(self.usual, "display") or string(self.usual, "code")
+            made |= {name: self.usual[name] for name in ("system", "code") if self.usual.get(name)}
+        return Answer("quantity", made)
+
+    def offer(self, quantity: JsonObject) -> bool:
+        """Say whether the unit of a quantity is one to choose from, called as it is there or in a translation."""
+        return any(_is_unit(quantity, choice) for choice in self.choices)
+
+    def as_listed(self, quantity: JsonObject) -> dict[str, JsonValue]:
+        """Return a quantity with its unit as the form writes it, where the form lists the same code by another text."""
+        same = [choice for choice in self.choices if string(choice, "code") and code_key(choice) == code_key(quantity)]
+        if not same or self.offer(quantity):
+            return dict(quantity)
+        return {**quantity, "unit": string(same[0], "display")}
+
+
+def _is_unit(quantity: JsonObject, choice: JsonObject) -> bool:
+    """Compare what the choice states; its display, or a translation of it, is the unit as people read it."""
+    if any(string(choice, name) not in {"", string(quantity, name)} for name in ("system", "code")):
+        return False
+    names = {string(choice, "display"), *translations(choice, "display").values()}
+    return names == {""} or string(quantity, "unit") in names
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What an item says of its answers as it is written: what the validator holds them against.
+
+    Attributes:
+        options: Its answerOptions, as answers repeat them, each beside the value as it stands in the form.
+    """
+
+    raw: JsonObject
+    type: str
+    required: bool
+    repeats: bool
+    limits: Limits
+    units: Units
+    options: tuple[tuple[Answer, Answer], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
@@ -168,6 +248,7 @@ class Item:
     Attributes:
         number: Its place in the form, counted through all levels.
         line: linkIds from the outermost group to this item.
+        stated: Its demands as they are written; those below are as they are meant.
         asked: Whether somebody is asked for it: no group, not hidden, not read-only, nor inside such.
         hidden: Whether it, or something around it, is hidden.
         answer_types: What its answers may be, as in ``value[x]``.
@@ -183,6 +264,7 @@ class Item:
     number: int
     line: tuple[str, ...]
     raw: JsonObject
+    stated: Stated
     text: Text
     prefix: str
     required: bool

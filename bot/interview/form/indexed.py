@@ -1,23 +1,149 @@
-"""A Questionnaire as it is written, its items at hand by linkId, and the items of a response matched to them. Pure.
+"""A Questionnaire as it is written: what its items demand, its items by linkId, and a response matched to them. Pure.
 
-Unlike the compiled `Form` this exists for every Questionnaire, also for one that cannot be asked.
+Unlike the compiled `Form` this exists for every Questionnaire, also for one that cannot be asked. What FHIR does not
+know, such as a number as text, says nothing here; the interview takes it as it is meant (`read_limits`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bot.interview.form.form import Limits, Units
-from bot.interview.form.limits import read_limits, read_units
-from bot.interview.values.answer import Answer
-from bot.interview.values.fhir_json import JsonObject, objects, string, value_of
+from bot.interview.form.form import Limits, Stated, Units
+from bot.interview.values import fhir_names
+from bot.interview.values.answer import Answer, JsonValue
+from bot.interview.values.fhir_json import (
+    JsonObject,
+    as_object,
+    code_key,
+    extension_table,
+    number,
+    objects,
+    plain,
+    string,
+    value_of,
+)
 from bot.interview.values.finding import Place
+
+_REFERENCE = ("reference", "type", "identifier", "display")
+_WHOLE = re.compile(r"-?[0-9]{1,10}")
+
+
+Table = Mapping[str, Sequence[JsonValue]]
+
+
+def read_stated(raw: JsonObject) -> Stated:
+    """Read what an item demands of its answers."""
+    kind, said = string(raw, "type"), extension_table(raw)
+    options = [value for each in objects(raw, "answerOption") if (value := value_of(each))]
+    return Stated(
+        raw=raw,
+        type=kind,
+        required=is_true(raw.get("required")),
+        repeats=is_true(raw.get("repeats")),
+        limits=read_limits(raw, said),
+        units=_units(said) if said else _NO_UNITS,
+        options=tuple((repeatable(option, kind), option) for option in options),
+    )
+
+
+def is_true(value: JsonValue) -> bool:
+    """Say whether a flag is set, also where the form has it as text."""
+    return value is True or value == "true"
+
+
+def read_limits(raw: JsonObject, said: Table, *, as_meant: bool = False) -> Limits:
+    """Read the limits of an item, but for its least and greatest value; `as_meant`, a length of "5" is five."""
+    count = _meant_number if as_meant else _integer
+    longest, one_line = count(raw.get("maxLength")), raw.get("type") == "string"
+    most = longest if longest is not None and longest >= 0 else None
+    if not said:
+        return Limits(max_length=most, one_line=one_line)
+    pattern, size = _first(said, fhir_names.REGEX), number(_first(said, fhir_names.MAX_SIZE))
+    return Limits(
+        max_length=most,
+        one_line=one_line,
+        min_length=count(_first(said, fhir_names.MIN_LENGTH)),
+        pattern=pattern if isinstance(pattern, str) else None,
+        decimal_places=count(_first(said, fhir_names.MAX_DECIMAL_PLACES)),
+        min_occurs=count(_first(said, fhir_names.MIN_OCCURS)),
+        max_occurs=count(_first(said, fhir_names.MAX_OCCURS)),
+        mime_types=_codes(said, fhir_names.MIME_TYPE),
+        max_bytes=int(size) if as_meant and size is not None else size,
+        reference_types=_codes(said, fhir_names.REFERENCE_RESOURCE),
+    )
+
+
+def _first(said: Table, urls: tuple[str, ...]) -> JsonValue:
+    return said[urls[0]][0] if urls[0] in said else None
+
+
+def _codes(said: Table, urls: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(value for value in said.get(urls[0], ()) if isinstance(value, str))
+
+
+def _integer(value: JsonValue) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _meant_number(value: JsonValue) -> int | None:
+    """Return a whole number, also where the form has it as text."""
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
+        return int(value)
+    found = number(value)
+    return int(found) if found is not None and found == found.to_integral_value() and found >= 0 else None
+
+
+_NO_UNITS = Units(open=False)
+
+
+def _units(said: Table) -> Units:
+    """Read the units of a number: the usual one, those to choose from, and the value set that holds more of them."""
+    usual, value_set = said.get(fhir_names.UNIT[0]), _first(said, fhir_names.UNIT_VALUE_SET)
+    return Units(
+        usual=as_object(usual[0]) if usual else None,
+        choices=tuple(as_object(value) for value in said.get(fhir_names.UNIT_OPTION[0], ())),
+        value_set=value_set if isinstance(value_set, str) else "",
+        open=_first(said, fhir_names.UNIT_OPEN) in fhir_names.OPEN_UNITS,
+    )
+
+
+def repeatable(option: Answer, kind: str) -> Answer:
+    """Return the answer that chooses an option of an item of type `kind`.
+
+    What belongs to the form (translations, scores) is left out, and so is what no answer may hold: many published forms
+    have codes as numbers, empty displays, or spaces around a code.
+    """
+    value = option.value
+    if option.type == "coding":
+        coding = as_object(value)
+        system, code = code_key(coding)
+        said = {
+            "system": system,
+            "version": plain(coding, "version"),
+            "code": code,
+            "display": plain(coding, "display"),
+        }
+        made: dict[str, JsonValue] = {name: text for name, text in said.items() if text}
+        if isinstance(coding.get("userSelected"), bool):
+            made["userSelected"] = coding["userSelected"]
+        return Answer("coding", made)
+    if isinstance(value, dict):
+        kept = {name: child for name, child in value.items() if name != "extension" and not name.startswith("_")}
+        if option.type == "reference":
+            kept = {name: kept[name] for name in _REFERENCE if kept.get(name)}
+        return Answer(option.type, kept)
+    if option.type == "integer" and isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+        value = int(value)
+    # R4 has no decimal and no dateTime options: items of these types list integers and dates.
+    retyped = {("integer", "decimal"): "decimal", ("date", "dateTime"): "dateTime"}.get((option.type, kind))
+    return Answer(retyped or option.type, value)
 
 
 class IndexedItem:
-    """One item of a Questionnaire, with what every check needs of it.
+    """One item of a Questionnaire, where it stands.
 
     Attributes:
         raw: The item as JSON.
@@ -30,18 +156,13 @@ class IndexedItem:
         self.parent = parent
         self.link_id = string(raw, "linkId")
         self.type = string(raw, "type")
-        # Forms that have flags as text mean them all the same.
-        self.required = raw.get("required") in (True, "true")
-        self.repeats = raw.get("repeats") in (True, "true")
+        self.required = is_true(raw.get("required"))
         self.children: dict[str, IndexedItem] = {}
 
     @cached_property
-    def limits(self) -> Limits:
-        return read_limits(self.raw)
-
-    @cached_property
-    def units(self) -> Units:
-        return read_units(self.raw)
+    def stated(self) -> Stated:
+        """What the item demands of its answers."""
+        return read_stated(self.raw)
 
     def holds(self, other: IndexedItem | None) -> bool:
         """Say whether `other` is this item or nested in it."""

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from bot.interview.form.form import Option, Text
-from bot.interview.form.support import CORE, Notes
-from bot.interview.form.texts import extension_text, read_text
+from bot.interview.form.form import Item, Option, Text, label_of, named_option, read_text
+from bot.interview.form.formulas import Site
+from bot.interview.form.indexed import is_true, repeatable
+from bot.interview.form.support import CORE
+from bot.interview.form.texts import extension_text
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.codes import code_key, repeatable
 from bot.interview.values.fhir_json import (
     JsonObject,
     as_object,
@@ -49,13 +50,12 @@ def read_options(raw: JsonObject, kind: str, terminology: Terminology) -> Listed
     return Listed(options, "; ".join(expansion.missing))
 
 
-def check_systems(options: Sequence[Option], link_id: str, notes: Notes) -> None:
+def check_systems(options: Sequence[Option], site: Site) -> None:
     """Warn of codes that servers will not take."""
     for option in options:
         system = as_object(option.answer.value).get("system", "")
         if option.answer.type == "coding" and ":" not in str(system):
-            text = "codes without the URI of their system; a server may refuse them"
-            notes.warn(link_id, "answerOption", text)
+            site.warn("answerOption", "codes without the URI of their system; a server may refuse them")
 
 
 def _option(element: JsonObject, kind: str) -> Option | None:
@@ -70,27 +70,9 @@ def _option(element: JsonObject, kind: str) -> Option | None:
         label=label_of(answer, element),
         prefix=_prefix(element),
         ordinal=_score(element, inner),
-        exclusive=_is_true(element, fhir_names.OPTION_EXCLUSIVE),
-        selected=element.get("initialSelected") in (True, "true"),
+        exclusive=_is_marked(element),
+        selected=is_true(element.get("initialSelected")),
     )
-
-
-def label_of(answer: Answer, element: JsonObject | None = None) -> Text:
-    """Return what stands for an answer in a list; `element` is what held it."""
-    value = answer.value
-    if isinstance(value, dict):
-        for name in ("display", "code", "reference", "title"):
-            if value.get(name):
-                return read_text(value, name)
-        return Text(_plain(value.get("value")))
-    name = "value" + answer.type[:1].upper() + answer.type[1:]
-    return read_text(element, name) if element and isinstance(value, str) else Text(_plain(value))
-
-
-def _plain(value: JsonValue) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)
 
 
 def _from_concept(concept: Concept, *, coded: bool) -> Option:
@@ -102,7 +84,7 @@ def _from_concept(concept: Concept, *, coded: bool) -> Option:
         label=Text(concept.display or concept.code, translations),
         prefix=_prefix(concept.node),
         ordinal=_score(concept.node, {}),
-        exclusive=_is_true(concept.node, fhir_names.OPTION_EXCLUSIVE),
+        exclusive=_is_marked(concept.node),
     )
 
 
@@ -115,9 +97,9 @@ def _score(*elements: JsonObject) -> Decimal | None:
     return next((number(value.value) for value in found if value), None)
 
 
-def _is_true(element: JsonObject, urls: tuple[str, ...]) -> bool:
-    value = extension_value(element, *urls)
-    return value is not None and value.value in (True, "true")
+def _is_marked(element: JsonObject) -> bool:
+    value = extension_value(element, *fhir_names.OPTION_EXCLUSIVE)
+    return value is not None and is_true(value.value)
 
 
 def answer_types(kind: str, options: Sequence[Option]) -> frozenset[str]:
@@ -128,18 +110,15 @@ def answer_types(kind: str, options: Sequence[Option]) -> frozenset[str]:
     return frozenset(listed | ({"string"} if kind == "open-choice" else set()))
 
 
-def read_initial(
-    raw: JsonObject, kind: str, options: Sequence[Option], link_id: str, notes: Notes
-) -> tuple[Answer, ...]:
-    """Return the answers that the form proposes: ``initial``, else the options that are selected beforehand."""
+def read_initial(site: Site, options: Sequence[Option]) -> tuple[Answer, ...]:
+    """Return the answers that an item proposes: ``initial``, else the options that are selected beforehand."""
     found: list[Answer] = []
-    for element in objects(raw, "initial"):
-        for answer in values_of(element):
-            fitting = fitted(answer, kind, options)
-            if fitting is None:
-                notes.warn(link_id, "initial", f"a proposed {answer.type} does not fit the question")
-            else:
-                found.append(fitting)
+    for answer in (answer for element in objects(site.raw, "initial") for answer in values_of(element)):
+        fitting = fitted(answer, string(site.raw, "type"), options)
+        if fitting is None:
+            site.warn("initial", f"a proposed {answer.type} does not fit the question")
+        else:
+            found.append(fitting)
     return tuple(found) or tuple(option.answer for option in options if option.selected)
 
 
@@ -160,41 +139,82 @@ def fitted(answer: Answer, kind: str, options: Sequence[Option]) -> Answer | Non
     )
 
 
-def named_option(answer: Answer, options: Sequence[Option]) -> Option | None:
-    """Return the option that an answer names: the same code, or the same value."""
-    # A bare code, as a formula may give it, names the option as well.
-    system, code = code_key(as_object(answer.value)) if isinstance(answer.value, dict) else ("", answer.value)
-    for option in options:
-        listed = option.answer.value
-        if listed == answer.value:
-            return option
-        known = code_key(as_object(listed))
-        if code and known[1] == code and system in ("", known[0]):
-            return option
-    return None
-
-
 def _converted(answer: Answer, kind: str) -> Answer | None:
     """Convert between types that differ in form only; None where that would be guessing."""
     value = answer.value
-    if kind in {"decimal", "integer"} and isinstance(value, str | int | Decimal) and not isinstance(value, bool):
-        return _as_number(value, kind)
-    if kind == "quantity" and isinstance(value, int | Decimal) and not isinstance(value, bool):
-        return Answer("quantity", {"value": value})
-    if kind in {"string", "uri"} and isinstance(value, str | int | Decimal) and not isinstance(value, bool):
-        return Answer(kind, str(value))
-    if kind == "date" and isinstance(value, str) and answer.type in {"dateTime", "instant", "string"}:
-        return Answer("date", value.partition("T")[0])
-    if kind in {"dateTime", "time"} and isinstance(value, str) and answer.type in {"date", "instant", "string"}:
-        return Answer(kind, value)
-    return None
-
-
-def _as_number(value: str | int | Decimal, kind: str) -> Answer | None:
-    try:
-        exact = Decimal(value)
-    except InvalidOperation:
+    if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         return None
-    if kind == "decimal":
-        return Answer("decimal", value if not isinstance(value, str) else exact)
-    return Answer("integer", int(exact)) if exact == exact.to_integral_value() else None
+    if kind in {"decimal", "integer"}:
+        try:
+            exact = Decimal(value)
+        except InvalidOperation:
+            return None
+        if kind == "decimal":
+            return Answer("decimal", exact if isinstance(value, str) else value)
+        return Answer("integer", int(exact)) if exact == exact.to_integral_value() else None
+    if kind in {"string", "uri"}:
+        return Answer(kind, str(value))
+    if not isinstance(value, str):
+        return Answer("quantity", {"value": value}) if kind == "quantity" else None
+    if kind == "date" and answer.type in {"dateTime", "instant", "string"}:
+        return Answer("date", value.partition("T")[0])
+    return (
+        Answer(kind, value) if kind in {"dateTime", "time"} and answer.type in {"date", "instant", "string"} else None
+    )
+
+
+_CODING = ("system", "version", "code", "display", "userSelected")
+
+
+def as_answers(item: Item, values: Sequence[JsonValue]) -> tuple[Answer, ...]:
+    """Turn what a formula gave into answers that the question takes; what does not fit is left out."""
+    found: list[Answer] = []
+    for value in values:
+        answer = _as_answer(item, value)
+        # A list of codes is a choice, in which each stands once.
+        if answer is not None and not (answer.type == "coding" and answer in found):
+            found.append(answer)
+    return tuple(found[: item.most])
+
+
+def _as_answer(item: Item, value: JsonValue) -> Answer | None:
+    guess = _guessed(value)
+    if guess is None:
+        return None
+    if guess.type == "string":
+        # Text may stand for any type that is written as text.
+        named = next((kind for kind in ("date", "dateTime", "time", "uri") if kind in item.answer_types), "string")
+        guess = Answer(named if not problem_with(named, value) else "string", value)
+    if item.type == "quantity" and guess.type in {"integer", "decimal"}:
+        amount = number(guess.value)
+        return item.units.quantity(amount) if amount is not None else None
+    return fitted(guess, item.type, item.options)
+
+
+def _guessed(value: JsonValue) -> Answer | None:
+    """Return the answer that a JSON value is by its shape."""
+    if isinstance(value, bool):
+        return Answer("boolean", value)
+    if isinstance(value, int):
+        return Answer("integer", value)
+    if isinstance(value, str):
+        return Answer("string", value) if value else None
+    if isinstance(value, dict):
+        return _guessed_object(value)
+    return Answer("decimal", value) if value is not None and not isinstance(value, list) else None
+
+
+def _guessed_object(value: JsonObject) -> Answer | None:
+    if "coding" in value:
+        coding = next(iter(objects(value, "coding")), None)
+        return _guessed_object(coding) if coding else Answer("string", str(value.get("text", "")))
+    if "reference" in value:
+        return Answer("reference", dict(value))
+    if "resourceType" in value and "id" in value:
+        return Answer("reference", {"reference": f"{value['resourceType']}/{value['id']}"})
+    if "value" in value:
+        return Answer("quantity", dict(value))
+    if "contentType" in value or "data" in value:
+        return Answer("attachment", dict(value))
+    coding = {name: value[name] for name in _CODING if name in value}
+    return Answer("coding", coding) if coding else None

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
 
 from bot.errors import UserFixable
 from bot.interview.form.form import Note
@@ -56,61 +59,21 @@ class Notes:
             self.refusals.append(note)
 
 
-_UNDERSTOOD = frozenset(
-    {url for name in vars(fhir_names) if name.isupper() for url in getattr(fhir_names, name) if isinstance(url, str)}
-    | {TRANSLATION}
-    | {
-        CORE + name
-        for name in (
-            "questionnaire-displayCategory", "questionnaire-optionPrefix", "questionnaire-sliderStepValue",
-            "questionnaire-supportLink", "questionnaire-usageMode", "ordinalValue", "itemWeight", "valueset-label",
-        )
-    }
-    | {SDC + name for name in ("itemMedia", "itemAnswerMedia", "openLabel", "shortText")}
-) - set(COMPUTED)  # fmt: skip
+_LISTS = yaml.load((Path(__file__).parent / "extensions.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+_BASES = {"core": CORE, "sdc": SDC}
 
-# How it looks, who fills it where, and what is done with the answers later: nothing that changes the questions.
-_HARMLESS = frozenset(
-    {
-        CORE + name
-        for name in (
-            "artifact-author", "artifact-copyrightLabel", "artifact-versionAlgorithm", "cqf-library", "designNote",
-            "questionnaire-baseType", "questionnaire-choiceOrientation", "questionnaire-derivationType",
-            "questionnaire-fhirType", "questionnaire-referenceFilter", "questionnaire-referenceProfile",
-            "rendering-markdown", "rendering-style", "rendering-xhtml", "structuredefinition-fmm",
-            "structuredefinition-standards-status", "structuredefinition-wg",
-        )
-    }
-    | {
-        SDC + name
-        for name in (
-            "assemble-expectation", "assembleContext", "assembledFrom", "choiceColumn", "collapsible", "columnCount",
-            "definitionExtract", "definitionExtractValue", "endpoint", "entryMode", "extractAllocateId",
-            "itemExtractionContext", "keyboard", "lookupQuestionnaire", "observation-extract-category",
-            "observationExtract", "observationExtractCategory", "observationLinkPeriod", "optionalDisplay",
-            "performerType", "preferredTerminologyServer", "sourceStructureMap", "targetStructureMap",
-            "templateExtract", "templateExtractBundle", "templateExtractContext", "templateExtractValue",
-            "unitSupplementalSystem", "width",
-        )
-    }
-)  # fmt: skip
 
-_NOTED = {
-    CORE + "rendering-styleSensitive": "the style of the text is not shown in chat",
-    SDC + "candidateExpression": "answers are not looked up elsewhere",
-    SDC + "contextExpression": "no further resources are shown beside the question",
-    SDC + "itemPopulationContext": "the group is not filled in beforehand",
-    SDC + "sourceQueries": "nothing is looked up on a server beforehand",
-}
+def _urls(name: str) -> frozenset[str]:
+    return frozenset(_BASES[base] + each for base, names in _LISTS[name].items() for each in names.split())
 
-_REFUSED = {
-    SDC + "subQuestionnaire": "parts of other Questionnaires must be assembled first",
-    SDC + "questionnaireAdaptive": "adaptive forms get their questions from a server",
-    SDC + "isSubject": "answers about another subject are not supported",
-    CORE + "questionnaire-signatureRequired": "signatures are not collected",
-    COMPUTED[0]: "texts and values that are computed are supported for minValue and maxValue only",
-    COMPUTED[1]: "texts and values that are computed are supported for minValue and maxValue only",
-}
+
+def _texts(name: str) -> dict[str, str]:
+    return {_BASES[base] + each: text for base, texts in _LISTS[name].items() for each, text in texts.items()}
+
+
+_REFUSED, _NOTED = _texts("refused"), _texts("noted")
+_NAMED = {url for urls in vars(fhir_names).values() if isinstance(urls, tuple) for url in urls}
+_KNOWN = _NAMED | {TRANSLATION} | _urls("understood") | _urls("harmless")
 
 
 def check_extensions(raw: JsonObject, notes: Notes) -> None:
@@ -126,7 +89,7 @@ def check_extensions(raw: JsonObject, notes: Notes) -> None:
             notes.refuse(link_id, feature, _REFUSED[url])
         elif url in _NOTED:
             notes.warn(link_id, feature, _NOTED[url])
-        elif url not in _UNDERSTOOD and url not in _HARMLESS:
+        elif url not in _KNOWN:
             notes.warn("", feature, f"the extension {url} is ignored")
 
 

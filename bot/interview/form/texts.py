@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from bot.interview.form.form import Item, Option, Presentation, Text
+from bot.interview.form.form import Item, Option, Presentation, Text, read_text
 from bot.interview.form.support import CORE, SDC
 from bot.interview.values import fhir_names
 from bot.interview.values.fhir_json import (
@@ -21,11 +21,6 @@ from bot.interview.values.fhir_json import (
 )
 
 _HELP = ("help", "flyover")
-
-
-def read_text(element: JsonObject, name: str) -> Text:
-    """Return the text `name` with its translations."""
-    return Text(string(element, name), translations(element, name))
 
 
 def item_text(raw: JsonObject) -> Text:

@@ -1,4 +1,4 @@
 """FHIRPath: compile a formula, find out which answers it reads, evaluate it within limits.
 
-From outside: `Formula`, `compile_formula`, `evaluate`. Imports: values.
+From outside: evaluator.py, and `Formula` with its errors (formula.py). Imports: values.
 """

@@ -30,6 +30,7 @@ from bot.interview.formulas.formula import (
     FIND_OUTERMOST,
     BadFormula,
     FormulaFailed,
+    Scored,
     find_items,
     outermost_items,
 )
@@ -99,16 +100,6 @@ _SCORES = (
     "http://hl7.org/fhir/StructureDefinition/itemWeight",
     "http://hl7.org/fhir/StructureDefinition/ordinalValue",
 )
-
-
-class Scored(dict[str, Any]):
-    """A Coding that remembers what its option counts; otherwise it is the Coding."""
-
-    score: Decimal
-
-    def __init__(self, coding: Mapping[str, Any], score: Decimal) -> None:
-        super().__init__(coding)
-        self.score = score
 
 
 def functions(now: str) -> dict[str, dict[str, Any]]:
@@ -186,9 +177,13 @@ def _value(data: Sequence[Any]) -> Any:
     return data[0] if _has_value(data) else []
 
 
+def node(value: object, kind: str) -> object:
+    """Give JSON the type that FHIRPath needs to resolve ``value`` to ``valueCoding``: an R4 path."""
+    return ResourceNode(value, kind)  # type: ignore[no-untyped-call]
+
+
 def _answers(data: Sequence[Any]) -> list[Any]:
     """Return every answer below, as SDC's ``answers()`` does."""
-    node: Callable[[Any, str], Any] = ResourceNode
     return [node(answer, "QuestionnaireResponse.item.answer") for part in data for answer in _below(part)]
 
 
@@ -201,19 +196,9 @@ def _below(part: Any) -> Iterator[Any]:
             yield from _below(item)
 
 
-def _answered(data: Sequence[Any], link_id: str) -> list[Any]:
-    node: Callable[[Any, str], Any] = ResourceNode
-    return [node(item, "QuestionnaireResponse.item") for item in find_items(data, link_id)]
-
-
-def _outermost(data: Sequence[Any], link_id: str) -> list[Any]:
-    node: Callable[[Any, str], Any] = ResourceNode
-    return [node(item, "QuestionnaireResponse.item") for item in outermost_items(data, link_id)]
-
-
-def _questions(data: Sequence[Any], link_id: str) -> list[Any]:
-    node: Callable[[Any, str], Any] = ResourceNode
-    return [node(item, "Questionnaire.item") for item in find_items(data, link_id)]
+def _search(find: Callable[[Sequence[Any], str], Iterable[Any]], kind: str) -> dict[str, Any]:
+    """Return a function that finds items by their linkId."""
+    return _with(lambda data, link_id: [node(item, kind) for item in find(data, link_id)], ["String"])
 
 
 def _scores(data: Sequence[Any]) -> list[Decimal]:
@@ -276,9 +261,9 @@ _FIXED: dict[str, dict[str, Any]] = {
     "hasValue": _with(_has_value),
     "getValue": _with(_value),
     "answers": _with(_answers),
-    FIND_ANSWERED: _with(_answered, ["String"]),
-    FIND_ASKED: _with(_questions, ["String"]),
-    FIND_OUTERMOST: _with(_outermost, ["String"]),
+    FIND_ANSWERED: _search(find_items, "QuestionnaireResponse.item"),
+    FIND_ASKED: _search(find_items, "Questionnaire.item"),
+    FIND_OUTERMOST: _search(outermost_items, "QuestionnaireResponse.item"),
     "ordinal": _with(_scores),
     "weight": _with(_scores),
     "trace": _with(lambda data, *_: list(data), ["String"], ["String", "Expr"]),
@@ -326,13 +311,8 @@ def parse(source: str) -> Any:
     return listener.parentStack[0]
 
 
-def node(value: object, kind: str) -> object:
-    """Give JSON the type that FHIRPath needs to resolve ``value`` to ``valueCoding``: an R4 path."""
-    return ResourceNode(value, kind)  # type: ignore[no-untyped-call]
-
-
 def run(tree: Any, focus: object, names: Mapping[str, object], now: str) -> list[object]:
-    """Evaluate a parsed formula to typed values, which other formulas can go on from; see `expressions.evaluate`."""
+    """Evaluate a parsed formula to typed values, which other formulas can go on from; see `evaluator.evaluate`."""
     options = {"userInvocationTable": functions(now), "returnRawData": True}
     try:
         found = apply_parsed_path(focus, tree, {"context": focus, **names}, _R4, options)  # type: ignore[no-untyped-call]
@@ -342,14 +322,10 @@ def run(tree: Any, focus: object, names: Mapping[str, object], now: str) -> list
     return [value for value in (found if isinstance(found, list) else [found]) if value is not None]
 
 
-def plain(values: Sequence[object]) -> list[JsonValue]:
-    """Return typed values as JSON."""
-    return [_plain(value) for value in values]
-
-
-def _plain(value: Any) -> JsonValue:
+def plain(value: Any) -> JsonValue:
+    """Return a typed value as JSON."""
     if isinstance(value, ResourceNode):
-        return _plain(value.data)
+        return plain(value.data)
     if isinstance(value, float):
         return Decimal(str(value))
     if isinstance(value, FP_Quantity):
@@ -359,7 +335,7 @@ def _plain(value: Any) -> JsonValue:
     if isinstance(value, FP_Type):
         return str(value)
     if isinstance(value, Mapping):
-        return {str(key): _plain(child) for key, child in value.items()}
+        return {str(key): plain(child) for key, child in value.items()}
     if isinstance(value, list):
-        return [_plain(child) for child in value]
+        return [plain(child) for child in value]
     return value  # type: ignore[no-any-return]

@@ -1,7 +1,5 @@
 """A FHIRPath formula of a form, and which answers it reads. Pure.
 
-Apart from `expressions`, so that the parser and what it parses into need not import each other.
-
 Wrong only on the safe side: what is not clearly bound to named items counts as reading everything.
 
 ``%resource.descendants().where(linkId = 'x')`` tests every string of the response, ``%questionnaire.repeat(item)``
@@ -11,8 +9,10 @@ linkIds finds the same items.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 
@@ -54,6 +54,16 @@ class Formula:
     tree: Any = field(compare=False, repr=False)  # the library's own form
 
 
+class Scored(dict[str, Any]):
+    """A Coding that remembers what its option counts; otherwise it is the Coding."""
+
+    score: Decimal
+
+    def __init__(self, coding: Mapping[str, Any], score: Decimal) -> None:
+        super().__init__(coding)
+        self.score = score
+
+
 # Functions whose parameter is evaluated on each element of what stands before the dot.
 _ELEMENTWISE = frozenset({"where", "select", "exists", "all", "repeat", "aggregate"})
 _WRAPPERS = frozenset({"TermExpression", "InvocationTerm", "LiteralTerm", "ParenthesizedTerm", "ExternalConstantTerm"})
@@ -64,77 +74,52 @@ Node = dict[str, Any]
 
 def reads_of(tree: Node) -> Reads:
     """Return what the formula reads."""
-    found = _Found()
+    found: dict[str, set[str]] = defaultdict(set)
     for child in children(tree):
-        found.visit(child, own_focus=True)
+        for what, name in _reads(child, own_focus=True):
+            found[what].add(name)
     return Reads(
-        frozenset(found.variables),
-        frozenset(found.functions),
-        frozenset(found.link_ids),
-        found.everything,
-        found.own,
-        found.inside,
+        variables=frozenset(found["variables"]),
+        functions=frozenset(found["functions"]),
+        link_ids=frozenset(found["link_ids"]),
+        everything="everything" in found,
+        own="own" in found,
+        inside="inside" in found,
     )
 
 
-@dataclass(slots=True)
-class _Found:
-    variables: set[str] = field(default_factory=set)
-    functions: set[str] = field(default_factory=set)
-    link_ids: set[str] = field(default_factory=set)
-    everything: bool = False
-    own: bool = False
-    inside: bool = False
-
-    def visit(self, node: Node, *, own_focus: bool) -> None:
-        """Note what `node` reads; `own_focus` says whether names in it start at the item of the formula."""
-        root, links = chain(node)
-        self._root(root, links, own_focus=own_focus)
-        for link in links:
-            if link["type"] == "FunctionInvocation":
-                self._call(link, own_focus=own_focus)
-            elif link["type"] == "Index":
-                self.visit(link["inner"], own_focus=own_focus)
-
-    def _root(self, root: Node, links: list[Node], *, own_focus: bool) -> None:
-        kind = root["type"]
-        if kind == "ExternalConstant":
-            self._variable(name_of(root), links)
-        elif kind == "ThisInvocation":
-            self.own = self.own or own_focus
-        elif kind == "MemberInvocation":
-            self._member(name_of(root), links, own_focus=own_focus)
-        elif kind == "FunctionInvocation":
-            self._member(function_name(root), links, own_focus=own_focus)
-            self._call(root, own_focus=own_focus)
-        else:
-            for child in children(root):
-                self.visit(child, own_focus=own_focus)
-
-    def _variable(self, name: str, links: list[Node]) -> None:
-        self.variables.add(name)
-        if name == "context":
-            self.own = self.inside = True
-        if name not in {"resource", "rootResource"}:
-            return
-        named = next((ids for link in links if (ids := _asked_for(link)) is not None), None)
-        if named is None:
-            self.everything = True
-        else:
-            self.link_ids.update(named)
-
-    def _member(self, name: str, links: list[Node], *, own_focus: bool) -> None:
+def _reads(node: Node, *, own_focus: bool) -> Iterator[tuple[str, str]]:
+    """Yield what `node` reads, by the field of `Reads`; `own_focus`: names in it start at the item of the formula."""
+    root, links = chain(node)
+    kind = root["type"]
+    if kind == "ExternalConstant":
+        yield from _variable(name_of(root), links)
+    elif kind in {"ThisInvocation", "MemberInvocation", "FunctionInvocation"}:
         if own_focus:
-            self.own = True
-            self.inside = self.inside or name in _DEEP or any(link_name(link) in _DEEP for link in links)
-
-    def _call(self, node: Node, *, own_focus: bool) -> None:
-        name = function_name(node)
-        self.functions.add(name)
-        for parameter in parameters(node):
+            yield "own", ""
+        if own_focus and kind != "ThisInvocation" and any(link_name(each) in _DEEP for each in (root, *links)):
+            yield "inside", ""
+    else:
+        for child in children(root):
+            yield from _reads(child, own_focus=own_focus)
+    for each in (root, *links):
+        if each["type"] == "FunctionInvocation":
+            name = function_name(each)
+            yield "functions", name
             # A type name is no path.
-            if name not in {"ofType", "is", "as"}:
-                self.visit(parameter, own_focus=own_focus and name not in _ELEMENTWISE)
+            for parameter in parameters(each) if name not in {"ofType", "is", "as"} else ():
+                yield from _reads(parameter, own_focus=own_focus and name not in _ELEMENTWISE)
+        elif each["type"] == "Index":
+            yield from _reads(each["inner"], own_focus=own_focus)
+
+
+def _variable(name: str, links: list[Node]) -> Iterator[tuple[str, str]]:
+    yield "variables", name
+    if name == "context":
+        yield from (("own", ""), ("inside", ""))
+    elif name in {"resource", "rootResource"}:
+        named = next((ids for link in links if (ids := _asked_for(link)) is not None), None)
+        yield from (("link_ids", each) for each in named) if named is not None else (("everything", ""),)
 
 
 def children(node: Node) -> list[Node]:

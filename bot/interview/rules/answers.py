@@ -1,41 +1,342 @@
 """What is wrong with the answers to a question: by the form as it is written, and as the interview asks it. Pure.
 
-Both readings ask the same rules (`limits.py`, `options.py`), and part on purpose. The interview takes limits as they
-are meant (see `form/limits.py`), bounds and options as formulas give them at one place, no option twice, and lets pass
-what is only doubtful. The validator takes what is written, says what is doubtful, and looks codes up.
+Each rule yields violations: neutral facts, which the interview takes as problems and the validator words as findings.
+Both readings ask the same rules, and part on purpose. The interview takes limits as they are meant, bounds and options
+as formulas give them at one place, no option twice, and lets pass what is only doubtful. The validator takes what is
+written (`Stated`), says what is doubtful, and looks codes up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import chain
 from typing import Literal
 
-from bot.interview.form.form import Item, Option, Path
-from bot.interview.form.indexed import IndexedItem
-from bot.interview.form.limits import stated_bounds
-from bot.interview.form.options import named_option
-from bot.interview.rules.limits import (
-    Violation,
-    check_attachment,
-    check_bound,
-    check_decimal_places,
-    check_number,
-    check_pattern,
-    check_reference,
-    check_text,
-    check_unit,
-    in_listed_unit,
-)
-from bot.interview.rules.options import check_options
+from bot.interview.form.form import Item, Option, Path, Stated, Units, named_option
+from bot.interview.values import fhir_names
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.fhir_json import as_object, objects
-from bot.interview.values.primitives import PRIMITIVES, problem_with
-from bot.interview.values.terminology import Terminology
+from bot.interview.values.fhir_json import (
+    JsonObject,
+    as_object,
+    code_key,
+    companion,
+    extension_value,
+    extensions,
+    number,
+    objects,
+    string,
+    translations,
+    value_of,
+)
+from bot.interview.values.finding import Severity
+from bot.interview.values.patterns import fits_pattern
+from bot.interview.values.primitives import PRIMITIVES, Relation, base64_size, problem_with, relate, relate_quantities
+from bot.interview.values.terminology import Member, Terminology
+from bot.interview.values.units import UCUM, known
+
+AnyItem = Item | Stated
+_BOUNDED = frozenset({"integer", "decimal", "date", "dateTime", "time", "quantity"})
 
 
-def stated_violations(item: IndexedItem, answer: Answer, known: Terminology) -> Iterator[Violation]:
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A demand that is not met, or of which it cannot be told whether it is.
+
+    Attributes:
+        rule: As findings name it: maxLength, regex, unitOption.
+        severity: error: not met. warning: it cannot be told, or is doubtful. information: not looked at.
+        how: In which way, where there are several.
+        values: What a message needs, such as ``limit``, ``given`` and ``allowed``.
+    """
+
+    rule: str
+    severity: Severity = "error"
+    how: str = ""
+    values: Mapping[str, JsonValue | Answer] = field(default_factory=dict)
+
+
+def broken(rule: str, how: str = "", **values: JsonValue | Answer) -> Violation:
+    """Return the violation of a demand that is not met."""
+    return Violation(rule, "error", how, values)
+
+
+def doubtful(rule: str, how: str = "", **values: JsonValue | Answer) -> Violation:
+    """Return the violation of a demand of which it cannot be told whether it is met."""
+    return Violation(rule, "warning", how, values)
+
+
+def check_number(item: AnyItem, given: int) -> Iterator[Violation]:
+    """Check how many answers there are, or instances of a group."""
+    least, most = item.limits.min_occurs, item.limits.max_occurs
+    if given == 0 and item.required:
+        yield broken("required")
+    if given > 1 and not item.repeats:
+        yield broken("repeats", limit=1, given=given)
+    if least is not None and given < least:
+        yield broken("minOccurs", limit=least, given=given)
+    if most is not None and given > most:
+        yield broken("maxOccurs", limit=most, given=given)
+
+
+def check_text(item: AnyItem, answer: Answer) -> Iterator[Violation]:
+    """Check how long a text is, and that a one-line question gets one line."""
+    limits, text = item.limits, answer.value
+    if answer.type not in {"string", "uri"} or not isinstance(text, str):
+        return
+    if limits.max_length is not None and len(text) > limits.max_length:
+        yield broken("maxLength", limit=limits.max_length, given=len(text))
+    if limits.one_line and ("\n" in text or "\r" in text):
+        yield doubtful("line-break")
+    if limits.min_length is not None and len(text) < limits.min_length:
+        yield broken("minLength", limit=limits.min_length, given=len(text))
+
+
+def check_pattern(item: AnyItem, answer: Answer) -> Iterator[Violation]:
+    """Check the form of an answer."""
+    if item.limits.pattern is None:
+        return
+    fits = fits_pattern(item.limits.pattern, answer, item.raw)
+    if fits is None:
+        yield doubtful("regex", "not checked")
+    elif not fits:
+        yield broken("regex")
+
+
+def check_bound(answer: Answer, bound: Answer, *, least: bool) -> Iterator[Violation]:
+    """Check an answer against a least (or greatest) value."""
+    rule = ("min" if least else "max") + ("Quantity" if answer.type == "quantity" else "Value")
+    beyond: Relation = "before" if least else "after"
+    if answer.type == "quantity":
+        how = _stands(answer, bound, beyond)
+    else:
+        relation = relate(answer, bound)
+        # A date known in part may lie on either side of the limit: nobody can ask for more than is known.
+        how = "beyond" if relation == beyond else "unknown" if relation in {"different", "unknown"} else ""
+    if how in {"beyond", "no code", "other kind"}:
+        yield broken(rule, how, limit=bound, answer=answer)
+    elif how:
+        yield doubtful(rule, how, limit=bound, answer=answer)
+
+
+def _stands(answer: Answer, bound: Answer, beyond: Relation) -> str:
+    """Say why a quantity is not within a limit, or cannot be compared with it; empty when it is within."""
+    given, limit = as_object(answer.value), as_object(bound.value)
+    if bound.type != "quantity":
+        return "no unit"
+    if not all(string(side, "system") and string(side, "code") for side in (given, limit)):
+        return "no code"
+    relation = relate_quantities(answer, bound)
+    if relation == beyond:
+        return "beyond"
+    if relation != "unknown" or number(given.get("value")) is None:
+        return ""
+    # Of codes outside UCUM it is only known that they differ.
+    readable = all(string(side, "system") != UCUM or known(string(side, "code")) for side in (given, limit))
+    return "other kind" if readable else "unknown unit"
+
+
+def check_decimal_places(item: AnyItem, answer: Answer) -> Iterator[Violation]:
+    """Check how many decimal places a number has as it is written."""
+    most = item.limits.decimal_places
+    value = number(as_object(answer.value).get("value") if answer.type == "quantity" else answer.value)
+    if most is None or value is None or answer.type not in {"decimal", "quantity"}:
+        return
+    exponent = value.as_tuple().exponent
+    given = -exponent if isinstance(exponent, int) and exponent < 0 else 0
+    if given > most:
+        yield broken("maxDecimalPlaces", limit=most, given=given, answer=Answer("decimal", value))
+
+
+def check_unit(units: Units, quantity: JsonObject, known_codes: Terminology) -> Iterator[Violation]:
+    """Check that the unit is one to choose from, or in the value set: where a form states both, either will do."""
+    if units.open or units.offer(quantity):
+        return
+    unit = string(quantity, "code") or "without code"
+    if units.value_set:
+        if known_codes.value_set(units.value_set) is None:
+            yield doubtful("unitValueSet", "not at hand", value_set=units.value_set)
+            return
+        system, code = string(quantity, "system"), string(quantity, "code")
+        member = known_codes.member(units.value_set, system=system, code=code) if system and code else Member.NO
+        if member is Member.NO:
+            yield broken("unitValueSet", unit=unit, value_set=units.value_set)
+        elif member is Member.UNKNOWN:
+            yield doubtful("unitValueSet", "unknown", value_set=units.value_set)
+    elif units.choices:
+        allowed: list[JsonValue] = [string(each, "display") or string(each, "code") for each in units.choices]
+        yield broken("unitOption", unit=unit, allowed=allowed)
+
+
+def check_attachment(item: AnyItem, answer: Answer) -> Iterator[Violation]:
+    """Check content type and size. The actual size counts where the data are there, else the stated one."""
+    if answer.type != "attachment":
+        return
+    limits, value = item.limits, as_object(answer.value)
+    kind, content = string(value, "contentType"), value.get("data")
+    if limits.mime_types and not any(_mime_fits(kind, pattern) for pattern in limits.mime_types if kind):
+        yield broken("mimeType", "" if kind else "missing", given=kind, allowed=list(limits.mime_types))
+    size: int | Decimal | None = base64_size(content) if isinstance(content, str) else number(value.get("size"))
+    if limits.max_bytes is not None and size is not None and size > limits.max_bytes:
+        yield broken("maxSize", limit=limits.max_bytes, given=size)
+
+
+def _mime_fits(kind: str, pattern: str) -> bool:
+    """Compare media types: ``image/*`` fits any image; parameters such as a character set are left out."""
+    plain, wanted = (text.partition(";")[0].strip().lower() for text in (kind, pattern))
+    return wanted in {plain, "*/*"} or (wanted.endswith("/*") and plain.startswith(wanted[:-1]))
+
+
+_ID = r"[A-Za-z0-9\-.]{1,64}"
+_ENDS_WITH_TYPE_AND_ID = re.compile(rf"(?:^|/)([A-Za-z]+)/{_ID}(?:/_history/{_ID})?$")
+_RELATIVE = re.compile(rf"[A-Za-z]+/{_ID}(?:/_history/{_ID})?")
+
+
+def check_reference(item: AnyItem, answer: Answer) -> Iterator[Violation]:
+    """Check the type of what is referred to, as far as the reference shows it: in its address, or else by name."""
+    if answer.type != "reference":
+        return
+    reference, allowed = as_object(answer.value), item.limits.reference_types
+    target = string(reference, "reference")
+    match = _ENDS_WITH_TYPE_AND_ID.search(target)
+    kind = match[1] if match else string(reference, "type")
+    if _RELATIVE.fullmatch(target) and kind not in fhir_names.RESOURCE_TYPES:
+        yield broken("reference-type", given=kind)
+    elif allowed and kind in fhir_names.RESOURCE_TYPES and kind not in allowed:
+        yield broken("referenceResource", given=kind, allowed=list(allowed))
+
+
+# What the form calls the code that was chosen; None where it offers no such code.
+Names = frozenset[str] | None
+
+
+def check_options(item: Stated, answer: Answer, known: Terminology) -> Iterator[Violation]:
+    """Check an answer against the options or the value set that its item states, and a code against its code system."""
+    offered: Names = None
+    if "answerOption" in item.raw:
+        offered = yield from _check_listed(item, answer)
+    elif value_set := string(item.raw, "answerValueSet"):
+        offered = yield from _check_value_set(item, answer, value_set, known)
+    elif answer.type == "coding":
+        yield Violation("no-options", "information")
+    if answer.type == "coding":
+        yield from _check_code(answer, offered, known)
+
+
+def _check_listed(item: Stated, answer: Answer) -> Generator[Violation, None, Names]:
+    listed = [option for repeated, option in item.options if is_option(answer, repeated)]
+    if answer.type == "string" and item.type == "open-choice":
+        text = str(answer.value).lower() if isinstance(answer.value, str) else None
+        codings = [as_object(option.value) for _, option in item.options]
+        if not listed and any(text in {string(each, name).lower() for name in ("display", "code")} for each in codings):
+            yield doubtful("text-for-option")
+    elif not listed and extensions(item.raw, *fhir_names.ANSWER_EXPRESSION):
+        yield doubtful("answerOption", "computed", answer=answer)
+    elif not listed:
+        yield broken("answerOption", answer=answer)
+    elif answer.type == "coding" and not any(_is_called_so(answer, option) for option in listed):
+        yield doubtful("display", "of option")
+    return frozenset(name for option in listed for name in _displays(option)) if listed else None
+
+
+def is_option(answer: Answer, option: Answer) -> bool:
+    """Say whether an answer is this option: a code of the same system, or the same value."""
+    left, right = as_object(answer.value), as_object(option.value)
+    if answer.type == option.type == "coding":
+        return code_key(left) == code_key(right)
+    if answer.type == option.type == "reference":
+        return left.get("reference") == right.get("reference")
+    # An item of type decimal or dateTime can only list integers and dates.
+    kin = {answer.type, option.type}
+    return (len(kin) == 1 or kin in ({"integer", "decimal"}, {"date", "dateTime"})) and answer.value == option.value
+
+
+def _is_called_so(answer: Answer, option: Answer) -> bool:
+    given, names = string(as_object(answer.value), "display"), _displays(option)
+    return not given or "" in names or given.strip() in names
+
+
+def _displays(option: Answer) -> frozenset[str]:
+    coding = as_object(option.value)
+    return frozenset({string(coding, "display").strip(), *translations(coding, "display").values()})
+
+
+def _check_value_set(
+    item: Stated, answer: Answer, value_set: str, known: Terminology
+) -> Generator[Violation, None, Names]:
+    coding = as_object(answer.value)
+    system, code = string(coding, "system"), string(coding, "code")
+    if known.value_set(value_set) is None:
+        yield doubtful("value-set", value_set=value_set)
+    elif answer.type == "coding":
+        member = known.member(value_set, system=system, code=code)
+        concepts = known.expand(value_set).concepts if member is Member.YES else ()
+        # A code needs its system, unless the value set itself knows none: nobody could answer better.
+        if concepts and not system and "" not in {each.system for each in concepts if each.code == code}:
+            yield broken("answerValueSet", "no system")
+        yield from _membership(member, answer, value_set)
+        if member is Member.YES:
+            same = [each for each in concepts if (each.system, each.code) == code_key(coding)]
+            return frozenset(name for each in same for name in (each.display, *(text for _, text in each.designations)))
+    elif answer.type == "string" and item.type == "choice":
+        yield doubtful("answerValueSet", "text")
+    elif answer.type == "string" and item.type not in fhir_names.CHOICES:
+        # A string item with a value set takes the codes as plain text.
+        yield from _membership(known.member(value_set, system="", code=str(answer.value)), answer, value_set)
+    return None
+
+
+def _membership(member: Member, answer: Answer, value_set: str) -> Iterator[Violation]:
+    if member is Member.NO:
+        yield broken("answerValueSet", answer=answer, value_set=value_set)
+    elif member is Member.UNKNOWN:
+        yield doubtful("answerValueSet", "unknown", answer=answer, value_set=value_set)
+
+
+def _check_code(answer: Answer, offered: Names, known: Terminology) -> Iterator[Violation]:
+    """Check a code against its own code system, if that is at hand.
+
+    What the form itself offers is the form's to mend: the answer can only repeat it, so it is a warning. A form and
+    its value set may also call a code as they like.
+    """
+    fault = broken if offered is None else doubtful
+    coding = as_object(answer.value)
+    system, code, display = (string(coding, name) for name in ("system", "code", "display"))
+    if code and not system:
+        yield doubtful("coding-system", "missing")
+    if system and ":" not in system:
+        yield fault("coding-system")
+    code_system = known.code_system(system) if system and code else None
+    if code_system is None:
+        return
+    concept = code_system.concepts.get(code)
+    if concept is None:
+        if code_system.complete:
+            yield fault("code", system=system, code=code)
+        return
+    names = {_plain(name) for name in (concept.display, *(text for _, text in concept.designations))}
+    if display and concept.display and _plain(display) not in names:
+        renamed = _plain(display) in {_plain(name) for name in offered or ()}
+        values = {"concept": f"{concept.system}#{concept.code}", "display": concept.display}
+        yield Violation("display", "warning" if renamed else "error", "of system", values)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def check_exclusive(item: Stated, answers: Sequence[Answer]) -> Iterator[Violation]:
+    """Check that an option which excludes all others ("none of these") stands alone."""
+    elements = [each for each in objects(item.raw, "answerOption") if value_of(each)] if len(answers) > 1 else []
+    for element, (repeated, option) in zip(elements, item.options, strict=False):
+        mark = extension_value(element, *fhir_names.OPTION_EXCLUSIVE)
+        if mark is not None and mark.value is True and any(is_option(answer, repeated) for answer in answers):
+            yield broken("optionExclusive", answer=option, given=len(answers))
+
+
+def stated_violations(item: Stated, answer: Answer, known: Terminology) -> Iterator[Violation]:
     """Yield what is wrong with an answer of a fitting type by all that its item states."""
     yield from check_text(item, answer)
     yield from check_pattern(item, answer)
@@ -48,17 +349,28 @@ def stated_violations(item: IndexedItem, answer: Answer, known: Terminology) -> 
         yield from check_unit(item.units, as_object(answer.value), known)
     yield from check_attachment(item, answer)
     yield from check_reference(item, answer)
-    if item.raw.keys() & {"answerOption", "answerValueSet"} or answer.type == "coding":
-        yield from check_options(item, answer, known)
+    yield from check_options(item, answer, known)
 
 
-def _check_stated_bounds(item: IndexedItem, answer: Answer) -> Iterator[Violation]:
+def stated_errors(item: Stated, answer: Answer, known: Terminology) -> Iterator[str]:
+    """Yield the rules that an answer breaks by all that its item states."""
+    yield from (each.rule for each in stated_violations(item, answer, known) if each.severity == "error")
+
+
+def _check_stated_bounds(item: Stated, answer: Answer) -> Iterator[Violation]:
+    """Check an answer against every least and greatest value that its item states; computed ones are not known here."""
+    if answer.type not in _BOUNDED or "extension" not in item.raw:
+        return
     for least in (True, False):
-        bounds = list(stated_bounds(item.raw, answer.type, least=least))
-        yield from (Violation("computed-limit", "information") for bound in bounds if bound.fixed is None)
-        for bound in bounds:
-            if bound.fixed is not None:
-                yield from check_bound(answer, bound.fixed, least=least)
+        urls = fhir_names.MIN_VALUE if least else fhir_names.MAX_VALUE
+        quantities = fhir_names.MIN_QUANTITY if least else fhir_names.MAX_QUANTITY
+        found = extensions(item.raw, *urls, *(quantities if answer.type == "quantity" else ()))
+        fixed = [value for extension in found if (value := value_of(extension)) is not None]
+        for extension in found:
+            computed = (companion(extension, name[1:]) for name in extension if name.startswith("_value"))
+            if value_of(extension) is None and any(computed):
+                yield Violation("computed-limit", "information")
+        yield from chain.from_iterable(check_bound(answer, bound, least=least) for bound in fixed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +465,7 @@ class PlacedQuestion:
         item = self.item
         bounds = ((True, self.minimum), (False, self.maximum))
         quantity = answer.type == "quantity"
-        unit = in_listed_unit(as_object(answer.value), item.units.choices)
+        unit = item.units.as_listed(as_object(answer.value))
         return chain(
             check_text(item, answer),
             check_pattern(item, answer),
@@ -163,56 +475,6 @@ class PlacedQuestion:
             check_attachment(item, answer),
             check_reference(item, answer),
         )
-
-
-# What may stand in an answer of these types, so that nothing of it need be looked into.
-_PLAIN_PARTS: Mapping[str, Mapping[str, str]] = {
-    "coding": {"system": "uri", "version": "string", "code": "code", "display": "string", "userSelected": "boolean"},
-    "quantity": {"value": "decimal", "unit": "string", "system": "uri", "code": "code"},
-}
-_PLAIN_TYPES = frozenset({"boolean", "decimal", "integer", "date", "dateTime", "time", "string", "uri"})
-
-
-def means_what_it_states(item: Item, stated: IndexedItem) -> bool:
-    """Say whether all that an item states is what the interview holds its answers to, read in the same way.
-
-    Then what `PlacedQuestion` has nothing against breaks no demand that is stated, but for what `is_beyond_doubt` asks.
-    """
-    limits = item.limits
-    if stated.limits != replace(limits, minimum=None, maximum=None):
-        return False
-    for least, meant in ((True, limits.minimum), (False, limits.maximum)):
-        fixed = [bound.fixed for kind in item.answer_types for bound in stated_bounds(item.raw, kind, least=least)]
-        if any(each not in (None, meant.fixed if meant else None) for each in fixed):
-            return False
-    if stated.units.value_set or stated.units.choices != item.units.choices:
-        return False
-    # A code is known to be good by its option, which says what it is called.
-    names = [as_object(each.get("valueCoding")).get("display", "") for each in objects(item.raw, "answerOption")]
-    return "answerValueSet" not in item.raw and all(isinstance(name, str) for name in names)
-
-
-def is_beyond_doubt(item: Item, answer: Answer) -> bool:
-    """Say whether no validator can refuse an answer with which `PlacedQuestion` finds nothing wrong.
-
-    Of an item that means what it states. An answer to a list must be what is listed, and in any case plain: no
-    attachment, reference, or element that FHIR has no name for.
-    """
-    parts = _PLAIN_PARTS.get(answer.type)
-    if parts is not None:
-        value = as_object(answer.value)
-        if not value or any(name not in parts or problem_with(parts[name], each) for name, each in value.items()):
-            return False
-        if answer.type == "quantity" and (
-            ("code" in value and "system" not in value) or in_listed_unit(value, item.units.choices) != value
-        ):
-            return False
-    elif answer.type not in _PLAIN_TYPES:
-        return False
-    if answer.type == "coding" or "answerOption" in item.raw:
-        own_words = answer.type == "string" and item.type == "open-choice"
-        return own_words or any(option.answer == answer for option in item.options)
-    return True
 
 
 def number_problems(item: Item, path: Path, given: int) -> Iterator[Problem]:

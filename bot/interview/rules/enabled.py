@@ -8,12 +8,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
+from enum import Enum
 
 from bot.interview.form.form import Item
 from bot.interview.form.indexed import GivenItem, IndexedForm, IndexedItem
 from bot.interview.values.answer import Answer
-from bot.interview.values.comparing import Relation, Truth, relate
 from bot.interview.values.fhir_json import JsonObject, objects, string, value_of
+from bot.interview.values.primitives import Relation, relate
+
+
+class Truth(Enum):
+    """Yes, no, or not to be told from what is at hand."""
+
+    YES = "yes"
+    NO = "no"
+    UNCLEAR = "unclear"
+
+    @staticmethod
+    def of(value: bool) -> Truth:
+        return Truth.YES if value else Truth.NO
+
 
 _LONGEST_CHAIN = 80
 _HOLDS: dict[str, frozenset[Relation]] = {

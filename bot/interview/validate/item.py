@@ -1,32 +1,38 @@
-"""Validate one item of a response: find its question, check its answers and what is inside. Pure."""
+"""Validate one item of a response: find its question, check its answers and what is inside, word violations. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+import yaml
+
+from bot.interview.form.form import Stated
 from bot.interview.form.indexed import GivenItem, Holder, IndexedForm, IndexedItem
-from bot.interview.rules.answers import stated_violations
-from bot.interview.rules.enabled import Enablement
-from bot.interview.rules.limits import Violation, check_number
-from bot.interview.rules.options import check_exclusive
-from bot.interview.validate.structure import Checker
-from bot.interview.validate.structure_spec import spec
-from bot.interview.validate.wording import report
-from bot.interview.values.answer import Answer
-from bot.interview.values.comparing import Truth
+from bot.interview.rules.answers import Violation, check_exclusive, check_number, stated_errors, stated_violations
+from bot.interview.rules.enabled import Enablement, Truth
+from bot.interview.validate.structure import check_answer
+from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import (
-    JsonObject,
+    as_object,
     companion,
+    extension_value,
     extensions,
     objects,
     string,
     translations,
     values_of,
 )
-from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, CQF_EXPRESSION
-from bot.interview.values.finding import Finding, Findings, Place, Severity
+from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, CQF_EXPRESSION, ENTRY_FORMAT
+from bot.interview.values.finding import Findings, Place, Severity
 from bot.interview.values.terminology import Terminology
+
+
+def refused_by(item: Stated, answer: Answer, known: Terminology) -> tuple[str, ...]:
+    """Return the rules that one answer breaks by what its item states, whatever else the response says."""
+    shape = [finding.rule or finding.code for finding in check_answer(answer) if finding.is_error]
+    return tuple(dict.fromkeys([*shape, *stated_errors(item, answer, known)]))
 
 
 def match_items(root: Holder, form: IndexedForm, findings: Findings) -> list[GivenItem]:
@@ -79,19 +85,6 @@ def _is_stray_reference(asked: IndexedItem, answer: Answer) -> bool:
     return not any("valueReference" in option for option in objects(asked.raw, "answerOption"))
 
 
-def check_alone(item: JsonObject, answer: JsonObject, known: Terminology) -> list[Finding]:
-    """Return what is wrong with one answer (``{"valueX": …}``) to an item, whatever else the response says."""
-    findings, place = Findings(), Place("answer")
-    kind = spec("QuestionnaireResponse.item.answer")
-    if kind is not None:
-        Checker(findings, {}).object(answer, "", kind, place)
-    asked = IndexedItem(item)
-    for value in values_of(answer):
-        for violation in stated_violations(asked, value, known):
-            report(violation, asked, place, findings)
-    return findings.all()
-
-
 @dataclass(frozen=True, slots=True)
 class ItemChecks:
     """The rules for the items of one response.
@@ -122,7 +115,7 @@ class ItemChecks:
         """Check that what is needed inside the response, an item or an answer is there, and not too often."""
         for link_id, asked in holder.asked.items():
             given = len(holder.items.get(link_id, ()))
-            for violation in check_number(asked, given) if given else ():
+            for violation in check_number(asked.stated, given) if given else ():
                 # What of a question counts are its answers; that it is there more than once is another matter.
                 if violation.rule == "repeats" or asked.type == "group":
                     self._report_number(violation, asked, "times", holder.place)
@@ -186,7 +179,7 @@ class ItemChecks:
             self.findings.error(place, text, code="structure", rule="question-item")
             if "answer" in given.raw:
                 self.findings.error(place, "Items both in the item and in its answer", code="invariant", rule="qrs-1")
-        for violation in check_number(asked, len(given.answers)):
+        for violation in check_number(asked.stated, len(given.answers)):
             # Only where it is enabled, something can be missing.
             enabled = Truth.YES if given.answers else self.enablement.of_given(given)
             if violation.rule == "required" and enabled is not Truth.NO:
@@ -194,7 +187,7 @@ class ItemChecks:
                 self._missing(place, text, "required", sure=enabled is Truth.YES)
             elif violation.rule != "required" and enabled is Truth.YES:
                 self._report_number(violation, asked, "answers", place)
-        for violation in check_exclusive(asked, self._check_answers(given)):
+        for violation in check_exclusive(asked.stated, self._check_answers(given)):
             report(violation, asked, place, self.findings)
 
     def _check_answers(self, given: GivenItem) -> list[Answer]:
@@ -210,7 +203,7 @@ class ItemChecks:
                 if fitting is None or answer.type not in _VALUES:
                     continue  # an unknown type, which has been said to be so
                 if answer.type in fitting and not _is_stray_reference(given.asked, answer):
-                    for violation in stated_violations(given.asked, answer, self.known):
+                    for violation in stated_violations(given.asked.stated, answer, self.known):
                         report(violation, given.asked, place, self.findings)
                 else:
                     text = f"An answer of type {answer.type} to an item of type {given.asked.type}"
@@ -228,3 +221,46 @@ class ItemChecks:
         else:
             text = f"Whether the item {given.asked.link_id!r} is enabled cannot be told"
             self.findings.information(given.place, text, code="incomplete", rule="enableWhen")
+
+
+_WORDING = yaml.load((Path(__file__).parent / "wording.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+_BY_SEVERITY = {"error": "invariant", "warning": "incomplete", "information": "incomplete"}
+_BOUNDS = ("minValue", "maxValue", "minQuantity", "maxQuantity")
+_LONGEST = {"value_set": 120, "system": 120, "code": 60, "given": 60, "unit": 40}
+
+
+def report(violation: Violation, item: IndexedItem, place: Place, findings: Findings) -> None:
+    """Word a violation of what `item` demands: numbers, codes and limits, no free text and no dates of a patient."""
+    rule, values, example = violation.rule, violation.values, extension_value(item.raw, *ENTRY_FORMAT)
+    name = rule[3:] if rule in _BOUNDS else rule
+    key = f"{name}: {violation.how}" if violation.how else name
+    answer = values.get("answer")
+    said = {
+        **{name: _say(name, value) for name, value in values.items()},
+        "subject": _subject(answer) if isinstance(answer, Answer) else "",
+        "beyond": "less than the least" if rule.startswith("min") else "greater than the greatest",
+        "hint": f" (expected: {example.value})" if example and isinstance(example.value, str) else "",
+    }
+    code = _WORDING["issue_types"].get(key, _BY_SEVERITY[violation.severity])
+    findings.add(violation.severity, place, _WORDING["texts"][key].format_map(said), code=code, rule=rule)
+
+
+def _say(name: str, value: JsonValue | Answer) -> str:
+    if isinstance(value, list):
+        return ", ".join(str(each) for each in value)
+    if not isinstance(value, Answer):
+        return str(value)[: _LONGEST.get(name)]
+    parts = as_object(value.value)
+    if value.type == "quantity":
+        return f"{parts.get('value')} {string(parts, 'unit') or string(parts, 'code')}".strip()[:60]
+    if value.type == "coding":
+        return f"{string(parts, 'system')[:120]}#{string(parts, 'code')[:60]}"
+    return str(value.value)[:60]
+
+
+def _subject(answer: Answer) -> str:
+    if answer.type == "coding":
+        return f"The code {_say('answer', answer)}"
+    if answer.type in {"integer", "decimal"}:
+        return f"The value {_say('answer', answer)}"
+    return "The text" if answer.type == "string" else "The value"

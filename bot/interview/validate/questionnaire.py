@@ -12,7 +12,17 @@ from collections.abc import Iterator, Sequence
 
 from bot.interview.validate.structure import check_structure
 from bot.interview.values.answer import JsonValue
-from bot.interview.values.fhir_json import JsonObject, extension_value, number, objects, string, strings, value_of, walk
+from bot.interview.values.fhir_json import (
+    JsonObject,
+    extension_value,
+    number,
+    objects,
+    string,
+    strings,
+    value_name,
+    value_of,
+    walk,
+)
 from bot.interview.values.fhir_names import (
     ANSWER_TYPES,
     CHOICES,
@@ -183,7 +193,7 @@ def _check_fit(condition: JsonObject, target: JsonObject, place: Place, findings
     if answer is None or operator == "exists" or not possible:
         return
     if answer.type not in possible:
-        name = f"answer{answer.type[:1].upper()}{answer.type[1:]}"
+        name = value_name(answer.type, "answer")
         text = f"{name} can never match an answer of an item of type {kind}"
         findings.error(place, text, code="value", rule="enableWhen-type")
     elif operator in {">", "<", ">=", "<="} and answer.type not in ORDERED:

@@ -1,25 +1,35 @@
 """Validate a QuestionnaireResponse against its Questionnaire. Pure.
 
 The verdict (errors or none) is meant to be that of HL7's own validator; `docs/fhir.md` says where it is not. Findings
-name linkIds, types and limits, never what a patient wrote.
+name linkIds, types and limits, never what a patient wrote. Formulas that cannot be evaluated (a launch context that is
+not at hand, a query to a server, a failure) are said to be unclear; nothing is concluded from them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 
-from bot.interview.form.indexed import Holder, IndexedForm, index_questionnaire
-from bot.interview.rules.enabled import Enablement
-from bot.interview.validate.formulas import Constraints, ResponseFormulas, with_scores
+from bot.interview.form.formulas import stated_constraints
+from bot.interview.form.indexed import GivenItem, Holder, IndexedForm, IndexedItem, index_questionnaire
+from bot.interview.form.options import read_options
+from bot.interview.formulas.evaluator import CONSTANTS, Evaluator, as_json, compile_formula
+from bot.interview.formulas.formula import BadFormula, FormulaFailed, Scored
+from bot.interview.rules.enabled import Enablement, Truth
 from bot.interview.validate.item import ItemChecks, match_items
 from bot.interview.validate.structure import check_structure
+from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import (
     JsonObject,
     as_object,
+    code_key,
+    extension_value,
+    extension_values,
     objects,
     split_canonical,
     string,
 )
+from bot.interview.values.fhir_names import CHOICES, ENABLE_WHEN_EXPRESSION, VARIABLE
 from bot.interview.values.finding import Finding, Findings, Place
 from bot.interview.values.primitives import compare_dates
 from bot.interview.values.terminology import Terminology
@@ -110,3 +120,170 @@ def _same_language(response: JsonObject, questionnaire: JsonObject) -> bool:
     """Say whether both are in one language, as far as they tell."""
     one, other = string(response, "language"), string(questionnaire, "language")
     return not one or not other or one.partition("-")[0].lower() == other.partition("-")[0].lower()
+
+
+_CLOCK = frozenset({"now", "today", "timeOfDay"})
+_KNOWN_NAMES = frozenset({"resource", "rootResource", "questionnaire", "context", *CONSTANTS})
+
+
+class Unclear(Exception):
+    """A formula has no value here; the message says why."""
+
+
+class ResponseFormulas:
+    """The formulas of one Questionnaire, evaluated on one response."""
+
+    def __init__(self, form: IndexedForm, response: JsonObject, *, now: str = "") -> None:
+        """Take the moment of ``now()`` as a FHIR dateTime with zone; empty when formulas must not ask for it."""
+        self._form = form
+        self._evaluator = Evaluator(form.raw, response, {}, now)
+        self._running: list[tuple[str, IndexedItem | None]] = []
+
+    def enabled(self, asked: IndexedItem, parent: GivenItem | None) -> Truth | None:
+        """Evaluate an item's enableWhenExpression; None when it has none."""
+        value = extension_value(asked.raw, *ENABLE_WHEN_EXPRESSION) if "extension" in asked.raw else None
+        if value is None:
+            return None
+        expression = as_object(value.value)
+        # SDC lets a formula stand at the item, other validators at the response: only what both say is sure.
+        outcomes = {self._truth(expression, asked, parent, focus) for focus in (parent, None)}
+        return outcomes.pop() if len(outcomes) == 1 else Truth.UNCLEAR
+
+    def _truth(
+        self, expression: JsonObject, asked: IndexedItem, parent: GivenItem | None, focus: GivenItem | None
+    ) -> Truth:
+        try:
+            found = self.value(expression, asked, parent, focus)
+        except Unclear:
+            return Truth.UNCLEAR
+        # No result is no permission, and a result other than a boolean is a slip of the form.
+        return Truth.of(found[0] is True) if all(isinstance(each, bool) for each in found[:1]) and found else Truth.NO
+
+    def value(
+        self, expression: JsonObject, asked: IndexedItem | None, given: GivenItem | None, focus: GivenItem | None
+    ) -> list[JsonValue]:
+        """Evaluate an Expression that belongs to `asked`, at the item `focus` (None: the response).
+
+        Raises:
+            Unclear: It has no value here.
+        """
+        try:
+            return as_json(self._typed(expression, asked, given, focus))
+        except (BadFormula, FormulaFailed) as error:
+            raise Unclear(str(error)) from None
+        except RecursionError:
+            raise Unclear("it is nested too deep") from None
+
+    def _typed(
+        self, expression: JsonObject, asked: IndexedItem | None, given: GivenItem | None, focus: GivenItem | None
+    ) -> list[object]:
+        if string(expression, "language") not in {"", "text/fhirpath"}:
+            raise Unclear("its language is not FHIRPath")
+        formula = compile_formula(string(expression, "expression"))
+        if not self._evaluator.now and formula.reads.functions & _CLOCK:
+            raise Unclear("it asks for the time")
+        known = _KNOWN_NAMES if asked is None else _KNOWN_NAMES | {"qitem"}
+        variables = {name: self._variable(name, asked, given) for name in sorted(formula.reads.variables - known)}
+        item, at = asked.raw if asked is not None else None, focus.raw if focus is not None else None
+        return self._evaluator.values(formula, variables, item, at)
+
+    def _variable(self, name: str, asked: IndexedItem | None, given: GivenItem | None) -> list[object]:
+        """Evaluate the innermost variable of this name in sight of an item."""
+        for owner, raw in self._owners(asked):
+            expression = _named(raw, name)
+            if expression is None:
+                continue
+            if (name, owner) in self._running:
+                raise Unclear(f"%{name} depends on itself")
+            self._running.append((name, owner))
+            try:
+                return self._typed(expression, owner, given, _given_of(owner, given))
+            finally:
+                self._running.pop()
+        raise Unclear(f"%{name} is not at hand")
+
+    def _owners(self, asked: IndexedItem | None) -> Iterator[tuple[IndexedItem | None, JsonObject]]:
+        while asked is not None:
+            yield asked, asked.raw
+            asked = asked.parent
+        yield None, self._form.raw
+
+
+def _named(raw: JsonObject, name: str) -> JsonObject | None:
+    found = (as_object(value.value) for value in extension_values(raw, *VARIABLE))
+    return next((each for each in found if each.get("name") == name), None)
+
+
+def _given_of(owner: IndexedItem | None, given: GivenItem | None) -> GivenItem | None:
+    """Return the item of the response at which a variable of `owner` stands, from `given` outwards."""
+    while given is not None and given.asked is not owner:
+        given = given.parent
+    return given
+
+
+class Constraints:
+    """Checks the constraints of a form and of its items."""
+
+    def __init__(self, formulas: ResponseFormulas, findings: Findings, *, finished: bool) -> None:
+        """Take whether the response is finished: until then, a broken constraint is a warning."""
+        self._formulas = formulas
+        self._findings = findings
+        self._finished = finished
+
+    def check(self, raw: JsonObject, place: Place, given: GivenItem | None = None) -> None:
+        """Check the constraints that the form (or the item that was `given`) states."""
+        for constraint in stated_constraints(raw) if "extension" in raw else ():
+            key = constraint.key[:300] or "without key"
+            try:
+                found = self._formulas.value(constraint.expression, given.asked if given else None, given, given)
+            except Unclear as reason:
+                text = f"The constraint {key} was not checked: {reason}"
+                self._findings.warning(place, text, code="incomplete", rule="constraint")
+                continue
+            # Nothing to say is no objection; so is anything but a plain "false".
+            if found and found[0] is False:
+                mild = constraint.mild or not self._finished
+                human = extension_value(constraint.raw, "human")
+                said = human.value[:300] if human is not None and isinstance(human.value, str) else ""
+                text = said or f"The constraint {key} is broken"
+                self._findings.add("warning" if mild else "error", place, text, code="invariant", rule=key)
+
+
+_ASKING = ("ordinal(", "weight(")
+# By linkId and code: what it counts.
+Scores = Mapping[str, Mapping[tuple[str, str], Decimal]]
+
+
+def with_scores(response: JsonObject, form: IndexedForm, known: Terminology) -> JsonObject:
+    """Return a response whose codes know what they count; as it is where no formula of the form asks for that.
+
+    A response repeats codes without the scores that the form gives them, and formulas with ``ordinal()`` or
+    ``weight()`` ask for them.
+    """
+    owners = (form.raw, *(asked.raw for asked in form.by_id.values()))
+    if "item" not in response or not any(word in str(raw.get("extension", "")) for raw in owners for word in _ASKING):
+        return response
+    scores: dict[str, dict[tuple[str, str], Decimal]] = {}
+    for link_id, asked in form.by_id.items():
+        for option in read_options(asked.raw, asked.type, known).options if asked.type in CHOICES else ():
+            if option.ordinal is not None:
+                key = code_key(as_object(option.answer.value))
+                scores.setdefault(link_id, {}).setdefault(key, option.ordinal)
+    return {**response, "item": _scored(response["item"], scores, {})}
+
+
+def _scored(node: JsonValue, scores: Scores, own: Mapping[tuple[str, str], Decimal]) -> JsonValue:
+    """Return items or answers with scores; `own` are those of the question around them."""
+    if isinstance(node, list):
+        return [_scored(each, scores, own) for each in node]
+    if not isinstance(node, dict):
+        return node
+    own = scores.get(string(node, "linkId"), {}) if "linkId" in node else own
+    made = dict(node)
+    for name, inside in (("item", {}), ("answer", own)):
+        if name in node:
+            made[name] = _scored(node[name], scores, inside)
+    coding = node.get("valueCoding")
+    if isinstance(coding, dict) and (score := own.get(code_key(coding))) is not None:
+        made["valueCoding"] = Scored(coding, score)
+    return made

@@ -1,6 +1,7 @@
 """Validate the structure of a resource: elements, cardinalities, contained resources, narrative. Pure.
 
-Nothing is coerced: "true" is no boolean and "2" no integer. Texts are never quoted.
+What types there are, and their properties, is data (`values/r4.yaml`). Nothing is coerced: "true" is no boolean and "2"
+no integer. Texts are never quoted.
 """
 
 from __future__ import annotations
@@ -10,91 +11,83 @@ import hashlib
 import html
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
 from xml.etree import ElementTree
 
-from bot.interview.validate.structure_spec import OPAQUE, Element, TypeSpec, spec
-from bot.interview.values.answer import JsonValue
-from bot.interview.values.fhir_json import JsonObject, as_object, objects, string
-from bot.interview.values.fhir_names import RESOURCE_TYPES
-from bot.interview.values.finding import Findings, Place
+from bot.interview.values.answer import Answer, JsonValue
+from bot.interview.values.fhir_json import JsonObject, as_object, objects, string, value_name
+from bot.interview.values.fhir_names import R4, RESOURCE_TYPES
+from bot.interview.values.finding import Finding, Findings, Place
 from bot.interview.values.primitives import PRIMITIVES, base64_size, compare_dates, problem_with, shape
 
-
-def check_contained(resource: JsonObject, root: Place, findings: Findings) -> None:
-    """Check what a resource contains."""
-    mentioned = _mentions({name: value for name, value in resource.items() if name != "id"})
-    for index, inner in enumerate(objects(resource, "contained")):
-        place, name = root.child("contained", index), string(inner, "id")
-        if inner.get("contained"):
-            findings.error(place, "A contained resource must not contain others", code="invariant", rule="dom-2")
-        if not name:
-            findings.error(place, "A contained resource needs an id", code="required", rule="dom-3")
-        elif not _is_used(inner, name, mentioned):
-            findings.error(place, f"Nothing refers to the contained {name[:64]!r}", code="invariant", rule="dom-3")
-        meta = as_object(inner.get("meta"))
-        if meta.keys() & {"versionId", "lastUpdated"}:
-            findings.error(place, "A contained resource has no version of its own", code="invariant", rule="dom-4")
-        if "security" in meta:
-            findings.error(place, "A contained resource has no security label", code="invariant", rule="dom-5")
+OPAQUE = frozenset(R4["opaque"].split())
 
 
-def _is_used(inner: JsonObject, name: str, mentioned: set[str]) -> bool:
-    """Say whether something refers to a contained resource, or it to its container.
+@dataclass(frozen=True, slots=True)
+class Element:
+    """What one property may hold.
 
-    Contained code systems and value sets are used by their url too: value sets name systems and each other so.
+    Attributes:
+        name: Of the element: ``value`` also for the property ``valueString``.
+        type: A primitive, a data type, a backbone element, or ``Resource``.
+        choice: Whether it is one of a choice of types.
+        codes: The codes of a required binding; empty where any will do.
     """
-    by_url = string(inner, "resourceType") in {"CodeSystem", "ValueSet"} and string(inner, "url") in mentioned
-    return "#" + name in mentioned or by_url or "#" in _mentions(dict(inner))
+
+    name: str
+    type: str
+    required: bool = False
+    many: bool = False
+    choice: bool = False
+    codes: tuple[str, ...] = ()
 
 
-def _mentions(value: JsonValue) -> set[str]:
-    """Return every string that may refer to something. A url that a resource gives itself is no mention of it."""
-    found: set[str] = set()
-    pending: list[tuple[str, JsonValue]] = [("", value)]
-    while pending:
-        name, node = pending.pop()
-        if isinstance(node, dict):
-            pending.extend(node.items())
-        elif isinstance(node, list):
-            pending.extend((name, child) for child in node)
-        elif isinstance(node, str) and name != "url":
-            found.add(node)
-    return found
+@dataclass(frozen=True, slots=True)
+class TypeSpec:
+    """The properties of one type by their JSON names, and the elements that must be there."""
+
+    properties: MappingProxyType[str, Element]
+    required: tuple[Element, ...]
 
 
-_XHTML = "http://www.w3.org/1999/xhtml"
-_ACTIVE = frozenset(
-    {"applet", "audio", "base", "body", "button", "embed", "form", "frame", "frameset", "head", "html", "iframe"}
-    | {"input", "link", "meta", "noscript", "object", "option", "script", "select", "source", "style", "svg"}
-    | {"textarea", "title", "video"}
-)
-_NAMED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][A-Za-z0-9]*;")
+def spec(name: str) -> TypeSpec | None:
+    """Return the specification of a resource, backbone element or data type; None when it is not known here."""
+    return _specs().get(name)
 
 
-def check_narrative(markup: str, place: Place, findings: Findings) -> None:
-    """Check the ``div`` of a narrative (txt-1 and txt-2)."""
-    problem = _problem(markup)
-    if problem:
-        findings.error(place, f"The narrative {problem}", code="invariant", rule="txt-1")
+@cache
+def _specs() -> MappingProxyType[str, TypeSpec]:
+    kinds = ("resources", "backbones", "data_types")
+    lines = {name: f"{R4['common'][kind]} {line}" for kind in kinds for name, line in R4[kind].items()}
+    return MappingProxyType({name: _read(line) for name, line in lines.items()})
 
 
-def _problem(markup: str) -> str:
-    # Entities of its own can blow a document up; FHIR allows no document type at all.
-    if "<!" in markup.replace("<!--", ""):
-        return "must not have a document type"
-    try:
-        root = ElementTree.fromstring(_NAMED_ENTITY.sub(lambda match: html.unescape(match[0]), markup))
-    except (ElementTree.ParseError, ValueError, RecursionError):
-        return "is not well-formed XHTML"
-    if root.tag != f"{{{_XHTML}}}div":
-        return "is no <div> of XHTML"
-    for element in root.iter():
-        name = str(element.tag).rpartition("}")[2].lower()
-        if name in _ACTIVE or any(attribute.lower().startswith("on") for attribute in element.attrib):
-            return f"must not hold <{name}> or scripts" if name in _ACTIVE else "must not hold scripts"
-    if not "".join(root.itertext()).strip() and root.find(f".//{{{_XHTML}}}img") is None:
-        return "says nothing"
-    return ""
+def _read(line: str) -> TypeSpec:
+    properties: dict[str, Element] = {}
+    required: list[Element] = []
+    for field in line.split():
+        name, _, rest = field.partition(":")
+        kind, _, codes = rest.partition("=")
+        types = kind.rstrip("!*")
+        marks = kind[len(types) :]
+        bound = tuple(code for code in codes.split(",") if code)
+        element = Element(name, types, required="!" in marks, many="*" in marks, codes=bound)
+        if name.endswith("[x]"):
+            element = Element(name[:-3], "", element.required, choice=True)
+            properties |= _choices(name[:-3], types)
+        else:
+            properties[name] = element
+        if element.required:
+            required.append(element)
+    return TypeSpec(MappingProxyType(properties), tuple(required))
+
+
+def _choices(name: str, types: str) -> dict[str, Element]:
+    anything = (PRIMITIVES - {"xhtml"}) | R4["data_types"].keys() - {"Extension", "Narrative"} | OPAQUE
+    wanted = sorted(anything) if types == "any" else types.split("|")
+    return {value_name(kind, name): Element(name, kind, choice=True) for kind in wanted}
 
 
 def check_structure(resource: JsonObject, findings: Findings) -> Place:
@@ -106,6 +99,14 @@ def check_structure(resource: JsonObject, findings: Findings) -> Place:
     if "contained" in resource:
         check_contained(resource, place, findings)
     return place
+
+
+def check_answer(answer: Answer) -> list[Finding]:
+    """Return what is wrong with the structure of one answer, as it stands in a response."""
+    findings, known = Findings(), spec("QuestionnaireResponse.item.answer")
+    if known is not None:
+        Checker(findings, {}).object({value_name(answer.type): answer.value}, "", known, Place("answer"))
+    return findings.all()
 
 
 class Checker:
@@ -313,3 +314,80 @@ _INVARIANTS: dict[str, Callable[[Findings, JsonObject, Place], None]] = {
     "Period": _period,
     "Quantity": _quantity,
 }
+
+
+def check_contained(resource: JsonObject, root: Place, findings: Findings) -> None:
+    """Check what a resource contains."""
+    mentioned = _mentions({name: value for name, value in resource.items() if name != "id"})
+    for index, inner in enumerate(objects(resource, "contained")):
+        place, name = root.child("contained", index), string(inner, "id")
+        if inner.get("contained"):
+            findings.error(place, "A contained resource must not contain others", code="invariant", rule="dom-2")
+        if not name:
+            findings.error(place, "A contained resource needs an id", code="required", rule="dom-3")
+        elif not _is_used(inner, name, mentioned):
+            findings.error(place, f"Nothing refers to the contained {name[:64]!r}", code="invariant", rule="dom-3")
+        meta = as_object(inner.get("meta"))
+        if meta.keys() & {"versionId", "lastUpdated"}:
+            findings.error(place, "A contained resource has no version of its own", code="invariant", rule="dom-4")
+        if "security" in meta:
+            findings.error(place, "A contained resource has no security label", code="invariant", rule="dom-5")
+
+
+def _is_used(inner: JsonObject, name: str, mentioned: set[str]) -> bool:
+    """Say whether something refers to a contained resource, or it to its container.
+
+    Contained code systems and value sets are used by their url too: value sets name systems and each other so.
+    """
+    by_url = string(inner, "resourceType") in {"CodeSystem", "ValueSet"} and string(inner, "url") in mentioned
+    return "#" + name in mentioned or by_url or "#" in _mentions(dict(inner))
+
+
+def _mentions(value: JsonValue) -> set[str]:
+    """Return every string that may refer to something. A url that a resource gives itself is no mention of it."""
+    found: set[str] = set()
+    pending: list[tuple[str, JsonValue]] = [("", value)]
+    while pending:
+        name, node = pending.pop()
+        if isinstance(node, dict):
+            pending.extend(node.items())
+        elif isinstance(node, list):
+            pending.extend((name, child) for child in node)
+        elif isinstance(node, str) and name != "url":
+            found.add(node)
+    return found
+
+
+_XHTML = "http://www.w3.org/1999/xhtml"
+_ACTIVE = frozenset(
+    {"applet", "audio", "base", "body", "button", "embed", "form", "frame", "frameset", "head", "html", "iframe"}
+    | {"input", "link", "meta", "noscript", "object", "option", "script", "select", "source", "style", "svg"}
+    | {"textarea", "title", "video"}
+)
+_NAMED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][A-Za-z0-9]*;")
+
+
+def check_narrative(markup: str, place: Place, findings: Findings) -> None:
+    """Check the ``div`` of a narrative (txt-1 and txt-2)."""
+    problem = _problem(markup)
+    if problem:
+        findings.error(place, f"The narrative {problem}", code="invariant", rule="txt-1")
+
+
+def _problem(markup: str) -> str:
+    # Entities of its own can blow a document up; FHIR allows no document type at all.
+    if "<!" in markup.replace("<!--", ""):
+        return "must not have a document type"
+    try:
+        root = ElementTree.fromstring(_NAMED_ENTITY.sub(lambda match: html.unescape(match[0]), markup))
+    except (ElementTree.ParseError, ValueError, RecursionError):
+        return "is not well-formed XHTML"
+    if root.tag != f"{{{_XHTML}}}div":
+        return "is no <div> of XHTML"
+    for element in root.iter():
+        name = str(element.tag).rpartition("}")[2].lower()
+        if name in _ACTIVE or any(attribute.lower().startswith("on") for attribute in element.attrib):
+            return f"must not hold <{name}> or scripts" if name in _ACTIVE else "must not hold scripts"
+    if not "".join(root.itertext()).strip() and root.find(f".//{{{_XHTML}}}img") is None:
+        return "says nothing"
+    return ""

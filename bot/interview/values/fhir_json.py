@@ -150,6 +150,22 @@ def values_of(element: JsonObject, prefix: str = "value") -> Iterator[Answer]:
             yield Answer(rest[0].lower() + rest[1:], value)
 
 
+def value_name(kind: str, prefix: str = "value") -> str:
+    """Return the property that holds a value of this type: ``valueCoding``."""
+    return prefix + kind[:1].upper() + kind[1:]
+
+
+def code_key(coding: JsonObject) -> tuple[str, str]:
+    """Return system and code, without the spaces that FHIR does not allow in them; codes may be numbers in forms."""
+    return "".join(plain(coding, "system").split()), " ".join(plain(coding, "code").split())
+
+
+def plain(element: JsonObject, name: str) -> str:
+    """Return the string or number `name` as text without spaces around it; empty for anything else."""
+    found = element.get(name)
+    return str(found).strip() if isinstance(found, str | int | Decimal) and not isinstance(found, bool) else ""
+
+
 def extensions(element: JsonObject, *urls: str) -> list[JsonObject]:
     """Return the extensions that have one of `urls`, in order."""
     if "extension" not in element:
@@ -166,6 +182,16 @@ def extension_values(element: JsonObject, *urls: str) -> list[Answer]:
 def extension_value(element: JsonObject, *urls: str) -> Answer | None:
     """Return the value of the first extension that has one of `urls`."""
     return next(iter(extension_values(element, *urls)), None)
+
+
+def extension_table(element: JsonObject) -> dict[str, list[JsonValue]]:
+    """Return the values of all extensions by url."""
+    found: dict[str, list[JsonValue]] = {}
+    for extension in objects(element, "extension") if "extension" in element else ():
+        value = value_of(extension)
+        if value is not None:
+            found.setdefault(string(extension, "url"), []).append(value.value)
+    return found
 
 
 def companion(element: JsonObject, name: str) -> JsonObject:

@@ -1,64 +1,22 @@
-"""Names of FHIR R4 and SDC: item types, resource types, addresses of extensions."""
+"""Names of FHIR R4 and SDC: types and their properties, item types, resource types, addresses of extensions. Pure.
+
+What FHIR says of types is data (`r4.yaml`).
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import MappingProxyType
 
-CHOICES = ("choice", "open-choice")
+import yaml
 
+R4 = yaml.load((Path(__file__).parent / "r4.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+CHOICES = ("choice", "open-choice")
 # By the type of the item, the `value[x]` that an answer may have. Choices may hold what their options hold.
-ANSWER_TYPES = MappingProxyType(
-    {
-        "boolean": ("boolean",),
-        "decimal": ("decimal",),
-        "integer": ("integer",),
-        "date": ("date",),
-        "dateTime": ("dateTime",),
-        "time": ("time",),
-        "string": ("string",),
-        "text": ("string",),
-        "url": ("uri",),
-        "choice": ("coding", "date", "time", "integer", "string", "reference"),
-        "open-choice": ("coding", "date", "time", "integer", "string", "reference"),
-        "attachment": ("attachment",),
-        "reference": ("reference",),
-        "quantity": ("quantity",),
-        "group": (),
-        "display": (),
-        "question": (),
-    }
-)
+ANSWER_TYPES = MappingProxyType({kind: tuple(types.split()) for kind, types in R4["answer_types"].items()})
 # Types whose values have an order, so that greater and less mean something.
 ORDERED = frozenset({"decimal", "integer", "date", "dateTime", "time", "string", "quantity"})
-
-
-RESOURCE_TYPES = frozenset(
-    """
-    Account ActivityDefinition AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic Binary
-    BiologicallyDerivedProduct BodyStructure Bundle CapabilityStatement CarePlan CareTeam CatalogEntry ChargeItem
-    ChargeItemDefinition Claim ClaimResponse ClinicalImpression CodeSystem Communication CommunicationRequest
-    CompartmentDefinition Composition ConceptMap Condition Consent Contract Coverage CoverageEligibilityRequest
-    CoverageEligibilityResponse DetectedIssue Device DeviceDefinition DeviceMetric DeviceRequest DeviceUseStatement
-    DiagnosticReport DocumentManifest DocumentReference DomainResource EffectEvidenceSynthesis Encounter Endpoint
-    EnrollmentRequest EnrollmentResponse EpisodeOfCare EventDefinition Evidence EvidenceVariable ExampleScenario
-    ExplanationOfBenefit FamilyMemberHistory Flag Goal GraphDefinition Group GuidanceResponse HealthcareService
-    ImagingStudy Immunization ImmunizationEvaluation ImmunizationRecommendation ImplementationGuide InsurancePlan
-    Invoice Library Linkage List Location Measure MeasureReport Media Medication MedicationAdministration
-    MedicationDispense MedicationKnowledge MedicationRequest MedicationStatement MedicinalProduct
-    MedicinalProductAuthorization MedicinalProductContraindication MedicinalProductIndication
-    MedicinalProductIngredient MedicinalProductInteraction MedicinalProductManufactured MedicinalProductPackaged
-    MedicinalProductPharmaceutical MedicinalProductUndesirableEffect MessageDefinition MessageHeader MolecularSequence
-    NamingSystem NutritionOrder Observation ObservationDefinition OperationDefinition OperationOutcome Organization
-    OrganizationAffiliation Parameters Patient PaymentNotice PaymentReconciliation Person PlanDefinition Practitioner
-    PractitionerRole Procedure Provenance Questionnaire QuestionnaireResponse RelatedPerson RequestGroup
-    ResearchDefinition ResearchElementDefinition ResearchStudy ResearchSubject Resource RiskAssessment
-    RiskEvidenceSynthesis Schedule SearchParameter ServiceRequest Slot Specimen SpecimenDefinition StructureDefinition
-    StructureMap Subscription Substance SubstanceNucleicAcid SubstancePolymer SubstanceProtein
-    SubstanceReferenceInformation SubstanceSourceMaterial SubstanceSpecification SupplyDelivery SupplyRequest Task
-    TerminologyCapabilities TestReport TestScript ValueSet VerificationResult VisionPrescription
-    """.split()  # noqa: SIM905 - reads better than 148 quoted names
-)
-
+RESOURCE_TYPES = frozenset(R4["resource_types"].split())
 
 _CORE = "http://hl7.org/fhir/StructureDefinition/"
 _SDC = "http://hl7.org/fhir/uv/sdc/StructureDefinition/"

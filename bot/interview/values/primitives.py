@@ -1,4 +1,4 @@
-"""R4's primitive types: what JSON may hold for each, and dates that are known in part. Pure."""
+"""R4's primitive types: what JSON may hold for each, and how answers compare, also dates known in part. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Literal
 
-from bot.interview.values.answer import JsonValue
+from bot.interview.values.answer import Answer, JsonValue
+from bot.interview.values.fhir_json import as_object, code_key, number, string
+from bot.interview.values.units import UCUM, convert
 
 _YEAR = r"[0-9]{4}"
 _DATE = rf"(?P<year>{_YEAR})(-(?P<month>0[1-9]|1[0-2])(-(?P<day>0[1-9]|[12][0-9]|3[01]))?)?"
@@ -195,3 +197,55 @@ def compare_times(one: str, other: str) -> Order:
         return "unknown"
     left, right = ((m["hour"], m["minute"], m["second"], (m["fraction"] or "").rstrip("0")) for m in (first, second))
     return "same" if left == right else "before" if left < right else "after"
+
+
+Relation = Literal["before", "same", "after", "different", "unknown"]
+_DATE_TYPES = frozenset({"date", "dateTime", "instant"})
+_NUMBER_TYPES = frozenset({"decimal", "integer"})
+_TEXT_TYPES = frozenset({"string", "uri", "text", "markdown", "code", "url"})
+
+
+def relate(one: Answer, other: Answer) -> Relation:
+    """Say how `one` stands to `other`; "different" where the types have no order or do not match."""
+    kinds = {one.type, other.type}
+    if kinds <= _NUMBER_TYPES:
+        return _in_order(number(one.value), number(other.value))
+    if isinstance(one.value, str) and isinstance(other.value, str):
+        if kinds <= _DATE_TYPES:
+            return compare_dates(one.value, other.value)
+        if kinds == {"time"}:
+            return compare_times(one.value, other.value)
+        if kinds <= _TEXT_TYPES:
+            return _in_order(one.value, other.value)
+    if kinds == {"quantity"}:
+        return relate_quantities(one, other)
+    left, right = as_object(one.value), as_object(other.value)
+    if kinds == {"coding"}:
+        # A coding without system (in a condition) means the code in any system.
+        systems, codes = zip(code_key(left), code_key(right), strict=True)
+        same = len({*systems} - {""}) <= 1 and len({*codes}) == 1
+    elif kinds == {"reference"}:
+        same = bool(string(left, "reference")) and string(left, "reference") == string(right, "reference")
+    else:
+        same = len(kinds) == 1 and one.value == other.value
+    return "same" if same else "different"
+
+
+def relate_quantities(one: Answer, other: Answer) -> Relation:
+    """Compare quantities of one unit, or of UCUM units of one dimension; "unknown" when the units do not allow it."""
+    left, right = as_object(one.value), as_object(other.value)
+    first, second = number(left.get("value")), number(right.get("value"))
+    units = [(string(side, "system"), string(side, "code") or string(side, "unit")) for side in (left, right)]
+    if first is None or second is None or units[0] == units[1]:
+        return _in_order(first, second)
+    if units[0][0] == units[1][0] == UCUM:
+        return _in_order(convert(first, units[0][1], units[1][1]), second)
+    return "unknown"
+
+
+def _in_order(one: Decimal | str | None, other: Decimal | str | None) -> Relation:
+    if isinstance(one, str) and isinstance(other, str):
+        return "same" if one == other else "before" if one < other else "after"
+    if isinstance(one, Decimal) and isinstance(other, Decimal):
+        return "same" if one == other else "before" if one < other else "after"
+    return "unknown"

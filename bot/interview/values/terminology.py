@@ -11,8 +11,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from bot.interview.values.codes import code_key
-from bot.interview.values.fhir_json import JsonObject, as_object, objects, split_canonical, string, strings, value_of
+from bot.interview.values.fhir_json import (
+    JsonObject,
+    as_object,
+    code_key,
+    objects,
+    split_canonical,
+    string,
+    strings,
+    value_of,
+)
 from bot.interview.values.patterns import matcher
 
 _MAX_IMPORTS = 20

@@ -7,79 +7,31 @@ not known here is said to be unknown.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from functools import lru_cache
+from pathlib import Path
+
+import yaml
 
 UCUM = "http://unitsofmeasure.org"
 
-# Exponents of gram, metre, second, mole, kelvin, coulomb, arbitrary unit, bit.
-Dimension = tuple[int, ...]
-_NONE: Dimension = (0, 0, 0, 0, 0, 0, 0, 0)
+# Base units with their exponents, and the factor to them.
+Dimension = dict[str, int]
+Scale = tuple[Decimal, Dimension]
+
+_TABLE = yaml.load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
 
 
-def _base(index: int, power: int = 1) -> Dimension:
-    return tuple(power if position == index else 0 for position in range(8))
+def _read(line: str) -> Scale:
+    factor, *bases = line.split()
+    powers = (re.fullmatch(r"([A-Za-z]+)(-?[0-9]*)", base) for base in bases)
+    return Decimal(factor), {each[1]: int(each[2] or 1) for each in powers if each}
 
 
-_PREFIXES = {
-    "Y": 24, "Z": 21, "E": 18, "P": 15, "T": 12, "G": 9, "M": 6, "k": 3, "h": 2, "da": 1,
-    "d": -1, "c": -2, "m": -3, "u": -6, "n": -9, "p": -12, "f": -15, "a": -18,
-}  # fmt: skip
-_PASCAL = (1, -1, -2, 0, 0, 0, 0, 0)
-_JOULE = (1, 2, -2, 0, 0, 0, 0, 0)
-_GRAY = (0, 2, -2, 0, 0, 0, 0, 0)
-# Code: factor to base units, dimension, and whether it takes prefixes.
-_ATOMS: dict[str, tuple[str, Dimension, bool]] = {
-    "g": ("1", _base(0), True),
-    "t": ("1000000", _base(0), True),
-    "[lb_av]": ("453.59237", _base(0), False),
-    "[oz_av]": ("28.349523125", _base(0), False),
-    "[stone_av]": ("6350.29318", _base(0), False),
-    "m": ("1", _base(1), True),
-    "[in_i]": ("0.0254", _base(1), False),
-    "[ft_i]": ("0.3048", _base(1), False),
-    "[yd_i]": ("0.9144", _base(1), False),
-    "[mi_i]": ("1609.344", _base(1), False),
-    "s": ("1", _base(2), True),
-    "min": ("60", _base(2), False),
-    "h": ("3600", _base(2), False),
-    "d": ("86400", _base(2), False),
-    "wk": ("604800", _base(2), False),
-    "mo": ("2629800", _base(2), False),
-    "a": ("31557600", _base(2), False),
-    "mol": ("1", _base(3), True),
-    "K": ("1", _base(4), True),
-    "C": ("1", _base(5), True),
-    "A": ("1", (0, 0, -1, 0, 0, 1, 0, 0), True),
-    "[iU]": ("1", _base(6), True),
-    "[IU]": ("1", _base(6), True),
-    "U": ("1", _base(6), True),
-    "bit": ("1", _base(7), True),
-    "By": ("8", _base(7), True),
-    "L": ("0.001", _base(1, 3), True),
-    "l": ("0.001", _base(1, 3), True),
-    "Hz": ("1", _base(2, -1), True),
-    "Bq": ("1", _base(2, -1), True),
-    "Ci": ("37000000000", _base(2, -1), True),
-    "N": ("1000", (1, 1, -2, 0, 0, 0, 0, 0), True),
-    "Pa": ("1000", _PASCAL, True),
-    "bar": ("100000000", _PASCAL, True),
-    "m[Hg]": ("133322000", _PASCAL, True),
-    "m[H2O]": ("9806650", _PASCAL, True),
-    "J": ("1000", _JOULE, True),
-    "cal": ("4184", _JOULE, True),
-    "[Cal]": ("4184000", _JOULE, False),
-    "W": ("1000", (1, 2, -3, 0, 0, 0, 0, 0), True),
-    "V": ("1000", (1, 2, -2, 0, 0, -1, 0, 0), True),
-    "Gy": ("1", _GRAY, True),
-    "Sv": ("1", _GRAY, True),
-    "T": ("1000", (1, 0, -1, 0, 0, -1, 0, 0), True),
-    "%": ("0.01", _NONE, False),
-    "[ppth]": ("0.001", _NONE, False),
-    "[ppm]": ("0.000001", _NONE, False),
-    "10*": ("10", _NONE, False),
-    "10^": ("10", _NONE, False),
-}
+_METRIC = {code: _read(line) for code, line in _TABLE["metric"].items()}
+_PREFIXES: dict[str, int] = _TABLE["prefixes"]
+_ATOMS = {code: _read(line) for code, line in _TABLE["others"].items()} | _METRIC
 _ANNOTATION = re.compile(r"\{[^{}]*\}")
 _TERM = re.compile(r"([./]?)((?:\[[^\]]*\]|10[*^]|%|[A-Za-z])+(?:\[[^\]]*\])?|[0-9]+)?(?:\^?([+-]?[0-9]+))?")
 # Degrees have another zero point: kelvin = (degrees + shift) * factor.
@@ -116,55 +68,39 @@ def _scale(unit: str) -> tuple[Decimal, Decimal, Dimension] | None:
     plain = _ANNOTATION.sub("", unit)
     if plain in _DEGREES:
         shift, factor = _DEGREES[plain]
-        return factor, shift, _base(4)
+        return factor, shift, {"K": 1}
     if len(unit) > 60:
         return None
-    if plain in {"", "1"}:
-        return Decimal(1), Decimal(0), _NONE
-    terms = _terms(plain)
-    if terms is None:
-        return None
-    factor, dimension = Decimal(1), _NONE
-    for scale, powers in terms:
-        factor *= scale
-        dimension = tuple(one + other for one, other in zip(dimension, powers, strict=True))
-    return factor, Decimal(0), dimension
+    factor, dimension = Decimal(1), Dimension()
+    for term in _terms(plain) if plain not in {"", "1"} else ():
+        if term is None:
+            return None
+        factor *= term[0]
+        for base, power in term[1].items():
+            dimension[base] = dimension.get(base, 0) + power
+    return factor, Decimal(0), {base: power for base, power in dimension.items() if power}
 
 
-def _terms(unit: str) -> list[tuple[Decimal, Dimension]] | None:
-    """Split a unit at its operators; None where a part of it is not known."""
-    found: list[tuple[Decimal, Dimension]] = []
+def _terms(unit: str) -> Iterator[Scale | None]:
+    """Yield what stands between a unit's operators; None where that is not known."""
     position = 0
     while position < len(unit):
         match = _TERM.match(unit, position)
-        if match is None or not match[2]:
-            return None
         # A unit may begin with "/"; every further term needs an operator before it.
-        if match[1] == ("" if position else "."):
-            return None
-        term = _term(match[2], int(match[3] or 1) * (-1 if match[1] == "/" else 1))
-        if term is None:
-            return None
-        found.append(term)
+        if match is None or not match[2] or match[1] == ("" if position else "."):
+            yield None
+            return
+        yield _term(match[2], int(match[3] or 1) * (-1 if match[1] == "/" else 1))
         position = match.end()
-    return found
 
 
-def _term(code: str, power: int) -> tuple[Decimal, Dimension] | None:
+def _term(code: str, power: int) -> Scale | None:
     if abs(power) > 30:
         return None
-    if code.isdigit():
-        return Decimal(code) ** power, _NONE
-    found = _atom(code)
-    return None if found is None else (found[0] ** power, tuple(each * power for each in found[1]))
-
-
-def _atom(code: str) -> tuple[Decimal, Dimension] | None:
-    if code in _ATOMS:
-        factor, dimension, _ = _ATOMS[code]
-        return Decimal(factor), dimension
-    for length in (1, 2):
-        prefix, rest = code[:length], code[length:]
-        if prefix in _PREFIXES and rest in _ATOMS and _ATOMS[rest][2]:
-            return Decimal(_ATOMS[rest][0]).scaleb(_PREFIXES[prefix]), _ATOMS[rest][1]
-    return None
+    factor, dimension = Decimal(code) if code.isdigit() else None, Dimension()
+    for length in range(3):  # of the prefix
+        prefix, atom = code[:length], code[length:]
+        found = _METRIC.get(atom) if prefix in _PREFIXES else None if prefix else _ATOMS.get(atom)
+        if factor is None and found is not None:
+            factor, dimension = found[0].scaleb(_PREFIXES.get(prefix, 0)), found[1]
+    return None if factor is None else (factor**power, {base: each * power for base, each in dimension.items()})

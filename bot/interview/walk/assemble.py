@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.interview.form.form import Form, Item, Path
-from bot.interview.rules.limits import in_listed_unit
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.fhir_json import JsonObject
+from bot.interview.values.fhir_json import JsonObject, value_name
 from bot.interview.values.primitives import problem_with
 from bot.interview.walk.filling import Filling, below
 
@@ -81,11 +80,6 @@ def canonical_of(form: Form) -> str:
     return f"Questionnaire/{identifier}" if isinstance(identifier, str) and identifier else ""
 
 
-def value_name(kind: str) -> str:
-    """Return the property that holds a value of this type: ``valueCoding``."""
-    return "value" + kind[0].upper() + kind[1:]
-
-
 @dataclass(slots=True)
 class Assembly:
     """Builds the items of a response.
@@ -152,12 +146,12 @@ class Assembly:
         return _json_value(item, answer)
 
 
-def answer_element(item: Item, answer: Answer) -> dict[str, JsonValue]:
-    """Return one answer as it stands in the response, without what is inside it."""
-    return {value_name(answer.type): _json_value(item, answer)}
+def answer_in_response(item: Item, answer: Answer) -> Answer:
+    """Return an answer with its value as it stands in the response."""
+    return Answer(answer.type, _json_value(item, answer))
 
 
 def _json_value(item: Item, answer: Answer) -> JsonValue:
     if not isinstance(answer.value, Mapping):
         return answer.value
-    return in_listed_unit(answer.value, item.units.choices) if answer.type == "quantity" else dict(answer.value)
+    return item.units.as_listed(answer.value) if answer.type == "quantity" else dict(answer.value)

@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.errors import BadData
+from bot.interview.form.options import as_answers
 from bot.interview.form.form import Bound, Constraint, Form, Item, Option, Path
-from bot.interview.rules.answers import PlacedQuestion, Problem, is_beyond_doubt, number_problems
-from bot.interview.validate.item import check_alone
+from bot.interview.rules.answers import PlacedQuestion, Problem, number_problems, stated_errors
+from bot.interview.validate.item import refused_by
 from bot.interview.validate.response import check_response
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject, objects
 from bot.interview.values.fhir_names import CHOICES
 from bot.interview.values.finding import Finding
-from bot.interview.walk.assemble import Assembly, Heading, answer_element, response
-from bot.interview.walk.evaluation import Sight, Surroundings, as_answers, options_at, proposal_at, settle
+from bot.interview.values.primitives import PRIMITIVES
+from bot.interview.walk.assemble import Assembly, Heading, answer_in_response, response
+from bot.interview.walk.evaluation import Sight, Surroundings, options_at, proposal_at, settle
 from bot.interview.walk.filling import (
     Cleared,
     Event,
@@ -372,11 +374,13 @@ class _Checks:
     def _refused(self, item: Item, path: Path, answers: Sequence[Answer]) -> Iterator[Problem]:
         """Yield what the validator of responses would say against the answers by themselves."""
         for answer in answers:
-            if self.plan.as_meant[item.link_id] and is_beyond_doubt(item, answer):
-                continue
-            for finding in check_alone(item.raw, answer_element(item, answer), self.form.known):
-                if finding.is_error:
-                    yield Problem("refused", path, key=finding.rule or finding.code)
+            stands = answer_in_response(item, answer)
+            rules: Iterable[str] | None = next((each.refused for each in item.options if each.answer == stands), None)
+            if rules is None:
+                # That a primitive is well formed has been seen already.
+                look = stated_errors if answer.type in PRIMITIVES else refused_by
+                rules = dict.fromkeys(look(item.stated, stands, self.form.known))
+            yield from (Problem("refused", path, key=rule) for rule in rules)
 
     def bounds(self, item: Item, path: Path) -> tuple[Answer | None, Answer | None]:
         """Return the least and the greatest value."""

@@ -11,20 +11,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import heapify, heappop, heappush
 
-from bot.interview.form.form import Form, Item, Option, Path
-from bot.interview.form.formulas import CONSTANTS, STANDARD_LAUNCH
-from bot.interview.form.limits import with_unit
-from bot.interview.form.options import fitted, label_of, named_option
-from bot.interview.formulas.formula import FormulaFailed
+from bot.interview.form.form import Form, Item, Option, Path, label_of, named_option
+from bot.interview.form.options import as_answers
+from bot.interview.formulas.evaluator import STANDARD_LAUNCH, Evaluator, as_json
+from bot.interview.formulas.formula import FormulaFailed, Scored
 from bot.interview.rules.enabled import is_switched_on
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.fhir_json import JsonObject, objects
-from bot.interview.values.primitives import problem_with
+from bot.interview.values.fhir_json import JsonObject
 from bot.interview.walk.assemble import Assembly, canonical_of
 from bot.interview.walk.filling import NO_ANSWERS, Filling, first
 from bot.interview.walk.plan import Cell, Placed, Plan
 
-_ITEM = "QuestionnaireResponse.item"
 Values = Sequence[JsonValue]
 
 
@@ -38,8 +35,6 @@ class _Scoring(Assembly):
         )
         if score is None or not isinstance(made, dict):
             return made
-        from bot.interview.formulas.fhirpath import Scored
-
         return Scored(made, score)
 
 
@@ -72,12 +67,12 @@ class Sight:
 
     around: Surroundings
     filling: Filling
-    _response: dict[str, JsonValue] | None = None
+    _evaluator: Evaluator | None = None
     _nodes: dict[Path, dict[str, JsonValue]] = field(default_factory=dict)
     _variables: dict[tuple[str, str, Path], list[object]] = field(default_factory=dict)
 
     def changed(self) -> None:
-        self._response = None
+        self._evaluator = None
         self._variables.clear()
 
     def values(self, placed: Placed, path: Path, *, without_own: bool = False) -> Values:
@@ -88,15 +83,16 @@ class Sight:
             path: Where its item stands; empty for a formula of the whole form.
             without_own: Whether the answers of that item are left out of what it sees.
         """
-        from bot.interview.formulas.fhirpath import plain
-
         key = (placed.owner.link_id if placed.owner else "", placed.formula.source)
         if placed.is_constant and key in self.around.constants:
             return self.around.constants[key]
+        self._current(placed)
+        own = self._nodes.get(path, {}) if without_own else {}
+        left_out = {name: own.pop(name) for name in ("answer",) if name in own}
         try:
-            found = plain(self._without_own(placed, path) if without_own else self._evaluate(placed, path))
-        except FormulaFailed:
-            found = []
+            found = as_json(self._evaluate(placed, path))
+        finally:
+            own.update(left_out)
         if placed.is_constant:
             self.around.constants[key] = found
         return found
@@ -106,60 +102,50 @@ class Sight:
         found = self.values(placed, path)
         return found[0] if found and isinstance(found[0], bool) else None
 
-    def _without_own(self, placed: Placed, path: Path) -> list[object]:
-        self._build()
-        node = self._nodes.get(path, {})
-        kept = {name: node.pop(name) for name in ("answer",) if name in node}
-        try:
-            return self._evaluate(placed, path)
-        finally:
-            node.update(kept)
-
     def _evaluate(self, placed: Placed, path: Path) -> list[object]:
-        from bot.interview.formulas.fhirpath import node, run
-
-        names: dict[str, object] = {**dict.fromkeys(STANDARD_LAUNCH | self.around.form.launch), **CONSTANTS}
-        names.update(self.around.launch)
-        names["questionnaire"] = self.around.form.raw
-        names["qitem"] = node(placed.owner.raw, "Questionnaire.item") if placed.owner else None
-        if not placed.is_constant:
-            self._build()
-        names["resource"] = names["rootResource"] = self._response
+        variables: dict[str, object] = {}
         for name, inner in placed.variables:
-            names[name] = self._variable(name, inner, path) if inner is not None else None
-        focus = self._focus(placed, path)
-        return run(placed.formula.tree, focus, names, self.around.now)
+            variables[name] = None
+            if inner is not None:
+                where = _place_of(inner.owner, path)
+                key = (name, inner.formula.source, where)
+                if key not in self._variables:
+                    self._variables[key] = self._evaluate(inner, where)
+                variables[name] = self._variables[key]
+        item = placed.owner.raw if placed.owner else None
+        try:
+            return self._current(placed).values(placed.formula, variables, item, self._focus(placed, path))
+        except FormulaFailed:
+            return []
 
-    def _variable(self, name: str, placed: Placed, path: Path) -> list[object]:
-        where = _place_of(placed.owner, path)
-        key = (name, placed.formula.source, where)
-        if key not in self._variables:
-            try:
-                self._variables[key] = self._evaluate(placed, where)
-            except FormulaFailed:
-                self._variables[key] = []
-        return self._variables[key]
-
-    def _focus(self, placed: Placed, path: Path) -> object:
-        from bot.interview.formulas.fhirpath import node
-
+    def _focus(self, placed: Placed, path: Path) -> JsonObject | None:
+        """Return the item of the response that a formula stands at; None for the response itself."""
         if placed.at_parent:
             path = path[:-1]
         if placed.owner is None or not path:
-            return self._response
+            return None
         link_id = path[-1][0]
         around = path if self.around.form.by_link_id[link_id].type == "group" else first(path)
-        return node(self._nodes.get(around, {"linkId": link_id}), _ITEM)
+        return self._nodes.get(around, {"linkId": link_id})
 
-    def _build(self) -> None:
-        if self._response is not None:
-            return
-        assembly = _Scoring(self.around.form, self.filling)
-        items = assembly.items(self.around.form.items, ())
-        self._response = {"resourceType": "QuestionnaireResponse", "status": "in-progress", "item": items}
-        if canonical := canonical_of(self.around.form):
-            self._response["questionnaire"] = canonical
+    def _current(self, placed: Placed) -> Evaluator:
+        """Return the evaluator for the answers as they are; a constant needs none of them."""
+        if self._evaluator is not None:
+            return self._evaluator
+        form = self.around.form
+        given = {**dict.fromkeys(STANDARD_LAUNCH | form.launch), **self.around.launch}
+        if placed.is_constant:
+            return Evaluator(form.raw, None, given, self.around.now)
+        assembly = _Scoring(form, self.filling)
+        items = assembly.items(form.items, ())
+        response: dict[str, JsonValue] = {
+            "resourceType": "QuestionnaireResponse", "status": "in-progress", "item": items
+        }  # fmt: skip
+        if canonical := canonical_of(form):
+            response["questionnaire"] = canonical
         self._nodes = assembly.nodes
+        self._evaluator = Evaluator(form.raw, response, given, self.around.now)
+        return self._evaluator
 
 
 def _place_of(owner: Item | None, path: Path) -> Path:
@@ -191,63 +177,6 @@ def _shared(path: Path, item: Item, target: Item) -> Path:
             break
         depth += 1
     return path[:depth]
-
-
-_CODING = ("system", "version", "code", "display", "userSelected")
-
-
-def as_answers(item: Item, values: Sequence[JsonValue]) -> tuple[Answer, ...]:
-    """Turn what a formula gave into answers that the question takes; what does not fit is left out."""
-    found: list[Answer] = []
-    for value in values:
-        answer = _as_answer(item, value)
-        # A list of codes is a choice, in which each stands once.
-        if answer is not None and not (answer.type == "coding" and answer in found):
-            found.append(answer)
-    return tuple(found[: item.most])
-
-
-def _as_answer(item: Item, value: JsonValue) -> Answer | None:
-    guess = _guessed(value)
-    if guess is None:
-        return None
-    if guess.type == "string":
-        # Text may stand for any type that is written as text.
-        named = next((kind for kind in ("date", "dateTime", "time", "uri") if kind in item.answer_types), "string")
-        guess = Answer(named if not problem_with(named, value) else "string", value)
-    if item.type == "quantity" and guess.type in {"integer", "decimal"}:
-        number = guess.value
-        return with_unit(number, item.units.usual) if not isinstance(number, bool | str | dict | list | None) else None
-    return fitted(guess, item.type, item.options)
-
-
-def _guessed(value: JsonValue) -> Answer | None:
-    """Return the answer that a JSON value is by its shape."""
-    if isinstance(value, bool):
-        return Answer("boolean", value)
-    if isinstance(value, int):
-        return Answer("integer", value)
-    if isinstance(value, str):
-        return Answer("string", value) if value else None
-    if isinstance(value, dict):
-        return _guessed_object(value)
-    return Answer("decimal", value) if value is not None and not isinstance(value, list) else None
-
-
-def _guessed_object(value: JsonObject) -> Answer | None:
-    if "coding" in value:
-        coding = next(iter(objects(value, "coding")), None)
-        return _guessed_object(coding) if coding else Answer("string", str(value.get("text", "")))
-    if "reference" in value:
-        return Answer("reference", dict(value))
-    if "resourceType" in value and "id" in value:
-        return Answer("reference", {"reference": f"{value['resourceType']}/{value['id']}"})
-    if "value" in value:
-        return Answer("quantity", dict(value))
-    if "contentType" in value or "data" in value:
-        return Answer("attachment", dict(value))
-    coding = {name: value[name] for name in _CODING if name in value}
-    return Answer("coding", coding) if coding else None
 
 
 def options_at(plan: Plan, sight: Sight, item: Item, path: Path) -> tuple[Option, ...]:

@@ -14,7 +14,6 @@ from typing import Literal
 from bot.interview.form.form import Constraint, Form, Item
 from bot.interview.form.indexed import IndexedForm, index_questionnaire
 from bot.interview.formulas.formula import Formula
-from bot.interview.rules.answers import means_what_it_states
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,6 @@ class Plan:
     placed: Formulas by the item that they belong to (empty: the form) and their text, with what they need.
     constraints: All of them, in the form's order.
     stated: The form as it is written, for the validator.
-    as_meant: By linkId, whether what it states is no stricter than what the interview holds answers to.
     """
 
     cells: tuple[Cell, ...]
@@ -69,7 +67,6 @@ class Plan:
     placed: Mapping[tuple[str, str], Placed]
     constraints: tuple[tuple[Constraint, Placed], ...]
     stated: IndexedForm
-    as_meant: Mapping[str, bool]
 
 
 def make_plan(form: Form) -> Plan:
@@ -97,7 +94,6 @@ def make_plan(form: Form) -> Plan:
         placed,
         tuple((each, placed[each.owner, each.formula.source]) for each in _constraints(form)),
         stated,
-        {item.link_id: means_what_it_states(item, stated.by_id[item.link_id]) for item in form.walk()},
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.interview.formulas.compile import compile_formula, evaluate
+from bot.interview.formulas.evaluator import as_json, compile_formula, evaluate
 from bot.interview.formulas.fhirpath import node
 from bot.interview.formulas.formula import BadFormula, FormulaFailed, Reads
 from tests.bot.interview.resources import UCUM, Json
@@ -27,7 +27,7 @@ RESPONSE: Json = {
 
 def value_of(source: str, **names: Any) -> list[Any]:
     resource = node(RESPONSE, "QuestionnaireResponse")
-    return list(evaluate(compile_formula(source), resource, {"resource": resource, **names}, now=NOW))
+    return as_json(evaluate(compile_formula(source), resource, {"resource": resource, **names}, now=NOW))
 
 
 @pytest.mark.parametrize(

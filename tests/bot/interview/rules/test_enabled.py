@@ -10,9 +10,8 @@ import pytest
 
 from bot.interview.form.form import Condition
 from bot.interview.load import load_form
-from bot.interview.rules.enabled import holds, is_switched_on
+from bot.interview.rules.enabled import Truth, holds, is_switched_on
 from bot.interview.values.answer import Answer
-from bot.interview.values.comparing import Truth
 from tests.bot.interview.resources import (
     CORE,
     SDC,

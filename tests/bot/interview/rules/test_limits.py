@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.interview.form.indexed import IndexedItem
+from bot.interview.form.indexed import read_stated
 from bot.interview.load import load_form
-from bot.interview.rules.limits import Violation, check_bound, check_number, check_text, check_unit
+from bot.interview.rules.answers import Violation, check_bound, check_number, check_text, check_unit
 from bot.interview.values.answer import Answer
 from bot.interview.values.terminology import Terminology
 from tests.bot.interview.resources import (
@@ -295,14 +295,14 @@ def test_answers_are_counted(flags: dict[str, Any], given: int, expected: list[s
     )
     asked = item("a", "integer", extension=occurs, **flags)
 
-    found = [each.rule for each in check_number(IndexedItem(asked), given)]
+    found = [each.rule for each in check_number(read_stated(asked), given)]
 
     # Nothing of what may be left out is too few; who asks decides that.
     assert [rule for rule in found if given or rule != "minOccurs"] == expected
 
 
 def test_a_violation_has_the_values_that_a_message_needs_and_no_text() -> None:
-    (found,) = check_text(IndexedItem(item("a", "string", maxLength=3)), Answer("string", "abcd"))
+    (found,) = check_text(read_stated(item("a", "string", maxLength=3)), Answer("string", "abcd"))
 
     assert found == Violation("maxLength", values={"limit": 3, "given": 4})
 
@@ -351,7 +351,7 @@ def test_the_validator_takes_a_limit_as_written_and_the_interview_as_meant(
     asked = item("a", "string", maxLength=limit)
     (compiled,) = load_form(form(asked)).items
 
-    for reading, expected in ((IndexedItem(asked), as_written), (compiled, as_meant)):
+    for reading, expected in ((read_stated(asked), as_written), (compiled, as_meant)):
         assert [each.rule for each in check_text(reading, Answer("string", "abcd"))] == expected
 
 
@@ -363,6 +363,6 @@ def test_units_of_a_value_set_are_listed_for_people_and_looked_up_for_the_valida
     (compiled,) = load_form(form(asked), resources=[units]).items
     given = quantity("1", "kg", unit="kg")["valueQuantity"]
 
-    assert broken(*check_unit(IndexedItem(asked).units, given, Terminology([units]))) == []
+    assert broken(*check_unit(read_stated(asked).units, given, Terminology([units]))) == []
     assert broken(*check_unit(compiled.units, given, Terminology())) == [("unitOption", "error", "")]
     assert broken(*check_unit(compiled.units, {**given, "unit": "Kilo"}, Terminology())) == []

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.interview.form.indexed import IndexedItem
-from bot.interview.rules.options import check_options, is_option
+from bot.interview.form.indexed import read_stated
+from bot.interview.rules.answers import check_options, is_option
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import value_of
 from bot.interview.values.terminology import Terminology
@@ -166,7 +166,7 @@ def test_an_answer_is_an_option_when_it_says_the_same(
 
 def test_a_code_that_the_form_itself_offers_is_the_forms_to_mend() -> None:
     wrong = coding("zzz", display="Nichts")
-    offered, other = (IndexedItem(item("a", "choice", answerOption=[each])) for each in (wrong, coding("a")))
+    offered, other = (read_stated(item("a", "choice", answerOption=[each])) for each in (wrong, coding("a")))
     given = Answer("coding", wrong["valueCoding"])
 
     assert [(each.rule, each.severity) for each in check_options(offered, given, KNOWN)] == [("code", "warning")]
