@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.errors import BadData
-from bot.interview.form.options import as_answers
 from bot.interview.form.form import Bound, Constraint, Form, Item, Option, Path
+from bot.interview.form.options import as_answers
 from bot.interview.rules.answers import PlacedQuestion, Problem, number_problems, stated_errors
 from bot.interview.validate.item import refused_by
 from bot.interview.validate.response import check_response
@@ -374,7 +374,7 @@ class _Checks:
     def _refused(self, item: Item, path: Path, answers: Sequence[Answer]) -> Iterator[Problem]:
         """Yield what the validator of responses would say against the answers by themselves."""
         for answer in answers:
-            stands = answer_in_response(item, answer)
+            stands = answer_in_response(item, answer) if answer.type == "quantity" else answer
             rules: Iterable[str] | None = next((each.refused for each in item.options if each.answer == stands), None)
             if rules is None:
                 # That a primitive is well formed has been seen already.

@@ -71,7 +71,6 @@ class Plan:
 
 def make_plan(form: Form) -> Plan:
     """Work out which cells depend on which answers."""
-    stated = index_questionnaire(form.raw)
     insides = {item.link_id: frozenset(each.link_id for each in item.walk()) for item in form.walk()}
     placing = _Placing(form, insides)
     placed = {(owner, formula.source): placing.place(owner, formula) for owner, formula in _formulas(form)}
@@ -93,7 +92,7 @@ def make_plan(form: Form) -> Plan:
         insides,
         placed,
         tuple((each, placed[each.owner, each.formula.source]) for each in _constraints(form)),
-        stated,
+        index_questionnaire(form.raw),
     )
 
 
