@@ -273,6 +273,19 @@ def test_of_a_single_answer_both_say_the_same(drawn: tuple[Json, list[Json]]) ->
             assert bool(mine) is bool(theirs), (answer, mine, theirs)
 
 
+@settings(max_examples=120)
+@given(questions("q"))
+def test_what_is_said_against_an_option_when_a_form_is_loaded_is_what_the_validator_says(
+    drawn: tuple[Json, list[Json]],
+) -> None:
+    asked, inside = drawn
+    engine = loaded(form(asked, **({"contained": inside} if inside else {})))
+    for option in engine.form.items[0].options if engine is not None else ():
+        assert engine is not None
+        assert option.refused is not None
+        assert list(option.refused) == refusals_alone(asked, engine, option.answer)
+
+
 @settings(max_examples=15)
 @given(st.integers(0, 2**32), st.sampled_from((0, 2, 5)))
 def test_the_shipped_form_is_completed_as_the_validator_wants_it(seed: int, stubborn: int) -> None:
