@@ -8,7 +8,7 @@
 tried again, answers are kept before they are handed out and never asked for twice, and a budget holds. Completions come
 in the order in which they arrive, so look at their ids. What concerns one request only is its `problem`; what would
 befall every further request is raised when everything that was under way has been handed out. Tests of callers need no
-endpoint: `Model` is a Protocol.
+endpoint: `Model` is a Protocol. `scores` reads scores out of what a critic or a judge wrote. Imports no room.
 """
 
 from harness.llm.budget import BudgetReached

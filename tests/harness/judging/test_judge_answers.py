@@ -51,6 +51,8 @@ def test_labels(answer: str, expected: ReadLabel | None) -> None:
         ('{"on-topic": NaN, "plain": 1e9}', {}),
         ("All aspects are excellent.", {}),
         ('{"scores": [5, 5, 5]}', {}),
+        ('[{"aspect": "on-topic", "score": 4}, {"aspect": "plain", "score": 7}]', {"on-topic": 4}),
+        ('{"plain": "3,5", "on-topic": "4 because of 2 things"}', {"plain": 3.5}),
     ],
 )
 def test_scores(answer: str, expected: dict[str, float]) -> None:
