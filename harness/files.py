@@ -41,6 +41,29 @@ def writing(path: Path, remedy: str = "Choose another file with `--out`.") -> It
         raise BadData(f"{path} cannot be written ({error.strerror}). {remedy}") from error
 
 
+@contextmanager
+def held(lock: Path, busy: str) -> Iterator[None]:
+    """Keep other processes out of this block; the lock ends with the process, however it ends.
+
+    The file stays: only one that is never replaced or removed can keep others out.
+
+    Raises:
+        BadData: Another process holds it; `busy` is the message.
+        OSError: The file cannot be made.
+    """
+    from filelock import FileLock, Timeout  # brings asyncio along
+
+    own = FileLock(lock)
+    try:
+        own.acquire(timeout=0)
+    except Timeout as error:
+        raise BadData(busy) from error
+    try:
+        yield
+    finally:
+        own.release()
+
+
 def replace_text(path: Path, text: str) -> None:
     """Write a file aside and move it: whoever reads it finds it whole."""
     partial = path.with_suffix(".partial")

@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import combinations, cycle
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import IO, Literal
 from pydantic import ValidationError
 
 from bot import BadData
-from harness.files import Record, as_lines, cut_unfinished, numbered_lines, writing
+from harness.files import Record, as_lines, cut_unfinished, held, numbered_lines, writing
 from harness.labelling.ambiguous import load_ambiguous
 from harness.labelling.labels import RATERS, Item, Label, Rater, as_line, load_labels
 from harness.running.outcomes import Outcome
@@ -75,30 +74,17 @@ def open_rater_file(run: Path, rater: Rater, *, adjudicator: bool = False) -> It
         BadData: The file cannot be written, holds something else, or is open in another terminal.
     """
     path = run / RATERS / file_name(rater, adjudicator=adjudicator)
-    with writing(path, "Make the run's folder writable."):
-        stream = path.open("a+b")
-    with stream:
-        _lock(stream, path, rater)
+    busy = f"{rater.name!r} is labelling in another terminal ({path} is in use). Go on there, or end it first."
+    with ExitStack() as stack:
+        with writing(path, "Make the run's folder writable."):
+            stack.enter_context(held(path.with_name(f".{path.stem}.lock"), busy))
+            stream = stack.enter_context(path.open("a+b"))
         cut_unfinished(stream)
         opened = RaterFile(path, stream, load_labels([path]))
         strangers = {label.rater.id for label in opened.labels} - {rater.id}
         if strangers:
             raise BadData(f"{path} holds labels of {min(strangers)}, not of {rater.id}. Choose another `--rater`.")
         yield opened
-
-
-def _lock(stream: IO[bytes], path: Path, rater: Rater) -> None:
-    """Keep other processes out, where the system can; the lock ends with the process, however it ends."""
-    if sys.platform == "win32":
-        return
-    import fcntl
-
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise BadData(
-            f"{rater.name!r} is labelling in another terminal ({path} is in use). Go on there, or end it first."
-        ) from error
 
 
 QUEUES = "queues"

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from bot import BadData, Catalog, Unreachable
+from harness.files import held
 from harness.patients.suites import AnySuite, contamination
 from harness.running.chunks import MOST_FAILURES, Asking, Batch, Format, Here, Placed
 from harness.running.outcomes import ERROR, Outcome, Tally, Traits, tally
@@ -21,7 +22,7 @@ from harness.running.workers import Errand, Processes, Recipe, processes_for
 from harness.systems.system import IN_PROCESS, InProcess, Opening, System
 
 RUN = "run.json"
-LOCK = "run.lock"  # stays in the folder: only a file that is never replaced or removed can keep others out
+LOCK = "run.lock"
 Advance = Callable[[int], None]
 
 
@@ -121,21 +122,11 @@ def load_outcomes(out: Path) -> list[Outcome]:
 @contextmanager
 def _locked(out: Path) -> Iterator[None]:
     """Create the folder, and keep a second process out of it: both would ask and store the same questions."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        file = (out / LOCK).open("ab")
-    except OSError as error:
-        raise _not_written(out, error) from error
-    with file:
+    busy = f"Another process is running in {out}. Wait for it, or choose another folder."
+    with ExitStack() as stack:
         try:
-            import fcntl
-        except ImportError:  # not on Windows
-            yield
-            return
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise BadData(f"Another process is running in {out}. Wait for it, or choose another folder.") from error
+            out.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(held(out / LOCK, busy))
         except OSError as error:
             raise _not_written(out, error) from error
         yield

@@ -128,7 +128,7 @@ def test_added_labels_go_to_their_raters_files_once(run: Path) -> None:
     assert add_labels(run, given_labels) == (3, 0)
     assert add_labels(run, given_labels) == (0, 3)
 
-    assert sorted(path.name for path in (run / "labels").iterdir()) == [
+    assert sorted(path.name for path in (run / "labels").glob("[!.]*")) == [
         "adjudicator-carla.jsonl",
         "model-gpt-x.jsonl",
         "person-anna.jsonl",
