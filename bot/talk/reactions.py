@@ -362,8 +362,12 @@ class Reactions:
         return Reaction(reply_of(replace(said, parts=parts), who.form), rest, decided)
 
     def _then_question(self, reaction: Reaction, at: datetime) -> Reaction:
-        """Put the open question of the interview after a reply."""
-        who, reply = self._interviewer, reaction.reply
+        """Put what is open after a reply: whether it is an emergency, else the question of the interview."""
+        who, reply, state = self._interviewer, reaction.reply, reaction.after
+        if state.alarmed and state.held_back is not None and not reply.choices:
+            # An answer to the form might be taken for one about the emergency, and the way out would be gone.
+            parts = (*reply.parts, interface(state.language, "is_emergency"))
+            return replace(reaction, reply=Reply(reply.language, parts, (interface(state.language, "chest_breast"),)))
         if who is None or not who.is_asking or who.session is None or reply.choices:
             return reaction
         if who.session.language != reply.language:

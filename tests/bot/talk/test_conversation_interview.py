@@ -221,6 +221,17 @@ def test_what_may_be_the_heart_is_asked_about_and_then_read_by_the_form(say: Say
     assert "Druck auf der Brust" in stored(interviews).events[-1]
 
 
+@pytest.mark.parametrize("command", ["/help", "/easy", "/flag", "/staff"])
+def test_a_command_leaves_the_way_out_of_an_alarm_open(say: Say, command: str) -> None:
+    """The first choice must not become an answer to the form, such as "yes"."""
+    say("/interview", "Druck auf der Brust")
+
+    after = say(command)
+    assert texts(after)[-1] == DE["is_emergency"]
+    assert [part.text for part in after.choices] == [DE["chest_breast"]]
+    assert DE["calmed"] in texts(say(after.choices[0].text))
+
+
 def test_an_answer_that_the_form_lists_is_read_once_it_is_no_emergency(open_chat: Callable[..., Conversation]) -> None:
     listed = [{"valueString": "Ich kriege keine Luft"}, {"valueString": "Nichts davon"}]
     conversation = open_chat(
