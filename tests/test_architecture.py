@@ -1,9 +1,12 @@
 """The structure that `docs/architecture.md` describes, checked on the source itself."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Set
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 MAX_LINES = 600
@@ -265,6 +268,74 @@ def test_a_newcomer_finds_few_doors_and_each_says_what_is_behind_it() -> None:
     ]:
         said = ast.get_docstring(_tree(room)) or ""
         assert "mport" in said, f"{room} does not say what may be imported"
+
+
+ROOMS = [
+    each
+    for each in ALL
+    if ALL[each].name == "__init__.py" and each not in ("bot", "harness") and "migrations" not in each
+]
+
+
+def _defined(room: str) -> set[str]:
+    """Return the names that the modules of a room define at their top, and the modules' own."""
+    modules = [each for each in ALL if _within(each, room)]
+    names = {each.rpartition(".")[2] for each in modules}
+    for node in (node for each in modules for node in _tree(each).body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        names |= {each.id for each in getattr(node, "targets", ()) if isinstance(each, ast.Name)}
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+    return names
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_what_a_room_offers_is_there(room: str) -> None:
+    said = " ".join((ast.get_docstring(_tree(room)) or "").split())
+    offered = re.search(r"[Ff]rom outside: (.*?)(?= Imports| May import|$)", said)
+
+    named = re.findall(r"`([\w.]+)`", offered[1]) if offered else []
+    inside = {each for each in named if not each.startswith(("bot", "harness"))}
+    assert {each for each in inside if not set(each.split(".")) & _defined(room)} == set()
+
+
+@pytest.mark.parametrize("room", [each for each in ROOMS if each in FLOORS])
+def test_a_room_names_what_it_imports(room: str) -> None:
+    said = re.split(r"mport(?:s|, )", ast.get_docstring(_tree(room)) or "")[-1]
+    if "anything" in said or room in ("bot.interview", "bot.interview.values", "bot.interview.reading"):
+        return
+    used = {
+        _room(name)
+        for each in BOT
+        if _room(each) == room
+        for name in _imports(each, everywhere=True)
+        if _within(name, "bot")
+    }
+
+    assert {each for each in used - {room} if each.rpartition(".")[2] not in re.findall(r"\w+", said)} == set()
+
+
+def test_every_file_that_the_documents_name_is_there() -> None:
+    """Files of ours are named from the repository, or from `bot/`, `bot/interview/` or `harness/`."""
+    names = [path.relative_to(ROOT).as_posix() for path in _files()]
+    missing = []
+    for page in [
+        ROOT / "README.md",
+        ROOT / "docs" / "architecture.md",
+        ROOT / "docs" / "fhir.md",
+        ROOT / "docs" / "status.md",
+    ]:
+        for named in re.findall(r"`([\w/]+/[\w.]+\.(?:py|yaml))`", page.read_text(encoding="utf-8")):
+            if not any(f"/{name}".endswith(f"/{named}") for name in names):
+                missing.append(f"{page.name}: {named}")
+
+    assert missing == []
+
+
+def _files() -> list[Path]:
+    tops = ("bot", "harness", "tests", "qa_pairs", "vignettes", "fhir", "docs")
+    return [path for top in tops for path in (ROOT / top).rglob("*") if path.suffix in (".py", ".yaml")]
 
 
 def _circles(graph: Mapping[str, Set[str]]) -> list[str]:

@@ -1,5 +1,6 @@
 """Content as data: question-answer pairs, topics, Questionnaires on disk; loading, importing, checking.
 
-Curators come here. From outside: `Catalog`, `Pair`, `load_catalog`, `locate` (catalog.py), `resources_in` and the
-shipped FHIR files (fhir_files.py). Imports: text, errors, ports, and the values and form of the interview.
+Curators come here. From outside: `Catalog`, `Pair`, `load_catalog`, `locate` (catalog.py), `read_question_set`
+(importing.py), `lint`, `measure` (readability.py), `load_topics` (topics.py), `shipped_terminology` and other FHIR
+files (fhir_files.py). Imports: text, errors, resources, ports, and the values and form of the interview.
 """

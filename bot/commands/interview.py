@@ -267,7 +267,7 @@ class Batch:
     def _repeats(self, last: Place, waiting: Open, session: Session) -> bool:
         """Say whether the list that was chosen from last takes its next line as one more answer."""
         item = self._interview.form.by_link_id[last[-1][0]]
-        answered = self._interview.engine.answers(session.filling, last)
+        answered = session.filling.at(last)
         full = len(answered) == item.most or waiting.path == last
         return item.repeats and bool(item.options) and not full and self._script.has_more(item.link_id, last)
 

@@ -5,7 +5,7 @@ same ridge is solved anew for every question on its nearest texts ("local learni
 to train, and time and memory grow with the number of texts only. On the shipped catalogs it is as good.
 
 A small conditional logit fuses the views of `features.py` to calibrated probabilities. Training fits it on
-what the views had not seen, whole authors held out where the catalog knows its authors (`train.py`).
+what the views had not seen, whole authors held out where the catalog knows its authors (`fit_head.py`).
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def _made_of(said: Sequence[str], *patterns: re.Pattern[str]) -> bool:
     return len(said) in reached
 
 
-def reaction(text: str) -> Kind | None:
+def short_reaction(text: str) -> Kind | None:
     """Return what kind of reaction a whole message is; None when it is, or may be, anything else."""
     if "?" in text or not words(text) or len(words(text)) > MOST_WORDS:
         return None

@@ -37,9 +37,9 @@ from bot.talk.messages import (
     calls_off,
     calms,
     nothing_asked,
-    reaction,
     refuses,
     remarks,
+    short_reaction,
     small_talk,
     wants_interview,
 )
@@ -217,7 +217,7 @@ class Reactions:
 
     def _talk(self, state: State, text: str) -> Reaction | None:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
-        kind = reaction(text)
+        kind = short_reaction(text)
         if kind is None or self._raises(text, state.language, kind in CLOSED):
             return None
         return _fixed(_rest(state, state.language), _REPLIES[kind])
@@ -273,7 +273,7 @@ class Reactions:
         said = read_yes_no(text, language=state.language) if state.offered and agreed is None else None
         if isinstance(said, Read) and not said.remainder:
             agreed = said.answers[0].value is True
-            if agreed and reaction(text) == "thanks" and YES.isdisjoint(words(text)):
+            if agreed and short_reaction(text) == "thanks" and YES.isdisjoint(words(text)):
                 agreed = None  # "Right. Thanks." agrees to nothing
         if agreed is None:
             return None
@@ -307,7 +307,7 @@ class Reactions:
             return self._then_question(picked, at)
         text = _in_its_language(asked, session, text)
         understood = asked.listener(session).understands(text)
-        kind = None if understood else reaction(text)
+        kind = None if understood else short_reaction(text)
         # What the open question understands is an answer to it, whatever the learned alarm hears in it.
         calm = understood or literal or kind in CLOSED
         urgent = None if calm else self._assistant.red_flag(text, fallback=session.language)

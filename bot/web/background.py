@@ -24,7 +24,7 @@ log = logging.getLogger("klartext")
 # One entry may take so long; the delivery has a patience of its own beside that.
 PATIENCE = Patience(attempts=2, timeout_s=30.0, total_s=90.0)
 LEASE = timedelta(minutes=3)  # longer than that; who dies meanwhile holds the entry no longer
-URGENT_PATIENCE = Patience(attempts=1, timeout_s=20.0, total_s=30.0)  # shorter than `red_flag_delivery.LEASE`
+URGENT_PATIENCE = Patience(attempts=1, timeout_s=20.0, total_s=30.0)  # shorter than `urgent.LEASE`
 LAST_MOMENT_S = 1.0  # for red flags that are being sent when the service ends
 DAY_S = 24 * 60 * 60.0
 STOP_S = 5.0

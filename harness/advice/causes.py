@@ -2,10 +2,6 @@
 
 Suites are test data: a proposal never holds a suite's question as a new variant. It says what to write about, by the
 words in which missed questions differ from what curators wrote, and a curator writes afresh.
-
-
-Suites are test data: a proposal never holds a suite's question as a new variant. It says what to write about, by the
-words in which missed questions differ from what curators wrote, and a curator writes afresh.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """`klartext harness queue`, `label`, `adjudicate`, `labels`, `ambiguous`, `agreement`, `rescore`, `meaning`: raters.
 
 What is slow to import is imported by the command that needs it.
-
-
-What is slow to import is imported by the command that needs it.
 """
 
 from __future__ import annotations

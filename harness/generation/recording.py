@@ -2,10 +2,6 @@
 
 Whoever answers prompts may be an endpoint or nobody: offline, the prompts that are still missing are exported, and
 their answers are imported together with the first ones. The same answers always lead to the same suite.
-
-
-Whoever answers prompts may be an endpoint or nobody: offline, the prompts that are still missing are exported, and
-their answers are imported together with the first ones. The same answers always lead to the same suite.
 """
 
 from __future__ import annotations

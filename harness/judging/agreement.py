@@ -4,11 +4,6 @@ Each coefficient is (observed - chance) / (1 - chance). All are computed from th
 weight for each, for many sets of weights at once: that makes a bootstrap over items a matter of one matrix product.
 Items are resampled, and small or uniform samples get no false certainty. Compared are every two raters, people among
 themselves, and models beside people.
-
-
-Each coefficient is (observed - chance) / (1 - chance). All are computed from the distinct rows of the ratings and a
-weight for each, for many sets of weights at once: that makes a bootstrap over items a matter of one matrix product.
-Items are resampled, and small or uniform samples get no false certainty.
 """
 
 from __future__ import annotations
@@ -232,7 +227,7 @@ def estimate(coefficient: Coefficient, ratings: Ratings, *, rng: Generator, draw
     """Return a coefficient with its 95 % interval by a bootstrap over items.
 
     Args:
-        coefficient: One of `coefficients`.
+        coefficient: One of `OF_TWO_RATERS` or `OF_MANY_RATERS`.
         ratings: Shape (items, raters).
         rng: Seeded by the caller.
         draws: Resamples of whole items.
@@ -268,14 +263,14 @@ def estimate(coefficient: Coefficient, ratings: Ratings, *, rng: Generator, draw
     return Estimate(value, Interval(max(-1.0, low), 1.0), n, "nobody disagreed: the low end is Wilson's")
 
 
-TWO: dict[str, Coefficient] = {
+OF_TWO_RATERS: dict[str, Coefficient] = {
     "agreement": percentage,
     "kappa": cohen,
     "alpha": alpha_ordinal,
     "alpha_nominal": alpha_nominal,
     "ac1": ac1,
 }
-MANY: dict[str, Coefficient] = {name: of for name, of in TWO.items() if name != "kappa"}
+OF_MANY_RATERS: dict[str, Coefficient] = {name: of for name, of in OF_TWO_RATERS.items() if name != "kappa"}
 ItemId = tuple[str, str]
 
 
@@ -378,7 +373,7 @@ def _group(name: str, raters: Sequence[str], codes: Codes, members: tuple[int, .
     confusion = np.zeros((len(VERDICTS), len(VERDICTS)), dtype=np.int64) if two else None
     if confusion is not None:
         np.add.at(confusion, (shared[:, 0], shared[:, 1]), 1)
-    figures = {key: estimate(of, ratings, rng=rng) for key, of in (TWO if two else MANY).items()}
+    figures = {key: estimate(of, ratings, rng=rng) for key, of in (OF_TWO_RATERS if two else OF_MANY_RATERS).items()}
     return RaterGroup(name, tuple(raters[member] for member in members), len(shared), figures, confusion)
 
 

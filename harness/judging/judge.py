@@ -2,9 +2,6 @@
 
 Answers are read defensively and kept in the run, one file for each judge and kind. What cannot be read is counted, and
 never scored 0.
-
-
-What cannot be read is counted, and never scored 0.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Cell:
 
     Attributes:
         text: What it says.
-        show: Which questions are behind it: marks of `questions.Marks`, parted by spaces; empty: none.
+        show: Which questions are behind it: marks (of its vignette, pair and verdict), parted by spaces; empty: none.
         anchor: Where the first of them stand, for browsers without scripts.
         graphic: Drawn instead of the text, which then says the same to those who do not see it.
         shade: Depth of the background, 0 (none) to 4; None: no shading at all.

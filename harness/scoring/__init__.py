@@ -1,4 +1,4 @@
 """Scores of a run and their intervals, two runs side by side, gates, stability, confused pairs.
 
-From outside: `summarise`, `Score`, `Interval`, `compare`, `check_run`, `stability`, `confusions`. Imports `running`.
+From outside: `summarise`, `Score`, `compare`, `check_run`, `stability`, `confusions`. Imports `running`.
 """

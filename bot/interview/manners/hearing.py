@@ -9,7 +9,7 @@ from itertools import takewhile
 from bot.interview.form.form import Path
 from bot.interview.manners.listening import (
     FREE_TEXT,
-    Reader,
+    CachedReader,
     agrees,
     has_second_thoughts,
     is_end,
@@ -43,7 +43,7 @@ CONSENT_CODE = "59284-0"  # LOINC: Consent Document
 class Hearing(OpenTurn):
     """A turn in which the patient says something; any text at all."""
 
-    def __init__(self, engine: Engine, reader: Reader, session: Session, text: str) -> None:
+    def __init__(self, engine: Engine, reader: CachedReader, session: Session, text: str) -> None:
         """Hear whether the message is a command, asks something itself, or says yes or no, with what stands beside."""
         super().__init__(engine, reader, session)
         self.text = text

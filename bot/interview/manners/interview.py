@@ -13,7 +13,7 @@ from typing import Literal
 
 from bot.interview.form.form import Form, Path
 from bot.interview.manners.hearing import Hearing
-from bot.interview.manners.listening import OWN_WORDS, Listener, Reader, is_named, question_like
+from bot.interview.manners.listening import OWN_WORDS, CachedReader, Listener, is_named, question_like
 from bot.interview.manners.session import Quote, Said, Session, name_of
 from bot.interview.manners.turn import OpenTurn, Turn, example_answers, unit_answers
 from bot.interview.values.answer import Answer, JsonValue
@@ -48,7 +48,7 @@ class Interview:
         """Prepare a form; `now`, `launch` and `plan` are those of the `Engine`."""
         self.form = form
         self.engine = Engine(form, now=now, launch=launch, plan=plan)
-        self._reader = Reader(now)
+        self._reader = CachedReader(now)
 
     def begin(self, language: str) -> Turn:
         """Begin: say how it works, and put the first question."""

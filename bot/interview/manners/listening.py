@@ -88,7 +88,7 @@ class Correction:
 
 
 @dataclass(slots=True)
-class Reader:
+class CachedReader:
     """Reads replies to one form; what is read twice in the same way, as most of a turn is, is read once.
 
     Attributes:
@@ -130,7 +130,7 @@ class Listener:
     """
 
     engine: Engine
-    reader: Reader
+    reader: CachedReader
     session: Session
 
     @property

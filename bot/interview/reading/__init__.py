@@ -5,7 +5,7 @@ To import from outside: `reader.read` (an answer) and `reader.read_command` ("ba
 units are called (`quantities.named_unit`, `unit_asked_for`, `unit_name`, `is_unusual`) and `vocabulary.words_for`. The
 rest is machinery: a reply is cut into words (`vocabulary`), its number words are merged (`numbers`), the reader of a
 type finds values (`choices` by their `labels`, `quantities`, `dates`, `moments`), and `reading.settle` weighs what is
-around them. Each reader says by `literal` whether a reply was just its answer. Words, units and well-known quantities
+around them. Each reader says whether a reply was just its answer. Words, units and well-known quantities
 are data: `words/*.yaml`, `quantities.yaml`.
 
 May import: `bot.interview.values` and `bot.text`. No I/O but those files, no clock, no randomness.

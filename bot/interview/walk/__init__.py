@@ -1,5 +1,5 @@
 """What to ask next, what an answer changes, what is wrong, and the response it amounts to.
 
 From outside: `Engine`, its steps (engine.py) and events (filling.py), `Heading`. Imports: values, formulas, form,
-rules, validate.
+rules, validate, errors.
 """

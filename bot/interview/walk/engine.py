@@ -282,7 +282,7 @@ class Engine:
     def problems(self, filling: Filling, path: Path, answers: tuple[Answer, ...]) -> tuple[Problem, ...]:
         """Return what is wrong with answers that somebody wants to give; nothing of it is stored."""
         item = self.form.by_link_id[path[-1][0]]
-        found = tuple(self._checks(filling).answers(item, path, answers))
+        found = tuple(self._checks(filling).problems_with(item, path, answers))
         if found or not answers or not self._plan.constraints:
             return found
         return tuple(self._checks(self.apply(filling, Given(path, answers))).constraints_after(item, path))
@@ -310,10 +310,6 @@ class Engine:
         return tuple(
             Problem("refused", _place_of(finding, made, paths), key=finding.rule or finding.code) for finding in errors
         )
-
-    def answers(self, filling: Filling, path: Path) -> tuple[Answer, ...]:
-        """Return the answers at a question, given or calculated."""
-        return filling.at(path)
 
     def exists(self, filling: Filling, path: Path) -> bool:
         """Say whether a path leads somewhere, as things stand."""
@@ -363,7 +359,7 @@ class _Checks:
     filling: Filling
     sight: Sight
 
-    def answers(self, item: Item, path: Path, answers: Sequence[Answer]) -> Iterator[Problem]:
+    def problems_with(self, item: Item, path: Path, answers: Sequence[Answer]) -> Iterator[Problem]:
         """Yield what is wrong with the answers themselves."""
         options = options_at(self.plan, self.sight, item, path)
         found = list(PlacedQuestion(item, path, options, *self.bounds(item, path)).problems(answers))
@@ -456,7 +452,7 @@ class _Checks:
         yield from (each for each in number_problems(item, path, len(answers)) if each.code != "too-many")
         if not answers:
             return
-        yield from self.answers(item, path, answers)
+        yield from self.problems_with(item, path, answers)
         yield from self._own_constraints(item, path)
         for number in range(len(objects(assembly.nodes[path], "answer"))):
             yield from self._items(item.children, below(path[:-1], item.link_id, number), assembly)

@@ -71,7 +71,8 @@ class Sight:
     _nodes: dict[Path, dict[str, JsonValue]] = field(default_factory=dict)
     _variables: dict[tuple[str, str, Path], list[object]] = field(default_factory=dict)
 
-    def changed(self) -> None:
+    def forget(self) -> None:
+        """Forget what was worked out: an answer has changed."""
         self._evaluator = None
         self._variables.clear()
 
@@ -245,7 +246,7 @@ class _Run:
             cell = self.plan.cells[rank]
             if not self._decide(cell):
                 continue
-            self.sight.changed()
+            self.sight.forget()
             for other in self._following(cell):
                 if other not in queued and rounds[other] < MAX_ROUNDS:
                     heappush(waiting, other)

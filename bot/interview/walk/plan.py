@@ -50,14 +50,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Attributes:
-    cells: In the order to evaluate them.
-    dependents: By linkId, the cells to evaluate when its answers, or whether it is enabled, changed.
-    inner: By linkId, the cells of what stands inside it.
-    insides: By linkId, itself and all linkIds inside it.
-    placed: Formulas by the item that they belong to (empty: the form) and their text, with what they need.
-    constraints: All of them, in the form's order.
-    stated: The form as it is written, for the validator.
+    """What depends on what in a form: which cells an answer changes, and in which order they are evaluated.
+
+    Attributes:
+        cells: In the order to evaluate them.
+        dependents: By linkId, the cells to evaluate when its answers, or whether it is enabled, changed.
+        inner: By linkId, the cells of what stands inside it.
+        insides: By linkId, itself and all linkIds inside it.
+        placed: Formulas by the item that they belong to (empty: the form) and their text, with what they need.
+        constraints: All of them, in the form's order.
+        stated: The form as it is written, for the validator.
     """
 
     cells: tuple[Cell, ...]

@@ -106,7 +106,7 @@ class Chat:
 
     def answers(self, *path: str | tuple[str, int]) -> list[Any]:
         place: Path = tuple((step, 0) if isinstance(step, str) else step for step in path)
-        return [answer.value for answer in self.interview.engine.answers(self.session.filling, place)]
+        return [answer.value for answer in self.session.filling.at(place)]
 
     def errors(self) -> list[str]:
         """What is wrong with the response."""

@@ -178,7 +178,7 @@ class Patient:
                     return NoMore(path)
                 if item.type == "group":
                     return GroupAdded(path)
-                more = (*engine.answers(filling, path), self.value(item, ()))
+                more = (*filling.at(path), self.value(item, ()))
                 return NoMore(path) if engine.problems(filling, path, more) else Given(path, more)
             case Show(path, _):
                 return Shown(path)

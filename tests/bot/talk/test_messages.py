@@ -12,7 +12,7 @@ from bot.ports import StoredConversation
 from bot.sentences.reply import SENTENCES
 from bot.talk.conversation import Conversation
 from bot.talk.dialogue import State
-from bot.talk.messages import reaction, refuses
+from bot.talk.messages import refuses, short_reaction
 from bot.talk.reactions import Reactions
 from tests.bot.talk.test_conversation_interview import NOW, texts
 
@@ -40,7 +40,7 @@ DE = SENTENCES["de"]
     ],
 )
 def test_reactions_are_recognised(text: str, kind: str) -> None:
-    assert reaction(text) == kind
+    assert short_reaction(text) == kind
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,14 @@ def test_reactions_are_recognised(text: str, kind: str) -> None:
      "2019 glaub ich", "danke ich habe noch eine frage", "ok?", "ich nehme tamoxifen", "", "???", "44"],
 )  # fmt: skip
 def test_what_asks_or_complains_is_no_reaction(text: str) -> None:
-    assert reaction(text) is None
+    assert short_reaction(text) is None
 
 
 @pytest.mark.parametrize("word", ["gut", "ok", "danke", "na gut", "all good", "nicht", "i m fine", "ich will"])
 def test_long_rows_of_ambiguous_words_cost_little(word: str) -> None:
     began = time.process_time()
     for _ in range(20):
-        reaction(f"{word} " * 12 + "xx")
+        short_reaction(f"{word} " * 12 + "xx")
 
     assert time.process_time() - began < 2
 

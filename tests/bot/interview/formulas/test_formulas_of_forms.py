@@ -88,7 +88,7 @@ def test_a_value_that_the_patient_edited_is_not_calculated_again() -> None:
 
 def test_a_calculated_value_that_was_confirmed_goes_on_being_calculated() -> None:
     interview = Interview(bmi()).give("weight", decimal("70")).give("height", decimal("170"))
-    interview.give("bmi", *interview.engine.answers(interview.filling, at("bmi")), proposed=True)
+    interview.give("bmi", *interview.filling.at(at("bmi")), proposed=True)
 
     assert interview.give("weight", decimal("80")).value("bmi") == Decimal("27.7")
 
