@@ -76,6 +76,8 @@ def _json_rows(file: Path) -> list[Row]:
         data = json.loads(file.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         raise BadData(f"{file}:{error.lineno} is not valid JSON ({error.msg}). Mend this line.") from error
+    except RecursionError as error:
+        raise BadData(f"{file} is nested too deeply for a question set. Check that it is the right file.") from error
     if isinstance(data, dict):
         lists = {name: texts if isinstance(texts, list) else [texts] for name, texts in data.items()}
         data = [{"pair_id": name, "text": text} for name, texts in lists.items() for text in texts]

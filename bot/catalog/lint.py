@@ -155,7 +155,8 @@ def _confusable(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
     pairs = checked.catalog.pairs
     centres = np.stack([_centre(pair, encoder) for pair in pairs])
     centres -= centres.mean(axis=0)
-    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+    # Zero where there is a single pair, or all are the same.
+    centres /= np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12)
     similar = centres @ centres.T
     nearest = sorted(combinations(range(len(pairs)), 2), key=lambda two: -similar[two])
     for first, second in nearest[:LISTED_NEIGHBOURS]:

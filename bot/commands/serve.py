@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -59,6 +60,10 @@ def link(
             raise UserFixable(
                 "KLARTEXT_LINK_KEY is not set, and links need a key to be signed with. Make one with "
                 "`python -c 'import secrets; print(secrets.token_urlsafe(32))'` and give the service the same."
+            )
+        if not re.match(r"https?://[^/]", base):
+            raise UserFixable(
+                f"`--base` is {base!r}. Give the address of the service, such as https://chat.example.org."
             )
         until = datetime.now(UTC) + lifetime(expires)
         print(f"{base.rstrip('/')}/start/{seal(invite(patient, exam=exam, language=lang, expires=until), key)}")

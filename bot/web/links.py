@@ -90,7 +90,9 @@ def lifetime(text: str) -> timedelta:
     """Read how long a link is to be good for: a whole number with m, h or d."""
     found = re.fullmatch(r"([0-9]{1,5})([mhd])", text.strip())
     if not found or int(found[1]) == 0:
-        raise BadData(f"`--expires` is {text!r}. Write a number with m (minutes), h (hours) or d (days), such as 14d.")
+        raise BadData(
+            f"`--expires` is {text!r}. Write a number from 1 to 99999 with m (minutes), h (hours) or d (days): 14d."
+        )
     return timedelta(**{UNITS[found[2]]: int(found[1])})
 
 

@@ -60,6 +60,8 @@ def import_suite(
 ) -> None:
     """Make a suite of test questions from a question set, for `klartext harness run`."""
     with friendly_errors():
+        if out.exists():
+            raise BadData(f"{out} exists, and suites are immutable. Choose another folder with `--out`.")
         if not re.fullmatch(r"[a-z0-9-]+", origin.vignette):
             raise BadData(f"{origin.vignette!r} is no name of a vignette. Use small letters, digits, hyphens.")
         imported = read_question_set(file)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from io import TextIOWrapper
 from typing import Any, Literal, Protocol
 
 from rich.columns import Columns
@@ -79,6 +80,8 @@ class Keyboard:
 @contextmanager
 def open_keyboard() -> Iterator[Keyboard | None]:
     """Yield the keyboard of the terminal; None when standard input is a file or a pipe, or on Windows."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # bytes that are not UTF-8 must not end the session
     if sys.platform == "win32" or not _is_terminal():
         yield None
         return

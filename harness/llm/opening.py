@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,5 +89,9 @@ def endpoint_of(settings: Settings) -> str:
         raise UserFixable(
             "No language model endpoint is set. Set KLARTEXT_MODEL_URL=http://127.0.0.1:8080/v1 or similar, "
             "or use `klartext harness prompts export` and have the prompts answered elsewhere."
+        )
+    if not re.match(r"https?://[^/]", settings.model_url):
+        raise UserFixable(
+            f"KLARTEXT_MODEL_URL is {settings.model_url!r}. Set it to an address such as http://127.0.0.1:8080/v1."
         )
     return settings.model_url

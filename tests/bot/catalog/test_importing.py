@@ -157,3 +157,11 @@ def test_names_become_pair_ids(name: str, id_: str) -> None:
 @pytest.mark.parametrize(("name", "wanted"), [("my.catalog", "my-catalog"), ("Größe 2", "gr-e-2"), ("?", "catalog")])
 def test_any_name_becomes_a_catalogs(tmp_path: Path, name: str, wanted: str) -> None:
     assert _imported(tmp_path, GOOD, name=catalog_name(name)).name == wanted
+
+
+def test_json_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "deep.json"
+    file.write_text("[" * 100_000, encoding="utf-8")
+
+    with pytest.raises(BadData, match="nested too deeply"):
+        read_question_set(file)

@@ -152,3 +152,12 @@ def test_the_shipped_catalog_has_no_error(shipped_catalogs: Mapping[str, object]
 
     assert set(shipped_catalogs) == {"de", "en"}
     assert [finding.as_line() for finding in found if finding.severity == "error"] == []
+
+
+def test_a_catalog_of_one_pair_has_nothing_confusable(tmp_path: Path) -> None:
+    pair = "  - id: p\n    question: Tut es weh?\n    answer: Nein.\n    review: {status: draft}\n"
+    (tmp_path / "de.yaml").write_text(f"catalog: c\nlanguage: de\nversion: '1'\npairs:\n{pair}", encoding="utf-8")
+
+    found = lint(tmp_path, today=date(2026, 11, 22), encoder=HashEncoder())
+
+    assert [each for each in found if each.rule == "confusable"] == []

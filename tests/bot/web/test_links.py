@@ -105,3 +105,10 @@ def test_links_and_a_fhir_server_need_the_system_of_identifiers(klartext: Run) -
 
     assert done.returncode == 2
     assert done.stderr.decode().startswith("klartext: KLARTEXT_FHIR_PATIENT_SYSTEM is not set")
+
+
+def test_an_address_that_is_none_is_refused(klartext: Run) -> None:
+    done = klartext("link", "--patient", "P-4711", "--base", "notaurl", environ={"KLARTEXT_LINK_KEY": KEY})
+
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("klartext: `--base` is 'notaurl'")

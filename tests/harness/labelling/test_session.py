@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -162,3 +163,13 @@ def test_a_pair_that_the_catalog_does_not_have_is_one_clear_line(
 def test_a_name_that_nobody_can_read_is_refused(label: Session, name: str) -> None:
     with pytest.raises(BadData, match="is no name for a rater"):
         label("1\n", rater=name)
+
+
+def test_bytes_that_are_no_text_do_not_end_the_session(
+    run: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1 caf\xe9 gut\n"), encoding="utf-8"))
+
+    label_in_terminal(run, rater="anna", catalog=str(small_folder), console=Console(file=io.StringIO(), width=100))
+
+    assert len(stored(run)) == 1

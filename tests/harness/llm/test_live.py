@@ -10,7 +10,7 @@ import pytest
 
 from bot import BadData, Settings, Unreachable, UserFixable
 from harness.llm.contract import ModelCall, Request, Terms
-from harness.llm.opening import open_model
+from harness.llm.opening import endpoint_of, open_model
 from tests.harness.llm.conftest import CALL, Scripted, ask, some
 from tests.harness.llm.faulty_model import Fault, FaultyModel
 
@@ -268,3 +268,11 @@ def test_half_an_emoji_in_an_answer_is_kept(scripted: Scripted, store: Path) -> 
 
     assert [(c.text, c.replayed) for c in again] == [("Weh? \ud83d", True)]
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("address", ["notaurl", "127.0.0.1:8080/v1", "http://"])
+def test_an_address_that_is_none_is_refused_before_anything_is_asked(address: str, tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path, model_url=address)
+
+    with pytest.raises(UserFixable, match="KLARTEXT_MODEL_URL is"):
+        endpoint_of(settings)
