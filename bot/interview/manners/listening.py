@@ -97,7 +97,8 @@ class CachedReader:
     """
 
     now: datetime
-    readings: dict[tuple[str, str, str], tuple[tuple[Option, ...], Reading]] = field(default_factory=dict)
+    # Not in its repr: patients' words must not get into a log.
+    readings: dict[tuple[str, str, str], tuple[tuple[Option, ...], Reading]] = field(default_factory=dict, repr=False)
 
     def read(self, item: Item, options: Sequence[Option], language: str, text: str) -> Reading:
         """Read words as an answer to a question with these options."""

@@ -18,7 +18,6 @@ from bot.interview.walk.filling import (
     Filling,
     answers_from_json,
     event_from_json,
-    event_to_json,
     path_from_json,
     value_to_json,
 )
@@ -87,11 +86,6 @@ class Session:
     talk: Talk = Talk()
     status: Status = "in-progress"
     filling: Filling = field(default_factory=Filling, compare=False, repr=False)
-
-
-def session_to_json(session: Session) -> dict[str, JsonValue]:
-    """Return all of a session as JSON."""
-    return {**head_to_json(session), "events": [event_to_json(event) for event in session.events]}
 
 
 def head_to_json(session: Session) -> dict[str, JsonValue]:

@@ -63,7 +63,7 @@ class Surroundings:
 
 @dataclass(slots=True)
 class Sight:
-    """Evaluates formulas on one state of the answers. Call `changed` when the state was changed underneath."""
+    """Evaluates formulas on one state of the answers. Call `forget` when the state was changed underneath."""
 
     around: Surroundings
     filling: Filling
@@ -89,11 +89,12 @@ class Sight:
             return self.around.constants[key]
         self._current(placed)
         own = self._nodes.get(path, {}) if without_own else {}
-        left_out = {name: own.pop(name) for name in ("answer",) if name in own}
+        left_out = own.pop("answer", None)
         try:
             found = as_json(self._evaluate(placed, path))
         finally:
-            own.update(left_out)
+            if left_out is not None:
+                own["answer"] = left_out
         if placed.is_constant:
             self.around.constants[key] = found
         return found

@@ -11,11 +11,13 @@ from bot.interview.form.form import Path
 from bot.interview.form.indexed import index_questionnaire
 from bot.interview.load import load_form
 from bot.interview.manners.interview import Interview
-from bot.interview.manners.session import Session, session_from_json, session_to_json
+from bot.interview.manners.session import Session, head_to_json, session_from_json
 from bot.interview.manners.turn import Turn
 from bot.interview.validate.response import check_response
+from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, as_object, dump, parse
 from bot.interview.walk.assemble import Heading
+from bot.interview.walk.filling import event_to_json
 from bot.sentences.reply import Heard, guard, read_reply, repeated, reply_of, write_reply
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
@@ -117,6 +119,7 @@ class Chat:
 
 def stored(session: Session) -> Session:
     """Return a session as it comes back from storage."""
-    back = session_from_json(as_object(parse(dump(session_to_json(session))).value))
+    events: list[JsonValue] = [event_to_json(event) for event in session.events]
+    back = session_from_json(as_object(parse(dump({**head_to_json(session), "events": events})).value))
     assert back == replace(session, filling=back.filling)
     return back
