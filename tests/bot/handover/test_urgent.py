@@ -27,6 +27,7 @@ from bot.handover.urgent import AT_ONCE, RedFlagDelivery, Waiting
 from bot.outbox_ports import Patience
 from bot.ports import Exchange, StoredConversation, StoredTurn
 from bot.settings import FhirAccess
+from bot.web.background import LAST_MOMENT_S
 from tests.bot.handover.odd_fhir_server import ODDITIES, OddServer, odd_fhir_server
 
 BOTH: tuple[Ids, ...] = ("server", "client")
@@ -83,11 +84,12 @@ class Ward:
         finally:
             self.red_flags.stop()
             self.rest.stop()
+            self.red_flags.join(LAST_MOMENT_S)  # as the service does: a socket closed under a request may wake nobody
             for server in self.servers:
                 server.close()
             for thread in threads:
                 thread.join(30)
-            assert self.red_flags.join(10)
+            assert self.red_flags.join(30)
 
 
 @pytest.fixture
@@ -323,7 +325,7 @@ def test_a_server_without_transactions_is_told_and_everything_waits(
     ward = Ward(records, FhirAccess(url=server.url))
     with caplog.at_level(logging.INFO), ward.delivering():
         ward.say("c1")
-        _until(lambda: ward.rest.fault)
+        _until(lambda: ward.rest.fault and ward.red_flags.waiting.fault)
         _until(lambda: ward.red_flags.waiting.backlog.waiting == 2)
 
     assert "offers no transactions" in ward.rest.fault
