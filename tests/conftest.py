@@ -17,8 +17,8 @@ from bot import Assistant, Catalog, load_catalog, locate
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.adapters.sql_records import SqlRecords
 from bot.matching import training
-from bot.matching.red_flags import Examples, load_examples
 from bot.testing import HashEncoder, write_small_catalog
+from tests.alarm_examples import few_examples
 from tests.forking import COMMAND, Forking
 from tests.last_line import LastLine
 from tests.postgresql import running_postgresql
@@ -93,12 +93,7 @@ def small(small_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Assis
 @pytest.fixture
 def few_alarm_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Teach the alarm with every fortieth example only, where many small catalogs are trained and none is judged by it."""
-
-    def few(language: str) -> Examples:
-        examples = load_examples(language)
-        return Examples(examples.urgent[::40], examples.harmless[::40], ())
-
-    monkeypatch.setattr(training, "load_examples", few)
+    monkeypatch.setattr(training, "load_examples", few_examples)
     monkeypatch.setattr(training, "_known_examples", {})
 
 

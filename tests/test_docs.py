@@ -12,6 +12,7 @@ import pytest
 from typer.main import get_command
 
 from bot import Assistant
+from tests.forking import Forking
 
 ROOT = Path(__file__).parent.parent
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
@@ -51,18 +52,28 @@ def missing_fragment(shown: list[str], printed: str) -> str | None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_tutorial_commands_print_what_the_tutorial_shows(
-    page: Path, tmp_path: Path, shipped: Assistant, shipped_data: Path
+    page: Path, tmp_path: Path, shipped: Assistant, shipped_data: Path, forking: Forking
 ) -> None:
-    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "200"}
+    (programs := tmp_path / "programs").mkdir()
+    forking.write_program(programs / "klartext")
+    path = f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environ = {**os.environ, "PATH": path, "COLUMNS": "200"}
     # The trained heads are shared with the other tests; the database is not.
     environ |= {"KLARTEXT_DATA": str(shipped_data), "KLARTEXT_DATABASE_URL": f"sqlite:///{tmp_path / 'records.db'}"}
     assert shipped.languages  # both languages are trained: the commands find them in the data folder
     steps = [step for block in console_blocks(page) for step in block]
     assert len(steps) >= 4
 
+    (folder := tmp_path / "folder").mkdir()
     for command, expected in steps:
         done = subprocess.run(
-            ["bash", "-c", command], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+            ["bash", "-c", command],
+            cwd=folder,
+            env=environ,
+            pass_fds=[forking.descriptor],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
         assert missing_fragment(expected, done.stdout) is None, f"{command}\n{done.stdout}"

@@ -15,6 +15,7 @@ from bot import Assistant, LanguageDetector, Response, locate
 from harness.commands.generation import detector_of
 from harness.patients.suites import Question, QuestionSource, Recording, Suite, load_suite, save_suite
 from harness.running.outcomes import Outcome
+from tests.alarm_examples import FEW
 from tests.forking import Forking
 
 
@@ -129,14 +130,17 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="session")
 def command(tmp_path_factory: pytest.TempPathFactory, forking: Forking) -> Command:
-    """Run `klartext harness …` as a process of its own, on a data folder that all these tests share."""
+    """Run `klartext harness …` as a process of its own, on a data folder that all these tests share.
+
+    What it trains there is taught with few of the alarm's examples.
+    """
     data = tmp_path_factory.mktemp("harness-data")
 
     def run(
         *args: str | Path, typed: str = "", environ: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         settings = {name: value for name, value in os.environ.items() if not name.startswith("KLARTEXT_")}
-        variables = {**settings, "KLARTEXT_DATA": str(data), **(environ or {})}
+        variables = {**settings, "KLARTEXT_DATA": str(data), FEW: "1", **(environ or {})}
         arguments = ["harness", *map(str, args)]
         done = forking.run(arguments, stdin=typed.encode(), environ=variables, timeout=120)
         return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())

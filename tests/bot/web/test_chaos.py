@@ -14,7 +14,8 @@ from tests.bot.web.serving import Server
 KILLS = 2
 
 
-@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.proof)])
+@pytest.mark.proof  # minutes; test_serve.py kills a service a few times in every run
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_kills_lose_no_acknowledged_turn_and_double_none(
     kind: str, request: pytest.FixtureRequest, shipped: Assistant, shipped_data: Path, tmp_path: Path
 ) -> None:

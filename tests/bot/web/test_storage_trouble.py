@@ -21,6 +21,7 @@ import pytest
 
 from bot import Assistant
 from bot.testing import HashEncoder
+from tests.alarm_examples import FEW
 from tests.bot.web.serving import Patient, Server
 from tests.conftest import Run
 
@@ -103,10 +104,12 @@ def _damage(folder: Path, what: str) -> None:
             file.write_bytes(content)
 
 
+@pytest.mark.usefixtures("few_alarm_examples")
 @pytest.mark.parametrize("what", ["head", "database", "vectors", "emptied"])
 def test_a_damaged_index_or_head_is_made_anew(what: str, small_folder: Path, tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from bot import Assistant; from bot.testing import HashEncoder\n"
+        "from tests.alarm_examples import teach_few_if_told; teach_few_if_told()\n"
         "opened = Assistant.open(Path(sys.argv[1]), data=Path(sys.argv[2]), encoder=HashEncoder(), sample=True)\n"
         "opened.prepare(); print(opened.answer('tut das weh?', 'de').pair_id)"
     )
@@ -114,7 +117,9 @@ def test_a_damaged_index_or_head_is_made_anew(what: str, small_folder: Path, tmp
     _damage(tmp_path, what)
 
     command = [sys.executable, "-c", code, str(small_folder), str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env={**os.environ, FEW: "1"}
+    )
 
     assert done.stdout == "pain\n", done.stderr
 

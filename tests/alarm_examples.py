@@ -1,0 +1,26 @@
+"""Teach the learned alarm with few examples, where small catalogs are trained and none is judged by its alarm.
+
+To encode all of them and to fit takes twenty-five seconds of computing for every catalog.
+"""
+
+from __future__ import annotations
+
+import os
+
+from bot.matching.red_flags import Examples, load_examples
+
+FEW = "TESTS_TEACH_FEW_ALARM_EXAMPLES"  # set in the environment of a command
+
+
+def few_examples(language: str) -> Examples:
+    """Return every fortieth example."""
+    examples = load_examples(language)
+    return Examples(examples.urgent[::40], examples.harmless[::40], ())
+
+
+def teach_few_if_told() -> None:
+    """In a process of its own: teach with few examples from now on if its environment says so."""
+    if FEW in os.environ:
+        from bot.matching import training  # which starts threads: not in what is forked
+
+        vars(training)["load_examples"] = few_examples
