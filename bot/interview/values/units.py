@@ -7,7 +7,7 @@ not known here is said to be unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from decimal import Decimal, localcontext
 from functools import lru_cache
 from pathlib import Path
@@ -53,6 +53,22 @@ def convert(value: Decimal, unit: str, into: str) -> Decimal | None:
             # What is left of a division that does not come out must not make equal things differ.
             context.prec = 20
             return +converted
+    except ArithmeticError:
+        return None
+
+
+def canonical(value: Decimal, unit: str) -> Hashable | None:
+    """Return what is the same for equal amounts in whatever unit; None when the unit is not known here."""
+    scale = _scale(unit)
+    if scale is None:
+        return None
+    try:
+        with localcontext() as context:
+            context.prec = 40
+            amount = (value + scale[1]) * scale[0]
+        with localcontext() as context:
+            context.prec = 20
+            return +amount, frozenset(scale[2].items())
     except ArithmeticError:
         return None
 
