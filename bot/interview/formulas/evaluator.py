@@ -37,13 +37,16 @@ def compile_formula(source: str) -> Formula:
     if len(source) > MAX_CHARACTERS:
         raise BadFormula(f"longer than {MAX_CHARACTERS} characters")
     tree = parse(source)
-    for call in calls(tree):
-        function = KNOWN.get(call.name)
-        if function is None:
-            raise BadFormula(f"the function {call.name[:80]}() is not known here")
-        if not function.least <= len(call.parameters) <= function.most:
-            raise BadFormula(f"the function {call.name}() does not take {len(call.parameters)} parameters")
-    return Formula(source, reads_of(tree), quick(tree))
+    try:
+        for call in calls(tree):
+            function = KNOWN.get(call.name)
+            if function is None:
+                raise BadFormula(f"the function {call.name[:80]}() is not known here")
+            if not function.least <= len(call.parameters) <= function.most:
+                raise BadFormula(f"the function {call.name}() does not take {len(call.parameters)} parameters")
+        return Formula(source, reads_of(tree), quick(tree))
+    except RecursionError:
+        raise BadFormula("nested too deep") from None
 
 
 def evaluate(formula: Formula, focus: object, names: Mapping[str, object], *, now: str) -> list[object]:

@@ -77,11 +77,10 @@ class Sign:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Two operands with an operator between them."""
+    """Operands with operators between them that bind alike, from left to right: sums of answers are long."""
 
-    sign: str
-    left: Tree
-    right: Tree
+    first: Tree
+    rest: tuple[tuple[str, Tree], ...]
 
 
 @dataclass(frozen=True, slots=True)

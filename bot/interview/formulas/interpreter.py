@@ -126,19 +126,14 @@ def _signed(tree: Sign, scope: Scope) -> Values:
 
 
 def _operation(tree: Operation, scope: Scope) -> Values:
-    """Evaluate operators from the left: long chains such as sums of answers are deep trees."""
-    chain = [tree]
-    while isinstance(chain[-1].left, Operation):
-        chain.append(chain[-1].left)
-    found = _evaluate(chain[-1].left, scope)
-    for each in reversed(chain):
+    found = _evaluate(tree.first, scope)
+    for sign, right in tree.rest:
         scope.around.work.spend(1 + len(found))
-        right = each.right
-        if each.sign in LOGIC:
-            outcome = decided(each.sign, truth(found), lambda right=right: truth(_evaluate(right, scope)))  # type: ignore[misc]
+        if sign in LOGIC:
+            outcome = decided(sign, truth(found), lambda right=right: truth(_evaluate(right, scope)))  # type: ignore[misc]
             found = [] if outcome is None else [outcome]
         else:
-            found = OPERATORS[each.sign](found, _evaluate(right, scope), scope.around.work)
+            found = OPERATORS[sign](found, _evaluate(right, scope), scope.around.work)
     return found
 
 

@@ -145,6 +145,8 @@ def calculated(work_out: Callable[[], Any]) -> Any:
             result = work_out()
     except ArithmeticError:
         return None
+    if isinstance(result, Decimal) and not result.is_finite():
+        return None
     return None if isinstance(result, int) and abs(result) > LARGEST + 1 else result
 
 
@@ -252,7 +254,7 @@ def _equal(left: Values, right: Values, work: Work) -> bool | None:
         return None
     if len(left) != len(right):
         return False
-    work.spend(sum(map(_size, left)))
+    work.spend(sum(map(_size, (*left, *right))))
     outcomes = [equal(first, second) for first, second in zip(left, right, strict=True)]
     if all(outcomes):
         return True

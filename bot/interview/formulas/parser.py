@@ -138,7 +138,7 @@ class _Parser:
             if sign in {"is", "as"}:
                 left = TypeTest(sign, left, self._type())
             else:
-                left = Operation(sign, left, self.expression(_BINDING[sign] + 1))
+                left = _operation(left, sign, self.expression(_BINDING[sign] + 1))
         self._level -= 1
         return left
 
@@ -218,6 +218,12 @@ class _Parser:
         while self._skips("."):
             names.append(self._name())
         return ".".join(names)
+
+
+def _operation(left: Tree, sign: str, right: Tree) -> Operation:
+    if isinstance(left, Operation) and _BINDING[left.rest[0][0]] == _BINDING[sign]:
+        return Operation(left.first, (*left.rest, (sign, right)))
+    return Operation(left, ((sign, right),))
 
 
 def _unescaped(text: str) -> str:

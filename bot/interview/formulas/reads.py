@@ -10,7 +10,7 @@ linkIds finds the same items.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from bot.interview.formulas.formula import (
@@ -50,9 +50,9 @@ def calls(tree: Tree | Index) -> Iterator[Call]:
         case Path(root, links):
             for part in (root, *links):
                 yield from calls(part)
-        case Operation(_, left, right):
-            yield from calls(left)
-            yield from calls(right)
+        case Operation(first, rest):
+            for part in (first, *(operand for _, operand in rest)):
+                yield from calls(part)
         case Sign(_, inner) | TypeTest(_, inner, _) | Index(inner):
             yield from calls(inner)
 
@@ -102,9 +102,9 @@ def _starts(root: Tree, links: tuple[Link, ...], *, own_focus: bool) -> Iterator
                 yield "own", ""
                 if any(_name(each) in _DEEP for each in (root, *links)):
                     yield "inside", ""
-        case Operation(_, left, right):
-            yield from _reads(left, own_focus=own_focus)
-            yield from _reads(right, own_focus=own_focus)
+        case Operation(first, rest):
+            for operand in (first, *(each for _, each in rest)):
+                yield from _reads(operand, own_focus=own_focus)
         case Sign(_, operand) | TypeTest(_, operand, _):
             yield from _reads(operand, own_focus=own_focus)
 
@@ -130,17 +130,24 @@ def _asked_for(link: Link) -> frozenset[str] | None:
 def _named(criterion: Tree) -> frozenset[str] | None:
     if not isinstance(criterion, Operation):
         return None
-    sign, left, right = criterion.sign, criterion.left, criterion.right
-    if sign in {"and", "or"}:
-        one, other = _named(left), _named(right)
-        if sign == "and":
-            return one if one is not None else other
-        return one | other if one is not None and other is not None else None
-    if sign not in {"=", "in"}:
+    signs = {sign for sign, _ in criterion.rest}
+    operands = [criterion.first, *(operand for _, operand in criterion.rest)]
+    if signs == {"and"}:
+        return next((ids for operand in operands if (ids := _named(operand)) is not None), None)
+    if signs == {"or"}:
+        return _all_of(_named(operand) for operand in operands)
+    if len(operands) > 2 or not signs <= {"=", "in"}:
         return None
+    left, right = operands
     if _is_link_id(left):
         return _literals(right)
-    return _literals(left) if _is_link_id(right) and sign == "=" else None
+    return _literals(left) if _is_link_id(right) and signs == {"="} else None
+
+
+def _all_of(found: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
+    parts = list(found)
+    known = [part for part in parts if part is not None]
+    return frozenset().union(*known) if len(known) == len(parts) else None
 
 
 def _is_link_id(tree: Tree) -> bool:
@@ -151,9 +158,8 @@ def _literals(tree: Tree) -> frozenset[str] | None:
     match tree:
         case Literal(str(text)):
             return frozenset({text})
-        case Operation("|", left, right):
-            one, other = _literals(left), _literals(right)
-            return one | other if one is not None and other is not None else None
+        case Operation(first, (("|", _), *_) as rest):
+            return _all_of(_literals(operand) for operand in (first, *(each for _, each in rest)))
     return None
 
 
@@ -176,8 +182,8 @@ def quick(tree: Tree) -> Tree:
             return Path(quick(root), links)
         case Call():
             return replace(tree, parameters=tuple(quick(each) for each in tree.parameters))
-        case Operation(sign, left, right):
-            return Operation(sign, quick(left), quick(right))
+        case Operation(first, rest):
+            return Operation(quick(first), tuple((sign, quick(operand)) for sign, operand in rest))
         case Sign() | TypeTest():
             return replace(tree, operand=quick(tree.operand))
     return tree
@@ -192,7 +198,7 @@ def _quick_link(link: Link) -> Link:
 def _one_link_id(link: Link) -> str | None:
     """Return the literal of a plain ``where(linkId = 'x')``; None for any other link."""
     match link:
-        case Call("where", (Operation("=", left, right),)):
+        case Call("where", (Operation(left, (("=", right),)),)):
             for one, other in ((left, right), (right, left)):
                 if _is_link_id(one) and isinstance(other, Literal) and isinstance(other.value, str):
                     return other.value

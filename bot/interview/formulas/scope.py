@@ -10,8 +10,8 @@ from bot.interview.formulas.formula import FormulaFailed, Tree
 from bot.interview.formulas.nodes import Node, system
 from bot.interview.values.patterns import PATIENCE_S
 
-# The largest form known to us has 271 items: two walks through it, one inside the other, take less than half of this.
-MOST_STEPS = 1_000_000
+# The largest form known to us has 271 items: two walks through it, one inside the other, take less than this.
+MOST_STEPS = 500_000
 # Texts that grow with each round stop long before memory does.
 MOST_CHARACTERS = 100_000
 
