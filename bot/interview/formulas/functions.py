@@ -309,11 +309,11 @@ def _descendants(scope: Scope, data: Values, _: tuple[Tree, ...]) -> Values:
 def _extension(scope: Scope, data: Values, trees: tuple[Tree, ...]) -> Values:
     url = of_kind(one(scope.values(trees[0])), str)
     held = (each for value in data if isinstance(value, Node) for each in value.child("extension"))
-    return [each for each in held if isinstance(each.value, Mapping) and each.value.get("url") == url]
+    return [each for each in held if isinstance(each.value, dict) and each.value.get("url") == url]
 
 
 def _is_primitive(value: object) -> bool:
-    return not isinstance(value, Node) or not isinstance(value.value, Mapping | list | None)
+    return not isinstance(value, Node) or not isinstance(value.value, dict | list | None)
 
 
 def _has_value(data: Values) -> bool:
@@ -327,16 +327,16 @@ def _resolve(scope: Scope, data: Values, _: tuple[Tree, ...]) -> Values:
 
 def _resolved(value: object, scope: Scope) -> Iterator[Node]:
     held = value.value if isinstance(value, Node) else value
-    reference = held.get("reference") if isinstance(held, Mapping) else held
+    reference = held.get("reference") if isinstance(held, dict) else held
     if not isinstance(reference, str) or not reference.startswith("#"):
         return
     whole = nodes(scope.around.names.get("resource"))[:1]
     roots = [value.root if isinstance(value, Node) else None, *(each.value for each in whole if isinstance(each, Node))]
-    root = next((each for each in roots if isinstance(each, Mapping)), {})
+    root = next((each for each in roots if isinstance(each, dict)), {})
     if reference == "#":
         yield Node.of(root)
     for each in root.get("contained", ()):
-        if isinstance(each, Mapping) and each.get("id") == reference[1:]:
+        if isinstance(each, dict) and each.get("id") == reference[1:]:
             yield Node.of(each, root=root)
 
 
@@ -375,7 +375,7 @@ def _answers(data: Values) -> Values:
 
 
 def _below(part: Any) -> Iterator[Any]:
-    if isinstance(part, Mapping):
+    if isinstance(part, dict):
         for answer in part.get("answer", ()):
             yield answer
             yield from _below(answer)
@@ -394,7 +394,7 @@ def _score(item: object) -> Decimal | None:
         return value.score
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
         return Decimal(value)
-    extensions = value.get("extension", ()) if isinstance(value, Mapping) else ()
+    extensions = value.get("extension", ()) if isinstance(value, dict) else ()
     given = (each.get("valueDecimal") for each in extensions if each.get("url") in _SCORES)
     return next((Decimal(number) for number in given if number is not None), None)
 
@@ -410,14 +410,14 @@ def _search(find: Callable[[Any, str], Iterable[Any]], kind: str) -> Function:
 
 
 def _outermost(part: Any, link_id: str) -> Iterator[Any]:
-    for item in part.get("item", ()) if isinstance(part, Mapping) else ():
-        if isinstance(item, Mapping) and item.get("linkId") == link_id:
+    for item in part.get("item", ()) if isinstance(part, dict) else ():
+        if isinstance(item, dict) and item.get("linkId") == link_id:
             yield item
 
 
 def _items(part: Any, link_id: str) -> Iterator[Any]:
-    for item in part.get("item", ()) if isinstance(part, Mapping) else ():
-        if isinstance(item, Mapping):
+    for item in part.get("item", ()) if isinstance(part, dict) else ():
+        if isinstance(item, dict):
             if item.get("linkId") == link_id:
                 yield item
             for inner in (item, *item.get("answer", ())):

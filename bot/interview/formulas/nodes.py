@@ -114,7 +114,7 @@ class Node:
     @classmethod
     def of(cls, value: object, kind: str = "", root: object = None) -> Node:
         """Return JSON as a node; `kind` is a type or a path of R4, which a resource says itself."""
-        if isinstance(value, Mapping) and isinstance(value.get("resourceType"), str):
+        if isinstance(value, dict) and isinstance(value.get("resourceType"), str):
             if kind in {"", "Resource", "DomainResource"}:
                 kind = value["resourceType"]
             root = value if root is None else root
@@ -123,7 +123,7 @@ class Node:
 
     def child(self, name: str) -> Iterator[Node]:
         """Yield the elements of a name; those of a choice are found without its type."""
-        held = self.value if isinstance(self.value, Mapping) else self.beside
+        held = self.value if isinstance(self.value, dict) else self.beside
         if held is None:
             return
         key = name
@@ -131,7 +131,7 @@ class Node:
             key = next((each for each in _choices(self.path, name) if each in held or "_" + each in held), "")
             if not key:
                 return
-        path = self.path if isinstance(self.value, Mapping) else "Element"
+        path = self.path if isinstance(self.value, dict) else "Element"
         yield from self._held(held, key, *_element(path, key))
 
     def _held(self, held: Mapping[str, Any], key: str, kind: str, path: str) -> Iterator[Node]:
@@ -141,15 +141,15 @@ class Node:
         for number in range(max(len(values), len(besides))):
             value = values[number] if number < len(values) else None
             beside = besides[number] if number < len(besides) else None
-            if isinstance(value, Mapping) and kind in {"Resource", ""}:
+            if isinstance(value, dict) and kind in {"Resource", ""}:
                 yield Node.of(value, kind, self.root)
             elif value is not None or beside:
-                yield Node(value, kind, path, beside if isinstance(beside, Mapping) else None, self.root)
+                yield Node(value, kind, path, beside if isinstance(beside, dict) else None, self.root)
 
     def children(self) -> Iterator[Node]:
         """Yield all elements."""
-        held = self.value if isinstance(self.value, Mapping) else self.beside or {}
-        path = self.path if isinstance(self.value, Mapping) else "Element"
+        held = self.value if isinstance(self.value, dict) else self.beside or {}
+        path = self.path if isinstance(self.value, dict) else "Element"
         for key in dict.fromkeys(key.removeprefix("_") for key in held if key != "resourceType"):
             yield from self._held(held, key, *_element(path, key))
 
@@ -170,14 +170,14 @@ class Node:
 
 def frozen(value: Any) -> Hashable:
     """Return JSON as something that can be looked up."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return frozenset((name, frozen(child)) for name, child in value.items())
     return tuple(frozen(child) for child in value) if isinstance(value, list) else value
 
 
 def size(value: Any) -> int:
     """Return how many values JSON holds."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return 1 + sum(size(child) for child in value.values())
     return 1 + sum(size(child) for child in value) if isinstance(value, list) else 1
 
@@ -192,7 +192,7 @@ def system(item: object) -> Any:
         return value if kind is None else read(kind, value) or value
     if isinstance(value, int | Decimal | float):
         return value if isinstance(value, bool) else _number(value, item.type)
-    if isinstance(value, Mapping) and (item.type == "" or "Quantity" in lineage(item.type)):
+    if isinstance(value, dict) and (item.type == "" or "Quantity" in lineage(item.type)):
         return _quantity(value) or item
     return item
 
@@ -269,7 +269,7 @@ def nodes(value: object) -> list[object]:
         return []
     if isinstance(value, list | tuple):
         return [each for part in value for each in nodes(part)]
-    return [Node.of(value)] if isinstance(value, Mapping) else [value]
+    return [Node.of(value)] if isinstance(value, dict) else [value]
 
 
 def as_json(values: Iterable[object]) -> list[JsonValue]:

@@ -101,7 +101,7 @@ def alike(one: object, other: object) -> bool:
 
 
 def _alike_nodes(one: Node, other: Node) -> bool:
-    if not isinstance(one.value, Mapping) or not isinstance(other.value, Mapping):
+    if not isinstance(one.value, dict) or not isinstance(other.value, dict):
         return one.key() == other.key()
     names = one.value.keys()
     return names == other.value.keys() and all(
@@ -147,7 +147,7 @@ def calculated(work_out: Callable[[], Any]) -> Any:
         return None
     if isinstance(result, Decimal) and not result.is_finite():
         return None
-    return None if isinstance(result, int) and abs(result) > LARGEST + 1 else result
+    return None if isinstance(result, int) and abs(result) > LARGEST else result
 
 
 def plus(one: Any, other: Any) -> Any:
@@ -176,7 +176,10 @@ def _sum(one: Any, other: Any, sign: int) -> Any:
         word = one.word if beside and beside[2] == one.unit else other.word
         return beside and calculated(lambda: Quantity(beside[0] + sign * beside[1], beside[2], word))
     _numbers(one, other)
-    return calculated(lambda: one + other if sign > 0 else one - other)
+    if isinstance(one, int) and isinstance(other, int):
+        total = one + sign * other
+        return total if abs(total) <= LARGEST else None
+    return calculated(lambda: one + sign * other)
 
 
 def _numbers(*values: object) -> None:
