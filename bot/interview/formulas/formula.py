@@ -16,6 +16,13 @@ class FormulaFailed(ValueError):
     """A formula that could not be evaluated on these answers. The message quotes none of them."""
 
 
+# Names after "%" that stand for an address of HL7, whatever follows: %`ext-patient-birthTime`.
+FAMILIES: Mapping[str, str] = {
+    "vs-": "http://hl7.org/fhir/ValueSet/",
+    "ext-": "http://hl7.org/fhir/StructureDefinition/",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Literal:
     """A value that is written in the formula; None for the empty collection."""

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot.interview.formulas.formula import (
+    FAMILIES,
     Call,
     FormulaFailed,
     Index,
@@ -33,7 +34,6 @@ CONSTANTS: Mapping[str, str] = {
     "loinc": "http://loinc.org",
     "ucum": "http://unitsofmeasure.org",
 }
-_FAMILIES = {"vs-": "http://hl7.org/fhir/ValueSet/", "ext-": "http://hl7.org/fhir/StructureDefinition/"}
 
 
 def run(tree: Tree, focus: object, names: Mapping[str, object], now: str) -> Values:
@@ -68,10 +68,10 @@ def _literal(tree: Literal, scope: Scope) -> Values:
 def _name(tree: Name, scope: Scope) -> Values:
     """Evaluate a name at the beginning of a path: a type, or a property of what the formula stands at."""
     if tree.name[:1].isupper():
-        for focus in scope.this:
-            found = whole(focus, tree.name, next(iter(nodes(scope.around.names.get("resource"))), None))
-            if found is not None:
-                return found
+        resource = next(iter(nodes(scope.around.names.get("resource"))), None)
+        meant = [found for focus in scope.this if (found := whole(focus, tree.name, resource)) is not None]
+        if meant:
+            return meant
     return _children(scope.this, tree.name)
 
 
@@ -92,7 +92,7 @@ def _variable(tree: Variable, scope: Scope) -> Values:
     names = scope.around.names
     if tree.name in names:
         return nodes(names[tree.name])
-    for start, url in _FAMILIES.items():
+    for start, url in FAMILIES.items():
         if tree.name.startswith(start):
             return [url + tree.name.removeprefix(start)]
     raise FormulaFailed(f"%{tree.name[:80]} is not defined")

@@ -248,7 +248,7 @@ def is_type(item: object, name: str, *, exactly: bool = False) -> bool:
     return bare in lineage(own) and not (exactly and own[:1].islower())
 
 
-def whole(focus: object, name: str, resource: object) -> list[object] | None:
+def whole(focus: object, name: str, resource: object) -> Node | None:
     """Resolve a type at the beginning of a path, as in ``Patient.name``; None where `name` is no type of the focus.
 
     Authors of forms write ``QuestionnaireResponse.item`` at an item too, and mean the response that it is in.
@@ -256,10 +256,10 @@ def whole(focus: object, name: str, resource: object) -> list[object] | None:
     if not isinstance(focus, Node):
         return None
     if name in lineage(focus.type):
-        return [focus]
+        return focus
     in_response = focus.path.startswith("QuestionnaireResponse.")
     if name == "QuestionnaireResponse" and in_response and isinstance(resource, Node) and resource.type == name:
-        return [resource]
+        return resource
     return None
 
 

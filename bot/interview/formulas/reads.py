@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from bot.interview.formulas.formula import (
+    FAMILIES,
     Call,
     Index,
     Literal,
@@ -89,7 +90,7 @@ def _reads(tree: Tree, *, own_focus: bool) -> Iterator[tuple[str, str]]:
 def _starts(root: Tree, links: tuple[Link, ...], *, own_focus: bool) -> Iterator[tuple[str, str]]:
     """Yield what a path reads by what stands at its beginning."""
     match root:
-        case Variable(name):
+        case Variable(name) if not name.startswith(tuple(FAMILIES)):
             yield "variables", name
             if name == "context":
                 yield from (("own", ""), ("inside", ""))

@@ -144,10 +144,10 @@ def test_what_a_formula_reads_is_known_or_overestimated(source: str, reads: Read
 
 
 def test_variables_and_functions_are_named() -> None:
-    reads = compile_formula("iif(%`a b`.exists(), %c.count(), today())").reads
+    reads = compile_formula("iif(%`a b`.exists(), %c.count() + %`vs-x`.length(), today())").reads
 
     assert reads.variables == {"a b", "c"}
-    assert reads.functions == {"iif", "exists", "count", "today"}
+    assert reads.functions == {"iif", "exists", "count", "length", "today"}
 
 
 @pytest.mark.parametrize(

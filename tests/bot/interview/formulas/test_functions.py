@@ -256,6 +256,13 @@ def test_the_response_is_meant_where_a_path_in_one_of_its_items_begins_with_its_
     assert value_of("answer.select(QuestionnaireResponse.item.count())", item, resource=response) == [2]
 
 
+def test_a_type_at_the_beginning_stands_for_all_that_the_formula_stands_at() -> None:
+    assert (
+        value_of("Patient.name.family", [PATIENT, PATIENT, {"resourceType": "Organization", "name": "x"}])
+        == ["Muster"] * 2
+    )
+
+
 def test_values_of_one_formula_go_on_into_another() -> None:
     given = evaluate(compile_formula("extension('age').value"), PATIENT, {}, now=NOW)
 
