@@ -19,6 +19,8 @@ CALENDAR = {
     for plural in ("", "s")
 }  # fmt: skip
 _ABOUT = frozenset({"a", "mo"})
+# How many days FHIRPath gives them where they stand beside days.
+_DAYS = {"a": 365, "mo": 30}
 _WRITTEN = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)\s*(?:'([^']+)'|([A-Za-z]+))?")
 
 
@@ -58,6 +60,9 @@ class Quantity:
         vague = bool(self.word) and self.unit in _ABOUT
         return canonical(self.value, self.unit) or (self.value, self.unit), vague
 
+    def _in_days(self) -> Quantity:
+        return Quantity(self.value * _DAYS[self.unit], "d", "days") if self.unit in _DAYS else self
+
     def beside(self, other: Quantity, *, roughly: bool = False) -> tuple[Decimal, Decimal, str] | None:
         """Return both amounts in the smaller of the two units, and that unit; None where they do not compare.
 
@@ -65,6 +70,8 @@ class Quantity:
             other: The other quantity.
             roughly: Whether a year of the calendar is as long as that of UCUM, and the larger unit is taken.
         """
+        if self.word and other.word and (self.unit in _ABOUT) is not (other.unit in _ABOUT):
+            return self._in_days().beside(other._in_days())
         fixed = bool(self.word) == bool(other.word) or self.either or other.either or roughly
         if not fixed and (self.unit in _ABOUT or other.unit in _ABOUT):
             return None

@@ -58,6 +58,8 @@ def value_of(source: str) -> list[Any]:
         ("37 'Cel' = 98.6 '[degF]'", [True]),
         ("1 year = 12 months", [True]),
         ("7 days = 1 'wk'", [True]),
+        ("1 year = 365 days", [True]),
+        ("24 hours < 1 month", [True]),
         ("1 year = 1 'a'", []),
         ("1 year > 300 'd'", []),
         ("1 year ~ 1 'a'", [True]),
