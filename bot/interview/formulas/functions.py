@@ -335,8 +335,8 @@ def _resolved(value: object, scope: Scope) -> Iterator[Node]:
     root = next((each for each in roots if isinstance(each, dict)), {})
     if reference == "#":
         yield Node.of(root)
-    for each in root.get("contained", ()):
-        if isinstance(each, dict) and each.get("id") == reference[1:]:
+    for each in _held(root, "contained"):
+        if each.get("id") == reference[1:]:
             yield Node.of(each, root=root)
 
 
@@ -375,12 +375,17 @@ def _answers(data: Values) -> Values:
 
 
 def _below(part: Any) -> Iterator[Any]:
-    if isinstance(part, dict):
-        for answer in part.get("answer", ()):
-            yield answer
-            yield from _below(answer)
-        for item in part.get("item", ()):
-            yield from _below(item)
+    for answer in _held(part, "answer"):
+        yield answer
+        yield from _below(answer)
+    for item in _held(part, "item"):
+        yield from _below(item)
+
+
+def _held(part: Any, name: str) -> list[dict[str, Any]]:
+    """Return the objects that JSON holds under a name; none where it is no FHIR."""
+    found = part.get(name) if isinstance(part, dict) else None
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def _scores(data: Values) -> list[Decimal]:
@@ -394,9 +399,8 @@ def _score(item: object) -> Decimal | None:
         return value.score
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
         return Decimal(value)
-    extensions = value.get("extension", ()) if isinstance(value, dict) else ()
-    given = (each.get("valueDecimal") for each in extensions if each.get("url") in _SCORES)
-    return next((Decimal(number) for number in given if number is not None), None)
+    given = (each.get("valueDecimal") for each in _held(value, "extension") if each.get("url") in _SCORES)
+    return next((Decimal(number) for number in given if isinstance(number, int | Decimal)), None)
 
 
 def _search(find: Callable[[Any, str], Iterable[Any]], kind: str) -> Function:
@@ -404,24 +408,24 @@ def _search(find: Callable[[Any, str], Iterable[Any]], kind: str) -> Function:
 
     def run(scope: Scope, data: Values, trees: tuple[Tree, ...]) -> Values:
         link_id = scope.values(trees[0])[0]
-        return [Node.of(item, kind, value.root) for value in data for item in find(value.value, link_id)]
+        held = (value for value in data if isinstance(value, Node))
+        return [Node.of(item, kind, value.root) for value in held for item in find(value.value, link_id)]
 
     return Function(run, 1, 1)
 
 
 def _outermost(part: Any, link_id: str) -> Iterator[Any]:
-    for item in part.get("item", ()) if isinstance(part, dict) else ():
-        if isinstance(item, dict) and item.get("linkId") == link_id:
+    for item in _held(part, "item"):
+        if item.get("linkId") == link_id:
             yield item
 
 
 def _items(part: Any, link_id: str) -> Iterator[Any]:
-    for item in part.get("item", ()) if isinstance(part, dict) else ():
-        if isinstance(item, dict):
-            if item.get("linkId") == link_id:
-                yield item
-            for inner in (item, *item.get("answer", ())):
-                yield from _items(inner, link_id)
+    for item in _held(part, "item"):
+        if item.get("linkId") == link_id:
+            yield item
+        for inner in (item, *_held(item, "answer")):
+            yield from _items(inner, link_id)
 
 
 # What `reads.quick` puts in the place of searches; authors cannot call it.

@@ -54,6 +54,9 @@ def run(tree: Tree, focus: object, names: Mapping[str, object], now: str) -> Val
         return _evaluate(tree, Scope(start, around))
     except RecursionError:
         raise FormulaFailed("nested too deep") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        # JSON that is no FHIR (a list where a text is due), and numbers beyond all that is measured.
+        raise FormulaFailed(type(error).__name__) from None
 
 
 def _evaluate(tree: Tree, scope: Scope) -> Values:

@@ -228,7 +228,11 @@ def _operation(left: Tree, sign: str, right: Tree) -> Operation:
 
 def _unescaped(text: str) -> str:
     r"""Resolve escapes; a backslash that escapes nothing stays, as in ``'\d+'``."""
-    return re.sub(r"\\(?:u([0-9a-fA-F]{4})|([\\/'\"`rntf]))", _unescape, text) if "\\" in text else text
+    if "\\" not in text:
+        return text
+    plain = re.sub(r"\\(?:u([0-9a-fA-F]{4})|([\\/'\"`rntf]))", _unescape, text)
+    # Two escapes may be one character, as in JSON; half of one is none.
+    return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _unescape(match: re.Match[str]) -> str:

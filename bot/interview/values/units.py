@@ -50,7 +50,11 @@ class _Scale:
 
     def measure(self, value: Decimal) -> Fraction | None:
         """Return an amount in base units; None for one far beyond all that is measured."""
-        return None if abs(value.adjusted()) > 300 else (Fraction(value) + self.shift) * self.factor
+        return (
+            None
+            if not value.is_finite() or abs(value.adjusted()) > 300
+            else (Fraction(value) + self.shift) * self.factor
+        )
 
 
 _ONE = _Scale(Fraction(1), {})

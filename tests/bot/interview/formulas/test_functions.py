@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bot.interview.formulas.evaluator import as_json, compile_formula, evaluate, typed
 from bot.interview.formulas.formula import FormulaFailed
@@ -25,6 +28,45 @@ PATIENT: Json = {
     "generalPractitioner": [{"reference": "Practitioner/1"}],
     "extension": [{"url": "age", "valueAge": {"value": 66, "code": "a", "system": UCUM}}, {"url": "many", "valueInteger": 3}],
 }  # fmt: skip
+
+
+_NAMES = st.sampled_from(
+    [
+        "item",
+        "answer",
+        "linkId",
+        "value",
+        "valueQuantity",
+        "valueCoding",
+        "valueDate",
+        "extension",
+        "url",
+        "unit",
+        "code",
+        "reference",
+        "id",
+        "_linkId",
+    ]
+)
+_SOURCES = [
+    "%resource.item.where(linkId='x').answer.value",
+    "%resource.descendants().where(linkId='x').answer.value.sum()",
+    "QuestionnaireResponse.answers().value.ordinal().sum()",
+    "item.answer.value + 1",
+    "item.answer.value.round(2)",
+    "item.answer.value < 5 'kg'",
+    "item.answer.value ~ item.answer.value",
+    "item.answer.value = item.answer.value",
+    "descendants().distinct().count()",
+    "repeat(item | answer).linkId.join(',')",
+    "item.extension('x').value.toQuantity()",
+    "contained.resolve() | item.answer.value.resolve()",
+    "descendants().select(lowBoundary())",
+    "descendants().select(toString().length())",
+    "descendants().select(floor() + toDecimal())",
+    "descendants().sort()",
+    "descendants().where($this is Quantity).type().name",
+]  # fmt: skip
 
 
 def value_of(source: str, focus: Any = PATIENT, **names: Any) -> list[Any]:
@@ -292,6 +334,34 @@ def test_a_formula_that_takes_too_much_work_is_given_up(source: str) -> None:
 
     with pytest.raises(FormulaFailed):
         value_of(source, many=list(range(1200)), long="a" * 50_000, deep=typed(deep, "QuestionnaireResponse"))
+
+
+_ANY_JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.decimals(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["x", "2020-02-30", "#o"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(_ANY_JSON, st.sampled_from(_SOURCES))
+def test_whatever_stands_in_the_json_a_formula_gives_a_result_or_fails(held: Any, source: str) -> None:
+    focus = typed(
+        {"resourceType": "QuestionnaireResponse", "item": held, "contained": held, "answer": held},
+        "QuestionnaireResponse",
+    )
+
+    with suppress(FormulaFailed):
+        value_of(source, focus)
+
+
+def test_a_pair_of_surrogates_is_one_character_and_half_of_one_is_none() -> None:
+    assert value_of("'\\ud83d\\ude00'.length()") == [1]
+    assert value_of("'\\ud83d'") == ["\ufffd"]
 
 
 def test_no_failure_quotes_what_a_patient_said() -> None:
