@@ -1,20 +1,20 @@
-"""Functions of FHIRPath on collections, of FHIR and of SDC, and the table of all functions. Pure."""
+"""Functions of FHIRPath on collections, and the table of all functions. Pure."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cmp_to_key
 from typing import Any
 
+from bot.interview.formulas import elements
 from bot.interview.formulas.formula import (
     Call,
     FormulaFailed,
     Name,
     Path,
-    Scored,
     Sign,
     Tree,
 )
@@ -27,12 +27,6 @@ from bot.interview.formulas.scope import MOST_CHARACTERS, Scope, Values, of_kind
 
 # The largest form known to us has 271 items.
 MOST_REPEATED = 20_000
-_SCORES = (
-    "http://hl7.org/fhir/StructureDefinition/itemWeight",
-    "http://hl7.org/fhir/StructureDefinition/ordinalValue",
-)
-_DEFINITION = "http://hl7.org/fhir/StructureDefinition/"
-
 Run = Callable[[Scope, Values, tuple[Tree, ...]], Values]
 
 
@@ -290,68 +284,6 @@ def _type(data: Values) -> Values:
     return [Node.of({"namespace": space, "name": name}) for space, name in found]
 
 
-# --- FHIR ------------------------------------------------------------------------------------------------------------
-
-
-def _children(data: Values) -> Values:
-    return [child for value in data if isinstance(value, Node) for child in value.children()]
-
-
-def _descendants(scope: Scope, data: Values, _: tuple[Tree, ...]) -> Values:
-    found: Values = []
-    for value in data:
-        for child in value.descendants() if isinstance(value, Node) else ():
-            scope.around.work.spend()
-            found.append(child)
-    return found
-
-
-def _extension(scope: Scope, data: Values, trees: tuple[Tree, ...]) -> Values:
-    url = of_kind(one(scope.values(trees[0])), str)
-    held = (each for value in data if isinstance(value, Node) for each in value.child("extension"))
-    return [each for each in held if isinstance(each.value, dict) and each.value.get("url") == url]
-
-
-def _is_primitive(value: object) -> bool:
-    return not isinstance(value, Node) or not isinstance(value.value, dict | list | None)
-
-
-def _has_value(data: Values) -> bool:
-    return len(data) == 1 and _is_primitive(data[0])
-
-
-def _resolve(scope: Scope, data: Values, _: tuple[Tree, ...]) -> Values:
-    """Return the resources that references point to: those contained beside them. No other is fetched."""
-    return [found for value in data for found in _resolved(value, scope)]
-
-
-def _resolved(value: object, scope: Scope) -> Iterator[Node]:
-    held = value.value if isinstance(value, Node) else value
-    reference = held.get("reference") if isinstance(held, dict) else held
-    if not isinstance(reference, str) or not reference.startswith("#"):
-        return
-    whole = nodes(scope.around.names.get("resource"))[:1]
-    roots = [value.root if isinstance(value, Node) else None, *(each.value for each in whole if isinstance(each, Node))]
-    root = next((each for each in roots if isinstance(each, dict)), {})
-    if reference == "#":
-        yield Node.of(root)
-    for each in _held(root, "contained"):
-        if each.get("id") == reference[1:]:
-            yield Node.of(each, root=root)
-
-
-def _conforms_to(scope: Scope, data: Values, trees: tuple[Tree, ...]) -> Values:
-    """Say whether a resource is of a type of R4; other profiles are not known here."""
-    url = of_kind(one(scope.values(trees[0])), str)
-    one(data)
-    name = str(url).removeprefix(_DEFINITION)
-    if not data or url is None:
-        return []
-    if name == url or name not in r4_types():
-        raise FormulaFailed("the profile is not known here")
-    return [is_type(data[0], name)]
-
-
 # --- The clock -------------------------------------------------------------------------------------------------------
 
 
@@ -365,44 +297,6 @@ def _clock(kind: Any, start: int, end: int | None) -> Function:
     return Function(run)
 
 
-# --- SDC -------------------------------------------------------------------------------------------------------------
-
-
-def _answers(data: Values) -> Values:
-    """Return every answer below."""
-    held = (answer for value in data if isinstance(value, Node) for answer in _below(value.value))
-    return [Node.of(answer, "QuestionnaireResponse.item.answer") for answer in held]
-
-
-def _below(part: Any) -> Iterator[Any]:
-    for answer in _held(part, "answer"):
-        yield answer
-        yield from _below(answer)
-    for item in _held(part, "item"):
-        yield from _below(item)
-
-
-def _held(part: Any, name: str) -> list[dict[str, Any]]:
-    """Return the objects that JSON holds under a name; none where it is no FHIR."""
-    found = part.get(name) if isinstance(part, dict) else None
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def _scores(data: Values) -> list[Decimal]:
-    found = [_score(value) for value in data]
-    return [score for score in found if score is not None]
-
-
-def _score(item: object) -> Decimal | None:
-    value = item.value if isinstance(item, Node) else item
-    if isinstance(value, Scored):
-        return value.score
-    if isinstance(value, int | Decimal) and not isinstance(value, bool):
-        return Decimal(value)
-    given = (each.get("valueDecimal") for each in _held(value, "extension") if each.get("url") in _SCORES)
-    return next((Decimal(number) for number in given if isinstance(number, int | Decimal)), None)
-
-
 def _search(find: Callable[[Any, str], Iterable[Any]], kind: str) -> Function:
     """Return a function that finds items by their linkId."""
 
@@ -414,25 +308,11 @@ def _search(find: Callable[[Any, str], Iterable[Any]], kind: str) -> Function:
     return Function(run, 1, 1)
 
 
-def _outermost(part: Any, link_id: str) -> Iterator[Any]:
-    for item in _held(part, "item"):
-        if item.get("linkId") == link_id:
-            yield item
-
-
-def _items(part: Any, link_id: str) -> Iterator[Any]:
-    for item in _held(part, "item"):
-        if item.get("linkId") == link_id:
-            yield item
-        for inner in (item, *_held(item, "answer")):
-            yield from _items(inner, link_id)
-
-
 # What `reads.quick` puts in the place of searches; authors cannot call it.
 _INTERNAL: Mapping[str, Function] = {
-    FIND_ANSWERED: _search(_items, "QuestionnaireResponse.item"),
-    FIND_ASKED: _search(_items, "Questionnaire.item"),
-    FIND_OUTERMOST: _search(_outermost, "QuestionnaireResponse.item"),
+    FIND_ANSWERED: _search(elements.items_below, "QuestionnaireResponse.item"),
+    FIND_ASKED: _search(elements.items_below, "Questionnaire.item"),
+    FIND_OUTERMOST: _search(elements.outermost_items, "QuestionnaireResponse.item"),
 }
 
 KNOWN: Mapping[str, Function] = {
@@ -485,21 +365,21 @@ KNOWN: Mapping[str, Function] = {
     "as": _typed(as_type),
     "ofType": _typed(of_type),
     "type": _plain(_type),
-    "children": _plain(_children),
-    "descendants": Function(_descendants),
-    "extension": Function(_extension, 1, 1),
-    "hasValue": _plain(_has_value),
-    "getValue": _plain(lambda data: data if _has_value(data) else []),
-    "resolve": Function(_resolve),
-    "conformsTo": Function(_conforms_to, 1, 1),
+    "children": _plain(elements.children),
+    "descendants": Function(elements.descendants),
+    "extension": Function(elements.extension, 1, 1),
+    "hasValue": _plain(elements.has_value),
+    "getValue": _plain(lambda data: data if elements.has_value(data) else []),
+    "resolve": Function(elements.resolve),
+    "conformsTo": Function(elements.conforms_to, 1, 1),
     # It only writes a log.
     "trace": Function(lambda scope, data, trees: data, 1, 2),
     "now": _clock("DateTime", 0, None),
     "today": _clock("Date", 0, 10),
     "timeOfDay": _clock("Time", 11, 19),
-    "answers": _plain(_answers),
-    "ordinal": _plain(_scores),
-    "weight": _plain(_scores),
+    "answers": _plain(elements.answers),
+    "ordinal": _plain(elements.scores),
+    "weight": _plain(elements.scores),
 }
 FUNCTIONS: Mapping[str, Function] = {**KNOWN, **_INTERNAL}
 
