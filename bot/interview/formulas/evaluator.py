@@ -1,8 +1,7 @@
-"""FHIRPath formulas: compiled once, and evaluated by fhirpathpy on the response of a patient. Pure.
+"""FHIRPath formulas: compiled once, and evaluated on the response of a patient. Pure.
 
-The library parses leniently (it drops what it does not understand), prints traces, reads the clock and raises plain
-exceptions; here a formula is refused unless all of it is understood, and evaluated with the caller's clock. It takes a
-second to import and most forms have no formulas: so it is imported when the first one is met.
+The engine is ours (docs/decisions/0012-fhirpath.md): a formula is refused unless all of it is understood, it sees the
+caller's clock, and it stops after so much work.
 """
 
 from __future__ import annotations
@@ -12,17 +11,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from bot.interview.formulas.formula import BadFormula, Formula
+from bot.interview.formulas.functions import KNOWN
+from bot.interview.formulas.interpreter import CONSTANTS, run
+from bot.interview.formulas.nodes import Node
+from bot.interview.formulas.nodes import as_json as _as_json
+from bot.interview.formulas.parser import parse
+from bot.interview.formulas.reads import calls, quick, reads_of
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject
 
 MAX_CHARACTERS = 20_000
-# Names after "%" that every form has; and what SDC's launch context may hand in without being declared.
-CONSTANTS: Mapping[str, str] = {
-    "sct": "http://snomed.info/sct",
-    "loinc": "http://loinc.org",
-    "ucum": "http://unitsofmeasure.org",
-}
+# What SDC's launch context may hand in without being declared.
 STANDARD_LAUNCH = frozenset({"patient", "encounter", "location", "user", "study", "clinical", "practitioner"})
+
+__all__ = ["CONSTANTS", "STANDARD_LAUNCH", "Evaluator", "as_json", "compile_formula", "evaluate", "typed"]
 
 
 @lru_cache(maxsize=4096)
@@ -30,19 +32,21 @@ def compile_formula(source: str) -> Formula:
     """Parse a FHIRPath expression.
 
     Raises:
-        BadFormula: It cannot be parsed to its end, or calls an unknown function.
+        BadFormula: It cannot be parsed to its end, or calls an unknown function or one with too few parameters.
     """
-    from bot.interview.formulas.fhirpath import known_functions, parse
-    from bot.interview.formulas.formula import reads_of, rewrite
-
     if len(source) > MAX_CHARACTERS:
         raise BadFormula(f"longer than {MAX_CHARACTERS} characters")
     tree = parse(source)
-    reads = reads_of(tree)
-    unknown = sorted(reads.functions - known_functions())
-    if unknown:
-        raise BadFormula(f"the function {unknown[0]}() is not known here")
-    return Formula(source, reads, rewrite(tree))
+    try:
+        for call in calls(tree):
+            function = KNOWN.get(call.name)
+            if function is None:
+                raise BadFormula(f"the function {call.name[:80]}() is not known here")
+            if not function.least <= len(call.parameters) <= function.most:
+                raise BadFormula(f"the function {call.name}() does not take {len(call.parameters)} parameters")
+        return Formula(source, reads_of(tree), quick(tree))
+    except RecursionError:
+        raise BadFormula("nested too deep") from None
 
 
 def evaluate(formula: Formula, focus: object, names: Mapping[str, object], *, now: str) -> list[object]:
@@ -55,25 +59,20 @@ def evaluate(formula: Formula, focus: object, names: Mapping[str, object], *, no
         now: The moment of ``now()`` and ``today()``, as a FHIR dateTime with time zone.
 
     Raises:
-        FormulaFailed: The library gave up (several values where one is due, units that do not fit, ...).
+        FormulaFailed: FHIRPath has no result (several values where one is due, values of different kinds are
+            compared, ...), or it takes too much work.
     """
-    from bot.interview.formulas.fhirpath import run
-
     return run(formula.tree, focus, names, now)
 
 
 def typed(value: object, kind: str) -> object:
     """Give JSON the type that FHIRPath needs to resolve ``value`` to ``valueCoding``: an R4 path."""
-    from bot.interview.formulas.fhirpath import node
-
-    return node(value, kind)
+    return Node.of(value, kind)
 
 
 def as_json(values: Sequence[object]) -> list[JsonValue]:
     """Return typed values as JSON."""
-    from bot.interview.formulas.fhirpath import plain
-
-    return [plain(value) for value in values]
+    return _as_json(values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,6 @@ class Evaluator:
         whole = self.response and typed(self.response, "QuestionnaireResponse")
         names = {
             **self.given,
-            **CONSTANTS,
             "questionnaire": self.questionnaire,
             "qitem": item and typed(item, "Questionnaire.item"),
             "resource": whole,

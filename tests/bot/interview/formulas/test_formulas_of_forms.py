@@ -323,6 +323,25 @@ def test_a_broken_constraint_says_what_the_form_says(make: Any) -> None:
     assert interview.problems("n", whole(4)) == ()
 
 
+def test_a_formula_that_begins_with_the_response_sees_all_of_it_wherever_it_stands() -> None:
+    other = "QuestionnaireResponse.item.where(linkId='a').answer.value"
+    questionnaire = form(
+        item("a", "integer"),
+        item(
+            "g",
+            "group",
+            item("b", "integer", extension=[constraint(f"answer.value > {other}", "Must be more than a")]),
+            item("c", "string", extension=[formula("enableWhenExpression", f"{other} > 5")]),
+        ),
+    )
+    interview = Interview(questionnaire).give("a", whole(3))
+
+    assert [each.human for each in interview.problems(at("g", "b"), whole(2))] == ["Must be more than a"]
+    assert interview.problems(at("g", "b"), whole(4)) == ()
+    assert interview.give(at("g", "b"), whole(4)).asks == "done"
+    assert Interview(questionnaire).give("a", whole(6)).give(at("g", "b"), whole(7)).asks == "ask g/c"
+
+
 def test_a_constraint_between_questions_is_said_when_the_last_of_them_is_answered() -> None:
     rule = constraint(f"{answer_to('start')} <= {answer_to('end')}", "The end is before the start")
     questionnaire = form(item("start", "date"), item("end", "date"), extension=[rule])

@@ -258,6 +258,16 @@ def test_a_constraint_on_an_item_is_kept(
     assert all(finding.text == "Mindestens zwei" for finding in findings)
 
 
+@pytest.mark.parametrize(("other", "expected"), [(3, []), (2, [("error", "sum-1")])])
+def test_a_constraint_that_begins_with_the_response_sees_all_of_it(other: int, expected: list[tuple[str, str]]) -> None:
+    rule = constraint({"valueString": "QuestionnaireResponse.item.where(linkId='b').answer.value = 3"})
+    asked = form(item("a", "string", extension=rule), item("b", "integer"))
+
+    findings = checked(asked, response(said("a", TEXT), said("b", {"valueInteger": other})))
+
+    assert rules(findings) == expected
+
+
 def test_a_constraint_on_the_whole_form_is_kept() -> None:
     rule = constraint({"valueExpression": {"language": "text/fhirpath", "expression": "item.count() = 2"}})
     asked = form(item("a", "string"), item("b", "string"), extension=rule)

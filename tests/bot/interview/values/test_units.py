@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+import yaml
 
-from bot.interview.values.units import convert, known
+from bot.interview.values import units
+from bot.interview.values.units import canonical, convert, known
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,34 @@ from bot.interview.values.units import convert, known
         ("3", "[in_i]", "cm", "7.62"),
         ("60", "/min", "Hz", "1"),
         ("5", "unknown", "unknown", "5"),
+        ("90", "mL/min/{1.73_m2}", "L/h", "5.4"),
+        ("1", "(kg.m)/s2", "N", "1"),
+        ("1", "kg/(m.s2)", "Pa", "1"),
+        ("3", "10^9/L", "10*3/uL", "3"),
+        ("140", "meq/L", "mmol/L", "140"),
+        ("290", "mosm/kg", "mmol/kg", "290"),
+        ("20", "[drp]", "mL", "1"),
+        ("1", "[foz_us]", "[tsp_us]", "6"),
+        ("1", "[lb_ap]", "[gr]", "5760"),
+        ("3937", "[ft_us]", "m", "1200"),
+        ("1", "[mi_us]", "[ft_us]", "5280"),
+        ("60", "umol/min", "ukat", "1"),
+        ("1", "U", "umol/min", "1"),
+        ("60", "'", "deg", "1"),
+        ("60", "''", "'", "1"),
+        ("9", "gon", "deg", "8.1"),
+        ("1", "lm/m2", "lx", "1"),
+        ("1", "V/A", "Ohm", "1"),
+        ("1", "eV", "J", "1.602176634E-19"),
+        ("1", "cal", "J", "4.184"),
+        ("1", "[Cal]", "kcal", "1"),
+        ("80", "[degRe]", "Cel", "100"),
+        ("1", "g%", "g/dL", "1"),
+        ("1", "KiBy", "By", "1024"),
+        ("1000", "m[IU]/mL", "[iU]/mL", "1"),
+        ("30", "dB", "B", "3"),
+        ("7.4", "[pH]{arterial}", "[pH]", "7.4"),
+        ("1", "B[10.nV]", "dB[10.nV]", "10"),
     ],
 )
 def test_units_of_one_dimension_convert(value: str, unit: str, into: str, expected: str) -> None:
@@ -32,7 +63,19 @@ def test_units_of_one_dimension_convert(value: str, unit: str, into: str, expect
 
 
 @pytest.mark.parametrize(
-    ("unit", "into"), [("kg", "[mi_i]"), ("kg", "nonsense"), ("m.", "m"), (".m", "m"), ("mm", "m2")]
+    ("unit", "into"),
+    [
+        ("kg", "[mi_i]"),
+        ("kg", "nonsense"),
+        ("m.", "m"),
+        (".m", "m"),
+        ("mm", "m2"),
+        ("[IU]", "U"),
+        ("[IU]", "[CFU]"),
+        ("[pH]", "mol/L"),
+        ("dB", "1"),
+        ("mol", "1"),
+    ],
 )
 def test_units_of_different_dimensions_do_not_convert(unit: str, into: str) -> None:
     assert convert(Decimal(1), unit, into) is None
@@ -43,7 +86,40 @@ def test_a_value_too_large_to_convert_is_not_converted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "expected"), [("mg/dL", True), ("{score}", True), ("Miles", False), ("g" * 99, False)]
+    ("unit", "expected"),
+    [
+        *dict.fromkeys(
+            ("mg/dL", "{score}", "{Stück}/d", "/min", "10*-6", "[m/s2/Hz^(1/2)]", "%[slope]", "ug/(kg.min)"), True
+        ).items(),
+        *dict.fromkeys(
+            ("Miles", "g" * 99, "m//s", "(m", "m)", "{x", "m2x", "kkg", "k%", "min/", "1/0", "(" * 50), False
+        ).items(),
+    ],
 )
 def test_known_units_are_told_from_others(unit: str, expected: bool) -> None:
     assert known(unit) is expected
+
+
+def test_units_that_are_equal_share_a_key_and_others_do_not() -> None:
+    assert canonical(Decimal(1), "kg") == canonical(Decimal("1000.0"), "g") == canonical(Decimal("0.001"), "t")
+    assert canonical(Decimal(3937), "[ft_us]") == canonical(Decimal(1200), "m")
+    assert canonical(Decimal(1), "kg") not in (canonical(Decimal(1), "g"), canonical(Decimal(1000), "m"))
+    assert canonical(Decimal(1), "nonsense") is None
+
+
+@pytest.mark.parametrize("kind", ["metric", "others", "alone", "alone_metric", "base", "degrees"])
+def test_every_code_of_the_table_is_read_and_equals_itself_to_the_last_digit(kind: str) -> None:
+    table = yaml.safe_load(Path(units.__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    codes = list(table[kind])
+
+    wrong = [code for code in codes if convert(Decimal("1.25"), code + "{x}", code) != Decimal("1.25")]
+
+    assert codes
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "takes"), [("m", True), ("[IU]", True), ("B", True), ("[in_i]", False), ("[pH]", False), ("Cel", False)]
+)
+def test_only_metric_units_take_prefixes(unit: str, takes: bool) -> None:
+    assert known("m" + unit) is takes
