@@ -8,7 +8,6 @@ written (`Stated`), says what is doubtful, and looks codes up.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -34,6 +33,7 @@ from bot.interview.values.fhir_json import (
 from bot.interview.values.finding import Severity
 from bot.interview.values.patterns import fits_pattern
 from bot.interview.values.primitives import PRIMITIVES, Relation, base64_size, problem_with, relate, relate_quantities
+from bot.interview.values.references import target_type
 from bot.interview.values.terminology import Member, Terminology
 from bot.interview.values.units import UCUM, known
 
@@ -189,22 +189,11 @@ def _mime_fits(kind: str, pattern: str) -> bool:
     return wanted in {plain, "*/*"} or (wanted.endswith("/*") and plain.startswith(wanted[:-1]))
 
 
-_ID = r"[A-Za-z0-9\-.]{1,64}"
-_ENDS_WITH_TYPE_AND_ID = re.compile(rf"(?:^|/)([A-Za-z]+)/{_ID}(?:/_history/{_ID})?$")
-_RELATIVE = re.compile(rf"[A-Za-z]+/{_ID}(?:/_history/{_ID})?")
-
-
 def check_reference(item: AnyItem, answer: Answer) -> Iterator[Violation]:
     """Check the type of what is referred to, as far as the reference shows it: in its address, or else by name."""
-    if answer.type != "reference":
-        return
-    reference, allowed = as_object(answer.value), item.limits.reference_types
-    target = string(reference, "reference")
-    match = _ENDS_WITH_TYPE_AND_ID.search(target)
-    kind = match[1] if match else string(reference, "type")
-    if _RELATIVE.fullmatch(target) and kind not in fhir_names.RESOURCE_TYPES:
-        yield broken("reference-type", given=kind)
-    elif allowed and kind in fhir_names.RESOURCE_TYPES and kind not in allowed:
+    allowed = item.limits.reference_types
+    kind = target_type(as_object(answer.value)) if answer.type == "reference" and allowed else ""
+    if kind in fhir_names.RESOURCE_TYPES and kind not in allowed:
         yield broken("referenceResource", given=kind, allowed=list(allowed))
 
 

@@ -210,4 +210,5 @@ def test_text_that_no_terminal_can_show_is_escaped(write: Any) -> None:
 
     assert (table.exit_code, as_json.exit_code) == (1, 1)
     assert "[bold]" in table.stdout
-    assert outcomes(as_json) == [["error", "error"]]
+    # Half a character, an unknown item, and the missing one.
+    assert outcomes(as_json) == [["error", "error", "error"]]
