@@ -199,6 +199,8 @@ def check_reference(item: AnyItem, answer: Answer) -> Iterator[Violation]:
 
 # What the form calls the code that was chosen; None where it offers no such code.
 Names = frozenset[str] | None
+# Where a code without its system has been refused already.
+_NOTHING_TO_ADD: Names = frozenset({"no system"})
 
 
 def check_options(item: Stated, answer: Answer, known: Terminology) -> Iterator[Violation]:
@@ -210,7 +212,7 @@ def check_options(item: Stated, answer: Answer, known: Terminology) -> Iterator[
         offered = yield from _check_value_set(item, answer, value_set, known)
     elif answer.type == "coding":
         yield Violation("no-options", "information")
-    if answer.type == "coding":
+    if answer.type == "coding" and offered is not _NOTHING_TO_ADD:
         yield from _check_code(answer, offered, known)
 
 
@@ -265,6 +267,7 @@ def _check_value_set(
         # A code needs its system, unless the value set itself knows none: nobody could answer better.
         if concepts and not system and "" not in {each.system for each in concepts if each.code == code}:
             yield broken("answerValueSet", "no system")
+            return _NOTHING_TO_ADD
         yield from _membership(member, answer, value_set)
         if member is Member.YES:
             same = [each for each in concepts if (each.system, each.code) == code_key(coding)]

@@ -47,10 +47,11 @@ def _attachment(findings: Findings, node: JsonObject, place: Place) -> None:
     actual, stated = base64_size(content), node.get("size")
     if actual is None:
         return
-    if isinstance(stated, int) and not isinstance(stated, bool) and stated != actual:
+    if isinstance(stated, int) and not isinstance(stated, bool) and 0 <= stated != actual:
         text = f"The stated attachment size {stated} is not the actual size {actual}"
         findings.error(place, text, code="structure", rule="attachment-size")
-    if (fingerprint := string(node, "hash")) and fingerprint != _sha1(content):
+    fingerprint = string(node, "hash")
+    if fingerprint and base64_size(fingerprint) is not None and fingerprint != _sha1(content):
         findings.error(place, "The stated hash is not that of the data", code="structure", rule="attachment-hash")
 
 

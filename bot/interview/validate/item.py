@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import yaml
@@ -26,7 +27,7 @@ from bot.interview.values.fhir_json import (
 )
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, CQF_EXPRESSION, ENTRY_FORMAT
 from bot.interview.values.finding import Findings, Place, Severity
-from bot.interview.values.primitives import PRIMITIVES
+from bot.interview.values.primitives import PRIMITIVES, problem_with
 from bot.interview.values.terminology import Terminology
 
 
@@ -191,10 +192,12 @@ class ItemChecks:
     def _check_question(self, given: GivenItem) -> None:
         asked, place = given.asked, given.place
         if "item" in given.raw:
-            text = "Items of a question stand in its answers, not beside them"
-            self.findings.error(place, text, code="structure", rule="question-item")
             if "answer" in given.raw:
-                self.findings.error(place, "Items both in the item and in its answer", code="invariant", rule="qrs-1")
+                text = "Items beside the answers of a question: they stand in its answers"
+                self.findings.error(place, text, code="invariant", rule="qrs-1")
+            else:
+                text = "Items of a question stand in its answers, not beside them"
+                self.findings.error(place, text, code="structure", rule="question-item")
         for violation in check_number(asked.stated, len(given.answers)):
             # Only where it is enabled, something can be missing.
             enabled = Truth.YES if given.answers else self.enablement.of_given(given)
@@ -213,11 +216,14 @@ class ItemChecks:
             if not any(name.startswith(("value", "_value")) for name in raw):
                 place = given.place.child("answer", index)
                 self.findings.warning(place, "An answer without a value", code="required", rule="no-value")
-            for answer in values_of(raw):
+            # Of several, which is said to be wrong, the first counts.
+            for answer in islice(values_of(raw), 1):
                 values.append(answer)
                 place = given.place.child("answer", index).child(f"value.ofType({_type_name(answer.type)})")
                 if fitting is None or answer.type not in _VALUES:
                     continue  # an unknown type, which has been said to be so
+                if answer.type in PRIMITIVES and problem_with(answer.type, answer.value):
+                    continue  # no value of its type, which has been said, too: no limit says more
                 if answer.type in fitting and not _is_stray_reference(given.asked, answer):
                     for violation in stated_violations(given.asked.stated, self._with_type(answer), self.known):
                         report(violation, given.asked, place, self.findings)

@@ -34,7 +34,7 @@ from bot.interview.values.fhir_json import (
 )
 from bot.interview.values.fhir_names import CHOICES, ENABLE_WHEN_EXPRESSION, VARIABLE
 from bot.interview.values.finding import Finding, Findings, Place
-from bot.interview.values.primitives import compare_dates
+from bot.interview.values.primitives import compare_dates, problem_with
 from bot.interview.values.references import INSTANCE_TYPES, target_type
 from bot.interview.values.terminology import Terminology
 
@@ -154,7 +154,9 @@ def _check_canonical(response: JsonObject, questionnaire: JsonObject, root: Plac
     url, version = split_canonical(canonical)
     expected, actual = string(questionnaire, "url"), string(questionnaire, "version")
     by_id = canonical == f"Questionnaire/{string(questionnaire, 'id')}"
-    if canonical and expected and not canonical.startswith("#") and not by_id and url != expected:
+    if problem_with("canonical", canonical):
+        return  # which has been said
+    if expected and not canonical.startswith("#") and not by_id and url != expected:
         findings.error(place, _other(canonical, expected), code="invalid", rule="questionnaire")
     elif version and actual and version != actual:
         text = f"The response names version {version[:40]}, but the Questionnaire at hand is {actual[:40]}"

@@ -52,7 +52,7 @@ class Place:
         self.item = ""
 
     def about(self, link_id: str) -> Place:
-        """Return this place for what is to be said there of another item than the one around it: one that is missing."""
+        """Return this place, for what is to be said there of an item that is missing or too often there."""
         place = Place(self.name, self.parent, self.index)
         place.item = link_id
         return place
