@@ -227,6 +227,8 @@ def _check_listed(item: Stated, answer: Answer) -> Generator[Violation, None, Na
         yield doubtful("answerOption", "computed", answer=answer)
     elif not listed:
         yield broken("answerOption", answer=answer)
+        if not string(as_object(answer.value), "system"):
+            return _NOTHING_TO_ADD
     elif answer.type == "coding" and not any(_is_called_so(answer, option) for option in listed):
         yield doubtful("display", "of option")
     return frozenset(name for option in listed for name in _displays(option)) if listed else None

@@ -14,7 +14,7 @@ from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import JsonObject, as_object, string, value_of
 from bot.interview.values.fhir_names import EXTENSION_TYPES
 from bot.interview.values.finding import Findings, Place
-from bot.interview.values.primitives import base64_size, compare_dates, relate_quantities
+from bot.interview.values.primitives import base64_size, compare_dates, has_bad_characters, relate_quantities
 from bot.interview.values.references import uri_problem
 from bot.interview.values.units import UCUM
 
@@ -113,8 +113,8 @@ def _contact(findings: Findings, node: JsonObject, place: Place) -> None:
 
 
 def _narrative(findings: Findings, node: JsonObject, place: Place) -> None:
-    if string(node, "div"):
-        check_narrative(string(node, "div"), place.child("div"), findings)
+    if (markup := string(node, "div")) and not has_bad_characters(markup):
+        check_narrative(markup, place.child("div"), findings)
 
 
 INVARIANTS: Mapping[str, Callable[[Findings, JsonObject, Place], None]] = MappingProxyType(

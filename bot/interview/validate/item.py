@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 
 import yaml
 
@@ -91,6 +92,20 @@ _VALUES = frozenset(kind for kinds in ANSWER_TYPES.values() for kind in kinds)
 def _type_name(kind: str) -> str:
     """Return how FHIRPath names the type of an answer: ``Coding``, but ``date``."""
     return kind if kind in PRIMITIVES else kind[:1].upper() + kind[1:]
+
+
+# Of an answer of several parts, those of which one must be there for it to say anything.
+_SAYING = MappingProxyType(
+    {"quantity": ("value", "_value"), "attachment": ("data", "url", "_data", "_url"), "coding": ("code", "display", "_code")}
+)
+
+
+def _says_nothing(answer: Answer) -> bool:
+    """Say whether an answer is white space only, a unit without a number, or a file without content and address."""
+    if isinstance(answer.value, str):
+        return bool(answer.value) and not answer.value.strip()
+    parts = _SAYING.get(answer.type)
+    return parts is not None and isinstance(answer.value, dict) and not answer.value.keys() & set(parts)
 
 
 def _is_stray_reference(asked: IndexedItem, answer: Answer) -> bool:
@@ -224,6 +239,8 @@ class ItemChecks:
                     continue  # an unknown type, which has been said to be so
                 if answer.type in PRIMITIVES and problem_with(answer.type, answer.value):
                     continue  # no value of its type, which has been said, too: no limit says more
+                if _says_nothing(answer):
+                    self.findings.warning(place, "An answer that says nothing", code="required", rule="no-value")
                 if answer.type in fitting and not _is_stray_reference(given.asked, answer):
                     for violation in stated_violations(given.asked.stated, self._with_type(answer), self.known):
                         report(violation, given.asked, place, self.findings)

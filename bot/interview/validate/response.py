@@ -62,6 +62,7 @@ def check_response(
     findings = Findings(response)
     root = check_structure(response, findings)
     terms = known or Terminology()
+    form = form or find_questionnaire(response, lambda _: None)
     if form is None:
         _say_unresolved(response, root, findings, expected)
     else:
