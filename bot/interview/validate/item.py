@@ -96,7 +96,11 @@ def _type_name(kind: str) -> str:
 
 # Of an answer of several parts, those of which one must be there for it to say anything.
 _SAYING = MappingProxyType(
-    {"quantity": ("value", "_value"), "attachment": ("data", "url", "_data", "_url"), "coding": ("code", "display", "_code")}
+    {
+        "quantity": ("value", "_value"),
+        "attachment": ("data", "url", "_data", "_url"),
+        "coding": ("code", "display", "_code"),
+    }
 )
 
 

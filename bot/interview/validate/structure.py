@@ -69,6 +69,8 @@ class Checker:
             if element.choice and choices.setdefault(element.name, name) != name:
                 self._findings.error(place, f"More than one {element.name}[x]", code="structure", rule="choice")
             self._property(value, element, place)
+            if element.many and isinstance(value, list) and None in value and element.type in PRIMITIVES:
+                self._nulls(value, node.get("_" + name), place, element)
         if not node:
             self._findings.error(place, "An object must not be empty", code="structure", rule="empty")
         for element in known.required:
@@ -96,10 +98,16 @@ class Checker:
         if not value:
             self._findings.error(place.child(element.step), "A list must not be empty", code="structure", rule="empty")
         for index, each in enumerate(value):
-            # In a list of primitives null stands where only the companion (_name) says something.
             if each is None and element.type in PRIMITIVES:
                 continue
             self._value(each, element, place, index)
+
+    def _nulls(self, values: list[JsonValue], beside: JsonValue, place: Place, element: Element) -> None:
+        """Check that null stands in a list of primitives only where the companion (_name) says something."""
+        for index, value in enumerate(values):
+            says = isinstance(beside, list) and index < len(beside) and beside[index]
+            if value is None and not says:
+                self._findings.error(place.child(element.step, index), "Null", code="structure", rule="empty")
 
     def _value(self, value: JsonValue, element: Element, place: Place, index: int | None) -> None:
         kind = element.type

@@ -91,7 +91,7 @@ def _further() -> Mapping[str, TypeSpec]:
 
 
 def _read_all(data: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, TypeSpec]]:
-    for kind in ("resources", "backbones", "data_types"):
+    for kind in R4["common"]:
         for name, line in data.get(kind, {}).items():
             yield name, _read(f"{R4['common'][kind]} {line}")
 

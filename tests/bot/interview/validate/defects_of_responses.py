@@ -50,6 +50,7 @@ STRUCTURE = [
     Defect("R4 Meta.lastUpdated: instant", "meta.lastUpdated", "2024-05-01", "type", f"{QR}.meta.lastUpdated", "-"),
     Defect("R4 Meta.versionId: id", "meta.versionId", "v 1", "type", f"{QR}.meta.versionId", "-"),
     Defect("R4 Meta.profile: canonical", "meta.profile[0]", "not a uri", "type", f"{QR}.meta.profile[0]", "-"),
+    Defect("R4 json: null in a list, with nothing beside it", "meta.profile[0]", None, "empty", f"{QR}.meta.profile[0]", "-"),
     Defect("R4 Meta.tag: Coding", "meta.tag", [{"code": "a  b"}], "type", f"{QR}.meta.tag[0].code", "-"),
     Defect("R4 txt-1: active content", "text.div", DIV.format("<script>x()</script>"), "txt-1", f"{QR}.text.div", "-"),
     Defect("R4 txt-2: no empty narrative", "text.div", DIV.format(" "), "txt-1", f"{QR}.text.div", "-"),
