@@ -221,9 +221,11 @@ def test_a_contained_form_and_a_contained_response_are_checked_by_the_same_rules
 def test_a_reference_to_a_contained_resource_has_its_type() -> None:
     allowed = extended((CORE + "questionnaire-referenceResource", {"valueCode": "Practitioner"}))
     asked = item("a", "reference", extension=allowed)
-    head = {"contained": [{"resourceType": "Patient", "id": "p"}]}
+    patient = {"resourceType": "Patient", "id": "p"}
 
-    assert verdict(asked, said("a", {"valueReference": {"reference": "#p"}}), **head) == ["referenceResource"]
+    found = verdict(asked, said("a", {"valueReference": {"reference": "#p"}}), contained=[patient])
+
+    assert found == ["referenceResource"]
 
 
 @pytest.mark.parametrize(

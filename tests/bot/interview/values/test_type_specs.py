@@ -11,6 +11,7 @@ from fhir.resources.R4B import get_fhir_model_class
 
 from bot.interview.values import type_specs
 from bot.interview.values.fhir_names import R4
+from bot.interview.values.primitives import PRIMITIVES
 from bot.interview.values.type_specs import is_language, spec
 
 _FURTHER = yaml.safe_load((Path(type_specs.__file__).parent / "r4_resources.yaml").read_text(encoding="utf-8"))
@@ -38,7 +39,7 @@ def test_a_type_has_the_properties_that_the_models_know(name: str) -> None:
 
 
 def test_every_type_that_an_element_has_is_known() -> None:
-    primitive_or_opaque = type_specs.PRIMITIVES | type_specs.OPAQUE | {"Resource"}
+    primitive_or_opaque = PRIMITIVES | type_specs.OPAQUE | {"Resource"}
     tables = [*R4["resources"], *R4["backbones"], *R4["data_types"], *_FURTHER["resources"], *_FURTHER["backbones"]]
     named = {element.type for name in tables if (known := spec(name)) for element in known.properties.values()}
 
