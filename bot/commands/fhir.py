@@ -98,8 +98,10 @@ def _validate_response(response: JsonObject, around: Surroundings) -> list[Findi
     if form is None and not string(response, "questionnaire") and len(around.preferred) == 1:
         # The response names none: then it is the one that the user named.
         form = index_questionnaire(around.preferred[0])
-    findings = check_response(response, form, known=around.known, now=around.now)
-    return findings + (_about_questionnaire(form) if form is not None else [])
+    expected = next((string(each, "url") for each in around.preferred), "") if len(around.preferred) == 1 else ""
+    findings = check_response(response, form, known=around.known, now=around.now, expected=expected)
+    # What is wrong with a contained one has been said as what is wrong with the response.
+    return findings + (_about_questionnaire(form) if form is not None and form.container is form.raw else [])
 
 
 def _resolve(canonical: str, around: Surroundings) -> JsonObject | None:

@@ -8,7 +8,6 @@ written (`Stated`), says what is doubtful, and looks codes up.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -34,6 +33,7 @@ from bot.interview.values.fhir_json import (
 from bot.interview.values.finding import Severity
 from bot.interview.values.patterns import fits_pattern
 from bot.interview.values.primitives import PRIMITIVES, Relation, base64_size, problem_with, relate, relate_quantities
+from bot.interview.values.references import target_type
 from bot.interview.values.terminology import Member, Terminology
 from bot.interview.values.units import UCUM, known
 
@@ -189,27 +189,18 @@ def _mime_fits(kind: str, pattern: str) -> bool:
     return wanted in {plain, "*/*"} or (wanted.endswith("/*") and plain.startswith(wanted[:-1]))
 
 
-_ID = r"[A-Za-z0-9\-.]{1,64}"
-_ENDS_WITH_TYPE_AND_ID = re.compile(rf"(?:^|/)([A-Za-z]+)/{_ID}(?:/_history/{_ID})?$")
-_RELATIVE = re.compile(rf"[A-Za-z]+/{_ID}(?:/_history/{_ID})?")
-
-
 def check_reference(item: AnyItem, answer: Answer) -> Iterator[Violation]:
     """Check the type of what is referred to, as far as the reference shows it: in its address, or else by name."""
-    if answer.type != "reference":
-        return
-    reference, allowed = as_object(answer.value), item.limits.reference_types
-    target = string(reference, "reference")
-    match = _ENDS_WITH_TYPE_AND_ID.search(target)
-    kind = match[1] if match else string(reference, "type")
-    if _RELATIVE.fullmatch(target) and kind not in fhir_names.RESOURCE_TYPES:
-        yield broken("reference-type", given=kind)
-    elif allowed and kind in fhir_names.RESOURCE_TYPES and kind not in allowed:
+    allowed = item.limits.reference_types
+    kind = target_type(as_object(answer.value)) if answer.type == "reference" and allowed else ""
+    if kind in fhir_names.RESOURCE_TYPES and kind not in allowed:
         yield broken("referenceResource", given=kind, allowed=list(allowed))
 
 
 # What the form calls the code that was chosen; None where it offers no such code.
 Names = frozenset[str] | None
+# Where a code without its system has been refused already.
+_NOTHING_TO_ADD: Names = frozenset({"no system"})
 
 
 def check_options(item: Stated, answer: Answer, known: Terminology) -> Iterator[Violation]:
@@ -221,7 +212,7 @@ def check_options(item: Stated, answer: Answer, known: Terminology) -> Iterator[
         offered = yield from _check_value_set(item, answer, value_set, known)
     elif answer.type == "coding":
         yield Violation("no-options", "information")
-    if answer.type == "coding":
+    if answer.type == "coding" and offered is not _NOTHING_TO_ADD:
         yield from _check_code(answer, offered, known)
 
 
@@ -236,6 +227,8 @@ def _check_listed(item: Stated, answer: Answer) -> Generator[Violation, None, Na
         yield doubtful("answerOption", "computed", answer=answer)
     elif not listed:
         yield broken("answerOption", answer=answer)
+        if not string(as_object(answer.value), "system"):
+            return _NOTHING_TO_ADD
     elif answer.type == "coding" and not any(_is_called_so(answer, option) for option in listed):
         yield doubtful("display", "of option")
     return frozenset(name for option in listed for name in _displays(option)) if listed else None
@@ -276,6 +269,7 @@ def _check_value_set(
         # A code needs its system, unless the value set itself knows none: nobody could answer better.
         if concepts and not system and "" not in {each.system for each in concepts if each.code == code}:
             yield broken("answerValueSet", "no system")
+            return _NOTHING_TO_ADD
         yield from _membership(member, answer, value_set)
         if member is Member.YES:
             same = [each for each in concepts if (each.system, each.code) == code_key(coding)]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 
 import yaml
 
@@ -26,6 +28,7 @@ from bot.interview.values.fhir_json import (
 )
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, CQF_EXPRESSION, ENTRY_FORMAT
 from bot.interview.values.finding import Findings, Place, Severity
+from bot.interview.values.primitives import PRIMITIVES, problem_with
 from bot.interview.values.terminology import Terminology
 
 
@@ -58,16 +61,16 @@ def _match_holder(holder: Holder, form: IndexedForm, findings: Findings) -> Iter
         asked = holder.asked.get(link_id)
         if asked is not None:
             if order[link_id] < last:
-                text = f"The item {link_id!r} is not in the order of the Questionnaire"
+                text = f"The item {_named(link_id)} is not in the order of the Questionnaire"
                 findings.error(place, text, code="structure", rule="order")
             last = order[link_id]
         elif link_id:  # without one, it has been said that linkId is required
             asked = form.by_id.get(link_id)
             if asked is None:
-                text = f"The Questionnaire has no item {link_id[:120]!r}"
+                text = f"The Questionnaire has no item {_named(link_id)}"
                 findings.error(place, text, code="not-found", rule="linkId")
             else:
-                text = f"The item {link_id!r} belongs to another place"
+                text = f"The item {_named(link_id)} belongs to another place"
                 findings.error(place, text, code="structure", rule="misplaced")
         if asked is not None:
             given = GivenItem(raw, asked, holder.owner, place)
@@ -75,7 +78,38 @@ def _match_holder(holder: Holder, form: IndexedForm, findings: Findings) -> Iter
             yield given
 
 
+_LONGEST_NAME = 120
+
+
+def _named(link_id: str) -> str:
+    """Return a linkId as messages say it: quoted, and cut when nobody could read it."""
+    return repr(link_id[:_LONGEST_NAME])
+
+
 _VALUES = frozenset(kind for kinds in ANSWER_TYPES.values() for kind in kinds)
+
+
+def _type_name(kind: str) -> str:
+    """Return how FHIRPath names the type of an answer: ``Coding``, but ``date``."""
+    return kind if kind in PRIMITIVES else kind[:1].upper() + kind[1:]
+
+
+# Of an answer of several parts, those of which one must be there for it to say anything.
+_SAYING = MappingProxyType(
+    {
+        "quantity": ("value", "_value"),
+        "attachment": ("data", "url", "_data", "_url"),
+        "coding": ("code", "display", "_code"),
+    }
+)
+
+
+def _says_nothing(answer: Answer) -> bool:
+    """Say whether an answer is white space only, a unit without a number, or a file without content and address."""
+    if isinstance(answer.value, str):
+        return bool(answer.value) and not answer.value.strip()
+    parts = _SAYING.get(answer.type)
+    return parts is not None and isinstance(answer.value, dict) and not answer.value.keys() & set(parts)
 
 
 def _is_stray_reference(asked: IndexedItem, answer: Answer) -> bool:
@@ -92,6 +126,7 @@ class ItemChecks:
     Attributes:
         finished: Whether answers may be missing: until a response is finished, that is a warning.
         same_language: Whether response and Questionnaire are in one language, so that texts must be equal.
+        contained: The types of what the response contains, by id.
     """
 
     findings: Findings
@@ -99,6 +134,7 @@ class ItemChecks:
     enablement: Enablement
     finished: bool
     same_language: bool
+    contained: Mapping[str, str]
 
     def check(self, given: GivenItem) -> None:
         """Check an item that is there."""
@@ -123,21 +159,21 @@ class ItemChecks:
             if not given and asked.required and asked.type != "display":
                 enabled = self.enablement.of_asked(asked, holder.owner)
                 if enabled is not Truth.NO:
-                    text = f"The required item {asked.link_id!r} is missing"
-                    self._missing(holder.place, text, "required", sure=enabled is Truth.YES)
+                    text = f"The required item {_named(asked.link_id)} is missing"
+                    self._missing(holder.place.about(link_id), text, "required", sure=enabled is Truth.YES)
 
-    def _report_number(self, violation: Violation, asked: IndexedItem, what: str, place: Place) -> None:
+    def _report_number(self, violation: Violation, item: IndexedItem, what: str, place: Place) -> None:
         limit, given = violation.values["limit"], violation.values["given"]
-        said = f"The item {asked.link_id!r} has {given} {what}"
+        said = f"The item {_named(item.link_id)} has {given} {what}"
         if violation.rule == "minOccurs":
-            self._missing(place, f"{said}, fewer than the {limit} required", "minOccurs")
+            self._missing(place.about(item.link_id), f"{said}, fewer than the {limit} required", "minOccurs")
             return
         if violation.rule == "maxOccurs":
             text = f"{said}, more than the {limit} allowed"
         else:
-            said = f"The item {asked.link_id!r} is there {given} times" if what == "times" else said
+            said = f"The item {_named(item.link_id)} is there {given} times" if what == "times" else said
             text = f"{said}, but does not repeat"
-        self.findings.error(place, text, code="invalid", rule=violation.rule)
+        self.findings.error(place.about(item.link_id), text, code="invalid", rule=violation.rule)
 
     def _missing(self, place: Place, text: str, rule: str, *, sure: bool = True) -> None:
         severity: Severity = "error" if self.finished and sure else "warning"
@@ -150,7 +186,7 @@ class ItemChecks:
             return
         if extensions(companion(asked, "text"), *CQF_EXPRESSION):
             return
-        where = f"The text of the item {given.asked.link_id!r} is not that of the Questionnaire"
+        where = f"The text of the item {_named(given.asked.link_id)} is not that of the Questionnaire"
         if self.same_language:
             self.findings.error(given.place, where, code="invalid", rule="text")
         else:
@@ -160,7 +196,7 @@ class ItemChecks:
         """Check groups, displays and items without a type of their own: none of them has answers."""
         kind, place = given.asked.type, given.place
         if not kind:
-            text = f"The Questionnaire gives the item {given.asked.link_id!r} no type, so it was not checked"
+            text = f"The Questionnaire gives the item {_named(given.asked.link_id)} no type, so it was not checked"
             self.findings.warning(place, text, code="incomplete", rule="type")
         elif "answer" in given.raw:
             self.findings.error(
@@ -170,20 +206,22 @@ class ItemChecks:
             self.findings.error(place, "A display item has no items", code="structure", rule="display-item")
         empty = kind == "group" and given.asked.required and not given.raw.get("item")
         if empty and self.enablement.of_given(given) is Truth.YES:
-            self._missing(place, f"The required group {given.asked.link_id!r} is empty", "required")
+            self._missing(place, f"The required group {_named(given.asked.link_id)} is empty", "required")
 
     def _check_question(self, given: GivenItem) -> None:
         asked, place = given.asked, given.place
         if "item" in given.raw:
-            text = "Items of a question stand in its answers, not beside them"
-            self.findings.error(place, text, code="structure", rule="question-item")
             if "answer" in given.raw:
-                self.findings.error(place, "Items both in the item and in its answer", code="invariant", rule="qrs-1")
+                text = "Items beside the answers of a question: they stand in its answers"
+                self.findings.error(place, text, code="invariant", rule="qrs-1")
+            else:
+                text = "Items of a question stand in its answers, not beside them"
+                self.findings.error(place, text, code="structure", rule="question-item")
         for violation in check_number(asked.stated, len(given.answers)):
             # Only where it is enabled, something can be missing.
             enabled = Truth.YES if given.answers else self.enablement.of_given(given)
             if violation.rule == "required" and enabled is not Truth.NO:
-                text = f"The required item {asked.link_id!r} has no answer"
+                text = f"The required item {_named(asked.link_id)} has no answer"
                 self._missing(place, text, "required", sure=enabled is Truth.YES)
             elif violation.rule != "required" and enabled is Truth.YES:
                 self._report_number(violation, asked, "answers", place)
@@ -197,18 +235,30 @@ class ItemChecks:
             if not any(name.startswith(("value", "_value")) for name in raw):
                 place = given.place.child("answer", index)
                 self.findings.warning(place, "An answer without a value", code="required", rule="no-value")
-            for answer in values_of(raw):
+            # Of several, which is said to be wrong, the first counts.
+            for answer in islice(values_of(raw), 1):
                 values.append(answer)
-                place = given.place.child("answer", index)
+                place = given.place.child("answer", index).child(f"value.ofType({_type_name(answer.type)})")
                 if fitting is None or answer.type not in _VALUES:
                     continue  # an unknown type, which has been said to be so
+                if answer.type in PRIMITIVES and problem_with(answer.type, answer.value):
+                    continue  # no value of its type, which has been said, too: no limit says more
+                if _says_nothing(answer):
+                    self.findings.warning(place, "An answer that says nothing", code="required", rule="no-value")
                 if answer.type in fitting and not _is_stray_reference(given.asked, answer):
-                    for violation in stated_violations(given.asked.stated, answer, self.known):
+                    for violation in stated_violations(given.asked.stated, self._with_type(answer), self.known):
                         report(violation, given.asked, place, self.findings)
                 else:
                     text = f"An answer of type {answer.type} to an item of type {given.asked.type}"
                     self.findings.error(place, text, code="invariant", rule="answer-type")
         return values
+
+    def _with_type(self, answer: Answer) -> Answer:
+        """Say of a reference to a contained resource what type that is."""
+        value = as_object(answer.value) if answer.type == "reference" else {}
+        address = string(value, "reference")
+        kind = self.contained.get(address[1:], "") if address.startswith("#") else ""
+        return Answer("reference", {**value, "type": kind}) if kind else answer
 
     def _check_enabled(self, given: GivenItem) -> None:
         enabled = self.enablement.of_given(given)
@@ -216,10 +266,10 @@ class ItemChecks:
             return  # what is around it has been said already
         if enabled is Truth.NO:
             severity: Severity = "error" if self.finished else "warning"
-            text = f"The item {given.asked.link_id!r} is answered, but not enabled"
+            text = f"The item {_named(given.asked.link_id)} is answered, but not enabled"
             self.findings.add(severity, given.place, text, code="invalid", rule="enableWhen")
         else:
-            text = f"Whether the item {given.asked.link_id!r} is enabled cannot be told"
+            text = f"Whether the item {_named(given.asked.link_id)} is enabled cannot be told"
             self.findings.information(given.place, text, code="incomplete", rule="enableWhen")
 
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from bot.interview.validate.structure import check_structure
-from bot.interview.values.answer import JsonValue
+from bot.interview.form.indexed import read_stated
+from bot.interview.rules.answers import is_option, stated_errors
+from bot.interview.validate.structure import check_structure, contained_at, contained_types
+from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import (
     JsonObject,
     extension_value,
+    extensions,
     number,
     objects,
     string,
@@ -24,10 +27,12 @@ from bot.interview.values.fhir_json import (
     walk,
 )
 from bot.interview.values.fhir_names import (
+    ANSWER_EXPRESSION,
     ANSWER_TYPES,
     CHOICES,
     MAX_OCCURS,
     MAX_VALUE,
+    MIN_LENGTH,
     MIN_OCCURS,
     MIN_VALUE,
     ORDERED,
@@ -36,7 +41,8 @@ from bot.interview.values.fhir_names import (
 )
 from bot.interview.values.finding import Finding, Findings, Place
 from bot.interview.values.patterns import matcher
-from bot.interview.values.primitives import compare_dates, compare_times
+from bot.interview.values.primitives import PRIMITIVES, compare_dates, compare_times, problem_with, relate
+from bot.interview.values.terminology import Terminology
 
 _SIMPLE = ("boolean", "decimal", "integer", "string", "text", "url", "open-choice")
 _WITH_OPTIONS = (*CHOICES, "decimal", "integer", "date", "dateTime", "time", "string", "quantity")
@@ -45,15 +51,26 @@ _NAME = re.compile("[A-Z][A-Za-z0-9_]{0,254}")
 
 def check_questionnaire(resource: JsonObject) -> list[Finding]:
     """Return everything that is wrong with a Questionnaire; an empty list when it is fine."""
-    findings = Findings()
+    findings = Findings(resource)
     root = check_structure(resource, findings)
+    _check_form(resource, root, contained_types(resource), findings)
+    check_contained_forms(resource, root, findings)
+    return findings.all()
+
+
+def check_contained_forms(resource: JsonObject, root: Place, findings: Findings) -> None:
+    """Check the Questionnaires that a resource contains; their structure has been checked with that of the resource."""
+    for place, inner in contained_at(resource, root, "Questionnaire"):
+        _check_form(inner, place, contained_types(resource), findings)
+
+
+def _check_form(resource: JsonObject, root: Place, contained: Mapping[str, str], findings: Findings) -> None:
     items = list(_placed_items(resource, root))
     _check_head(resource, root, findings)
     for link_id, count in Counter(string(item, "linkId") for item, _ in items).items():
         if link_id and count > 1:
-            text = f"The linkId {link_id!r} is used {count} times"
-            findings.error(root, text, code="invariant", rule="que-2")
-    contained = {"#" + string(each, "id") for each in objects(resource, "contained")}
+            text = f"The linkId {link_id[:120]!r} is used {count} times"
+            findings.error(root.about(link_id), text, code="invariant", rule="que-2")
     for item, place in items:
         if item.get("type") == "question":
             text = "The type question is abstract: nothing can be answered"
@@ -63,8 +80,8 @@ def check_questionnaire(resource: JsonObject) -> list[Finding]:
                 findings.error(place, text, code="invariant", rule=rule)
         _check_options(item, place, contained, findings)
         _check_limits(item, place, findings)
+        _check_initial(item, place, findings)
     _check_conditions(items, findings)
-    return findings.all()
 
 
 def _placed_items(resource: JsonObject, root: Place) -> Iterator[tuple[JsonObject, Place]]:
@@ -85,6 +102,10 @@ def _check_head(resource: JsonObject, root: Place, findings: Findings) -> None:
     if name and not _NAME.fullmatch(name):
         text = "The name should start with a capital letter and hold letters, digits and _ only"
         findings.warning(root.child("name"), text, code="invariant", rule="que-0")
+    url = string(resource, "url")
+    if url and (":" not in url or "|" in url or "#" in url):
+        text = "The url should be absolute, without | and #: others name it with its version after a |"
+        findings.warning(root.child("url"), text, code="invariant", rule="canonical")
     for index, kind in enumerate(strings(resource, "subjectType")):
         if kind not in RESOURCE_TYPES:
             text = "A subject type that is no resource type of R4"
@@ -117,7 +138,7 @@ def _invariants(item: JsonObject, kind: str) -> Iterator[tuple[str, bool, str]]:
     yield "que-13", initials > 1 and item.get("repeats") is not True, f"{initials} initial values, but no repeats"
 
 
-def _check_options(item: JsonObject, place: Place, contained: set[str], findings: Findings) -> None:
+def _check_options(item: JsonObject, place: Place, contained: Mapping[str, str], findings: Findings) -> None:
     kind = string(item, "type")
     fitting = ANSWER_TYPES.get(kind)
     if fitting is None:
@@ -130,8 +151,18 @@ def _check_options(item: JsonObject, place: Place, contained: set[str], findings
                 text = f"A value of type {value.type} does not fit an item of type {kind}"
                 findings.error(place.child(name, index), text, code="value", rule=f"{name}-type")
     value_set = string(item, "answerValueSet")
-    if value_set.startswith("#") and value_set not in contained:
-        findings.error(place, f"The value set {value_set} is not contained", code="not-found", rule="value-set")
+    if value_set.startswith("#") and contained.get(value_set[1:]) != "ValueSet":
+        text = f"The value set {value_set[:80]} is not contained"
+        findings.error(place.child("answerValueSet"), text, code="not-found", rule="value-set")
+    listed = read_stated(item).options if "answerOption" in item else ()
+    for index, (answer, _) in enumerate(listed):
+        if any(is_option(answer, earlier) for _, earlier in listed[:index]):
+            text = "The same option is there twice"
+            findings.warning(place.child("answerOption", index), text, code="business-rule", rule="answerOption-twice")
+    chosen = sum(each.get("initialSelected") is True for each in objects(item, "answerOption"))
+    if chosen > 1 and item.get("repeats") is not True:
+        text = f"{chosen} options are selected at first, but the item does not repeat"
+        findings.warning(place, text, code="business-rule", rule="initialSelected")
     if kind == "choice" and not item.keys() & {"answerOption", "answerValueSet", "extension"}:
         findings.information(place, "A choice without options", code="business-rule", rule="no-options")
 
@@ -140,10 +171,39 @@ def _check_limits(item: JsonObject, place: Place, findings: Findings) -> None:
     pattern = extension_value(item, *REGEX)
     if pattern is not None and isinstance(pattern.value, str) and matcher(pattern.value) is None:
         findings.warning(place, "The regex cannot be read", code="value", rule="regex")
+    shortest, longest = extension_value(item, *MIN_LENGTH), item.get("maxLength")
+    if shortest is not None and _above(shortest.value, longest):
+        findings.warning(place, "minLength is above maxLength", code="value", rule="limits")
+    if isinstance(longest, int) and not isinstance(longest, bool) and longest <= 0:
+        text = "With this maxLength nothing can be answered"
+        findings.warning(place.child("maxLength"), text, code="value", rule="limits")
     for low_urls, high_urls, what in ((MIN_VALUE, MAX_VALUE, "value"), (MIN_OCCURS, MAX_OCCURS, "occurrence")):
         low, high = extension_value(item, *low_urls), extension_value(item, *high_urls)
         if low is not None and high is not None and _above(low.value, high.value):
             findings.warning(place, f"The least {what} is above the greatest", code="value", rule="limits")
+
+
+_OF_VALUES = frozenset(
+    {"maxLength", "minLength", "regex", "minValue", "maxValue", "minQuantity", "maxQuantity", "maxDecimalPlaces"}
+)
+
+
+def _check_initial(item: JsonObject, place: Place, findings: Findings) -> None:
+    """Check initial values against the limits of their item: nobody could leave them as they are."""
+    if "initial" not in item or string(item, "type") in CHOICES:
+        return
+    stated = read_stated(item)
+    for index, each in enumerate(objects(item, "initial")):
+        value = value_of(each)
+        if value is None or value.type not in ANSWER_TYPES.get(stated.type, ()) or not _well_formed(value):
+            continue
+        for rule in {rule for rule in stated_errors(stated, value, Terminology()) if rule in _OF_VALUES}:
+            text = f"The initial value breaks the item's own {rule}"
+            findings.warning(place.child("initial", index), text, code="business-rule", rule="initial-value")
+
+
+def _well_formed(value: Answer) -> bool:
+    return value.type not in PRIMITIVES or not problem_with(value.type, value.value)
 
 
 def _above(low: JsonValue, high: JsonValue) -> bool:
@@ -196,9 +256,19 @@ def _check_fit(condition: JsonObject, target: JsonObject, place: Place, findings
         name = value_name(answer.type, "answer")
         text = f"{name} can never match an answer of an item of type {kind}"
         findings.error(place, text, code="value", rule="enableWhen-type")
+    elif operator == "=" and kind == "choice" and _is_no_option(answer, target):
+        text = "The answer that this waits for is none of the options of its item"
+        findings.warning(place, text, code="business-rule", rule="enableWhen-option")
     elif operator in {">", "<", ">=", "<="} and answer.type not in ORDERED:
         text = f"The operator {operator} does not fit values of type {answer.type}"
         findings.error(place, text, code="value", rule="enableWhen-operator")
+
+
+def _is_no_option(answer: Answer, target: JsonObject) -> bool:
+    """Say whether an answer cannot be chosen from the options of a choice; computed options may hold anything."""
+    listed = read_stated(target).options if "answerOption" in target else ()
+    computed = any(extensions(target, *ANSWER_EXPRESSION))
+    return bool(listed) and not computed and all(relate(answer, option) != "same" for _, option in listed)
 
 
 def _possible_answers(item: JsonObject) -> Iterator[str]:

@@ -8,6 +8,7 @@ not at hand, a query to a server, a failure) are said to be unclear; nothing is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
 from bot.interview.form.formulas import stated_constraints
@@ -17,7 +18,8 @@ from bot.interview.formulas.evaluator import CONSTANTS, Evaluator, as_json, comp
 from bot.interview.formulas.formula import BadFormula, FormulaFailed, Scored
 from bot.interview.rules.enabled import Enablement, Truth
 from bot.interview.validate.item import ItemChecks, match_items
-from bot.interview.validate.structure import check_structure
+from bot.interview.validate.questionnaire import check_contained_forms
+from bot.interview.validate.structure import check_structure, contained_at, contained_types
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import (
     JsonObject,
@@ -28,10 +30,12 @@ from bot.interview.values.fhir_json import (
     objects,
     split_canonical,
     string,
+    strings,
 )
 from bot.interview.values.fhir_names import CHOICES, ENABLE_WHEN_EXPRESSION, VARIABLE
 from bot.interview.values.finding import Finding, Findings, Place
-from bot.interview.values.primitives import compare_dates
+from bot.interview.values.primitives import compare_dates, problem_with
+from bot.interview.values.references import INSTANCE_TYPES, target_type
 from bot.interview.values.terminology import Terminology
 
 Resolve = Callable[[str], JsonObject | None]
@@ -39,7 +43,12 @@ UNFINISHED = ("in-progress", "stopped", "entered-in-error")
 
 
 def check_response(
-    response: JsonObject, form: IndexedForm | None, *, known: Terminology | None = None, now: str = ""
+    response: JsonObject,
+    form: IndexedForm | None,
+    *,
+    known: Terminology | None = None,
+    now: str = "",
+    expected: str = "",
 ) -> list[Finding]:
     """Return everything that is wrong with a response.
 
@@ -48,18 +57,45 @@ def check_response(
         form: Its Questionnaire, indexed; None when it could not be found (then only the structure is checked).
         known: Value sets and code systems at hand, beside those contained in the Questionnaire.
         now: The moment that formulas may ask for, as a FHIR dateTime with zone; without it, those that do are unclear.
+        expected: Address of the Questionnaire that whoever asks says was answered; empty when they do not say.
     """
-    findings = Findings()
+    findings = Findings(response)
     root = check_structure(response, findings)
+    terms = known or Terminology()
+    form = form or find_questionnaire(response, lambda _: None)
     if form is None:
-        _say_unresolved(response, root, findings)
-        return findings.all()
-    _check_authored(response, form.raw, root, findings)
-    inside = (known or Terminology()).within(form.container)
+        _say_unresolved(response, root, findings, expected)
+    else:
+        _check_canonical(response, form.raw, root, findings)
+        _check_answers(response, form, root, findings, Surroundings(terms, now))
+    for place, inner in contained_at(response, root, "QuestionnaireResponse"):
+        own = find_questionnaire({**inner, "contained": response["contained"]}, lambda _: None)
+        if own is None:
+            _say_unresolved(inner, place, findings)
+        else:
+            _check_answers(inner, own, place, findings, Surroundings(terms, now))
+    check_contained_forms(response, root, findings)
+    return findings.all()
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What there is beside a response and its form: value sets and code systems, and the moment of ``now()``."""
+
+    known: Terminology
+    now: str
+
+
+def _check_answers(
+    response: JsonObject, form: IndexedForm, root: Place, findings: Findings, around: Surroundings
+) -> None:
+    """Check the items of a response that stands at `root` against its Questionnaire."""
+    _check_head(response, form.raw, root, findings)
+    inside = around.known.within(form.container)
     response = with_scores(response, form, inside)
     whole = Holder(response, root, None, form.top)
     given = match_items(whole, form, findings)
-    formulas = ResponseFormulas(form, response, now=now)
+    formulas = ResponseFormulas(form, response, now=around.now)
     finished = string(response, "status") not in UNFINISHED
     checks = ItemChecks(
         findings=findings,
@@ -67,6 +103,7 @@ def check_response(
         enablement=Enablement(form, given, formulas.enabled),
         finished=finished,
         same_language=_same_language(response, form.raw),
+        contained=contained_types(response),
     )
     constraints = Constraints(formulas, findings, finished=finished)
     checks.check_inside(whole)
@@ -76,7 +113,6 @@ def check_response(
         for holder in item.holders:
             checks.check_inside(holder)
         constraints.check(item.asked.raw, item.place, item)
-    return findings.all()
 
 
 def find_questionnaire(response: JsonObject, resolve: Resolve) -> IndexedForm | None:
@@ -91,29 +127,56 @@ def find_questionnaire(response: JsonObject, resolve: Resolve) -> IndexedForm | 
     return index_questionnaire(found) if found is not None else None
 
 
-def _say_unresolved(response: JsonObject, root: Place, findings: Findings) -> None:
+def _say_unresolved(response: JsonObject, root: Place, findings: Findings, expected: str = "") -> None:
     canonical = string(response, "questionnaire")
-    if canonical:
+    here = root.child("questionnaire")
+    if canonical.startswith("#"):
+        text = f"No Questionnaire {canonical[:80]} is contained, so the answers were not checked"
+        findings.error(here, text, code="not-found", rule="questionnaire")
+    elif canonical and expected and split_canonical(canonical)[0] != split_canonical(expected)[0]:
+        text = f"{_other(canonical, expected)}, so the answers were not checked"
+        findings.error(here, text, code="invalid", rule="questionnaire")
+    elif canonical:
         version = " in this version" if split_canonical(canonical)[1] else ""
         text = f"The Questionnaire {canonical[:200]} could not be found{version}, so the answers were not checked"
-        findings.warning(root.child("questionnaire"), text, code="not-found", rule="questionnaire")
+        findings.warning(here, text, code="not-found", rule="questionnaire")
     else:
         text = "No Questionnaire is named, so the answers were not checked against it"
         findings.information(root, text, code="required", rule="questionnaire")
 
 
-def _check_authored(response: JsonObject, questionnaire: JsonObject, root: Place, findings: Findings) -> None:
+def _other(canonical: str, expected: str) -> str:
+    return f"The response names the Questionnaire {canonical[:200]}, not the one given, {expected[:200]}"
+
+
+def _check_canonical(response: JsonObject, questionnaire: JsonObject, root: Place, findings: Findings) -> None:
+    """Check that a response names the Questionnaire that it is held against, and in which version."""
+    canonical, place = string(response, "questionnaire"), root.child("questionnaire")
+    url, version = split_canonical(canonical)
+    expected, actual = string(questionnaire, "url"), string(questionnaire, "version")
+    by_id = canonical == f"Questionnaire/{string(questionnaire, 'id')}"
+    if problem_with("canonical", canonical):
+        return  # which has been said
+    if expected and not canonical.startswith("#") and not by_id and url != expected:
+        findings.error(place, _other(canonical, expected), code="invalid", rule="questionnaire")
+    elif version and actual and version != actual:
+        text = f"The response names version {version[:40]}, but the Questionnaire at hand is {actual[:40]}"
+        findings.warning(place, text, code="business-rule", rule="version")
+
+
+def _check_head(response: JsonObject, questionnaire: JsonObject, root: Place, findings: Findings) -> None:
+    """Check when a response was written, and about whom, by what the Questionnaire says of that."""
     authored, period = string(response, "authored"), as_object(questionnaire.get("effectivePeriod"))
     for bound, wrong in (("start", "before"), ("end", "after")):
         limit = string(period, bound)
         if authored and limit and compare_dates(authored, limit) == wrong:
             text = f"Authored {wrong} the {bound} of the Questionnaire's effective period ({limit})"
             findings.warning(root.child("authored"), text, code="business-rule", rule="effectivePeriod")
-    version = split_canonical(string(response, "questionnaire"))[1]
-    actual = string(questionnaire, "version")
-    if version and actual and version != actual:
-        text = f"The response names version {version[:40]}, but the Questionnaire at hand is {actual[:40]}"
-        findings.warning(root.child("questionnaire"), text, code="business-rule", rule="version")
+    subject, allowed = as_object(response.get("subject")), strings(questionnaire, "subjectType")
+    kind = contained_types(response).get(string(subject, "reference").removeprefix("#")) or target_type(subject)
+    if allowed and kind in INSTANCE_TYPES and kind not in allowed:
+        text = f"The subject is a {kind}, but the Questionnaire is about {', '.join(allowed)[:200]}"
+        findings.warning(root.child("subject"), text, code="business-rule", rule="subjectType")
 
 
 def _same_language(response: JsonObject, questionnaire: JsonObject) -> bool:

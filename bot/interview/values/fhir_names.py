@@ -17,6 +17,14 @@ ANSWER_TYPES = MappingProxyType({kind: tuple(types.split()) for kind, types in R
 # Types whose values have an order, so that greater and less mean something.
 ORDERED = frozenset({"decimal", "integer", "date", "dateTime", "time", "string", "quantity"})
 RESOURCE_TYPES = frozenset(R4["resource_types"].split())
+# By the address of an extension, the types of the values it may hold.
+EXTENSION_TYPES = MappingProxyType(
+    {
+        base + name: tuple(types.split())
+        for base, group in R4["extension_types"].items()
+        for name, types in group.items()
+    }
+)
 
 _CORE = "http://hl7.org/fhir/StructureDefinition/"
 _SDC = "http://hl7.org/fhir/uv/sdc/StructureDefinition/"

@@ -11,6 +11,7 @@ from typing import Literal
 
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import as_object, code_key, number, string
+from bot.interview.values.references import uri_problem
 from bot.interview.values.units import UCUM, convert
 
 _YEAR = r"[0-9]{4}"
@@ -89,6 +90,8 @@ def _whole_problem(kind: str, value: JsonValue) -> str:
 def _text_problem(kind: str, value: str) -> str:
     if value == "":
         return "empty"
+    if has_bad_characters(value):
+        return "has control characters, or half a character"
     if kind in _DATED:
         match = _DATED[kind].fullmatch(value)
         return "" if match and _exists(match) else f"not a {kind}"
@@ -97,7 +100,8 @@ def _text_problem(kind: str, value: str) -> str:
     if kind == "base64Binary":
         return "" if base64_size(value) is not None else "not base64"
     if kind in _PATTERNS:
-        return "" if _PATTERNS[kind].fullmatch(value) else f"not a {kind}"
+        fits = _PATTERNS[kind].fullmatch(value)
+        return uri_problem(value.partition("|")[0]) if fits and value[:4] == "urn:" else "" if fits else f"not a {kind}"
     return _string_problem(value)
 
 
@@ -105,8 +109,15 @@ def _string_problem(value: str) -> str:
     # Four bytes at most a character: short texts need not be encoded to know that they fit.
     if len(value) > MAX_STRING_BYTES // 4 and len(value.encode("utf-8", "replace")) > MAX_STRING_BYTES:
         return "longer than 1 MB"
-    bad = not value.isprintable() and any(ord(char) < 32 and char not in "\t\n\r" for char in value)
-    return "has control characters" if bad else ""
+    return ""
+
+
+_BAD = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+
+
+def has_bad_characters(text: str) -> bool:
+    """Say whether a text holds characters that FHIR allows nowhere: control characters, or half of a surrogate pair."""
+    return not text.isprintable() and _BAD.search(text) is not None
 
 
 def base64_size(text: str) -> int | None:

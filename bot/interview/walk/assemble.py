@@ -9,6 +9,7 @@ from bot.interview.form.form import Form, Item, Path
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject, value_name
 from bot.interview.values.primitives import problem_with
+from bot.interview.values.type_specs import is_language
 from bot.interview.walk.filling import Filling, below
 
 # An extension of a response's item: what the patient said to it and nobody could code.
@@ -48,7 +49,7 @@ def response(form: Form, filling: Filling, heading: Heading, assembly: Assembly 
         made["id"] = heading.id
     if heading.profiles:
         made["meta"] = {"profile": list(heading.profiles)}
-    if form.language and not problem_with("code", form.language):
+    if is_language(form.language):
         made["language"] = form.language
     _put(made, "identifier", heading.identifier)
     if canonical := canonical_of(form):

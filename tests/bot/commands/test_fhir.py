@@ -13,6 +13,7 @@ from bot.commands.main import app, assemble
 from bot.interview.values.fhir_json import dump
 from tests.bot.interview.resources import URL, coding, form, item, response, said, value_set
 
+MAX_VALUE = "http://hl7.org/fhir/StructureDefinition/maxValue"
 FORM = form(item("a", "integer", required=True))
 GOOD = response(said("a", {"valueInteger": 3}))
 BAD = response(said("a", {"valueString": "drei"}))
@@ -210,4 +211,28 @@ def test_text_that_no_terminal_can_show_is_escaped(write: Any) -> None:
 
     assert (table.exit_code, as_json.exit_code) == (1, 1)
     assert "[bold]" in table.stdout
-    assert outcomes(as_json) == [["error", "error"]]
+    # Half a character, an unknown item, and the missing one.
+    assert outcomes(as_json) == [["error", "error", "error"]]
+
+
+def test_a_response_to_another_questionnaire_than_the_one_given_is_an_error(write: Any) -> None:
+    other = write("r.json", {**GOOD, "questionnaire": "http://example.org/Questionnaire/other"})
+
+    result = run("--json", "--questionnaire", write("q.json", FORM), other)
+
+    assert result.exit_code == 1
+    assert outcomes(result) == [["error"]]
+    assert URL in result.stdout
+    assert "http://example.org/Questionnaire/other" in result.stdout
+
+
+def test_findings_name_the_item_and_lead_to_the_value(write: Any) -> None:
+    asked = form(item("age", "integer", extension=[{"url": MAX_VALUE, "valueInteger": 120}]))
+    questionnaire, answers = write("q.json", asked), write("r.json", response(said("age", {"valueInteger": 130})))
+
+    table = run("--questionnaire", questionnaire, answers)
+    issue = json.loads(run("--json", "--questionnaire", questionnaire, answers).stdout)["issue"][0]
+
+    assert "'age'" in table.stdout
+    assert issue["expression"] == ["QuestionnaireResponse.item[0].answer[0].value.ofType(integer)"]
+    assert [each["valueString"] for each in issue["extension"]] == ["age"]

@@ -255,7 +255,7 @@ def test_a_constraint_on_an_item_is_kept(
     findings = checked(asked, response(said("a", *answers), status=status))
 
     assert rules(findings) == expected
-    assert all(finding.text == "Mindestens zwei" for finding in findings)
+    assert all(finding.text == "Item 'a': Mindestens zwei" for finding in findings)
 
 
 @pytest.mark.parametrize(("other", "expected"), [(3, []), (2, [("error", "sum-1")])])

@@ -72,6 +72,7 @@ DEFECTS = {
     "android-behavior_skip_logic": {"cardinality"},  # no status
     "android-new-patient-registration-translations": {"unknown-property"},  # Expression.system
     "hl7-sdc-test-enableWhen": {"enableWhen-type"},  # a string to compare codes with
+    "lhncbc-questionnaire-calculatedExpression": {"cardinality"},  # a contained value set has no status
     "lhncbc-questionnaire-initialx": {"que-11"},
 }
 

@@ -99,7 +99,7 @@ def test_a_link_id_that_is_used_twice_is_named_once() -> None:
         form(item("a", "string"), item("g", "group", item("a", "string"), item("a", "string")))
     )
 
-    assert findings == [Finding("error", "invariant", "Questionnaire", "The linkId 'a' is used 3 times", "que-2")]
+    assert findings == [Finding("error", "invariant", "Questionnaire", "The linkId 'a' is used 3 times", "que-2", "a")]
 
 
 def test_a_name_that_no_program_could_use_is_a_warning() -> None:
@@ -160,8 +160,14 @@ def test_findings_become_an_operation_outcome() -> None:
             {
                 "severity": "error",
                 "code": "invariant",
-                "details": {"coding": [{"code": "que-1"}], "text": "A group needs items"},
+                "details": {"coding": [{"code": "que-1"}], "text": "Item 'a': A group needs items"},
                 "expression": ["Questionnaire.item[0]"],
+                "extension": [
+                    {
+                        "url": "https://klartext.example/fhir/StructureDefinition/finding-link-id",
+                        "valueString": "a",
+                    }
+                ],
             }
         ],
     }

@@ -202,3 +202,54 @@ def test_an_item_without_a_type_is_left_alone() -> None:
     findings = check_response(response(said("a", TEXT)), index_questionnaire(broken))
 
     assert rules(findings) == [("warning", "type")]
+
+
+def test_a_contained_form_and_a_contained_response_are_checked_by_the_same_rules() -> None:
+    broken = {**form(item("g", "group"), item("a", "integer")), "id": "q"}
+    inner = {**response(said("a", {"valueString": "x"}), questionnaire="#q"), "id": "r"}
+    extension = [{"url": "http://example.org/earlier", "valueReference": {"reference": "#r"}}]
+    outer = response(said("a", {"valueInteger": 1}), questionnaire="#q", contained=[broken, inner], extension=extension)
+
+    findings = check_response(outer, None)
+
+    assert [(each.rule, each.path, each.link_id) for each in findings] == [
+        ("answer-type", "QuestionnaireResponse.contained[1].item[0].answer[0].value.ofType(string)", "a"),
+        ("que-1", "QuestionnaireResponse.contained[0].item[0]", "g"),
+    ]
+
+
+def test_a_reference_to_a_contained_resource_has_its_type() -> None:
+    allowed = extended((CORE + "questionnaire-referenceResource", {"valueCode": "Practitioner"}))
+    asked = item("a", "reference", extension=allowed)
+    patient = {"resourceType": "Patient", "id": "p"}
+
+    found = verdict(asked, said("a", {"valueReference": {"reference": "#p"}}), contained=[patient])
+
+    assert found == ["referenceResource"]
+
+
+@pytest.mark.parametrize(
+    ("canonical", "expected"),
+    [
+        (URL, []),
+        (URL + "|7", []),
+        ("http://example.org/Questionnaire/other", [("error", "questionnaire")]),
+        ("#nowhere", [("error", "questionnaire")]),
+        ("", []),
+    ],
+)
+def test_a_response_names_the_questionnaire_that_it_is_held_against(
+    canonical: str, expected: list[tuple[str, str]]
+) -> None:
+    head = {"questionnaire": canonical} if canonical else {}
+    made = {name: value for name, value in response(said("a")).items() if name != "questionnaire"} | head
+    asked = index_questionnaire(form(item("a", "string"))) if not canonical.startswith("#") else None
+
+    assert rules(check_response(made, asked)) == expected
+
+
+def test_a_very_long_link_id_is_cut_in_messages() -> None:
+    findings = check_response(response(said("x" * 100_000)), index_questionnaire(form(item("a", "string"))))
+
+    assert len(findings) == 1
+    assert len(findings[0].text) < 300

@@ -14,7 +14,7 @@ DIV = '<div xmlns="http://www.w3.org/1999/xhtml">{}</div>'
 
 
 def check(resource: dict[str, Any]) -> list[Finding]:
-    findings = Findings()
+    findings = Findings(resource)
     check_structure(resource, findings)
     return findings.all()
 
@@ -43,7 +43,7 @@ def narrative(div: str) -> dict[str, Any]:
         (form(item("a", "string", initial=[{"valueString": "x", "valueInteger": 1}])), "choice", None),
         (form(extension=[{"url": "http://x"}]), "ext-1", "Questionnaire.extension[0]"),
         (form(extension=[{"valueString": "x"}]), "cardinality", "Questionnaire.extension[0]"),
-        (form(extension=[{"url": "u", "valueExpression": {"language": "text/fhirpath"}}]), "exp-1", None),
+        (form(extension=[{"url": "http://u", "valueExpression": {"language": "text/fhirpath"}}]), "exp-1", None),
         (form(effectivePeriod={"start": "2021", "end": "2020"}), "per-1", "Questionnaire.effectivePeriod"),
         (form(_title={"value": "x"}), "type", "Questionnaire._title"),
         (form(_title=[None]), "type", None),
@@ -55,7 +55,7 @@ def narrative(div: str) -> dict[str, Any]:
         (narrative(DIV.format(" ")), "txt-1", None),
         (narrative('<!DOCTYPE div [<!ENTITY a "b">]>' + DIV.format("&a;")), "txt-1", None),
         (response(said("a", {"valueCode": "x"})), "unknown-property", "QuestionnaireResponse.item[0].answer[0]"),
-        (response(said("a", {"valueDate": "3.3.1975"})), "type", "QuestionnaireResponse.item[0].answer[0].valueDate"),
+        (response(said("a", {"valueDate": "3.3.1975"})), "type", "QuestionnaireResponse.item[0].answer[0].value.ofType(date)"),
         (response(said("a", {"valueQuantity": {"value": 1, "code": "kg"}})), "qty-3", None),
         (response(said("a", {"valueReference": {"reference": "#nobody"}})), "ref-1", None),
         (response(said("a", {"valueAttachment": {"data": "YQ=="}})), "att-1", None),
@@ -77,9 +77,9 @@ def test_a_structural_defect_is_one_error_in_its_place(broken: dict[str, Any], r
         form(_title={"extension": [{"url": "http://x", "valueString": "y"}]}),
         form(subjectType=["Patient", None], _subjectType=[None, {"id": "x"}]),
         form(extension=[{"url": "http://x", "valueTiming": {"repeat": {"count": 1}}}]),
-        form(contained=[{"resourceType": "Patient", "id": "a"}], extension=[{"url": "u", "valueReference": {"reference": "#a"}}]),
+        form(contained=[{"resourceType": "Patient", "id": "a"}], extension=[{"url": "http://u", "valueReference": {"reference": "#a"}}]),
         narrative(DIV.format("gr&uuml;n &amp; <b>gut</b><!-- ja -->")),
-        response({"linkId": "a", "answer": [{"_valueString": {"extension": [{"url": "u", "valueCode": "unknown"}]}}]}),
+        response({"linkId": "a", "answer": [{"_valueString": {"extension": [{"url": "http://u", "valueCode": "unknown"}]}}]}),
         response(said("a", {"valueAttachment": {"contentType": "a/b", "data": "YQ==", "size": 1, "hash": "hvfkN/qlp/zhXR3cuerq6jd2Z7g="}})),
     ],
 )  # fmt: skip

@@ -1,0 +1,168 @@
+"""Single defects of a Questionnaire, as data: what is changed in the sound one, the clause it breaks, the finding."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from tests.bot.interview.resources import CORE, SDC, Json, coding, extended, item
+from tests.bot.interview.validate.sound_forms import CODES, GONE, Defect, when
+
+Q = "Questionnaire"
+EXPRESSION = {"language": "text/fhirpath", "expression": "1"}
+
+
+def head(clause: str, at: str, value: Any, rule: str, severity: str = "error") -> Defect:
+    """A defect outside all items, found where it is."""
+    return Defect(clause, at, value, rule, f"{Q}.{at}", "-", severity)
+
+
+def bad(link_id: str, kind: str, clause: str, rule: str, **more: Any) -> Defect:
+    """A further item at the end, which is wrong by itself."""
+    return Defect(clause, "item[+]", item(link_id, kind, **more), rule, f"{Q}.item[+]", link_id)
+
+
+def conditional(clause: str, rule: str, conditions: list[Json], severity: str = "error", **more: Any) -> Defect:
+    """A further item at the end, with a condition that is wrong."""
+    asked = item("late", "string", enableWhen=conditions, **more)
+    return Defect(clause, "item[+]", asked, rule, f"{Q}.item[+].enableWhen[0]", "late", severity)
+
+
+def limited(clause: str, kind: str, rule: str, severity: str, *pairs: tuple[str, Json], **more: Any) -> Defect:
+    """A further item at the end, with extensions that are wrong together."""
+    asked = item("late", kind, extension=extended(*pairs), **more)
+    return Defect(clause, "item[+]", asked, rule, f"{Q}.item[+]", "late", severity)
+
+
+def mistyped(url: str, value: Json) -> Defect:
+    """An extension whose value is of another type than its definition says."""
+    asked = item("late", "string", extension=[{"url": url, **value}])
+    clause = f"{url.rpartition('/')[2]}: type of its value"
+    return Defect(clause, "item[+]", asked, "extension-type", f"{Q}.item[+].extension[0]", "late")
+
+
+HEAD = [
+    Defect("R4 Questionnaire.status 1..1", "status", GONE, "cardinality", Q, "-"),
+    head("R4 binding publication-status", "status", "final", "binding"),
+    head("R4 json: true is no text", "experimental", "true", "type"),
+    head("R4 Questionnaire.date: dateTime", "date", "1 May 2024", "type"),
+    head("R4 Questionnaire.url: uri", "url", "http://example.org/a b", "type"),
+    head("R4 Questionnaire.url: no version in it", "url", "http://example.org/q|1", "canonical", "warning"),
+    head("R4 que-0", "name", "sound form", "que-0", "warning"),
+    head("R4 Questionnaire.subjectType: a type of R4", "subjectType[0]", "Chicken", "binding"),
+    Defect("R4 per-1", "effectivePeriod.end", "2019", "per-1", f"{Q}.effectivePeriod", "-"),
+    head("R4 Questionnaire.language", "language", "deutsch", "binding"),
+    Defect("R4 cpt-2", "contact", [{"telecom": [{"value": "7"}]}], "cpt-2", f"{Q}.contact[0].telecom[0]", "-"),
+    Defect("R4 ContactPoint.system", "contact", [{"telecom": [{"system": "mail", "value": "7"}]}], "binding",
+           f"{Q}.contact[0].telecom[0].system", "-"),
+    Defect("R4 derivedFrom: canonical", "derivedFrom", ["http://x y"], "type", f"{Q}.derivedFrom[0]", "-"),
+    Defect("R4 canonical: absolute", "derivedFrom", ["Questionnaire/1"], "canonical", f"{Q}.derivedFrom[0]", "-", "warning"),
+    Defect("R4 UsageContext.value[x] 1..1", "useContext", [{"code": {"code": "age"}}], "cardinality", f"{Q}.useContext[0]", "-"),
+    Defect("R4 rng-2", "useContext", [{"code": {"code": "age"}, "valueRange": {"low": {"value": 9}, "high": {"value": 2}}}],
+           "rng-2", f"{Q}.useContext[0].value.ofType(Range)", "-"),
+    Defect("R4 approvalDate: date", "approvalDate", "2024-05-01T10:00:00Z", "type", f"{Q}.approvalDate", "-"),
+    Defect("R4 contained value set: its status", "contained[0].status", "ready", "binding", f"{Q}.contained[0].status", "-"),
+    Defect("R4 contained value set: its codes", "contained[0].compose.include[0].concept[0].code", GONE, "cardinality",
+           f"{Q}.contained[0].compose.include[0].concept[0]", "-"),
+    Defect("R4 dom-3", "contained[+]", {"resourceType": "ValueSet", "id": "other", "status": "active"}, "dom-3",
+           f"{Q}.contained[+]", "-"),
+]  # fmt: skip
+
+ITEMS = [
+    Defect("R4 que-2", "@spare.linkId", "even", "que-2", Q, "even"),
+    Defect("R4 Questionnaire.item.linkId 1..1", "@spare.linkId", GONE, "cardinality", f"{Q}.item[1]", "-"),
+    Defect("R4 Questionnaire.item.type 1..1", "@spare.type", GONE, "cardinality", "@spare"),
+    Defect("R4 binding item-type", "@spare.type", "number", "binding", "@spare.type"),
+    Defect("R4 item-type question is abstract", "@spare.type", "question", "abstract-type", "@spare.type", severity="warning"),
+    Defect("R4 json: true is no text", "@smoker.required", "true", "type", "@smoker.required"),
+    Defect("R4 json: 5 is no text", "@notes.maxLength", "5", "type", "@notes.maxLength"),
+    Defect("R4 Questionnaire.item.prefix: string", "@spare.prefix", 1, "type", "@spare.prefix"),
+    Defect("R4 Questionnaire.item.definition: uri", "@spare.definition", "a b", "type", "@spare.definition"),
+    Defect("R4 json: unknown property", "@spare.answerOptions", [], "unknown-property", "@spare"),
+    bad("empty", "group", "R4 que-1: a group has items", "que-1"),
+    bad("shown", "display", "R4 que-3", "que-3", code=[{"system": "http://loinc.org", "code": "1-8"}]),
+    bad("two", "choice", "R4 que-4", "que-4", answerOption=[coding("a")], answerValueSet="#countries"),
+    bad("yes", "boolean", "R4 que-5", "que-5", answerValueSet="#countries"),
+    bad("shown", "display", "R4 que-6", "que-6", required=True),
+    Defect("R4 que-8", "@person.initial", [{"valueString": "x"}], "que-8", "@person"),
+    bad("shown", "display", "R4 que-9", "que-9", readOnly=True),
+    bad("born2", "date", "R4 que-10", "que-10", maxLength=5),
+    bad("preset", "choice", "R4 que-11", "que-11", answerOption=[coding("a")], initial=[coding("a")]),
+    bad("twice", "string", "R4 que-13", "que-13", initial=[{"valueString": "a"}, {"valueString": "b"}]),
+    Defect("R4 answerOption: of the item's type", "item[+]", item("n", "integer", answerOption=[{"valueString": "x"}]),
+           "answerOption-type", f"{Q}.item[+].answerOption[0]", "n"),
+    Defect("R4 answerOption.value[x] 1..1", "@grade.answerOption[0]", {"initialSelected": True}, "cardinality", "@grade.answerOption[0]"),
+    Defect("R4 Coding.userSelected", "@colour.answerOption[0].valueCoding.userSelected", "no", "type",
+           "@colour.answerOption[0].value.ofType(Coding).userSelected"),
+    Defect("R4 answerOption: each once", "@colour.answerOption[2].valueCoding", {"system": CODES, "code": "red"},
+           "answerOption-twice", "@colour.answerOption[2]", severity="warning"),
+    Defect("R4 initialSelected: one, without repeats", "@hobby.answerOption", [
+        {**coding("a"), "initialSelected": True}, {**coding("b"), "initialSelected": True}], "initialSelected", "@hobby",
+           severity="warning"),
+    Defect("R4 answerValueSet: contained", "item[+]", item("c", "choice", answerValueSet="#nowhere"), "value-set",
+           f"{Q}.item[+].answerValueSet", "c"),
+    Defect("R4 initial: of the item's type", "@spare.initial", [{"valueInteger": 1}], "initial-type", "@spare.initial[0]"),
+    Defect("R4 initial: within the limits of its item", "@packs.initial", [{"valueInteger": 61}], "initial-value",
+           "@packs.initial[0]", severity="warning"),
+]  # fmt: skip
+
+CONDITIONS = [
+    conditional("R4 enableWhen.question: an item", "enableWhen-target", when("nobody", "=", answerString="x")),
+    Defect("R4 enableWhen.operator", "@packs.enableWhen[0].operator", "==", "binding", "@packs.enableWhen[0].operator"),
+    conditional("R4 enableWhen.answer[x] 1..1", "cardinality", [{"question": "spare", "operator": "="}]),
+    conditional("R4 que-7", "que-7", when("spare", "exists", answerString="x")),
+    conditional("R4 enableWhen: of the type of its question", "enableWhen-type", when("spare", "=", answerInteger=1)),
+    conditional("R4 enableWhen: an order for > and <", "enableWhen-operator", when("smoker", ">", answerBoolean=True)),
+    conditional("R4 enableWhen: an answer that can be given", "enableWhen-option",
+                when("colour", "=", answerCoding={"system": CODES, "code": "pink"}), "warning"),
+    conditional("R4 enableWhen: no group", "enableWhen-type", when("person", "=", answerString="x"), "warning"),
+    conditional("R4 enableWhen: not itself", "enableWhen-self", when("late", "=", answerString="x")),
+    Defect("R4 enableWhen: an item before", "@spare.enableWhen", when("smoker", "=", answerBoolean=True), "enableWhen-after",
+           "@spare.enableWhen[0]", severity="warning"),
+    Defect("R4 enableWhen: none inside", "@person.enableWhen", when("smoker", "=", answerBoolean=True), "enableWhen-inner",
+           "@person.enableWhen[0]"),
+    Defect("R4 que-12", "@either.enableBehavior", GONE, "que-12", "@either"),
+    Defect("R4 enableBehavior", "@either.enableBehavior", "some", "binding", "@either.enableBehavior"),
+    Defect("R4 json: a list", "@packs.enableWhen", {"question": "smoker"}, "type", "@packs.enableWhen"),
+]  # fmt: skip
+
+EXTENSIONS = [
+    mistyped(CORE + "questionnaire-hidden", {"valueString": "true"}),
+    mistyped(CORE + "questionnaire-maxOccurs", {"valueString": "2"}),
+    mistyped(CORE + "questionnaire-itemControl", {"valueString": "radio-button"}),
+    mistyped(CORE + "minLength", {"valueDecimal": Decimal("2.0")}),
+    mistyped(CORE + "regex", {"valueInteger": 7}),
+    mistyped(CORE + "questionnaire-unitOption", {"valueString": "kg"}),
+    mistyped(SDC + "sdc-questionnaire-calculatedExpression", {"valueString": "1 + 1"}),
+    mistyped(SDC + "sdc-questionnaire-minQuantity", {"valueDecimal": Decimal("1.0")}),
+    Defect("R4 exp-1", "@spare.extension", [{
+        "url": SDC + "sdc-questionnaire-initialExpression", "valueExpression": {"language": "text/fhirpath"}}], "exp-1",
+           "@spare.extension[0].value.ofType(Expression)"),
+    Defect("R4 Expression.language 1..1", "@spare.extension", [{
+        "url": SDC + "sdc-questionnaire-initialExpression", "valueExpression": {"expression": "1"}}], "cardinality",
+           "@spare.extension[0].value.ofType(Expression)"),
+    Defect("R4 drt-1", "extension", [{"url": "http://x", "valueDuration": {"value": 3, "unit": "days"}}], "drt-1",
+           f"{Q}.extension[0].value.ofType(Duration)", "-"),
+    Defect("R4 rat-1", "extension", [{"url": "http://x", "valueRatio": {"numerator": {"value": 3}}}], "rat-1",
+           f"{Q}.extension[0].value.ofType(Ratio)", "-"),
+    Defect("R4 Money.currency", "extension", [{"url": "http://x", "valueMoney": {"value": 3, "currency": "Euro"}}], "binding",
+           f"{Q}.extension[0].value.ofType(Money).currency", "-"),
+    Defect("R4 Reference in an extension", "extension", [{"url": "http://x", "valueReference": {"reference": "Chicken/1"}}],
+           "reference-type", f"{Q}.extension[0].value.ofType(Reference).reference", "-"),
+    Defect("R4 positiveInt", "extension", [{"url": "http://x", "valuePositiveInt": 0}], "type",
+           f"{Q}.extension[0].value.ofType(positiveInt)", "-"),
+    Defect("R4 oid", "extension", [{"url": "http://x", "valueOid": "1.2.3"}], "type", f"{Q}.extension[0].value.ofType(oid)", "-"),
+    Defect("R4 uuid", "extension", [{"url": "http://x", "valueUuid": "x"}], "type", f"{Q}.extension[0].value.ofType(uuid)", "-"),
+    Defect("R4 instant", "extension", [{"url": "http://x", "valueInstant": "2024-05-01"}], "type",
+           f"{Q}.extension[0].value.ofType(instant)", "-"),
+    Defect("R4 markdown", "description", 7, "type", f"{Q}.description", "-"),
+    Defect("R4 json: what a companion may hold", "_title", {"value": "x"}, "type", f"{Q}._title", "-"),
+    limited("minValue is not above maxValue", "integer", "limits", "warning",
+            (CORE + "minValue", {"valueInteger": 9}), (CORE + "maxValue", {"valueInteger": 2})),
+    limited("minLength is not above maxLength", "string", "limits", "warning", (CORE + "minLength", {"valueInteger": 9}), maxLength=5),
+    limited("minOccurs is not above maxOccurs", "string", "limits", "warning",
+            (CORE + "questionnaire-minOccurs", {"valueInteger": 3}), (CORE + "questionnaire-maxOccurs", {"valueInteger": 2}), repeats=True),
+    limited("regex: can be read", "string", "regex", "warning", (CORE + "regex", {"valueString": "([a-z"})),
+]  # fmt: skip
+
+DEFECTS = [*HEAD, *ITEMS, *CONDITIONS, *EXTENSIONS]
