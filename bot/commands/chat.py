@@ -27,7 +27,13 @@ from bot.wiring import make_records
 
 FAREWELLS = ("/quit", "/exit", "/q")
 SHORT_LIST, SHORT_LINE = 4, 60
-_STYLES = {"emergency_notice": "red", "progress": "dim", "instance": "bold", "interview_begin": "dim"}
+_STYLES = {
+    "emergency_notice": "red",
+    "progress": "dim",
+    "instance": "bold",
+    "computed_text": "bold",
+    "interview_begin": "dim",
+}
 
 
 @dataclass(frozen=True, slots=True)
