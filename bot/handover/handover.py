@@ -19,7 +19,7 @@ from bot.interview.walk.assemble import Heading
 from bot.outbox_ports import Outbox, Outgoing, RedFlag
 from bot.ports import History, Interviews, KeptTurn, StoredInterview, StoredTurn
 from bot.settings import FhirAccess
-from bot.talk.interviewing import form_of, parsed, session_of
+from bot.talk.interviewing import form_of, launch_of, parsed, session_of
 
 log = logging.getLogger("klartext")
 
@@ -167,7 +167,8 @@ def _filled(stored: StoredInterview, events: int = 0) -> Interview:
     """Return form and response of an interview as agreed to, or as it stood after so many events."""
     document = parsed(stored.form)
     # Formulas that look at the clock see the moment of the last change, so the response is always the same.
-    asking = Asking(form_of(document), now=stored.changed_at)
+    launch = launch_of(stored)
+    asking = Asking(form_of(document, launch=launch), now=stored.changed_at, launch=launch)
     session = session_of(stored)
     # What the patient has changed since, without agreeing to it, stays out.
     agreed = events or (session.talk.sent if session.talk.phase != "finished" else 0)

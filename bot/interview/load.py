@@ -82,7 +82,7 @@ def compile_form(raw: JsonObject, beside: Beside, *, strict: bool = False) -> Fo
     by_link_id = {item.link_id: item for top in items for item in top.walk()}
     _note_dependents(by_link_id, notes)
     if not notes.refusals and objects(raw, "item") and not any(_is_put(item) for item in by_link_id.values()):
-        notes.refusals += notes.left_out
+        notes.refusals += notes.gaps
         notes.refuse("", "item", "nothing of it can be asked")
     if notes.refusals:
         raise UnsupportedQuestionnaire(notes.refusals)
@@ -100,6 +100,7 @@ def compile_form(raw: JsonObject, beside: Beside, *, strict: bool = False) -> Fo
         launch=launch_names(raw),
         warnings=tuple(notes.warnings),
         raw=raw,
+        gaps=tuple(note for note in notes.warnings if note in notes.gaps),
         known=terminology,
     )
 
@@ -115,7 +116,7 @@ def _note_dependents(items: Mapping[str, Item], notes: Notes) -> None:
         for condition in item.conditions:
             target = items.get(condition.question)
             if target is None or target.left_out:
-                notes.warn(item.link_id, "enableWhen", f"depends on {condition.question!r}, which is left out")
+                notes.miss(item.link_id, "enableWhen", f"depends on {condition.question!r}, which is left out")
 
 
 def _check(raw: JsonObject, notes: Notes) -> None:

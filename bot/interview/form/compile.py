@@ -231,7 +231,7 @@ def _answerable(item: Item, listed: Listed, site: Site) -> Item:
     computed = item.formulas.options is not None or item.formulas.calculated is not None
     feature, gap = ("answerValueSet", listed.gap) if listed.gap else (item.type, "no answers are listed")
     if listed.gap and (listed.options or item.open or not item.asked):
-        site.warn(feature, f"not all answers are known: {gap}")
+        site.notes.miss(item.link_id, feature, f"not all answers are known: {gap}")
     elif item.asked and not item.open and not item.options and not computed:
         hint = f"{gap}; {_HINT}" if listed.gap else gap
         if item.required:

@@ -346,6 +346,7 @@ class Form:
         languages: The base language, then all that some text is translated to.
         variables: Named formulas of the whole form.
         launch: Names under which the surroundings may be handed in (``patient``).
+        gaps: Those of the warnings that say what is not done as the form means it.
         known: Value sets and code systems that the form was compiled with.
     """
 
@@ -361,11 +362,12 @@ class Form:
     launch: frozenset[str]
     warnings: tuple[Note, ...]
     raw: JsonObject
+    gaps: tuple[Note, ...] = ()
     known: Terminology = field(default_factory=Terminology, compare=False, repr=False)
 
-    def warning_lines(self) -> Iterator[str]:
-        """Yield the warnings for people, each on a line, with what its item asks."""
-        for note in self.warnings:
+    def gap_lines(self) -> Iterator[str]:
+        """Yield for staff what is not done as the form means it, each on a line with what its item asks."""
+        for note in self.gaps:
             item = self.by_link_id.get(note.link_id)
             text = " ".join(item.text.base.split())[:_SHOWN_TEXT] if item is not None else ""
             yield f"{note.link_id} ({text}): {note.feature}: {note.text}" if text else note.as_line()

@@ -120,7 +120,7 @@ class Site:
         """Note once, for the whole form, which names of the launch context would be of use; say whether one is."""
         wanted = sorted(formula.reads.variables & self.absent)
         for name in wanted:
-            self.notes.warn("", "launchContext", f"%{name} was not handed in, so nothing is proposed from it")
+            self.notes.miss("", "launchContext", f"%{name} was not handed in, so nothing is proposed from it")
         return bool(wanted)
 
     def _read(self, expression: JsonObject) -> tuple[Formula | None, str]:

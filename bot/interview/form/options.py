@@ -17,11 +17,13 @@ from bot.interview.values.fhir_json import (
     JsonObject,
     as_object,
     extension_value,
+    extension_values,
     number,
     objects,
     string,
     value_of,
     values_of,
+    walk,
 )
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES
 from bot.interview.values.primitives import problem_with
@@ -48,6 +50,18 @@ def read_options(raw: JsonObject, kind: str, terminology: Terminology) -> Listed
     expansion = terminology.expand(canonical)
     options = tuple(_from_concept(concept, coded=kind in CHOICES) for concept in expansion.concepts)
     return Listed(options, "; ".join(expansion.missing))
+
+
+def missing_value_sets(raw: JsonObject, known: Terminology) -> tuple[str, ...]:
+    """Return the canonicals of the value sets that would have to be at hand to know all answers and units of a form."""
+    inside = known.within(raw)
+    named = [string(item, "answerValueSet") for item in walk(objects(raw, "item"))]
+    named += [
+        str(each.value)
+        for item in walk(objects(raw, "item"))
+        for each in extension_values(item, *fhir_names.UNIT_VALUE_SET)
+    ]
+    return tuple(dict.fromkeys(each for name in dict.fromkeys(named) if name for each in inside.absent(name)))
 
 
 def check_systems(options: Sequence[Option], site: Site) -> None:

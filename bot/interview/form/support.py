@@ -47,13 +47,13 @@ class Notes:
     Attributes:
         link_ids: All linkIds of the form.
         strict: Whether what would be left out is a reason to refuse the form.
-        left_out: The warnings of what is not done as the form means it.
+        gaps: Those of the warnings that say what is not done as the form means it.
     """
 
     link_ids: frozenset[str] = frozenset()
     strict: bool = False
     warnings: list[Note] = field(default_factory=list)
-    left_out: list[Note] = field(default_factory=list)
+    gaps: list[Note] = field(default_factory=list)
     refusals: list[Note] = field(default_factory=list)
 
     def warn(self, link_id: str, feature: str, text: str) -> None:
@@ -63,7 +63,12 @@ class Notes:
     def leave_out(self, link_id: str, feature: str, text: str) -> None:
         """Say what is not done as the form means it."""
         (self.refuse if self.strict else self.warn)(link_id, feature, text)
-        self.left_out.append(Note(link_id, feature, text))
+        self.gaps.append(Note(link_id, feature, text))
+
+    def miss(self, link_id: str, feature: str, text: str) -> None:
+        """Warn of what is missing for the form to be asked in full; no reason to refuse it."""
+        self.warn(link_id, feature, text)
+        self.gaps.append(Note(link_id, feature, text))
 
     def refuse(self, link_id: str, feature: str, text: str) -> None:
         if (note := Note(link_id, feature, text)) not in self.refusals:

@@ -27,7 +27,7 @@ def test_without_it_the_question_is_left_out_and_the_reason_names_it() -> None:
     loaded = load_form(form(*ASKED["item"], item("other", "string", text="Other")))
 
     assert (loaded.by_link_id["q"].left_out, loaded.by_link_id["q"].asked) == (True, False)
-    assert ["http://example.org/vs is not at hand" in line for line in loaded.warning_lines()] == [True]
+    assert ["http://example.org/vs is not at hand" in line for line in loaded.gap_lines()] == [True]
 
 
 def test_a_form_of_nothing_else_is_refused_and_the_reason_names_it() -> None:

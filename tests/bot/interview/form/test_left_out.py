@@ -205,7 +205,7 @@ def test_what_depends_on_something_that_is_left_out_is_named() -> None:
 def test_warnings_are_lines_that_say_which_question_and_what_to_do() -> None:
     loaded = load_form(form(item("x", "choice", text="Which\n language?", **UNKNOWN), OTHER))
 
-    (line,) = loaded.warning_lines()
+    (line,) = loaded.gap_lines()
     assert line.startswith("x (Which language?): answerValueSet: left out: ")
     assert NOWHERE in line
     assert "--terminology" in line
