@@ -65,6 +65,10 @@ def compile_form(raw: JsonObject, beside: Beside, *, strict: bool = False) -> Fo
     Raises:
         UnsupportedQuestionnaire: It cannot be asked; names items and features.
     """
+    return _compile(raw, beside, strict=strict, in_words=False)
+
+
+def _compile(raw: JsonObject, beside: Beside, *, strict: bool, in_words: bool) -> Form:
     if raw.get("resourceType") != "Questionnaire":
         raise UnsupportedQuestionnaire([Note("", "resourceType", f"{raw.get('resourceType')!r} is no Questionnaire")])
     if deeper_than(dict(raw), MAX_DEPTH):
@@ -75,13 +79,16 @@ def compile_form(raw: JsonObject, beside: Beside, *, strict: bool = False) -> Fo
     for name in computed_elsewhere(raw):
         site.leave_out(name, "it is computed, which is not done here; what the form says itself is used")
     terminology = Terminology(beside.resources, base=beside.known).within(raw)
-    items = Compiler(terminology).items(raw, Around(site))
+    items = Compiler(terminology, in_words).items(raw, Around(site))
     items = with_synonyms(items, beside.synonyms.get(string(raw, "url"), Synonyms()))
     items = tuple(_judged(item, terminology) for item in items)
     constraints = site.constraints()
     by_link_id = {item.link_id: item for top in items for item in top.walk()}
     _note_dependents(by_link_id, notes)
     if not notes.refusals and objects(raw, "item") and not any(_is_put(item) for item in by_link_id.values()):
+        if not in_words:
+            # Before nothing is asked at all, choices whose answers nobody knows are asked in the patient's own words.
+            return _compile(raw, beside, strict=strict, in_words=True)
         notes.refusals += notes.gaps
         notes.refuse("", "item", "nothing of it can be asked")
     if notes.refusals:

@@ -60,9 +60,14 @@ class Around:
 
 @dataclass(slots=True)
 class Compiler:
-    """Compiles all items of one form, numbered in their order."""
+    """Compiles all items of one form, numbered in their order.
+
+    Attributes:
+        in_words: Whether a choice whose answers nobody knows is asked in own words, also when it need not be answered.
+    """
 
     terminology: Terminology
+    in_words: bool = False
     compiled: int = field(default=0)
 
     def items(self, parent: JsonObject, around: Around) -> tuple[Item, ...]:
@@ -128,7 +133,7 @@ class Compiler:
             uncertain=within.uncertain,
             left_out=bool(why),
         )
-        return _answerable(item, listed, site)
+        return _answerable(item, listed, site, in_words=self.in_words)
 
     def _units(self, site: Site, stated: Stated) -> Units:
         """Return the units of a number, those of a value set listed one by one, for people choose from them."""
@@ -223,7 +228,7 @@ def _limits(site: Site) -> Limits:
     )
 
 
-def _answerable(item: Item, listed: Listed, site: Site) -> Item:
+def _answerable(item: Item, listed: Listed, site: Site, *, in_words: bool) -> Item:
     """Return an item as it can be asked: a choice whose answers nobody knows is left out, or asked in own words.
 
     Own words are no answer to a choice, but of what must be answered the team should at least have those.
@@ -236,6 +241,8 @@ def _answerable(item: Item, listed: Listed, site: Site) -> Item:
         hint = f"{gap}; {_HINT}" if listed.gap else gap
         if item.required:
             site.leave_out(feature, f"asked in the patient's own words for staff, and the response stays open: {hint}")
+        elif in_words:
+            site.leave_out(feature, f"asked in the patient's own words for staff: {hint}")
         else:
             site.leave_out(feature, f"left out: {hint}")
             return replace(item, asked=False, left_out=True, initial=(), formulas=replace(item.formulas, initial=None))

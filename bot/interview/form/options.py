@@ -26,7 +26,7 @@ from bot.interview.values.fhir_json import (
     walk,
 )
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES
-from bot.interview.values.primitives import problem_with
+from bot.interview.values.primitives import PRIMITIVES, problem_with
 from bot.interview.values.terminology import Concept, Terminology
 
 _SCORES = (CORE + "itemWeight", CORE + "ordinalValue")
@@ -77,8 +77,8 @@ def _option(element: JsonObject, kind: str) -> Option | None:
     if answer is None:
         return None
     inner, chosen = as_object(answer.value), repeatable(answer, kind)
-    if chosen.value in ({}, ""):
-        return None  # nothing can be chosen by it
+    if chosen.value in ({}, "") or chosen.type not in ANSWER_TYPES[kind]:
+        return None  # nothing can be chosen by it, or nothing that FHIR takes as an answer
     return Option(
         answer=chosen,
         label=label_of(answer, element),
@@ -129,7 +129,7 @@ def read_initial(site: Site, options: Sequence[Option]) -> tuple[Answer, ...]:
     found: list[Answer] = []
     for answer in (answer for element in objects(site.raw, "initial") for answer in values_of(element)):
         fitting = fitted(answer, string(site.raw, "type"), options)
-        if fitting is None:
+        if fitting is None or (fitting.type in PRIMITIVES and problem_with(fitting.type, fitting.value)):
             site.warn("initial", f"a proposed {answer.type} does not fit the question")
         else:
             found.append(fitting)

@@ -257,3 +257,27 @@ def test_a_modifier_that_demands_what_is_understood_refuses_nothing() -> None:
     assert load_form(form(OTHER, modifierExtension=[known])).by_link_id
     with pytest.raises(UnsupportedQuestionnaire, match="criticalExtension"):
         load_form(form(OTHER, modifierExtension=[known, unknown]))
+
+
+def test_options_that_no_answer_may_be_are_no_options() -> None:
+    yes_or_no = [{"valueBoolean": True}, *options("a")]
+    loaded = load_form(form(item("x", "choice", text="X", answerOption=yes_or_no), OTHER))
+
+    assert [option.answer.type for option in loaded.by_link_id["x"].options] == ["coding"]
+
+
+def test_an_initial_value_that_is_none_of_its_type_is_left_out() -> None:
+    loaded = load_form(form(item("x", "date", text="X", readOnly=True, initial=[{"valueDate": "today()"}]), OTHER))
+
+    assert loaded.by_link_id["x"].initial == ()
+    assert ("x", "initial") in warned(loaded)
+
+
+def test_own_words_to_a_choice_that_need_not_be_answered_leave_the_response_complete() -> None:
+    questionnaire = form(item("x", "choice", text="Which language?", **UNKNOWN))
+    talk = Chat(questionnaire, language="en").say("Swiss German", "yes")
+
+    made: Json = talk.interview.response(talk.session, Heading("", "2026-11-22T10:31:00Z"))
+    (node,) = made["item"]
+    assert (talk.session.status, "answer" in node) == ("completed", False)
+    assert node["extension"][0]["valueString"] == "Swiss German"
