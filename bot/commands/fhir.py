@@ -30,6 +30,7 @@ from bot.handover.bundle import make_bundle
 from bot.handover.handover import Context, export_of
 from bot.handover.outbox import push as push_all
 from bot.interview.form.indexed import IndexedForm, index_questionnaire
+from bot.interview.form.modular import ASSEMBLED, assembled
 from bot.interview.validate.questionnaire import check_questionnaire
 from bot.interview.validate.response import check_response, find_questionnaire
 from bot.interview.values.fhir_json import JsonObject, Parsed, as_object, dump, string
@@ -105,9 +106,10 @@ def _validate_response(response: JsonObject, around: Surroundings) -> list[Findi
 
 
 def _resolve(canonical: str, around: Surroundings) -> JsonObject | None:
-    found = find_by_canonical([*around.preferred, *around.others], canonical)
+    at_hand = [*around.preferred, *around.others]
+    found = find_by_canonical(at_hand, canonical.removesuffix(ASSEMBLED))
     if found is not None:
-        return found
+        return assembled(found, at_hand)
     # Forms without an address of their own can only be meant by being named on the command line, or by their id.
     nameless = [each for each in around.preferred if not string(each, "url")]
     by_id = (each for each in around.preferred if canonical == f"Questionnaire/{string(each, 'id')}")

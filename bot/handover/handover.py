@@ -9,7 +9,6 @@ from datetime import datetime
 from importlib.metadata import version
 
 from bot.catalog.catalog import Catalog
-from bot.catalog.fhir_files import resources_in
 from bot.errors import BadData, UserFixable
 from bot.handover.bundle import make_bundle, make_red_flag_bundle
 from bot.handover.subject import Exchange, Export, Interview, Software
@@ -178,8 +177,7 @@ def _filled(stored: StoredInterview, events: int = 0) -> Interview:
     authored = stored.changed_at.isoformat(timespec="seconds")
     response = asking.response(session, Heading(status=session.status, authored=authored))
     marked = tuple((path[-1][0], reason) for path, reason in session.filling.marked.items())
-    questionnaire = next(each for each in resources_in(document) if each.get("resourceType") == "Questionnaire")
-    return Interview(questionnaire, response, marked)
+    return Interview(asking.form.raw, response, marked)
 
 
 def _exchange(kept: KeptTurn, catalogs: Sequence[Catalog]) -> Exchange:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from bot.interview.form.compile import Around, Compiler
 from bot.interview.form.form import Form, Item, Note, read_text
 from bot.interview.form.formulas import Site, computed_elsewhere, launch_names
+from bot.interview.form.modular import assembled
 from bot.interview.form.support import Notes, UnsupportedQuestionnaire, check_extensions
 from bot.interview.form.texts import Synonyms, languages, with_synonyms
 from bot.interview.validate.item import refused_by
@@ -30,7 +31,7 @@ class Beside:
     """What comes with a Questionnaire.
 
     Attributes:
-        resources: ValueSets and CodeSystems, besides those that it contains.
+        resources: ValueSets and CodeSystems, besides those that it contains; and Questionnaires that are parts of it.
         known: Value sets and code systems that are always at hand.
         synonyms: What patients call questions and options, by the url of the Questionnaire.
         launch: Names of the launch context that are handed in; None: perhaps all of it.
@@ -65,7 +66,7 @@ def compile_form(raw: JsonObject, beside: Beside, *, strict: bool = False) -> Fo
     Raises:
         UnsupportedQuestionnaire: It cannot be asked; names items and features.
     """
-    return _compile(raw, beside, strict=strict, in_words=False)
+    return _compile(assembled(raw, beside.resources), beside, strict=strict, in_words=False)
 
 
 def _compile(raw: JsonObject, beside: Beside, *, strict: bool, in_words: bool) -> Form:

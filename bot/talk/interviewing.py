@@ -13,6 +13,7 @@ from importlib.metadata import version
 from bot.catalog.fhir_files import resources_in, shipped_synonyms, shipped_terminology
 from bot.errors import BadData
 from bot.interview.form.form import Form
+from bot.interview.form.modular import roots
 from bot.interview.load import Beside, compile_form
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.session import Session, head_to_json, session_from_json
@@ -31,7 +32,7 @@ HandOver = Callable[[StoredInterview, int], Outgoing | None]
 
 
 def form_of(document: JsonObject, *more: JsonObject, launch: Collection[str] = ()) -> Form:
-    """Compile a Questionnaire, or a Bundle of one with its value sets.
+    """Compile a Questionnaire, or a Bundle of one with its value sets and its parts.
 
     Args:
         document: What holds the Questionnaire.
@@ -43,7 +44,7 @@ def form_of(document: JsonObject, *more: JsonObject, launch: Collection[str] = (
         UnsupportedQuestionnaire: It cannot be asked as it is meant.
     """
     resources = [each for every in (document, *more) for each in resources_in(every)]
-    forms = [each for each in resources_in(document) if each.get("resourceType") == "Questionnaire"]
+    forms = roots([each for each in resources_in(document) if each.get("resourceType") == "Questionnaire"])
     if len(forms) != 1:
         raise BadData(f"There are {len(forms)} Questionnaires in the file. Give `--questionnaire` a file with one.")
     beside = Beside(resources, shipped_terminology(), shipped_synonyms(), frozenset(launch))
