@@ -212,7 +212,7 @@ def _guessed(value: JsonValue) -> Answer | None:
     if isinstance(value, int):
         return Answer("integer", value)
     if isinstance(value, str):
-        return Answer("string", value) if value else None
+        return Answer("string", value) if value.strip() else None  # FHIR knows no blank strings
     if isinstance(value, dict):
         return _guessed_object(value)
     return Answer("decimal", value) if value is not None and not isinstance(value, list) else None

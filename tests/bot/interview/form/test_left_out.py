@@ -281,3 +281,10 @@ def test_own_words_to_a_choice_that_need_not_be_answered_leave_the_response_comp
     (node,) = made["item"]
     assert (talk.session.status, "answer" in node) == ("completed", False)
     assert node["extension"][0]["valueString"] == "Swiss German"
+
+
+def test_a_blank_text_that_a_formula_gives_is_no_answer() -> None:
+    blanks = [formula("calculatedExpression", "('a' | ' ' | 'b')")]
+    walked = Interview(form(item("x", "string", text="X", repeats=True, readOnly=True, extension=blanks), OTHER))
+
+    assert walked.values("x") == ["a", "b"]
