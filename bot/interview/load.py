@@ -124,7 +124,11 @@ def _note_dependents(items: Mapping[str, Item], notes: Notes) -> None:
         for condition in item.conditions:
             target = items.get(condition.question)
             if target is None or target.left_out:
-                notes.miss(item.link_id, "enableWhen", f"depends on {condition.question!r}, which is left out")
+                notes.miss(
+                    item.link_id,
+                    "enableWhen",
+                    f"depends on {condition.question!r}, which is left out, so it may never be asked",
+                )
 
 
 def _check(raw: JsonObject, notes: Notes) -> None:
