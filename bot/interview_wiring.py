@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Self
 
+from bot.adapters.terminology_server import fetch_value_sets
 from bot.assistant import Assistant
 from bot.catalog.catalog import Catalog
-from bot.catalog.fhir_files import read_json, shipped_questionnaires
+from bot.catalog.fhir_files import as_bundle, read_json, resources_in, shipped_questionnaires, shipped_terminology
 from bot.handover.handover import Context, Handover, hand_over_new
 from bot.interview.values.fhir_json import JsonObject, as_object, dump, parse
+from bot.interview.values.terminology import Terminology
 from bot.outbox_ports import Outbox
 from bot.ports import History, Interviews, Records
 from bot.sentences.spelling import swiss
@@ -23,6 +25,36 @@ from bot.talk.interviewing import Interviewer
 from bot.wiring import make_history, make_interviews, make_outbox
 
 log = logging.getLogger("klartext")
+
+
+def for_terminology(settings: Settings, url: str | None) -> Settings:
+    """Return the settings with another terminology server, where one is named."""
+    return settings if url is None else replace(settings, terminology_url=url)
+
+
+def with_value_sets(
+    settings: Settings, document: JsonObject, *more: JsonObject, tell: Callable[[str], None]
+) -> JsonObject:
+    """Return a Questionnaire, or a Bundle with one, with the value sets that only the terminology server knows.
+
+    Args:
+        settings: Say which server that is.
+        document: What holds the Questionnaire.
+        more: What else is at hand.
+        tell: Takes what staff should know, line by line.
+
+    Raises:
+        UserFixable: The address of the server cannot be used.
+    """
+    own = resources_in(document)
+    known = Terminology(
+        [each for every in (document, *more) for each in resources_in(every)], base=shipped_terminology()
+    )
+    forms = [each for each in own if each.get("resourceType") == "Questionnaire"]
+    fetched = fetch_value_sets(settings, forms, known)
+    for note in fetched.notes:
+        tell(note)
+    return as_bundle([*fetched.value_sets, *own]) if fetched.value_sets else document
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +69,7 @@ class Interviewers:
         access: Which server that is; without an address nothing is kept for one.
         catalogs: Releases that answers come from.
         patient: Returns the pseudonym of a conversation's patient; None for an anonymous one.
+        launch: Resources that formulas may use, by name, in every interview that begins.
     """
 
     document: str | None
@@ -46,6 +79,7 @@ class Interviewers:
     access: FhirAccess
     catalogs: Sequence[Catalog] = ()
     patient: Callable[[str], str | None] = field(default=lambda _: None)
+    launch: Mapping[str, JsonObject] = field(default_factory=dict)
 
     @classmethod
     def open(
@@ -68,6 +102,8 @@ class Interviewers:
             document = next((each for each in shipped_questionnaires() if each.get("id") == f"{exam}-history"), None)
         if document is not None and settings.country == "CH":
             document = as_object(parse(swiss(dump(document))).value)
+        if document is not None:
+            document = with_value_sets(settings, document, tell=log.warning)
         return cls(
             dump(document) if document is not None else None,
             make_interviews(settings),
@@ -84,7 +120,7 @@ class Interviewers:
             return None
         handover = self.handover(conversation)
         hand_over = handover.finished if handover is not None else None
-        return Interviewer(self.document, self.interviews, conversation, hand_over=hand_over)
+        return Interviewer(self.document, self.interviews, conversation, hand_over=hand_over, launch=self.launch)
 
     def handover(self, conversation: str) -> Handover | None:
         """Return what puts a conversation into the outbox; None without a FHIR server."""

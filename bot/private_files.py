@@ -25,7 +25,7 @@ from bot.errors import UserFixable
 log = logging.getLogger("klartext")
 
 # What we write there, and nothing else: somebody may have named their home folder as the data folder.
-OURS = ("klartext.db*", "answers.db*", "catalogs", "heads", "chroma")
+OURS = ("klartext.db*", "answers.db*", "catalogs", "heads", "chroma", "terminology")
 
 
 def make_private_folder(folder: Path) -> None:

@@ -246,6 +246,7 @@ class Settings:
         idle_minutes: After so long without a word, conversations go to the FHIR server (``KLARTEXT_IDLE_MINUTES``).
         workers: How many processes serve patients (``KLARTEXT_WORKERS``); more than one share PostgreSQL and Chroma.
         fhir: How to reach a FHIR server.
+        terminology_url: Base URL of a FHIR server that expands value sets (``KLARTEXT_TERMINOLOGY_SERVER``), or None.
         seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
         seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
         database_wait_s: For others who write to the database. No setting: the service has less patience than commands.
@@ -273,6 +274,7 @@ class Settings:
     idle_minutes: int = IDLE_MINUTES
     workers: int = 1
     fhir: FhirAccess = FhirAccess()
+    terminology_url: str | None = None
     seal_key: str | None = field(default=None, repr=False)
     seal_key_file: Path = field(default_factory=_seal_key_file)
     database_wait_s: float = DATABASE_WAIT_S
@@ -305,6 +307,7 @@ class Settings:
             idle_minutes=_count(env, "KLARTEXT_IDLE_MINUTES", IDLE_MINUTES),
             workers=_count(env, "KLARTEXT_WORKERS", 1),
             fhir=FhirAccess.from_environment(env),
+            terminology_url=env.get("KLARTEXT_TERMINOLOGY_SERVER") or None,
             seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
         )
 

@@ -185,17 +185,18 @@ def require_sound(access: FhirAccess) -> None:
     """Raise UserFixable when the settings of a FHIR server cannot work, or would send patient data in the clear."""
     if not access.url:
         raise UserFixable("No FHIR server is set. Set KLARTEXT_FHIR_URL, or give `--server URL`.")
-    _require_protected(access.url, "KLARTEXT_FHIR_URL")
+    require_protected(access.url, "KLARTEXT_FHIR_URL")
     if access.auth == "none":
         return
     needed = {"KLARTEXT_FHIR_TOKEN_URL": access.token_url, "KLARTEXT_FHIR_CLIENT_ID": access.client_id}
     for setting, value in needed.items():
         if not value:
             raise UserFixable(f"{setting} is not set. Authentication by {access.auth!r} needs it.")
-    _require_protected(access.token_url or "", "KLARTEXT_FHIR_TOKEN_URL")
+    require_protected(access.token_url or "", "KLARTEXT_FHIR_TOKEN_URL")
 
 
-def _require_protected(url: str, setting: str) -> None:
+def require_protected(url: str, setting: str, danger: str = "patient data would cross the network readably") -> None:
+    """Raise UserFixable unless an address is encrypted, or on this machine; `danger`: what could happen otherwise."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -204,7 +205,7 @@ def _require_protected(url: str, setting: str) -> None:
     if not host or parts.scheme not in {"http", "https"} or parts.username or parts.query or parts.fragment:
         raise UserFixable(f"{setting} is no plain address such as https://fhir.example.org/r4.")
     if parts.scheme == "http" and host not in LOOPBACK_HOSTS:
-        raise UserFixable(f"{setting} is not encrypted. Use https: patient data would cross the network readably.")
+        raise UserFixable(f"{setting} is not encrypted. Use https: {danger}.")
 
 
 def _tls(access: FhirAccess) -> ssl.SSLContext | bool:

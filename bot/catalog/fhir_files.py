@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.errors import BadData
 from bot.interview.form.texts import Synonyms
+from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import (
     JsonObject,
     NotJson,
@@ -68,6 +70,56 @@ def resources_in(document: JsonObject) -> list[JsonObject]:
     if document.get("resourceType") == "Bundle":
         return [as_object(entry.get("resource")) for entry in objects(document, "entry")]
     return [document]
+
+
+def as_bundle(resources: Iterable[JsonObject]) -> dict[str, JsonValue]:
+    """Return resources as one document."""
+    entries: list[JsonValue] = [{"resource": dict(each)} for each in resources]
+    return {"resourceType": "Bundle", "type": "collection", "entry": entries}
+
+
+def read_launch(patient: Path | None, launch: Path | None) -> dict[str, JsonObject]:
+    """Return the launch context: resources by the name that formulas know them by.
+
+    Args:
+        patient: A file with a Patient.
+        launch: A file with an object of name and resource, or with Parameters, also those of SDC's ``$populate``.
+
+    Raises:
+        BadData: A file cannot be read, or holds something else.
+    """
+    found = _named_resources(launch) if launch is not None else {}
+    if patient is not None:
+        resource = as_object(read_json(patient).value)
+        if resource.get("resourceType") != "Patient":
+            raise BadData(f"{patient}: no Patient. Give --patient a Patient as JSON.")
+        found["patient"] = resource
+    return found
+
+
+def _named_resources(path: Path) -> dict[str, JsonObject]:
+    document = as_object(read_json(path).value)
+    if document.get("resourceType") == "Parameters":
+        found = dict(_parameter(each) for each in objects(document, "parameter"))
+    else:
+        found = {name: as_object(value) for name, value in document.items()}
+    for name, resource in found.items():
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) or not string(resource, "resourceType"):
+            raise BadData(
+                f"{path}: {name[:40]!r} is no name with a resource. "
+                'Write {"patient": {"resourceType": "Patient", …}}, or a Parameters resource.'
+            )
+    if not found:
+        raise BadData(f"{path}: no resources. Give --launch a JSON object of names and resources, or Parameters.")
+    return found
+
+
+def _parameter(parameter: JsonObject) -> tuple[str, JsonObject]:
+    """Return the name and the resource of a parameter; ``$populate`` holds both in parts of a ``context``."""
+    parts = {string(part, "name"): part for part in objects(parameter, "part")}
+    if "content" in parts:
+        return string(parts.get("name", {}), "valueString"), as_object(parts["content"].get("resource"))
+    return string(parameter, "name"), as_object(parameter.get("resource"))
 
 
 @cache

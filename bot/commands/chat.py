@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from io import TextIOWrapper
 from pathlib import Path
@@ -16,7 +17,8 @@ from rich.text import Text
 
 from bot.assistant import Assistant
 from bot.handover.handover import hand_over_rest
-from bot.interview_wiring import Interviewers
+from bot.interview.values.fhir_json import JsonObject
+from bot.interview_wiring import Interviewers, for_terminology
 from bot.ports import StoredConversation
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import SENTENCES, Content, FormText, Interface, Part, Reply, emergency_notice
@@ -27,15 +29,28 @@ from bot.wiring import make_records
 
 FAREWELLS = ("/quit", "/exit", "/q")
 SHORT_LIST, SHORT_LINE = 4, 60
-_STYLES = {"emergency_notice": "red", "progress": "dim", "instance": "bold", "interview_begin": "dim"}
+_STYLES = {
+    "emergency_notice": "red",
+    "progress": "dim",
+    "instance": "bold",
+    "computed_text": "bold",
+    "interview_begin": "dim",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What is talked about: a conversation to go on with, and the questions to ask; by default new and the shipped."""
+    """What is talked about: a conversation to go on with, and the questions to ask; by default new and the shipped.
+
+    Attributes:
+        terminology_server: Expands value sets that are not at hand.
+        launch: Resources that formulas of the form may use, by name.
+    """
 
     conversation: str | None = None
     questionnaire: Path | None = None
+    terminology_server: str | None = None
+    launch: Mapping[str, JsonObject] = field(default_factory=dict)
 
 
 def run_chat(
@@ -51,13 +66,16 @@ def run_chat(
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")  # bytes that are not UTF-8 must not end the chat
     console = console or Console()
-    settings = Settings.from_environment(data=data)
+    settings = for_terminology(Settings.from_environment(data=data), visit.terminology_server)
     assistant = Assistant.open(catalog, settings=settings, encoder=encoder, sample=True)
     with console.status("Bereite mich vor … / Getting ready …"):
         assistant.prepare()
     id_ = visit.conversation or uuid.uuid4().hex
     interviewers = Interviewers.open(settings, assistant, exam=catalog, questionnaire=visit.questionnaire)
-    conversation = _conversation(assistant, id_, settings, interviewers.of(id_))
+    interviewer = replace(interviewers, launch=visit.launch).of(id_)
+    for line in interviewer.form.gap_lines() if interviewer is not None else ():
+        print(f"klartext: {line}", file=sys.stderr)
+    conversation = _conversation(assistant, id_, settings, interviewer)
     show_reply(console, conversation.welcome())
     offer = conversation.offer(at=_now())
     if offer is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bot.adapters.terminology_server import fetch_value_sets
 from bot.catalog.catalog import language_files, load_catalog, locate
 from bot.catalog.fhir_files import (
     files_in,
@@ -29,11 +30,13 @@ from bot.handover.bundle import make_bundle
 from bot.handover.handover import Context, export_of
 from bot.handover.outbox import push as push_all
 from bot.interview.form.indexed import IndexedForm, index_questionnaire
+from bot.interview.form.modular import ASSEMBLED, assembled
 from bot.interview.validate.questionnaire import check_questionnaire
 from bot.interview.validate.response import check_response, find_questionnaire
 from bot.interview.values.fhir_json import JsonObject, Parsed, as_object, dump, string
 from bot.interview.values.finding import Finding, Findings, Place, has_errors, operation_outcome
 from bot.interview.values.terminology import Terminology
+from bot.interview_wiring import for_terminology
 from bot.sentences.spelling import released
 from bot.settings import Settings
 from bot.wiring import for_server, make_fhir_server, make_history, make_interviews, make_outbox, make_records
@@ -105,9 +108,10 @@ def _validate_response(response: JsonObject, around: Surroundings) -> list[Findi
 
 
 def _resolve(canonical: str, around: Surroundings) -> JsonObject | None:
-    found = find_by_canonical([*around.preferred, *around.others], canonical)
+    at_hand = [*around.preferred, *around.others]
+    found = find_by_canonical(at_hand, canonical.removesuffix(ASSEMBLED))
     if found is not None:
-        return found
+        return assembled(found, at_hand)
     # Forms without an address of their own can only be meant by being named on the command line, or by their id.
     nameless = [each for each in around.preferred if not string(each, "url")]
     by_id = (each for each in around.preferred if canonical == f"Questionnaire/{string(each, 'id')}")
@@ -142,12 +146,17 @@ def validate(
     terminology: Annotated[
         list[Path] | None, typer.Option(help="Value sets and code systems (files or folders); may be repeated.")
     ] = None,
+    terminology_server: Annotated[
+        str | None,
+        typer.Option(help="Expands value sets not at hand. Default: KLARTEXT_TERMINOLOGY_SERVER.", metavar="URL"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one OperationOutcome per file, one per line.")] = False,
 ) -> None:
     """Check FHIR files; exit 1 if any has an error."""
     with friendly_errors():
         documents = [read_json(path) for path in files]
         around = surroundings(_questionnaires(questionnaire), documents, _terminology(terminology or ()), now=_now())
+        around = _with_value_sets(around, for_terminology(Settings.from_environment(), terminology_server))
         failed = False
         for path, document in zip(files, documents, strict=True):
             findings = validate_documents(document, around)
@@ -219,6 +228,15 @@ def _questionnaires(path: Path | None) -> list[JsonObject]:
 
 def _terminology(paths: Sequence[Path]) -> list[JsonObject]:
     return [as_object(read_json(file).value) for file in files_in(paths)]
+
+
+def _with_value_sets(around: Surroundings, settings: Settings) -> Surroundings:
+    """Add the value sets that the Questionnaires at hand name and only a terminology server knows."""
+    forms = [each for each in (*around.preferred, *around.others) if each.get("resourceType") == "Questionnaire"]
+    fetched = fetch_value_sets(settings, forms, around.known)
+    for note in fetched.notes:
+        print(f"klartext: {note}", file=sys.stderr)
+    return replace(around, known=Terminology(fetched.value_sets, base=around.known)) if fetched.value_sets else around
 
 
 def _print_json(findings: Sequence[Finding]) -> None:

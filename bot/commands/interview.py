@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from bot.catalog.fhir_files import files_in, read_json, write_text
+from bot.catalog.fhir_files import files_in, read_json, read_launch, write_text
 from bot.errors import BadData, friendly_errors
 from bot.interview.form.form import Form, Item
 from bot.interview.form.form import Path as Place
@@ -20,12 +20,15 @@ from bot.interview.manners.session import Said, Sentence, Session
 from bot.interview.manners.turn import Turn
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
-from bot.interview.values.fhir_json import as_object, dump
+from bot.interview.values.fhir_json import JsonObject, as_object, dump, string
+from bot.interview.values.primitives import problem_with
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.filling import Given, Shown
+from bot.interview_wiring import for_terminology, with_value_sets
 from bot.matching.red_flags import load_red_flags
 from bot.sentences.interface_texts import INTERFACE_TEXTS, LANGUAGES
 from bot.sentences.reply import SENTENCES, Heard, Reply, guard, reply_of
+from bot.settings import Settings
 from bot.talk.dialogue import URGENT_TEXTS
 from bot.talk.interviewing import form_of
 
@@ -284,6 +287,18 @@ def transcript(reply: Reply) -> list[str]:
 
 IN_PROGRESS = 3
 
+TerminologyServerOption = Annotated[
+    str | None,
+    typer.Option(help="Expands value sets that are not at hand. Default: KLARTEXT_TERMINOLOGY_SERVER.", metavar="URL"),
+]
+PatientOption = Annotated[
+    Path | None, typer.Option(help="The Patient that formulas know as %patient (JSON).", metavar="FILE")
+]
+LaunchOption = Annotated[
+    Path | None,
+    typer.Option(help="What else formulas know: names and resources, or Parameters (JSON).", metavar="FILE"),
+]
+
 
 def interview(
     questionnaire: Annotated[Path, typer.Option(help="The Questionnaire (R4, JSON), or a Bundle with its value sets.")],
@@ -295,6 +310,9 @@ def interview(
     terminology: Annotated[
         list[Path] | None, typer.Option(help="Value sets and code systems (files or folders); may be repeated.")
     ] = None,
+    terminology_server: TerminologyServerOption = None,
+    patient: PatientOption = None,
+    launch: LaunchOption = None,
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Read-backs and the summary wait for a line, too.")
     ] = False,
@@ -302,12 +320,17 @@ def interview(
     """Interview a patient whose answers are in a file; exit 0 when completed, 3 when something is left open."""
     with friendly_errors():
         documents = [as_object(read_json(path).value) for path in (questionnaire, *files_in(terminology or ()))]
-        form = form_of(*documents)
+        given = read_launch(patient, launch)
+        settings = for_terminology(Settings.from_environment(), terminology_server)
+        form = form_of(with_value_sets(settings, *documents, tell=_tell), *documents[1:], launch=given)
+        for line in form.gap_lines():
+            _tell(line)
         script = Script(read_lines(answers, form), form)
         now = datetime.now().astimezone()
-        asked = Interview(form, now=now)
+        asked = Interview(form, now=now, launch=given)
         session = Batch(asked, script, confirm=confirm, write=_write).run(lang or _language(form))
-        response = asked.response(session, Heading("", now.isoformat(timespec="seconds")))
+        heading = Heading("", now.isoformat(timespec="seconds"), subject=_reference(given.get("patient", {})))
+        response = asked.response(session, heading)
         write_text(out, dump(response) + "\n")
     for refusal in asked.refusals(session) if session.status == "in-progress" else ():
         print(f"klartext: not completed, the validator refuses {refusal}", file=sys.stderr)
@@ -319,6 +342,17 @@ def interview(
 def _language(form: Form) -> str:
     spoken = (tag.partition("-")[0].lower() for tag in form.languages)
     return next((tag for tag in spoken if tag in LANGUAGES), "en")
+
+
+def _reference(patient: JsonObject) -> JsonObject | None:
+    """Return a reference to the patient of the launch context, by id alone."""
+    id_ = string(patient, "id")
+    return {"reference": f"Patient/{id_}"} if id_ and not problem_with("id", id_) else None
+
+
+def _tell(line: str) -> None:
+    """Tell staff, not the patient."""
+    print(f"klartext: {line}".encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
 
 
 def _write(line: str) -> None:

@@ -160,13 +160,26 @@ def chat(
         Path | None, typer.Option(help="Questions to ask instead of the shipped ones.", metavar="Q.json")
     ] = None,
     conversation: Annotated[str | None, typer.Option(help="Go on with this conversation.", metavar="ID")] = None,
+    terminology_server: Annotated[
+        str | None,
+        typer.Option(help="Expands value sets not at hand. Default: KLARTEXT_TERMINOLOGY_SERVER.", metavar="URL"),
+    ] = None,
+    patient: Annotated[
+        Path | None, typer.Option(help="The Patient that formulas know as %patient (JSON).", metavar="FILE")
+    ] = None,
+    launch: Annotated[
+        Path | None,
+        typer.Option(help="What else formulas know: names and resources, or Parameters (JSON).", metavar="FILE"),
+    ] = None,
     data: DataOption = None,
 ) -> None:
     """Talk to the assistant in the terminal (sample mode), and answer the questions of the radiology team."""
+    from bot.catalog.fhir_files import read_launch
     from bot.commands.chat import Visit, run_chat
 
     with friendly_errors():
-        run_chat(catalog, encoder=encoder, data=data, visit=Visit(conversation, questionnaire))
+        visit = Visit(conversation, questionnaire, terminology_server, read_launch(patient, launch))
+        run_chat(catalog, encoder=encoder, data=data, visit=visit)
 
 
 def assemble() -> None:

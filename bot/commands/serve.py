@@ -21,6 +21,10 @@ def serve(
     questionnaire: Annotated[
         Path | None, typer.Option(help="The questions of the radiology team. Default: the exam's.", metavar="Q.json")
     ] = None,
+    terminology_server: Annotated[
+        str | None,
+        typer.Option(help="Expands value sets not at hand. Default: KLARTEXT_TERMINOLOGY_SERVER.", metavar="URL"),
+    ] = None,
     workers: Annotated[
         int | None,
         typer.Option(help="Processes; needs PostgreSQL and a Chroma server. Default: KLARTEXT_WORKERS.", min=1),
@@ -39,6 +43,7 @@ def serve(
                 data=data,
                 sample=sample,
                 questionnaire=questionnaire,
+                terminology_server=terminology_server,
                 workers=workers,
             )
         )

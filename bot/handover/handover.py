@@ -9,7 +9,6 @@ from datetime import datetime
 from importlib.metadata import version
 
 from bot.catalog.catalog import Catalog
-from bot.catalog.fhir_files import resources_in
 from bot.errors import BadData, UserFixable
 from bot.handover.bundle import make_bundle, make_red_flag_bundle
 from bot.handover.subject import Exchange, Export, Interview, Software
@@ -19,7 +18,7 @@ from bot.interview.walk.assemble import Heading
 from bot.outbox_ports import Outbox, Outgoing, RedFlag
 from bot.ports import History, Interviews, KeptTurn, StoredInterview, StoredTurn
 from bot.settings import FhirAccess
-from bot.talk.interviewing import form_of, parsed, session_of
+from bot.talk.interviewing import form_of, launch_of, parsed, session_of
 
 log = logging.getLogger("klartext")
 
@@ -167,7 +166,8 @@ def _filled(stored: StoredInterview, events: int = 0) -> Interview:
     """Return form and response of an interview as agreed to, or as it stood after so many events."""
     document = parsed(stored.form)
     # Formulas that look at the clock see the moment of the last change, so the response is always the same.
-    asking = Asking(form_of(document), now=stored.changed_at)
+    launch = launch_of(stored)
+    asking = Asking(form_of(document, launch=launch), now=stored.changed_at, launch=launch)
     session = session_of(stored)
     # What the patient has changed since, without agreeing to it, stays out.
     agreed = events or (session.talk.sent if session.talk.phase != "finished" else 0)
@@ -177,8 +177,7 @@ def _filled(stored: StoredInterview, events: int = 0) -> Interview:
     authored = stored.changed_at.isoformat(timespec="seconds")
     response = asking.response(session, Heading(status=session.status, authored=authored))
     marked = tuple((path[-1][0], reason) for path, reason in session.filling.marked.items())
-    questionnaire = next(each for each in resources_in(document) if each.get("resourceType") == "Questionnaire")
-    return Interview(questionnaire, response, marked)
+    return Interview(asking.form.raw, response, marked)
 
 
 def _exchange(kept: KeptTurn, catalogs: Sequence[Catalog]) -> Exchange:

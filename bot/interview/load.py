@@ -1,18 +1,20 @@
-"""Compile a Questionnaire into a `Form`, or refuse it by name. Pure.
+"""Compile a Questionnaire into a `Form`. Pure.
 
-Nothing that changes what is asked is dropped silently: it is supported, or `UnsupportedQuestionnaire` names it. Defects
-that many published forms have (no status, numbers as text) are warnings, and errors when `strict`.
+Nothing that changes what is asked is dropped silently: it is supported, or left out with a warning, and what is left
+out and required keeps the response open. `UnsupportedQuestionnaire` refuses what cannot be asked at all, and whatever
+would be left out when `strict`; so it is with defects that many published forms have (no status, numbers as text).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from bot.interview.form.compile import Around, Compiler
 from bot.interview.form.form import Form, Item, Note, read_text
-from bot.interview.form.formulas import Site, launch_names
+from bot.interview.form.formulas import Site, computed_elsewhere, launch_names
+from bot.interview.form.modular import assembled
 from bot.interview.form.support import Notes, UnsupportedQuestionnaire, check_extensions
 from bot.interview.form.texts import Synonyms, languages, with_synonyms
 from bot.interview.validate.item import refused_by
@@ -24,6 +26,23 @@ from bot.interview.values.terminology import Terminology
 _MOST_JUDGED = 60
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What comes with a Questionnaire.
+
+    Attributes:
+        resources: ValueSets and CodeSystems, besides those that it contains; and Questionnaires that are parts of it.
+        known: Value sets and code systems that are always at hand.
+        synonyms: What patients call questions and options, by the url of the Questionnaire.
+        launch: Names of the launch context that are handed in; None: perhaps all of it.
+    """
+
+    resources: Sequence[JsonObject] = ()
+    known: Terminology | None = None
+    synonyms: Mapping[str, Synonyms] = field(default_factory=dict)
+    launch: Collection[str] | None = None
+
+
 def load_form(
     raw: JsonObject,
     *,
@@ -32,30 +51,47 @@ def load_form(
     synonyms: Mapping[str, Synonyms] | None = None,
     strict: bool = False,
 ) -> Form:
+    """Compile a Questionnaire; the arguments are those of `Beside`. See `compile_form`."""
+    return compile_form(raw, Beside(resources, known, synonyms or {}), strict=strict)
+
+
+def compile_form(raw: JsonObject, beside: Beside, *, strict: bool = False) -> Form:
     """Compile a Questionnaire.
 
     Args:
         raw: The Questionnaire as JSON (see `fhir_json.parse`).
-        resources: ValueSets and CodeSystems that come with it, besides those that it contains.
-        known: Value sets and code systems that are always at hand.
-        synonyms: What patients call questions and options, by the url of the Questionnaire.
+        beside: What comes with it.
         strict: Whether every defect is a reason to refuse it.
 
     Raises:
-        UnsupportedQuestionnaire: It cannot be asked as it is meant; names items and features.
+        UnsupportedQuestionnaire: It cannot be asked; names items and features.
     """
+    return _compile(assembled(raw, beside.resources), beside, strict=strict, in_words=False)
+
+
+def _compile(raw: JsonObject, beside: Beside, *, strict: bool, in_words: bool) -> Form:
     if raw.get("resourceType") != "Questionnaire":
         raise UnsupportedQuestionnaire([Note("", "resourceType", f"{raw.get('resourceType')!r} is no Questionnaire")])
     if deeper_than(dict(raw), MAX_DEPTH):
         raise UnsupportedQuestionnaire([Note("", "item", f"nested deeper than {MAX_DEPTH} levels")])
-    notes = Notes(link_ids=frozenset(string(item, "linkId") for item in walk(objects(raw, "item"))))
-    _check(raw, notes, strict=strict)
-    site = Site.of_form(raw, notes)
-    terminology = Terminology(resources, base=known).within(raw)
-    items = Compiler(terminology).items(raw, Around(site))
-    items = with_synonyms(items, (synonyms or {}).get(string(raw, "url"), Synonyms()))
+    notes = Notes(frozenset(string(item, "linkId") for item in walk(objects(raw, "item"))), strict)
+    _check(raw, notes)
+    site = Site.of_form(raw, notes, beside.launch)
+    for name in computed_elsewhere(raw):
+        site.leave_out(name, "it is computed, which is not done here; what the form says itself is used")
+    terminology = Terminology(beside.resources, base=beside.known).within(raw)
+    items = Compiler(terminology, in_words).items(raw, Around(site))
+    items = with_synonyms(items, beside.synonyms.get(string(raw, "url"), Synonyms()))
     items = tuple(_judged(item, terminology) for item in items)
     constraints = site.constraints()
+    by_link_id = {item.link_id: item for top in items for item in top.walk()}
+    _note_dependents(by_link_id, notes)
+    if not notes.refusals and objects(raw, "item") and not any(_is_put(item) for item in by_link_id.values()):
+        if not in_words:
+            # Before nothing is asked at all, choices whose answers nobody knows are asked in the patient's own words.
+            return _compile(raw, beside, strict=strict, in_words=True)
+        notes.refusals += notes.gaps
+        notes.refuse("", "item", "nothing of it can be asked")
     if notes.refusals:
         raise UnsupportedQuestionnaire(notes.refusals)
     base = string(raw, "language")
@@ -66,19 +102,38 @@ def load_form(
         language=base,
         languages=_languages(raw, base, items),
         items=items,
-        by_link_id={item.link_id: item for top in items for item in top.walk()},
+        by_link_id=by_link_id,
         variables=site.variables,
         constraints=constraints,
         launch=launch_names(raw),
         warnings=tuple(notes.warnings),
         raw=raw,
+        gaps=tuple(note for note in notes.warnings if note in notes.gaps),
         known=terminology,
     )
 
 
-def _check(raw: JsonObject, notes: Notes, *, strict: bool) -> None:
+def _is_put(item: Item) -> bool:
+    """Say whether an item is asked, shown or filled in by a form."""
+    return not item.left_out and item.type != "group"
+
+
+def _note_dependents(items: Mapping[str, Item], notes: Notes) -> None:
+    """Warn of what is never asked, or always, because it depends on something that is left out."""
+    for item in items.values():
+        for condition in item.conditions:
+            target = items.get(condition.question)
+            if target is None or target.left_out:
+                notes.miss(
+                    item.link_id,
+                    "enableWhen",
+                    f"depends on {condition.question!r}, which is left out, so it may never be asked",
+                )
+
+
+def _check(raw: JsonObject, notes: Notes) -> None:
     for finding in check_questionnaire(raw):
-        note = notes.refuse if strict and finding.is_error else notes.warn
+        note = notes.refuse if notes.strict and finding.is_error else notes.warn
         note("", finding.rule or finding.code, f"{finding.path}: {finding.text}")
     counted = Counter(string(item, "linkId") for item in walk(objects(raw, "item")))
     for link_id, times in counted.items():

@@ -16,7 +16,7 @@ from bot.interview.reading.vocabulary import Words, words_for
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import as_object, string
 from bot.sentences.interface_texts import INTERVIEW_TEXTS
-from bot.text import sanitise
+from bot.text import sanitise, seen
 
 MAX_OWN_WORDS = 300
 _MARKUP = str.maketrans(
@@ -79,6 +79,8 @@ def _spoken(item: Item, answer: Answer, language: str) -> str:
             return option.label.into(language)
     if answer.type == "boolean":
         return INTERVIEW_TEXTS[language]["yes" if answer.value is True else "no"]
+    if answer.type == "markdown":  # a text that a formula of the form gave
+        return seen(str(answer.value)).translate(_MARKUP)
     if answer.type in ("string", "uri"):
         return INTERVIEW_TEXTS[language]["own"].format(answer=escaped(str(answer.value)))
     usual = usual_unit(item) if answer.type in NUMBERS else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
@@ -13,7 +13,8 @@ from importlib.metadata import version
 from bot.catalog.fhir_files import resources_in, shipped_synonyms, shipped_terminology
 from bot.errors import BadData
 from bot.interview.form.form import Form
-from bot.interview.load import load_form
+from bot.interview.form.modular import roots
+from bot.interview.load import Beside, compile_form
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.session import Session, head_to_json, session_from_json
 from bot.interview.manners.turn import Turn
@@ -30,29 +31,56 @@ log = logging.getLogger("klartext")
 HandOver = Callable[[StoredInterview, int], Outgoing | None]
 
 
-def form_of(document: JsonObject, *more: JsonObject) -> Form:
-    """Compile a Questionnaire, or a Bundle of one with its value sets; `more`: further value sets.
+def form_of(document: JsonObject, *more: JsonObject, launch: Collection[str] = ()) -> Form:
+    """Compile a Questionnaire, or a Bundle of one with its value sets and its parts.
+
+    Args:
+        document: What holds the Questionnaire.
+        more: Further value sets.
+        launch: Names of the launch context that are handed in.
 
     Raises:
         BadData: There is not just one Questionnaire.
         UnsupportedQuestionnaire: It cannot be asked as it is meant.
     """
     resources = [each for every in (document, *more) for each in resources_in(every)]
-    forms = [each for each in resources_in(document) if each.get("resourceType") == "Questionnaire"]
+    forms = roots([each for each in resources_in(document) if each.get("resourceType") == "Questionnaire"])
     if len(forms) != 1:
         raise BadData(f"There are {len(forms)} Questionnaires in the file. Give `--questionnaire` a file with one.")
-    return load_form(forms[0], resources=resources, known=shipped_terminology(), synonyms=shipped_synonyms())
+    beside = Beside(resources, shipped_terminology(), shipped_synonyms(), frozenset(launch))
+    return compile_form(forms[0], beside)
+
+
+def launch_of(stored: StoredInterview) -> dict[str, JsonObject]:
+    """Return the launch context of a stored interview: resources by name."""
+    found = as_object(parsed(stored.head).get("launch"))
+    return {name: as_object(resource) for name, resource in found.items()}
+
+
+def _as_json(launch: Mapping[str, JsonObject]) -> dict[str, JsonValue]:
+    return {name: dict(launch[name]) for name in sorted(launch)}
 
 
 class Interviewer:
     """Asks one form in one conversation."""
 
     def __init__(
-        self, document: str, interviews: Interviews, conversation: str, *, hand_over: HandOver | None = None
+        self,
+        document: str,
+        interviews: Interviews,
+        conversation: str,
+        *,
+        hand_over: HandOver | None = None,
+        launch: Mapping[str, JsonObject] | None = None,
     ) -> None:
         """Take the form, as JSON text, for an interview that begins; one that was begun goes on with its own.
 
-        `hand_over` makes what leaves the house when the patient has agreed to the summary.
+        Args:
+            document: The Questionnaire, or a Bundle with its value sets.
+            interviews: Where interviews are kept.
+            conversation: Its id.
+            hand_over: Makes what leaves the house when the patient has agreed to the summary.
+            launch: Resources that formulas may use, by name.
 
         Raises:
             UserFixable: The form cannot be asked.
@@ -62,7 +90,8 @@ class Interviewer:
         self._hand_over = hand_over
         stored = interviews.interview(conversation)
         self._document = stored.form if stored else document
-        self._form, self._plan = _compiled(self._document)
+        self._launch = launch_of(stored) if stored else dict(launch or {})
+        self._form, self._plan = _compiled(self._document, frozenset(self._launch))
         self._asking: tuple[date, Interview] | None = None
         self._stored = stored
         self._session: Session | None = None
@@ -112,7 +141,7 @@ class Interviewer:
     def interview(self, at: datetime) -> Interview:
         """Return the interview as of today: formulas and dates depend on the day."""
         if self._asking is None or self._asking[0] != at.date():
-            self._asking = (at.date(), Interview(self._form, now=at, plan=self._plan))
+            self._asking = (at.date(), Interview(self._form, now=at, launch=self._launch, plan=self._plan))
             if self._session is not None:
                 self._session = self._asking[1].open(self._session)  # formulas may give something else today
         return self._asking[1]
@@ -137,7 +166,8 @@ class Interviewer:
 
     def _state_of(self, at: datetime) -> str:
         """Return what a state depends on besides its events: the form, the day, and who works it out."""
-        known = f"{version('klartext')} {STATE_VERSION} {at.date()} {self._document}"
+        launch = dump(_as_json(self._launch)) if self._launch else ""
+        known = f"{version('klartext')} {STATE_VERSION} {at.date()} {self._document}{launch}"
         return hashlib.sha256(known.encode("utf-8", "replace")).hexdigest()[:32]
 
     def start(self, language: str, *, at: datetime) -> Turn:
@@ -190,14 +220,15 @@ class Interviewer:
         state: dict[str, JsonValue] = {"filling": filling_to_json(session.filling)}
         if day == at.date():
             state["of"] = self._state_of(at)
-        head = dump({**head_to_json(session), "state": state})
+        launch: dict[str, JsonValue] = {"launch": _as_json(self._launch)} if self._launch else {}
+        head = dump({**head_to_json(session), **launch, "state": state})
         return StoredInterview(self._conversation, self._document, head, (*known, *new), at)
 
 
-# Compiling a form costs much more than a turn; its text is all that it depends on.
+# Compiling a form costs much more than a turn; its text, and what of the launch context is there, is all that counts.
 @lru_cache(maxsize=64)
-def _compiled(document: str) -> tuple[Form, Plan]:
-    form = form_of(parsed(document))
+def _compiled(document: str, launch: frozenset[str]) -> tuple[Form, Plan]:
+    form = form_of(parsed(document), launch=launch)
     return form, make_plan(form)
 
 

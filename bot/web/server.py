@@ -19,7 +19,7 @@ from bot.assistant import Assistant
 from bot.catalog.catalog import locate
 from bot.catalog.topics import load_topics
 from bot.errors import KlartextError, Unreachable, UserFixable
-from bot.interview_wiring import Interviewers
+from bot.interview_wiring import Interviewers, for_terminology
 from bot.settings import Settings
 from bot.talk.reception import Reception
 from bot.web import logs
@@ -47,6 +47,7 @@ class Serving:
     data: Path | None
     sample: bool
     questionnaire: Path | None = None
+    terminology_server: str | None = None
     workers: int | None = None
 
 
@@ -79,7 +80,8 @@ def run_server(serving: Serving) -> None:
 
 def _settings(serving: Serving) -> Settings:
     """Return the settings; a patient who waits must hear soon that nothing can be stored, and whom to call."""
-    return replace(Settings.from_environment(data=serving.data), database_wait_s=DATABASE_WAIT_S)
+    settings = for_terminology(Settings.from_environment(data=serving.data), serving.terminology_server)
+    return replace(settings, database_wait_s=DATABASE_WAIT_S)
 
 
 def _open(serving: Serving, settings: Settings, worker: Worker | None = None) -> tuple[Service, Background]:
@@ -88,7 +90,9 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     interviewers = Interviewers.open(
         settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire, records=records
     )
-    interviewers.of("")  # a form that cannot be asked is refused before anybody comes
+    asking = interviewers.of("")  # a form that cannot be asked is refused before anybody comes
+    for line in asking.form.gap_lines() if asking is not None else ():
+        log.warning("form: %s", line)
     background = Background.of(settings, interviewers, metrics, _now)
     reception = Reception(
         assistant,

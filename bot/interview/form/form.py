@@ -12,6 +12,7 @@ from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject, as_object, code_key, string, translations, value_name
 from bot.interview.values.terminology import Terminology
 
+_SHOWN_TEXT = 60  # characters of a question in a warning about it
 # From the root to one instance of an item. The number counts the repetitions of a group; a question itself has 0,
 # and stands with the number of one of its answers in the paths of what is asked about that answer.
 Path = tuple[tuple[str, int], ...]
@@ -239,6 +240,7 @@ class Formulas:
     calculated: Formula | None = None
     options: Formula | None = None
     toggles: tuple[Toggle, ...] = ()
+    text: Formula | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +257,9 @@ class Item:
         options: Listed answers; empty where none are listed.
         open: Whether answers that are not listed are taken.
         any_condition: Whether one true condition is enough.
+        uncertain: Whether it, or something around it, has a condition that cannot be evaluated: it is asked, and
+            never required.
+        left_out: Whether it cannot be asked as the form means it, so that it stays without an answer.
         synonyms: What else patients call what is asked, in any language.
         yes_said: What patients say, in any language, when yes is meant: "I have a lump".
     """
@@ -284,6 +289,8 @@ class Item:
     formulas: Formulas
     constraints: tuple[Constraint, ...]
     children: tuple[Item, ...]
+    uncertain: bool = False
+    left_out: bool = False
     synonyms: tuple[str, ...] = ()
     yes_said: tuple[str, ...] = ()
 
@@ -339,6 +346,7 @@ class Form:
         languages: The base language, then all that some text is translated to.
         variables: Named formulas of the whole form.
         launch: Names under which the surroundings may be handed in (``patient``).
+        gaps: Those of the warnings that say what is not done as the form means it.
         known: Value sets and code systems that the form was compiled with.
     """
 
@@ -354,7 +362,15 @@ class Form:
     launch: frozenset[str]
     warnings: tuple[Note, ...]
     raw: JsonObject
+    gaps: tuple[Note, ...] = ()
     known: Terminology = field(default_factory=Terminology, compare=False, repr=False)
+
+    def gap_lines(self) -> Iterator[str]:
+        """Yield for staff what is not done as the form means it, each on a line with what its item asks."""
+        for note in self.gaps:
+            item = self.by_link_id.get(note.link_id)
+            text = " ".join(item.text.base.split())[:_SHOWN_TEXT] if item is not None else ""
+            yield f"{note.link_id} ({text}): {note.feature}: {note.text}" if text else note.as_line()
 
     def text(self, item: Item, language: str) -> str:
         """Return what is asked."""

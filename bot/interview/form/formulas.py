@@ -1,8 +1,12 @@
-"""Read the FHIRPath of a Questionnaire and see that every name in it is known where it stands. Pure."""
+"""Read the FHIRPath of a Questionnaire and see that every name in it is known where it stands. Pure.
+
+A formula that cannot be evaluated is left out with a warning, never guessed; the compiler decides what that means for
+its item.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from bot.interview.form.form import Bound, Constraint, Formulas, Text, Toggle
@@ -11,6 +15,7 @@ from bot.interview.form.texts import extension_text
 from bot.interview.formulas.evaluator import CONSTANTS, STANDARD_LAUNCH, compile_formula
 from bot.interview.formulas.formula import BadFormula, Formula
 from bot.interview.values import fhir_names
+from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import (
     JsonObject,
     as_object,
@@ -18,6 +23,7 @@ from bot.interview.values.fhir_json import (
     extension_value,
     extension_values,
     extensions,
+    objects,
     string,
     value_of,
 )
@@ -66,6 +72,7 @@ class Site:
         variables: Its own variables; those that never have a value are without formula.
         names: All names that are defined here.
         blind: Those that never have a value, and why.
+        absent: Those of the launch context that nobody handed in.
     """
 
     raw: JsonObject
@@ -74,11 +81,15 @@ class Site:
     variables: tuple[tuple[str, Formula | None], ...]
     names: frozenset[str]
     blind: Mapping[str, str]
+    absent: frozenset[str] = frozenset()
 
     @classmethod
-    def of_form(cls, raw: JsonObject, notes: Notes) -> Site:
-        """Read the variables of a form."""
-        return cls(raw, "", notes, (), _GIVEN | launch_names(raw), {})._with_variables()
+    def of_form(cls, raw: JsonObject, notes: Notes, launch: Collection[str] | None = None) -> Site:
+        """Read the variables of a form; `launch`: what of the launch context is handed in, None: perhaps all of it."""
+        absent = frozenset() if launch is None else (STANDARD_LAUNCH | launch_names(raw)).difference(launch)
+        blind = {name: f"%{name} was not handed in" for name in sorted(absent)}
+        known = _GIVEN | launch_names(raw) | frozenset(launch or ())
+        return cls(raw, "", notes, (), known, blind, absent)._with_variables()
 
     def inside(self, raw: JsonObject) -> Site:
         """Read the variables of an item in it."""
@@ -90,10 +101,11 @@ class Site:
             expression = as_object(value.value)
             name = string(expression, "name")
             formula, problem = site._read(expression)
-            blind = site.blind
+            blind = {each: why for each, why in site.blind.items() if each != name}
             if problem:
-                blind = {**blind, name: problem}
-                self.warn("variable", f"%{name} has no value: {problem}")
+                blind[name] = f"%{name} has no value: {problem}"
+                if not (formula and self._waits_for_launch(formula)):
+                    self.warn("variable", blind[name])
             variables = (*site.variables, (name, None if problem else formula))
             site = replace(site, variables=variables, names=site.names | {name}, blind=blind)
         return site
@@ -101,8 +113,15 @@ class Site:
     def warn(self, feature: str, text: str) -> None:
         self.notes.warn(self.link_id, feature, text)
 
-    def refuse(self, feature: str, text: str) -> None:
-        self.notes.refuse(self.link_id, feature, text)
+    def leave_out(self, feature: str, text: str) -> None:
+        self.notes.leave_out(self.link_id, feature, text)
+
+    def _waits_for_launch(self, formula: Formula) -> bool:
+        """Note once, for the whole form, which names of the launch context would be of use; say whether one is."""
+        wanted = sorted(formula.reads.variables & self.absent)
+        for name in wanted:
+            self.notes.miss("", "launchContext", f"%{name} was not handed in, so nothing is proposed from it")
+        return bool(wanted)
 
     def _read(self, expression: JsonObject) -> tuple[Formula | None, str]:
         """Compile an Expression; return why it cannot be evaluated as meant, empty when it can."""
@@ -121,52 +140,77 @@ class Site:
             if name not in self.names:
                 return formula, f"%{name} is not defined here"
             if name in self.blind:
-                return formula, f"%{name} has no value: {self.blind[name]}"
+                return formula, self.blind[name]
         return formula, ""
 
-    def _needed(self, expression: JsonObject, feature: str) -> Formula | None:
-        """Read a formula without which the form means something else: refuse it if it cannot be evaluated."""
+    def _usable(self, expression: JsonObject, feature: str, without: str) -> Formula | None:
+        """Read a formula; None with a warning, of what is done `without` it, where it cannot be evaluated."""
         formula, problem = self._read(expression)
         for unknown in sorted(formula.reads.link_ids - self.notes.link_ids) if formula is not None else ():
             self.warn(feature, f"asks for the item {unknown!r}, which does not exist")
         if problem:
-            self.refuse(feature, problem)
-        return formula
+            self.leave_out(feature, f"{without}: {problem}")
+        return None if problem else formula
 
-    def formulas(self) -> Formulas:
-        """Read the expressions of an item."""
+    def formulas(self, *, asked: bool) -> Formulas:
+        """Read the expressions of an item; `asked`: whether somebody is asked for it."""
 
-        def needed(urls: tuple[str, ...], feature: str) -> Formula | None:
+        def usable(urls: tuple[str, ...], feature: str, without: str) -> Formula | None:
             value = extension_value(self.raw, *urls)
-            return self._needed(as_object(value.value), feature) if value else None
+            return self._usable(as_object(value.value), feature, without) if value else None
 
-        initial = extension_value(self.raw, *fhir_names.INITIAL_EXPRESSION)
+        uncalculated = "asked instead of calculated" if asked else "left empty, for it cannot be calculated"
         return Formulas(
             variables=self.variables,
-            enabled=needed(fhir_names.ENABLE_WHEN_EXPRESSION, "enableWhenExpression"),
-            initial=self._welcome(as_object(initial.value), "initialExpression") if initial else None,
-            calculated=needed(fhir_names.CALCULATED_EXPRESSION, "calculatedExpression"),
-            options=needed(fhir_names.ANSWER_EXPRESSION, "answerExpression"),
+            enabled=usable(
+                fhir_names.ENABLE_WHEN_EXPRESSION, "enableWhenExpression", "asked in any case, and not required"
+            ),
+            initial=self._initial(),
+            calculated=usable(fhir_names.CALCULATED_EXPRESSION, "calculatedExpression", uncalculated),
+            options=usable(fhir_names.ANSWER_EXPRESSION, "answerExpression", "no answers are found by it"),
             toggles=tuple(self._toggles()),
+            text=self._text(),
         )
 
-    def _welcome(self, expression: JsonObject, feature: str) -> Formula | None:
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether the item has a formula for when it is asked that cannot be evaluated."""
+        value = extension_value(self.raw, *fhir_names.ENABLE_WHEN_EXPRESSION)
+        return value is not None and bool(self._read(as_object(value.value))[1])
+
+    def _initial(self) -> Formula | None:
         """Read a formula that only proposes answers: without it, the question is asked all the same."""
-        formula, problem = self._read(expression)
-        if problem:
-            self.warn(feature, f"nothing is proposed: {problem}")
+        value = extension_value(self.raw, *fhir_names.INITIAL_EXPRESSION)
+        if value is None:
+            value = next((found for each in objects(self.raw, "initial") if (found := computed_value(each))), None)
+        if value is None:
+            return None
+        formula, problem = self._read(_expression(value.value))
+        if problem and not (formula and self._waits_for_launch(formula)):
+            self.warn("initialExpression", f"nothing is proposed: {problem}")
         return None if problem else formula
+
+    def _text(self) -> Formula | None:
+        """Read the formula of a text that is computed from the answers."""
+        value = extension_value(companion(self.raw, "text"), *COMPUTED)
+        if value is None:
+            return None
+        return self._usable(_expression(value.value), "text", "its fixed text is shown instead of the computed one")
 
     def _toggles(self) -> Iterator[Toggle]:
         for extension in extensions(self.raw, *fhir_names.ANSWER_OPTIONS_TOGGLE):
             value = extension_value(extension, "expression")
-            formula = self._needed(as_object(value.value) if value else {}, "answerOptionsToggleExpression")
+            expression = as_object(value.value) if value else {}
+            formula = self._usable(expression, "answerOptionsToggleExpression", "its options stay")
             if formula is not None:
                 yield Toggle(tuple(extension_values(extension, "option")), formula)
 
     def constraints(self) -> tuple[Constraint, ...]:
         """Compile the constraints of the form or of the item."""
-        found = ((each, self._needed(each.expression, "constraint")) for each in stated_constraints(self.raw))
+        found = (
+            (each, self._usable(each.expression, "constraint", f"{each.key or 'it'} is not checked"))
+            for each in stated_constraints(self.raw)
+        )
         return tuple(
             Constraint(self.link_id, each.key, "warning" if each.mild else "error", self._message(each), formula)
             for each, formula in found
@@ -192,9 +236,42 @@ class Site:
         extension = next(iter(extensions(self.raw, *urls)), None)
         if extension is None:
             return None
-        beside = [companion(extension, name[1:]) for name in extension if name.startswith("_value")]
-        computed = next((found for each in (extension, *beside) if (found := extension_value(each, *COMPUTED))), None)
+        computed, fixed = computed_value(extension), value_of(extension)
         if computed is not None:
-            return Bound(formula=self._needed(as_object(computed.value), urls[0].rpartition("/")[2]))
-        fixed = value_of(extension)
+            name = string(extension, "url").rpartition("/")[2]
+            formula = self._usable(_expression(computed.value), name, "this limit is not held to")
+            if formula is not None:
+                return Bound(formula=formula)
         return Bound(fixed=fixed) if fixed is not None else None
+
+
+def computed_value(element: JsonObject) -> Answer | None:
+    """Return the expression that stands in the place of, or beside, the ``value[x]`` of an element."""
+    beside = (companion(element, name[1:]) for name in element if name.startswith("_value"))
+    return next((found for each in (element, *beside) if (found := extension_value(each, *COMPUTED))), None)
+
+
+def _expression(value: JsonValue) -> JsonObject:
+    """Return an Expression; the older extension holds plain text."""
+    return {"expression": value} if isinstance(value, str) else as_object(value)
+
+
+_HELD_TO = (*fhir_names.MIN_VALUE, *fhir_names.MAX_VALUE, *fhir_names.MIN_QUANTITY, *fhir_names.MAX_QUANTITY)
+
+
+def computed_elsewhere(raw: JsonObject) -> Iterator[str]:
+    """Yield what of a form or an item, itself and not the items inside, is computed where only its text may be."""
+    pending: list[tuple[str, JsonObject]] = [("", raw)]
+    while pending:
+        around, element = pending.pop()
+        for name, value in element.items():
+            handled = (not around and name == "_text") or (
+                around in {"initial", *_HELD_TO} and name.startswith("_value")
+            )
+            if name.startswith("_") and not handled and extension_value(companion(element, name[1:]), *COMPUTED):
+                yield around.rpartition("/")[2] or name[1:]
+            if name in {"item", "contained"} or name.startswith("_"):
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, dict):
+                    pending.append((string(child, "url") if name == "extension" else name, child))

@@ -17,14 +17,16 @@ from bot.interview.values.fhir_json import (
     JsonObject,
     as_object,
     extension_value,
+    extension_values,
     number,
     objects,
     string,
     value_of,
     values_of,
+    walk,
 )
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES
-from bot.interview.values.primitives import problem_with
+from bot.interview.values.primitives import PRIMITIVES, problem_with
 from bot.interview.values.terminology import Concept, Terminology
 
 _SCORES = (CORE + "itemWeight", CORE + "ordinalValue")
@@ -50,6 +52,18 @@ def read_options(raw: JsonObject, kind: str, terminology: Terminology) -> Listed
     return Listed(options, "; ".join(expansion.missing))
 
 
+def missing_value_sets(raw: JsonObject, known: Terminology) -> tuple[str, ...]:
+    """Return the canonicals of the value sets that would have to be at hand to know all answers and units of a form."""
+    inside = known.within(raw)
+    named = [string(item, "answerValueSet") for item in walk(objects(raw, "item"))]
+    named += [
+        str(each.value)
+        for item in walk(objects(raw, "item"))
+        for each in extension_values(item, *fhir_names.UNIT_VALUE_SET)
+    ]
+    return tuple(dict.fromkeys(each for name in dict.fromkeys(named) if name for each in inside.absent(name)))
+
+
 def check_systems(options: Sequence[Option], site: Site) -> None:
     """Warn of codes that servers will not take."""
     for option in options:
@@ -63,8 +77,8 @@ def _option(element: JsonObject, kind: str) -> Option | None:
     if answer is None:
         return None
     inner, chosen = as_object(answer.value), repeatable(answer, kind)
-    if chosen.value in ({}, ""):
-        return None  # nothing can be chosen by it
+    if chosen.value in ({}, "") or chosen.type not in ANSWER_TYPES[kind]:
+        return None  # nothing can be chosen by it, or nothing that FHIR takes as an answer
     return Option(
         answer=chosen,
         label=label_of(answer, element),
@@ -115,7 +129,7 @@ def read_initial(site: Site, options: Sequence[Option]) -> tuple[Answer, ...]:
     found: list[Answer] = []
     for answer in (answer for element in objects(site.raw, "initial") for answer in values_of(element)):
         fitting = fitted(answer, string(site.raw, "type"), options)
-        if fitting is None:
+        if fitting is None or (fitting.type in PRIMITIVES and problem_with(fitting.type, fitting.value)):
             site.warn("initial", f"a proposed {answer.type} does not fit the question")
         else:
             found.append(fitting)
@@ -198,7 +212,7 @@ def _guessed(value: JsonValue) -> Answer | None:
     if isinstance(value, int):
         return Answer("integer", value)
     if isinstance(value, str):
-        return Answer("string", value) if value else None
+        return Answer("string", value) if value.strip() else None  # FHIR knows no blank strings
     if isinstance(value, dict):
         return _guessed_object(value)
     return Answer("decimal", value) if value is not None and not isinstance(value, list) else None

@@ -1,6 +1,6 @@
-"""What of a Questionnaire is understood, what is only noted, and what is refused. Pure.
+"""What of a Questionnaire is understood, what is left out with a warning, and what refuses it. Pure.
 
-FHIR allows to ignore extensions that are no modifiers; those known to change what is asked are refused all the same.
+Little refuses a form: what cannot be held to is left out and named, so that staff can see to it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from bot.errors import UserFixable
 from bot.interview.form.form import Note
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import JsonValue
-from bot.interview.values.fhir_json import TRANSLATION, JsonObject, objects, string
+from bot.interview.values.fhir_json import TRANSLATION, JsonObject, extension_values, objects, string
 
 CORE = "http://hl7.org/fhir/StructureDefinition/"
 SDC = "http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-"
 
 COMPUTED = (CORE + "cqf-expression", CORE + "cqf-calculatedValue")
+CRITICAL = "http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-rendering-criticalExtension"
+SUB_QUESTIONNAIRE = SDC + "subQuestionnaire"
 
 _SHOWN = 4
 
@@ -44,15 +46,29 @@ class Notes:
 
     Attributes:
         link_ids: All linkIds of the form.
+        strict: Whether what would be left out is a reason to refuse the form.
+        gaps: Those of the warnings that say what is not done as the form means it.
     """
 
     link_ids: frozenset[str] = frozenset()
+    strict: bool = False
     warnings: list[Note] = field(default_factory=list)
+    gaps: list[Note] = field(default_factory=list)
     refusals: list[Note] = field(default_factory=list)
 
     def warn(self, link_id: str, feature: str, text: str) -> None:
         if (note := Note(link_id, feature, text)) not in self.warnings:
             self.warnings.append(note)
+
+    def leave_out(self, link_id: str, feature: str, text: str) -> None:
+        """Say what is not done as the form means it."""
+        (self.refuse if self.strict else self.warn)(link_id, feature, text)
+        self.gaps.append(Note(link_id, feature, text))
+
+    def miss(self, link_id: str, feature: str, text: str) -> None:
+        """Warn of what is missing for the form to be asked in full; no reason to refuse it."""
+        self.warn(link_id, feature, text)
+        self.gaps.append(Note(link_id, feature, text))
 
     def refuse(self, link_id: str, feature: str, text: str) -> None:
         if (note := Note(link_id, feature, text)) not in self.refusals:
@@ -71,26 +87,41 @@ def _texts(name: str) -> dict[str, str]:
     return {_BASES[base] + each: text for base, texts in _LISTS[name].items() for each, text in texts.items()}
 
 
-_REFUSED, _NOTED = _texts("refused"), _texts("noted")
+_LEFT_OUT, _NOTED = _texts("left_out"), _texts("noted")
 _NAMED = {url for urls in vars(fhir_names).values() if isinstance(urls, tuple) for url in urls}
 _KNOWN = _NAMED | {TRANSLATION} | _urls("understood") | _urls("harmless")
 
 
 def check_extensions(raw: JsonObject, notes: Notes) -> None:
-    """Note every extension that is not understood, and refuse what must not be ignored."""
+    """Note every extension that is not understood; refuse what FHIR forbids to ignore in the form as a whole."""
     if raw.get("implicitRules"):
         notes.refuse("", "implicitRules", "rules outside FHIR are not known here")
     for link_id, name, extension in _all(dict(raw), ""):
         url = string(extension, "url")
         feature = url.rpartition("/")[2] or "extension without url"
         if name == "modifierExtension":
-            notes.refuse(link_id, feature, f"the modifier extension {url} is not known here")
-        elif url in _REFUSED:
-            notes.refuse(link_id, feature, _REFUSED[url])
+            # That of an item leaves out the item: see `modifier_of`.
+            if not link_id and not _is_understood(extension):
+                notes.refuse("", feature, f"the modifier extension {url} is not known here")
+        elif url in _LEFT_OUT:
+            notes.leave_out(link_id, feature, _LEFT_OUT[url])
         elif url in _NOTED:
             notes.warn(link_id, feature, _NOTED[url])
         elif url not in _KNOWN:
             notes.warn("", feature, f"the extension {url} is ignored")
+
+
+def _is_understood(modifier: JsonObject) -> bool:
+    """Say whether a modifier extension only demands extensions to be understood that are."""
+    named = extension_values({"extension": [dict(modifier)]}, CRITICAL)
+    return bool(named) and all(each.value in _KNOWN for each in named)
+
+
+def modifier_of(item: JsonObject) -> str:
+    """Return the first modifier extension of an item or a part of it: without knowing it, the item cannot be asked."""
+    own: dict[str, JsonValue] = {name: value for name, value in item.items() if name not in {"item", "linkId"}}
+    modifiers = (each for _, name, each in _all(own, "") if name == "modifierExtension")
+    return next((string(each, "url") or "without url" for each in modifiers if not _is_understood(each)), "")
 
 
 def _all(node: JsonValue, link_id: str) -> Iterator[tuple[str, str, JsonObject]]:

@@ -21,7 +21,7 @@ from bot.interview.manners.listening import (
     tells_something,
 )
 from bot.interview.manners.session import Session, name_of
-from bot.interview.manners.turn import MOST_TRIES, OpenTurn, choices_of
+from bot.interview.manners.turn import MOST_TRIES, OpenTurn, choices_of, is_unlisted
 from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.reading.yesno import read_yes_no
@@ -194,6 +194,11 @@ class Hearing(OpenTurn):
                 self.note(between=meant, tries=self.talk.tries + 1, pending=None)
                 self.say("which_one")
                 self.choices = choices_of(question.item, [each for each in question.options if each.answer in meant])
+            case NotUnderstood() if is_unlisted(question) and (said := self.noted(question)) is not None:
+                self.repeat("noted", question.path, (said,))
+                self.apply(MarkedForStaff(question.path, "in the patient's own words"))
+                self.onward()
+                self.go_on()
             case NotUnderstood():
                 # A number in a wrong unit was understood well enough to be asked for again.
                 kept = None if reading.why in MEASURED else self.noted(question)

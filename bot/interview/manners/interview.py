@@ -15,7 +15,7 @@ from bot.interview.form.form import Form, Path
 from bot.interview.manners.hearing import Hearing
 from bot.interview.manners.listening import OWN_WORDS, CachedReader, Listener, is_named, question_like
 from bot.interview.manners.session import Quote, Said, Session, name_of
-from bot.interview.manners.turn import OpenTurn, Turn, example_answers, unit_answers
+from bot.interview.manners.turn import OpenTurn, Turn, computed_text, example_answers, unit_answers
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview.walk.assemble import Heading
@@ -154,6 +154,8 @@ class Interview:
             known.setdefault(path[-1][0], []).extend(answers)
         for path, texts in filling.noted.items():
             known.setdefault(path[-1][0], []).extend(Answer("string", text) for text in texts)
+        for link_id, text in self.engine.texts(filling):
+            known.setdefault(link_id, []).append(computed_text(text))
         step = self.listener(session).step
         if isinstance(step, AskItem):
             options = (option.answer for option in step.options)

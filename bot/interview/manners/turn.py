@@ -253,10 +253,9 @@ class OpenTurn(Listener):
 
     def show(self, path: Path) -> None:
         """Show a text of the form, under the heading of its group."""
-        item = self.item(path)
         self._announce(path)
-        self.quote(item, "question")
-        self._say_where_to_look(item)
+        self._say_text(path)
+        self._say_where_to_look(self.item(path))
 
     def ask_open(self, *, brief: bool = False) -> None:
         """Put what is open once more: a question, what was understood, or what to say to the summary."""
@@ -295,7 +294,7 @@ class OpenTurn(Listener):
                 self.say("progress", number=answered + 1, total=total)
         if self.talk.more:
             self.say("which_more")
-        self.quote(item, "question", otherwise=Sentence("no_text"))
+        self._say_text(question.path, otherwise=Sentence("no_text"))
         self._say_unit(item)
         if not brief:
             self.quote(item, "instruction", times=len(shown.instructions))
@@ -316,11 +315,20 @@ class OpenTurn(Listener):
         for depth in range(1, len(groups) + 1):
             if self.talk.heading[:depth] == groups[:depth]:
                 continue
-            self.quote(self.item(groups[:depth]), "question")
+            self._say_text(path[: path.index(groups[depth - 1]) + 1])
             if groups[depth - 1][1]:
                 self.say("instance", number=groups[depth - 1][1] + 1)
         if groups != self.talk.heading:
             self.note(heading=groups)
+
+    def _say_text(self, path: Path, *, otherwise: Sentence | None = None) -> None:
+        """Say what an item asks: by its formula, unless only its fixed text is in the patient's language."""
+        item = self.item(path)
+        said = self.engine.text(self.session.filling, path)
+        if said and item.text.into(self.language) == item.text.base:
+            self.repeat("computed_text", path, (computed_text(said),))
+        else:
+            self.quote(item, "question", otherwise=otherwise)
 
     def _say_which_answer_it_is_about(self, path: Path) -> None:
         """Say which of several answers a question is about."""
@@ -364,6 +372,8 @@ class OpenTurn(Listener):
             self.quote(item, "high")
         if item.type in CHOICES and item.repeats and len(question.options) > 1:
             self.say("several")
+        if is_unlisted(question):
+            self.say("in_own_words")
         if item.type == "open-choice":
             self.quote(item, "open_label", otherwise=Sentence("own_words"))
 
@@ -494,9 +504,10 @@ class OpenTurn(Listener):
 
     def _say_what_is_open(self) -> None:
         problems = self._errors()
-        missing = [problem for problem in problems if problem.code == "required" and problem.path]
+        required = (problem for problem in problems if problem.code == "required" and problem.path)
+        missing = [problem for problem in required if not self.item(problem.path).left_out]
         # What a patient was never asked, they cannot mend; the interview then stays open for the team.
-        others = (each for each in problems if each not in missing)
+        others = (each for each in problems if each.code != "required" or not each.path)
         wrong = [each for each in others if each.code != "refused" or (each.path and self.item(each.path).asked)]
         if wrong:
             self.say("summary_problems")
@@ -515,6 +526,16 @@ class OpenTurn(Listener):
         self.say(key)
         self.onward()
         self.note(phase="choosing", listed=listed)
+
+
+def computed_text(said: str) -> Answer:
+    """Return a text that a formula gave as what may be repeated to the patient."""
+    return Answer("markdown", said)
+
+
+def is_unlisted(question: AskItem) -> bool:
+    """Say whether a question wants one of a list that nobody has: it is asked in the patient's own words."""
+    return question.item.type in CHOICES and not question.item.open and not question.options
 
 
 def choices_of(item: Item, options: Sequence[Option]) -> tuple[Saying, ...]:

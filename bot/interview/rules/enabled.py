@@ -45,10 +45,10 @@ def holds(operator: str, expected: Answer | None, given: Sequence[Answer]) -> Tr
     R4 says of ``!=`` "no answer equals"; HL7's validator says "some answer differs". Where the two part (no answer at
     all, or several of which one equals) the outcome is unclear.
     """
-    if operator == "exists":
-        return Truth.of(bool(given) is (expected is not None and expected.value is True))
-    if expected is None:
+    if expected is None or (operator == "exists" and not isinstance(expected.value, bool)):
         return Truth.UNCLEAR
+    if operator == "exists":
+        return Truth.of(bool(given) is expected.value)
     relations = {relate(each, expected) for each in given}
     if operator == "!=":
         if not relations or "unknown" in relations:

@@ -178,6 +178,19 @@ class Terminology:
         """Say whether a value set holds a code; an empty `system` asks for the code in any system."""
         return self._member(canonical, system, code, ())
 
+    def absent(self, canonical: str) -> tuple[str, ...]:
+        """Return the value sets that would have to be at hand to list the codes of this one; none where all are."""
+        return tuple(dict.fromkeys(self._absent(canonical, ())))
+
+    def _absent(self, canonical: str, path: tuple[str, ...]) -> Iterator[str]:
+        if canonical in path or len(path) > _MAX_IMPORTS or not self._expand(canonical, path).missing:
+            return
+        compose = as_object((self.value_set(canonical) or {}).get("compose"))
+        imported = [each for include in objects(compose, "include") for each in strings(include, "valueSet")]
+        inside = [each for name in imported for each in self._absent(name, (*path, canonical))]
+        # What is wanted of a system that is not here, only who knows the whole value set can tell.
+        yield from inside if inside or canonical.startswith("#") else [canonical]
+
     def _expand(self, canonical: str, path: tuple[str, ...]) -> Expansion:
         resource = self.value_set(canonical)
         if resource is None:

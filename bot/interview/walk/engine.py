@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 
 from bot.errors import BadData
 from bot.interview.form.form import Bound, Constraint, Form, Item, Option, Path
@@ -39,6 +40,7 @@ from bot.interview.walk.filling import (
 )
 from bot.interview.walk.plan import Placed, Plan, make_plan
 
+MOST_COMPUTED = 5000  # characters of a text that a formula gives; what is longer was not meant
 MOST_NOTED = 5  # messages kept in a patient's own words at one question
 
 
@@ -310,6 +312,25 @@ class Engine:
         return tuple(
             Problem("refused", _place_of(finding, made, paths), key=finding.rule or finding.code) for finding in errors
         )
+
+    def text(self, filling: Filling, path: Path) -> str:
+        """Return what the item at `path` says by a formula, as things stand; empty where no formula gives a text."""
+        item = self.form.by_link_id[path[-1][0]]
+        if item.formulas.text is None:
+            return ""
+        placed = self._plan.placed[item.link_id, item.formulas.text.source]
+        found = Sight(self._around, filling).values(placed, path)
+        said = found[0] if len(found) == 1 else None
+        if isinstance(said, bool) or not isinstance(said, str | int | Decimal) or len(str(said)) > MOST_COMPUTED:
+            return ""
+        return f"{item.prefix} {said}".strip() if str(said).strip() else ""
+
+    def texts(self, filling: Filling) -> Iterator[tuple[str, str]]:
+        """Yield all that items say by formulas, as things stand, each with its linkId."""
+        for item in self.form.walk():
+            for path in filling.instances(self.form, item, least=1) if item.formulas.text is not None else ():
+                if said := self.text(filling, path):
+                    yield item.link_id, said
 
     def exists(self, filling: Filling, path: Path) -> bool:
         """Say whether a path leads somewhere, as things stand."""

@@ -110,7 +110,7 @@ def _formulas(form: Form) -> Iterator[tuple[str, Formula]]:
     for item in form.walk():
         own = item.formulas
         bounds = [bound.formula for bound in (item.limits.minimum, item.limits.maximum) if bound]
-        parts = [own.initial, own.options, *bounds]
+        parts = [own.initial, own.options, own.text, *bounds]
         parts += [toggle.formula for toggle in own.toggles]
         yield from ((item.link_id, formula) for formula in parts if formula is not None)
 

@@ -1,4 +1,4 @@
-"""What a form may ask for that is refused by name, or named in a warning and otherwise left out."""
+"""What a form may ask for that is refused by name, or named in a warning and left out."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def with_extension(url: str, **value: object) -> Json:
         (form(TEXT, extension=[{"url": PREFIX + "questionnaireAdaptive", "valueBoolean": True}]), "questionnaireAdaptive"),
         (form(with_extension(PREFIX + "isSubject", valueBoolean=True)), "isSubject"),
         (form(with_extension(CORE + "questionnaire-signatureRequired", valueCodeableConcept={})), "signatureRequired"),
-        (form({**TEXT, "_text": {"extension": [{"url": CORE + "cqf-expression", **fhirpath("'a'")}]}}), "cqf-expression"),
-        (form({**TEXT, "_text": {"extension": [{"url": CORE + "cqf-calculatedValue", "valueString": "a"}]}}), "cqf-calculatedValue"),
+        (form({**TEXT, "_prefix": {"extension": [{"url": CORE + "cqf-expression", **fhirpath("'a'")}]}}), "prefix"),
+        (form({**TEXT, "_text": {"extension": [{"url": CORE + "cqf-calculatedValue", "valueString": "a +"}]}}), "text"),
         (form({**TEXT, "modifierExtension": [{"url": "http://example.org/not"}]}), "not"),
         (form(TEXT, implicitRules="http://example.org/rules"), "implicitRules"),
         (form(item("x", "question", text="X")), "type"),
@@ -33,11 +33,19 @@ def with_extension(url: str, **value: object) -> Json:
         (form({"type": "string", "text": "X"}), "linkId"),
     ],
 )  # fmt: skip
-def test_a_feature_that_would_change_the_questions_is_refused_by_its_name(questionnaire: Json, feature: str) -> None:
+def test_a_feature_that_is_not_held_to_is_named_and_refused_when_strict(questionnaire: Json, feature: str) -> None:
     with pytest.raises(UnsupportedQuestionnaire, match=feature) as caught:
-        load_form(questionnaire)
-
+        load_form(questionnaire, strict=True)
     assert any(reason.feature.endswith(feature) for reason in caught.value.reasons)
+
+    beside = {**questionnaire, "item": [*questionnaire["item"], item("other", "string", text="Other")]}
+    if feature in ("implicitRules",) or questionnaire["item"] == [TEXT, TEXT]:
+        with pytest.raises(UnsupportedQuestionnaire):
+            load_form(beside)
+    else:
+        loaded = load_form(beside)
+        assert any(note.feature.endswith(feature) for note in loaded.warnings)
+        assert "other" in loaded.by_link_id
 
 
 @pytest.mark.parametrize("name", ["candidateExpression", "contextExpression", "itemPopulationContext", "sourceQueries"])

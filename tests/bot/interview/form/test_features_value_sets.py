@@ -23,9 +23,25 @@ def labels(loaded: Form) -> list[str]:
     return [label for _, label in loaded.options(loaded.by_link_id["q"], "en")]
 
 
-def test_without_it_the_form_is_refused_and_the_reason_names_it() -> None:
-    with pytest.raises(UnsupportedQuestionnaire, match=r"http://example\.org/vs is not at hand"):
-        load_form(ASKED)
+def test_without_it_the_question_is_left_out_and_the_reason_names_it() -> None:
+    loaded = load_form(form(*ASKED["item"], item("other", "string", text="Other")))
+
+    assert (loaded.by_link_id["q"].left_out, loaded.by_link_id["q"].asked) == (True, False)
+    assert ["http://example.org/vs is not at hand" in line for line in loaded.gap_lines()] == [True]
+
+
+def test_a_form_of_nothing_else_is_asked_in_the_patients_own_words() -> None:
+    loaded = load_form(ASKED)
+
+    assert (loaded.by_link_id["q"].left_out, loaded.by_link_id["q"].asked) == (False, True)
+    assert ["own words for staff: ValueSet http://example.org/vs is not" in line for line in loaded.gap_lines()] == [
+        True
+    ]
+
+
+def test_a_form_of_which_nothing_can_be_asked_is_refused_and_the_reasons_are_named() -> None:
+    with pytest.raises(UnsupportedQuestionnaire, match=r"q: type: left out: the type 'slider'.*nothing of it can be"):
+        load_form(form(item("q", "slider", text="Q")))
 
 
 def test_a_bundle_brings_it_along() -> None:
