@@ -14,7 +14,7 @@ from bot.interview.form.form import Form, Item, Text
 from bot.interview.manners.listening import NUMBERS, unit_in_words, usual_unit
 from bot.interview.reading.vocabulary import Words, words_for
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.fhir_json import as_object, string
+from bot.interview.values.fhir_json import as_object, string, translated
 from bot.sentences.interface_texts import INTERVIEW_TEXTS
 from bot.text import sanitise
 
@@ -46,7 +46,8 @@ def _texts(item: Item, field: str, language: str) -> Sequence[str]:
     match field:
         case "question":
             text = item.text.into(language)
-            return [f"{item.prefix} {text}".strip() if item.prefix else text]
+            prefix = translated(item.raw, "prefix", language) if item.prefix else ""
+            return [f"{prefix} {text}".strip() if prefix else text]
         case "option":
             return [f"{option.prefix} {option.label.into(language)}".strip() for option in item.options]
         case "link":

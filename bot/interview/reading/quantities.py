@@ -39,6 +39,7 @@ from bot.interview.reading.reading import (
     settle,
 )
 from bot.interview.reading.vocabulary import (
+    LANGUAGES,
     Reply,
     Token,
     Words,
@@ -201,6 +202,13 @@ def named_unit(label: str, language: str) -> Unit | None:
 def unit_name(code: str, language: str) -> str:
     """Return what a unit is called in a language; empty where its code says it all."""
     return words_for(language).unit_names.get(code, "")
+
+
+def is_foreign(name: str, code: str, language: str) -> bool:
+    """Tell whether the name of a unit is one of another language only."""
+    known = {each: words_for(each) for each in LANGUAGES}
+    says = {each for each, words in known.items() if code in words.unit_codes.get(unit_key(name, words.fold), ())}
+    return bool(says) and language not in says
 
 
 def is_unusual(answer: Answer, question: Asked, *, language: str) -> bool:
