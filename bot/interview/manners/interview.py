@@ -13,9 +13,10 @@ from typing import Literal
 
 from bot.interview.form.form import Form, Path
 from bot.interview.manners.hearing import Hearing
+from bot.interview.manners.hints import said_answers
 from bot.interview.manners.listening import OWN_WORDS, CachedReader, Listener, is_named, question_like
 from bot.interview.manners.session import Quote, Said, Session, name_of
-from bot.interview.manners.turn import OpenTurn, Turn, example_answers, unit_answers
+from bot.interview.manners.turn import OpenTurn, Turn
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview.walk.assemble import Heading
@@ -158,8 +159,8 @@ class Interview:
         if isinstance(step, AskItem):
             options = (option.answer for option in step.options)
             bounds = (bound for bound in self.engine.bounds(filling, step.path) if bound is not None)
-            units = (*unit_answers(step.item), *example_answers(step.item))
-            offered = (*step.proposal, *(session.talk.pending or ()), *options, *bounds, *units)
+            hinted = said_answers(step.item, session.language)
+            offered = (*step.proposal, *(session.talk.pending or ()), *options, *bounds, *hinted)
             known.setdefault(step.item.link_id, []).extend(offered)
         return known
 

@@ -53,6 +53,7 @@ from bot.interview.values import units as ucum
 from bot.interview.values.answer import Answer, JsonValue
 
 MAX_UNIT_TOKENS = 6
+_ROUND_FROM = 20  # no example of a larger amount needs decimal places
 _LONG = 12  # letters; a shorter word may also be about something else: "Größe des Knotens"
 _MMHG = Unit("mm[Hg]", "mmHg")
 _DATA = yaml.load((Path(__file__).parent / "quantities.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
@@ -222,6 +223,24 @@ def is_unusual(answer: Answer, question: Asked, *, language: str) -> bool:
         return False
     measure = _measure_of(question, cut(question.prompt, words.fold), words)
     return not measure.is_likely(Decimal(value), unit)
+
+
+def likely_amount(question: Asked, unit: str, *, language: str) -> Decimal | None:
+    """Return an amount that nobody wonders about, in a unit: of a well-known quantity, or of a time; None for others.
+
+    A number without a unit is one of the quantities that have none, such as an age.
+    """
+    words = words_for(language)
+    measure = _measure_of(question, cut(question.prompt, words.fold), words)
+    if not unit:
+        return Decimal(str(_DATA["examples"][measure.kind])) if measure.kind in _UNITLESS else None
+    if not measure.kind:
+        return Decimal(_DATA["example_of_time"]) if unit in _TIMES else None
+    amount = Decimal(str(_DATA["examples"][measure.kind]))
+    if unit == measure.unit:
+        return amount
+    converted = _convert_roughly(amount, measure.unit, unit, None)
+    return converted.quantize(Decimal(1)) if converted is not None and converted >= _ROUND_FROM else converted
 
 
 def _measure_of(asked: Asked, prompt: Reply, words: Words) -> Measure:
