@@ -36,6 +36,7 @@ class Interviewers:
         outbox: What waits for a FHIR server.
         access: Which server that is; without an address nothing is kept for one.
         catalogs: Releases that answers come from.
+        takes_files: Whether patients may send files.
         patient: Returns the pseudonym of a conversation's patient; None for an anonymous one.
     """
 
@@ -45,6 +46,7 @@ class Interviewers:
     outbox: Outbox
     access: FhirAccess
     catalogs: Sequence[Catalog] = ()
+    takes_files: bool = False
     patient: Callable[[str], str | None] = field(default=lambda _: None)
 
     @classmethod
@@ -75,6 +77,7 @@ class Interviewers:
             make_outbox(settings),
             settings.fhir,
             tuple(assistant.catalog(language) for language in assistant.languages),
+            takes_files=settings.uploads is not None,
             patient=partial(_patient_of, records) if records is not None else lambda _: None,
         )
 
@@ -84,7 +87,9 @@ class Interviewers:
             return None
         handover = self.handover(conversation)
         hand_over = handover.finished if handover is not None else None
-        return Interviewer(self.document, self.interviews, conversation, hand_over=hand_over)
+        return Interviewer(
+            self.document, self.interviews, conversation, hand_over=hand_over, takes_files=self.takes_files
+        )
 
     def handover(self, conversation: str) -> Handover | None:
         """Return what puts a conversation into the outbox; None without a FHIR server."""

@@ -123,6 +123,24 @@ class Interview:
         turn.ask(brief=True)
         return turn.end()
 
+    def wants_file(self, session: Session) -> bool:
+        """Say whether a file would answer what is open."""
+        step = self.listener(session).step if session.talk.phase == "asking" else None
+        return isinstance(step, AskItem | AskAnother) and step.item.type == "attachment"
+
+    def attach(self, session: Session, file: Answer) -> Turn | None:
+        """Take an attachment as the answer to the open question; None when it may not be one."""
+        turn = self._open_turn(session)
+        taken = turn.take_file(file)
+        return turn.end() if taken else None
+
+    def file_problems(self, session: Session, file: Answer) -> tuple[str, ...]:
+        """Return the rules that an attachment breaks as the answer to the open question."""
+        step = self.listener(session).step
+        if not isinstance(step, AskItem | AskAnother):
+            return ()
+        return tuple(each.key or each.code for each in self.engine.problems(session.filling, step.path, (file,)))
+
     def listener(self, session: Session) -> Listener:
         """Return who hears messages as things stand, without taking them."""
         return Listener(self.engine, self._reader, session)

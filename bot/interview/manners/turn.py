@@ -112,6 +112,20 @@ class OpenTurn(Listener):
         self.onward()
         self.go_on()
 
+    def take_file(self, file: Answer) -> bool:
+        """Take an attachment as the answer to the open question, or as one more; say whether it may be one."""
+        step = self.step
+        if not isinstance(step, AskItem | AskAnother):
+            return False
+        before = self.answers(step.path) if self.talk.more or isinstance(step, AskAnother) else ()
+        if self.problems(step.path, (*before, file)):
+            return False
+        if isinstance(step, AskAnother):
+            self.open_again(step.path, more=True)
+        self.repeat("file_taken", step.path, (file,))
+        self.give(self.question(step.path), (*before, file))
+        return True
+
     def leave(self, reason: str) -> None:
         """Leave the open question without an answer; `reason`: skipped, dont_know, refused, or none of the options."""
         step = self.step
