@@ -40,8 +40,6 @@ class CommandScanner:
             log.error("the scanner of uploads took longer than %g seconds", self._timeout_s)
             _end(process)
             return None
-        except OSError:  # it closed its input: its exit code tells
-            process.wait(self._timeout_s)
         return process.returncode == 0
 
 
@@ -50,4 +48,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(subprocess.TimeoutExpired):
-        process.communicate(timeout=1)
+        process.wait(1)
+    if process.stdin is not None:
+        with suppress(OSError):  # what it did not read
+            process.stdin.close()

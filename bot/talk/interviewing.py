@@ -193,7 +193,8 @@ class Interviewer:
         turn = asked.attach(self._session, answer)
         if turn is None:
             wrong = asked.file_problems(self._session, answer)
-            raise FileRefused("size" if "maxSize" in wrong else "type")
+            # What is right with the file itself is one too many.
+            raise FileRefused("size" if "too-big" in wrong else "type" if wrong else "full")
         id_ = file_id(self._conversation, turn_id)
         self._files[id_] = StoredFile(id_, len(file.content), file.encoded())
         self.take(turn)

@@ -135,11 +135,12 @@ class Interview:
         return turn.end() if taken else None
 
     def file_problems(self, session: Session, file: Answer) -> tuple[str, ...]:
-        """Return the rules that an attachment breaks as the answer to the open question."""
+        """Return the codes of what is wrong with an attachment as the answer to the open question."""
         step = self.listener(session).step
         if not isinstance(step, AskItem | AskAnother):
             return ()
-        return tuple(each.key or each.code for each in self.engine.problems(session.filling, step.path, (file,)))
+        found = self.engine.problems(session.filling, step.path, (file,))
+        return tuple(each.code for each in found if each.severity == "error")
 
     def listener(self, session: Session) -> Listener:
         """Return who hears messages as things stand, without taking them."""
