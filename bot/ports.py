@@ -287,6 +287,10 @@ class Records(Protocol):
         """Return the complaints of a conversation, oldest first."""
         ...
 
+    def files(self, id_: str) -> dict[str, str]:
+        """Return the files that the patient sent, by their ids: their bytes in base64."""
+        ...
+
     def close_session(self, id_: str) -> None:
         """Forget the secret of a conversation: it stays stored, and nothing opens it from outside any more."""
         ...

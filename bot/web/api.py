@@ -106,7 +106,8 @@ class ConversationApi:
         """Return everything that is stored of the conversation."""
         transcript = self.transcript(conversation_id, token)
         flags = self._reception.records.flags(conversation_id)
-        return ExportView(**dict(transcript), flags=[flag_view(flag) for flag in flags])
+        files = self._reception.records.files(conversation_id)
+        return ExportView(**dict(transcript), flags=[flag_view(flag) for flag in flags], files=files)
 
     def flag(
         self, conversation_id: ConversationId, turn_id: TurnId, reason: FlagReason, body: NewFlag, token: Token
