@@ -235,8 +235,9 @@ class Interviewer:
     def _dropped(self) -> tuple[str, ...]:
         """Return the files that were answers once and are no more."""
         events = self._session.events if self._session is not None else ()
-        ever = file_ids([answer for event in events if isinstance(event, Given) for answer in event.answers])
-        return tuple(sorted(ever - file_ids(self._attachments()))) if ever else ()
+        given = (answer for event in events if isinstance(event, Given) for answer in event.answers)
+        ever = [answer for answer in given if answer.type == "attachment"]
+        return tuple(sorted(file_ids(ever) - file_ids(self._attachments()))) if ever else ()
 
     def _as_stored(self, session: Session, at: datetime) -> StoredInterview:
         known = self._stored.events if self._stored else ()

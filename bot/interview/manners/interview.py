@@ -14,7 +14,7 @@ from typing import Literal
 from bot.interview.form.form import Form, Path
 from bot.interview.manners.hearing import Hearing
 from bot.interview.manners.hints import said_answers
-from bot.interview.manners.listening import OWN_WORDS, CachedReader, Listener, is_named, question_like
+from bot.interview.manners.listening import NUMBERS, OWN_WORDS, CachedReader, Listener, is_named, question_like
 from bot.interview.manners.session import Quote, Said, Session, name_of
 from bot.interview.manners.turn import OpenTurn, Turn
 from bot.interview.values.answer import Answer, JsonValue
@@ -178,7 +178,7 @@ class Interview:
         if isinstance(step, AskItem):
             options = (option.answer for option in step.options)
             bounds = (bound for bound in self.engine.bounds(filling, step.path) if bound is not None)
-            hinted = said_answers(step.item, session.language)
+            hinted = said_answers(step.item, session.language) if step.item.type in NUMBERS else ()
             offered = (*step.proposal, *(session.talk.pending or ()), *options, *bounds, *hinted)
             known.setdefault(step.item.link_id, []).extend(offered)
         return known

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.interview.form.form import Item, Option, Path
 from bot.interview.manners.hints import example_answers, form_hints, unit_answers, unit_hint
-from bot.interview.manners.listening import FREE_TEXT, Listener, QuestionLike, is_named
+from bot.interview.manners.listening import FREE_TEXT, NUMBERS, Listener, QuestionLike, is_named
 from bot.interview.manners.session import (
     FormField,
     ListEntry,
@@ -31,6 +31,8 @@ from bot.interview.walk.filling import Cleared, Event, Given, MarkedForStaff, No
 MOST_SHOWN = 30
 MOST_TRIES = 3
 _COUNTED = frozenset({"too-many", "too-few", "too-long", "too-short", "decimal-places"})
+# Types of answers that need no word on their form.
+_PLAIN = frozenset({*CHOICES, "boolean", "string", "text", "reference"})
 # Sentences that have told the unit already.
 _TELLING = frozenset({"units", "example_answer", "example_quantity"})
 _BOUNDED = frozenset({"below-minimum", "above-maximum"})
@@ -300,7 +302,7 @@ class OpenTurn(Listener):
         if self.talk.more:
             self.say("which_more")
         self.quote(item, "question", otherwise=Sentence("no_text"))
-        if not _TELLING & {part.key for part in self.parts if isinstance(part, Sentence)}:
+        if item.type in NUMBERS and not _TELLING & {part.key for part in self.parts if isinstance(part, Sentence)}:
             self.parts += unit_hint(item, self.language)
         if not brief:
             self.quote(item, "instruction", times=len(shown.instructions))
@@ -345,13 +347,18 @@ class OpenTurn(Listener):
     def _say_what_fits(self, question: AskItem) -> None:
         """Say what form of answer is wanted, and what may be chosen."""
         item = question.item
-        before = (event.path for event in self.session.events if isinstance(event, Given | Skipped | MarkedForStaff))
-        is_first = not any(self.item(path).type == item.type for path in before)
-        self.parts += form_hints(item, self.language, is_first=is_first)
+        if item.type not in _PLAIN or item.presentation.entry_format.base:
+            self._say_form(item)
         if item.type in CHOICES and item.repeats and len(question.options) > 1:
             self.say("several")
         if item.type == "open-choice":
             self.quote(item, "open_label", otherwise=Sentence("own_words"))
+
+    def _say_form(self, item: Item) -> None:
+        """Say in what form an answer is wanted."""
+        before = (event.path for event in self.session.events if isinstance(event, Given | Skipped | MarkedForStaff))
+        is_first = not any(self.item(path).type == item.type for path in before)
+        self.parts += form_hints(item, self.language, is_first=is_first)
 
     def _say_what_stands(self, question: AskItem) -> None:
         """Say what stands at the question already, or what the form proposes."""
