@@ -21,7 +21,7 @@ from bot.outbox_ports import Outbox
 from bot.ports import History, Interviews, Records
 from bot.sentences.spelling import swiss
 from bot.settings import FhirAccess, Settings
-from bot.talk.interviewing import Interviewer
+from bot.talk.interviewing import House, Interviewer
 from bot.wiring import make_history, make_interviews, make_outbox
 
 log = logging.getLogger("klartext")
@@ -68,6 +68,7 @@ class Interviewers:
         outbox: What waits for a FHIR server.
         access: Which server that is; without an address nothing is kept for one.
         catalogs: Releases that answers come from.
+        takes_files: Whether patients may send files.
         patient: Returns the pseudonym of a conversation's patient; None for an anonymous one.
         launch: Resources that formulas may use, by name, in every interview that begins.
     """
@@ -78,6 +79,7 @@ class Interviewers:
     outbox: Outbox
     access: FhirAccess
     catalogs: Sequence[Catalog] = ()
+    takes_files: bool = False
     patient: Callable[[str], str | None] = field(default=lambda _: None)
     launch: Mapping[str, JsonObject] = field(default_factory=dict)
 
@@ -111,6 +113,7 @@ class Interviewers:
             make_outbox(settings),
             settings.fhir,
             tuple(assistant.catalog(language) for language in assistant.languages),
+            takes_files=settings.uploads is not None,
             patient=partial(_patient_of, records) if records is not None else lambda _: None,
         )
 
@@ -120,7 +123,8 @@ class Interviewers:
             return None
         handover = self.handover(conversation)
         hand_over = handover.finished if handover is not None else None
-        return Interviewer(self.document, self.interviews, conversation, hand_over=hand_over, launch=self.launch)
+        house = House(hand_over, self.launch, self.takes_files)
+        return Interviewer(self.document, self.interviews, conversation, house)
 
     def handover(self, conversation: str) -> Handover | None:
         """Return what puts a conversation into the outbox; None without a FHIR server."""

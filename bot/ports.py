@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, get_args
 
@@ -169,6 +169,10 @@ class History(Protocol):
         """Return its questions in order, or as they stood at `until`; none when there is no such conversation."""
         ...
 
+    def files(self, id_: str) -> dict[str, str]:
+        """Return the files that the patient sent, by their ids: their bytes in base64."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class StoredInterview:
@@ -190,6 +194,21 @@ class StoredInterview:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file that a patient sent; its answer names it by its id, and has all but the bytes.
+
+    Attributes:
+        id: Follows from conversation and turn.
+        size: In bytes.
+        data: Its bytes in base64.
+    """
+
+    id: str
+    size: int
+    data: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class InterviewChange:
     """What a turn changed in the interview of its conversation.
 
@@ -197,11 +216,15 @@ class InterviewChange:
         interview: As it is after the turn.
         known: How many of its events are stored; None when the interview is new.
         outgoing: What goes into the outbox with it, where the patient has just agreed: both are stored, or neither.
+        files: What came with the turn.
+        dropped: Ids of files that no answer names any more.
     """
 
     interview: StoredInterview
     known: int | None
     outgoing: Outgoing | None = None
+    files: tuple[StoredFile, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 class Interviews(Protocol):
@@ -262,6 +285,10 @@ class Records(Protocol):
 
     def flags(self, conversation: str) -> list[StoredFlag]:
         """Return the complaints of a conversation, oldest first."""
+        ...
+
+    def files(self, id_: str) -> dict[str, str]:
+        """Return the files that the patient sent, by their ids: their bytes in base64."""
         ...
 
     def close_session(self, id_: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
@@ -204,6 +206,63 @@ class FhirAccess:
         )
 
 
+UPLOAD_BYTES = 10_000_000
+UPLOAD_KINDS = {
+    "pdf": "application/pdf",
+    "jpeg": "image/jpeg",
+    "png": "image/png",
+    "heic": "image/heic",
+    "dicom": "application/dicom",
+}
+NO_SCAN = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """Files that patients may send; there is none of this where they may not (``KLARTEXT_UPLOADS``: on or off).
+
+    Attributes:
+        most_bytes: That one may have (``KLARTEXT_UPLOAD_MAX_BYTES``).
+        kinds: Media types that are taken (``KLARTEXT_UPLOAD_TYPES``: pdf, jpeg, png, heic, dicom, by commas).
+        scan: Command that reads a file and ends with 0 when it is clean (``KLARTEXT_UPLOAD_SCAN``); empty where the
+            site said ``none``.
+    """
+
+    most_bytes: int = UPLOAD_BYTES
+    kinds: tuple[str, ...] = tuple(UPLOAD_KINDS.values())
+    scan: tuple[str, ...] = ()
+
+    @classmethod
+    def from_environment(cls, env: Mapping[str, str]) -> Uploads | None:
+        """Read what concerns uploads; None where they are off, as by default.
+
+        Raises:
+            UserFixable: They are on, and nothing is said of a scanner; or a setting cannot be read.
+        """
+        if _one_of(env, "KLARTEXT_UPLOADS", ("on", "off"), "off") == "off":
+            return None
+        names = _list(env, "KLARTEXT_UPLOAD_TYPES") or tuple(UPLOAD_KINDS)
+        for name in names:
+            if name not in UPLOAD_KINDS:
+                raise UserFixable(f"KLARTEXT_UPLOAD_TYPES holds {name!r}. Choose from: {', '.join(UPLOAD_KINDS)}.")
+        command = env.get("KLARTEXT_UPLOAD_SCAN", "").strip()
+        if not command:
+            raise UserFixable(
+                "KLARTEXT_UPLOADS is on and KLARTEXT_UPLOAD_SCAN is not set. Set it to a command that reads a file on "
+                "standard input and ends with 0 when it is clean, or to `none` to take files without a scan."
+            )
+        try:
+            scan = () if command == NO_SCAN else tuple(shlex.split(command))
+        except ValueError:
+            raise UserFixable("KLARTEXT_UPLOAD_SCAN cannot be read as a command. Close its quotation marks.") from None
+        if scan and shutil.which(scan[0]) is None:
+            raise UserFixable(
+                f"KLARTEXT_UPLOAD_SCAN names {scan[0]!r}, which cannot be run. Install it, or correct it."
+            )
+        most = _count(env, "KLARTEXT_UPLOAD_MAX_BYTES", UPLOAD_BYTES, at_most=100_000_000)
+        return cls(most, tuple(UPLOAD_KINDS[name] for name in names), scan)
+
+
 def _one_of(env: Mapping[str, str], name: str, words: Sequence[Word], usual: Word) -> Word:
     said = env.get(name) or usual
     found = next((word for word in words if word == said), None)
@@ -247,6 +306,7 @@ class Settings:
         workers: How many processes serve patients (``KLARTEXT_WORKERS``); more than one share PostgreSQL and Chroma.
         fhir: How to reach a FHIR server.
         terminology_url: Base URL of a FHIR server that expands value sets (``KLARTEXT_TERMINOLOGY_SERVER``), or None.
+        uploads: Files that patients may send; None: they may not.
         seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
         seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
         database_wait_s: For others who write to the database. No setting: the service has less patience than commands.
@@ -275,6 +335,7 @@ class Settings:
     workers: int = 1
     fhir: FhirAccess = FhirAccess()
     terminology_url: str | None = None
+    uploads: Uploads | None = None
     seal_key: str | None = field(default=None, repr=False)
     seal_key_file: Path = field(default_factory=_seal_key_file)
     database_wait_s: float = DATABASE_WAIT_S
@@ -308,6 +369,7 @@ class Settings:
             workers=_count(env, "KLARTEXT_WORKERS", 1),
             fhir=FhirAccess.from_environment(env),
             terminology_url=env.get("KLARTEXT_TERMINOLOGY_SERVER") or None,
+            uploads=Uploads.from_environment(env),
             seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
         )
 

@@ -21,7 +21,7 @@ from bot.matching.training import indexed_texts, train_catalog
 from bot.outbox_ports import FhirServer, Leaving, Outbox, Patience
 from bot.ports import AnswerIndex, Encoder, Entry, History, Interviews, Presence, Records, Vectors
 from bot.private_files import Derived, SealedFolder, derived_in
-from bot.settings import Keeper, Settings
+from bot.settings import Keeper, Settings, Uploads
 
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
@@ -208,6 +208,13 @@ def make_leaving(settings: Settings) -> Leaving:
     from bot.adapters.sql_leaving import SqlLeaving
 
     return SqlLeaving(_database(settings).engine)
+
+
+def make_scanner(uploads: Uploads) -> Callable[[bytes], bool | None] | None:
+    """Return what scans files that patients send; None where the site takes them without."""
+    from bot.adapters.upload_scanner import CommandScanner
+
+    return CommandScanner(uploads.scan) if uploads.scan else None
 
 
 def make_keeper(settings: Settings) -> Keeper:

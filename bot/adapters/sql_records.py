@@ -91,6 +91,17 @@ class InterviewEventRow(Base):
     said: Mapped[str | None] = mapped_column(PatientText("interview_events.said"))
 
 
+class InterviewFileRow(Base):
+    """One file that a patient sent."""
+
+    __tablename__ = "interview_files"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    conversation: Mapped[str] = mapped_column(ForeignKey("interviews.conversation", ondelete="CASCADE"), index=True)
+    size: Mapped[int]
+    data: Mapped[str] = mapped_column(PatientText("interview_files.data"))
+
+
 class SqlInterviews:
     """Fulfils `bot.ports.Interviews`; `write_change` writes what a turn changed."""
 
@@ -136,6 +147,11 @@ def write_change(session: Session, change: InterviewChange) -> None:
         InterviewEventRow(conversation=interview.conversation, number=number, at=at, event=event)
         for number, event in enumerate(interview.events[known:], known)
     )
+    for file in change.files:
+        session.merge(InterviewFileRow(id=file.id, conversation=interview.conversation, size=file.size, data=file.data))
+    if change.dropped:
+        mine = InterviewFileRow.conversation == interview.conversation
+        session.execute(delete(InterviewFileRow).where(mine, InterviewFileRow.id.in_(change.dropped)))
     if change.outgoing is not None:
         put(session, change.outgoing)
 
@@ -278,6 +294,11 @@ class SqlRecords:
         with self._session() as session:
             rows = [row for row in session.scalars(decided) if in_utc(row.at) <= last]
             return [KeptTurn(row.id, stored_turn(row), _reasons(row, last)) for row in rows]
+
+    def files(self, id_: str) -> dict[str, str]:
+        wanted = select(InterviewFileRow.id, InterviewFileRow.data).where(InterviewFileRow.conversation == id_)
+        with self._session() as session:
+            return dict(session.execute(wanted).tuples().all())
 
     def open_questions(self) -> list[StoredTurn]:
         complained = TurnRow.flags.any(FlagRow.reason.in_(COMPLAINTS))

@@ -19,6 +19,7 @@ from bot.outbox_ports import Outbox, Outgoing, RedFlag
 from bot.ports import History, Interviews, KeptTurn, StoredInterview, StoredTurn
 from bot.settings import FhirAccess
 from bot.talk.interviewing import form_of, launch_of, parsed, session_of
+from bot.talk.uploads import with_files
 
 log = logging.getLogger("klartext")
 
@@ -92,7 +93,7 @@ class Handover:
         last = self.outbox.last_put(self.conversation)
         before = None
         if last is not None:
-            old = _filled(stored, sent_events) if stored is not None and sent_events else None
+            old = _filled(stored, self.history, sent_events) if stored is not None and sent_events else None
             before = replace(_export(self.history, self.conversation, self.context, until=last), interview=old, at=last)
         return Outgoing(self.conversation, dump(make_bundle(now, before, red_flags=False).bundle), at)
 
@@ -140,7 +141,7 @@ def export_of(
     moments = [each.at for each in found.exchanges] + ([stored.changed_at] if stored is not None else [])
     if not moments:
         raise BadData(f"There is no conversation {conversation!r} in the database. Check the code and `--data`.")
-    interview = _filled(stored) if stored is not None else None
+    interview = _filled(stored, history) if stored is not None else None
     return replace(found, interview=interview, at=at or max(moments))
 
 
@@ -162,7 +163,7 @@ def _export(history: History, conversation: str, context: Context, *, until: dat
     )
 
 
-def _filled(stored: StoredInterview, events: int = 0) -> Interview:
+def _filled(stored: StoredInterview, history: History, events: int = 0) -> Interview:
     """Return form and response of an interview as agreed to, or as it stood after so many events."""
     document = parsed(stored.form)
     # Formulas that look at the clock see the moment of the last change, so the response is always the same.
@@ -176,6 +177,7 @@ def _filled(stored: StoredInterview, events: int = 0) -> Interview:
     session = asking.open(session)
     authored = stored.changed_at.isoformat(timespec="seconds")
     response = asking.response(session, Heading(status=session.status, authored=authored))
+    with_files(response, lambda: history.files(stored.conversation))
     marked = tuple((path[-1][0], reason) for path, reason in session.filling.marked.items())
     return Interview(asking.form.raw, response, marked)
 

@@ -151,10 +151,10 @@ def _judged(item: Item, known: Terminology) -> Item:
 
 
 def _languages(raw: JsonObject, base: str, items: Iterable[Item]) -> tuple[str, ...]:
-    """Return the languages of texts, and those of codes that came from a code system."""
+    """Return the languages of texts, and those of codes that a value set translates; words that are lent count not."""
     known = dict.fromkeys(languages(raw, base))
     for top in items:
         for item in top.walk():
             for option in item.options:
-                known.update(dict.fromkeys(option.label.translations))
+                known.update(dict.fromkeys(tag for tag in option.label.translations if tag not in option.lent))
     return tuple(known)

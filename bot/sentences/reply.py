@@ -242,10 +242,12 @@ class Place:
     Attributes:
         channel: How the patient talks to us.
         country: Whose emergency numbers are said; None: those of all.
+        uploads: Whether files can be sent there.
     """
 
     channel: Channel = "terminal"
     country: Country | None = None
+    uploads: bool = False
 
 
 def worded(reply: Reply, place: Place) -> Reply:
@@ -264,7 +266,8 @@ def _said_there(part: Part, language: str, place: Place) -> Part:
         return part
     key, known = part.key, SENTENCES.get(language, {})
     plain = "plain" if place.channel != "terminal" and f"{key}_{place.channel}" not in known else ""
-    for suffix in (place.channel, plain, place.country.lower() if place.country else ""):
+    country, upload = place.country.lower() if place.country else "", "upload" if place.uploads else ""
+    for suffix in (place.channel, plain, upload, country):
         key = f"{key}_{suffix}" if f"{key}_{suffix}" in known else key
     return part if key == part.key else interface(language, key)
 

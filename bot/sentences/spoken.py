@@ -14,7 +14,7 @@ from bot.interview.form.form import Form, Item, Text
 from bot.interview.manners.listening import NUMBERS, unit_in_words, usual_unit
 from bot.interview.reading.vocabulary import Words, words_for
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.fhir_json import as_object, string
+from bot.interview.values.fhir_json import JsonObject, as_object, string, translated
 from bot.sentences.interface_texts import INTERVIEW_TEXTS
 from bot.text import sanitise, seen
 
@@ -46,7 +46,8 @@ def _texts(item: Item, field: str, language: str) -> Sequence[str]:
     match field:
         case "question":
             text = item.text.into(language)
-            return [f"{item.prefix} {text}".strip() if item.prefix else text]
+            prefix = translated(item.raw, "prefix", language) if item.prefix else ""
+            return [f"{prefix} {text}".strip() if prefix else text]
         case "option":
             return [f"{option.prefix} {option.label.into(language)}".strip() for option in item.options]
         case "link":
@@ -83,6 +84,9 @@ def _spoken(item: Item, answer: Answer, language: str) -> str:
         return seen(str(answer.value)).translate(_MARKUP)
     if answer.type in ("string", "uri"):
         return INTERVIEW_TEXTS[language]["own"].format(answer=escaped(str(answer.value)))
+    if answer.type == "attachment":
+        attachment = dict(as_object(answer.value))
+        return escaped(f"{_name(attachment)}{_size(attachment, words_for(language))}")
     usual = usual_unit(item) if answer.type in NUMBERS else None
     if answer.type == "quantity":  # its unit is called as in the list of units
         value = dict(as_object(answer.value))
@@ -135,6 +139,16 @@ def _name(value: dict[str, JsonValue]) -> str:
     """Return what a coding, an attachment or a reference is called."""
     names = (value.get(name) for name in ("display", "title", "code", "reference", "url"))
     return next((str(name) for name in names if name), "")
+
+
+def _size(value: JsonObject, words: Words) -> str:
+    """Return the size of an attachment, to be said behind its name; empty where it says none."""
+    size = value.get("size")
+    if not isinstance(size, int) or size < 0:
+        return ""
+    kilobytes = Decimal(max(1, round(size / 1000)))
+    number = kilobytes if kilobytes < 1000 else (kilobytes / 1000).quantize(Decimal("0.1"))
+    return f" ({_number(number, words)} {'kB' if kilobytes < 1000 else 'MB'})"
 
 
 def _time(value: str) -> str:

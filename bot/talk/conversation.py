@@ -29,6 +29,7 @@ from bot.sentences.reply import (
 from bot.talk.dialogue import State, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
 from bot.talk.reactions import Decided, Reaction, Reactions
+from bot.talk.uploads import FileRefused, SentFile
 from bot.text import sanitise
 
 # Channels whose patients saw the greeting, with its offer, before their first turn.
@@ -47,11 +48,13 @@ class Message:
         turn_id: The client's name for it; a resend has the same.
         text: What was written; empty when a choice was taken.
         choice: From 1; None when text was sent.
+        file: Sent as the answer to the open question; `text` is then its name.
     """
 
     turn_id: str
     text: str = ""
     choice: int | None = None
+    file: SentFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,8 @@ class Conversation:
         self._standing = standing
         self._interviewer = interviewer
         self._reactions = Reactions(assistant, interviewer)
-        self._place = Place(opened.channel, assistant.country)
+        uploads = interviewer is not None and interviewer.takes_files and opened.channel in GREETED
+        self._place = Place(opened.channel, assistant.country, uploads)
 
     @classmethod
     def begin(
@@ -156,6 +160,16 @@ class Conversation:
     def progress(self) -> tuple[int, int] | None:
         """How many questions of the interview are done, and how many there are; None while none are asked."""
         return self._interviewer.progress if self._interviewer is not None else None
+
+    @property
+    def wants_file(self) -> bool:
+        """Whether a file can be sent, and would answer the open question."""
+        return self._place.uploads and self._interviewer is not None and self._interviewer.wants_file
+
+    @property
+    def sent_files(self) -> tuple[int, int]:
+        """How many files stand as answers, and how many bytes they have."""
+        return self._interviewer.sent_files if self._interviewer is not None else (0, 0)
 
     @property
     def number(self) -> int:
@@ -240,9 +254,16 @@ class Conversation:
             NoSuchChoice: The message takes a choice that is not on offer.
             AlreadyStored: Another request stored this turn, or one in its place, first. Resume, and try again.
             Erased: The conversation was deleted meanwhile.
+            FileRefused: A file was sent that the open question does not ask for.
         """
         text = message.text if message.choice is None else self._choice(message.choice)
-        reaction = self._reactions.react(self._standing.state, text, at)
+        state = self._standing.state
+        if message.file is None:
+            reaction = self._reactions.react(state, text, at)
+        elif self.wants_file:
+            reaction = self._reactions.attach(state, message.file, message.turn_id, at)
+        else:
+            raise FileRefused("not_asked")
         reply = self._guarded(reaction.reply)
         turn = self._as_stored(message, text, reaction, reply, at)
         change = self._interviewer.change(at=at) if self._interviewer is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import lru_cache
 from importlib.metadata import version
@@ -18,13 +18,14 @@ from bot.interview.load import Beside, compile_form
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.session import Session, head_to_json, session_from_json
 from bot.interview.manners.turn import Turn
-from bot.interview.values.answer import JsonValue
+from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject, NotJson, as_object, dump, parse
-from bot.interview.walk.filling import STATE_VERSION, Filling, event_to_json, filling_from_json, filling_to_json
+from bot.interview.walk.filling import STATE_VERSION, Filling, Given, event_to_json, filling_from_json, filling_to_json
 from bot.interview.walk.plan import Plan, make_plan
 from bot.outbox_ports import Outgoing
-from bot.ports import InterviewChange, Interviews, StoredInterview
+from bot.ports import InterviewChange, Interviews, StoredFile, StoredInterview
 from bot.sentences.reply import Heard
+from bot.talk.uploads import FileRefused, SentFile, file_id, file_ids
 
 log = logging.getLogger("klartext")
 # Makes the Bundle of a conversation from its interview and how many events were there when it was agreed to before.
@@ -61,6 +62,21 @@ def _as_json(launch: Mapping[str, JsonObject]) -> dict[str, JsonValue]:
     return {name: dict(launch[name]) for name in sorted(launch)}
 
 
+@dataclass(frozen=True, slots=True)
+class House:
+    """What an interview gets from where it is held.
+
+    Attributes:
+        hand_over: Makes what leaves the house when the patient has agreed to the summary.
+        launch: Resources that formulas may use, by name.
+        takes_files: Whether the site lets patients send them.
+    """
+
+    hand_over: HandOver | None = None
+    launch: Mapping[str, JsonObject] = field(default_factory=dict)
+    takes_files: bool = False
+
+
 class Interviewer:
     """Asks one form in one conversation."""
 
@@ -69,9 +85,7 @@ class Interviewer:
         document: str,
         interviews: Interviews,
         conversation: str,
-        *,
-        hand_over: HandOver | None = None,
-        launch: Mapping[str, JsonObject] | None = None,
+        house: House = House(),  # it is frozen
     ) -> None:
         """Take the form, as JSON text, for an interview that begins; one that was begun goes on with its own.
 
@@ -79,22 +93,23 @@ class Interviewer:
             document: The Questionnaire, or a Bundle with its value sets.
             interviews: Where interviews are kept.
             conversation: Its id.
-            hand_over: Makes what leaves the house when the patient has agreed to the summary.
-            launch: Resources that formulas may use, by name.
+            house: What surrounds it.
 
         Raises:
             UserFixable: The form cannot be asked.
         """
         self._interviews = interviews
         self._conversation = conversation
-        self._hand_over = hand_over
+        self._hand_over = house.hand_over
+        self.takes_files = house.takes_files
         stored = interviews.interview(conversation)
         self._document = stored.form if stored else document
-        self._launch = launch_of(stored) if stored else dict(launch or {})
+        self._launch = launch_of(stored) if stored else dict(house.launch)
         self._form, self._plan = _compiled(self._document, frozenset(self._launch))
         self._asking: tuple[date, Interview] | None = None
         self._stored = stored
         self._session: Session | None = None
+        self._files: dict[str, StoredFile] = {}  # that came in this turn
         self._agreed: Session | None = None  # as it was before the patient agreed to it in this turn
 
     @property
@@ -186,6 +201,44 @@ class Interviewer:
             if turn.session.status == "in-progress" and self._asking is not None:
                 self._log_refusals(self._asking[1].refusals(turn.session))
 
+    @property
+    def wants_file(self) -> bool:
+        """Whether the open question may be answered by a file."""
+        if not self.is_asking or self._session is None or self._asking is None:
+            return False
+        return self._asking[1].wants_file(self._session)
+
+    @property
+    def sent_files(self) -> tuple[int, int]:
+        """How many files stand as answers, and how many bytes they have."""
+        named = [each for each in self._attachments() if file_ids([each])]
+        sizes = (as_object(each.value).get("size") for each in named)
+        return len(named), sum(size for size in sizes if isinstance(size, int))
+
+    def attach(self, file: SentFile, turn_id: str, *, at: datetime) -> Turn:
+        """Answer the open question by a file.
+
+        Raises:
+            FileRefused: None is asked for, or it does not fit the question.
+        """
+        asked = self.interview(at)
+        if self._session is None or not self.wants_file:
+            raise FileRefused("not_asked")
+        answer = file.answer(file_id(self._conversation, turn_id), at=at)
+        turn = asked.attach(self._session, answer)
+        if turn is None:
+            wrong = asked.file_problems(self._session, answer)
+            # What is right with the file itself is one too many.
+            raise FileRefused("size" if "too-big" in wrong else "type" if wrong else "full")
+        id_ = file_id(self._conversation, turn_id)
+        self._files[id_] = StoredFile(id_, len(file.content), file.encoded())
+        self.take(turn)
+        return turn
+
+    def _attachments(self) -> list[Answer]:
+        given = self._session.filling.answers.values() if self._session is not None else ()
+        return [answer for answers in given for answer in answers if answer.type == "attachment"]
+
     def _log_refusals(self, refusals: tuple[str, ...]) -> None:
         """Tell whoever runs this that a form cannot be completed as it is; linkIds and rules, no answers."""
         if refusals:
@@ -207,11 +260,19 @@ class Interviewer:
         outgoing = None
         if self._hand_over is not None and self._agreed is not None:
             outgoing = self._hand_over(change, self._agreed.talk.sent)
-        return InterviewChange(change, known, outgoing)
+        return InterviewChange(change, known, outgoing, tuple(self._files.values()), self._dropped())
 
     def stored(self, change: InterviewChange) -> None:
         """Note that a change was stored."""
         self._stored, self._agreed = change.interview, None
+        self._files.clear()
+
+    def _dropped(self) -> tuple[str, ...]:
+        """Return the files that were answers once and are no more."""
+        events = self._session.events if self._session is not None else ()
+        given = (answer for event in events if isinstance(event, Given) for answer in event.answers)
+        ever = [answer for answer in given if answer.type == "attachment"]
+        return tuple(sorted(file_ids(ever) - file_ids(self._attachments()))) if ever else ()
 
     def _as_stored(self, session: Session, at: datetime) -> StoredInterview:
         known = self._stored.events if self._stored else ()

@@ -43,6 +43,7 @@ from bot.talk.messages import (
     small_talk,
     wants_interview,
 )
+from bot.talk.uploads import FileRefused, SentFile
 from bot.text import sanitise, words
 
 # By how much (log-likelihood) one word must be of another language to change that of the conversation: drugs and
@@ -121,6 +122,17 @@ class Reactions:
         turn = self._interviewer.start(state.language, at=at)
         after = State(turn.session.language, last_pair=state.last_pair, last_turn=state.last_turn)
         return Reaction(reply_of(turn.said, self._interviewer.form), after)
+
+    def attach(self, state: State, file: SentFile, turn_id: str, at: datetime) -> Reaction:
+        """Take a file as the answer to the open question of the interview.
+
+        Raises:
+            FileRefused: None is asked for, or it does not fit the question.
+        """
+        if self._interviewer is None:
+            raise FileRefused("not_asked")
+        turn = self._interviewer.attach(file, turn_id, at=at)
+        return Reaction(reply_of(turn.said, self._interviewer.form), replace(state, language=turn.session.language))
 
     def _shortcut(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to an empty turn, or to one of the commands that begin with a slash."""

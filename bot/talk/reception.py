@@ -16,8 +16,10 @@ from bot.ports import Channel, Records, StoredConversation, StoredFlag, StoredTu
 from bot.sentences.reply import Heard, Reply, guard, interface, read_reply, repeated
 from bot.talk.conversation import Conversation, Message, Taken, first_language
 from bot.talk.interviewing import Interviewer
+from bot.talk.uploads import FileRefused, SentFile
 from bot.text import sanitise
 
+MOST_FILES = 10  # of one conversation
 RETRIES = 20  # of a turn that crossed others of the same conversation
 
 
@@ -118,6 +120,18 @@ class Reception:
             return taken
         raise Unreachable("Too many turns of one conversation crossed each other. Send them one after the other.")
 
+    def take_file(self, opened: StoredConversation, turn_id: str, file: SentFile, *, most_bytes: int) -> Taken:
+        """Take a file as the answer to the open question; `most_bytes`: of all files of the conversation.
+
+        Raises:
+            FileRefused: None is asked for, it does not fit, or there are too many.
+            Reused, Erased: As in `take`.
+        """
+        count, size = self._resume(opened).sent_files
+        if count >= MOST_FILES or size + len(file.content) > most_bytes:
+            raise FileRefused("full")
+        return self.take(opened, Message(turn_id, file.name, file=file))
+
     def transcript(self, id_: str) -> list[Taken]:
         """Return the turns of a conversation as the patient may see them today."""
         form = self._form(id_)
@@ -143,6 +157,8 @@ class Reception:
     def _again(self, turn: StoredTurn, message: Message) -> Taken:
         exchange = turn.exchange
         same_text = message.choice is not None or (exchange and exchange.said == sanitise(message.text).text)
+        if message.file is not None and exchange is not None:
+            same_text = message.file.digest in exchange.reply
         # To answer another question with the old reply would be wrong, and might hide an emergency.
         if exchange is None or exchange.choice != message.choice or not same_text:
             raise Reused("This turn_id was used for another message. Give every new message a turn_id of its own.")

@@ -6,16 +6,18 @@ import time
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import Path, Security
+from fastapi import Path, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from bot.errors import BadData
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.talk.conversation import Message
 from bot.talk.reception import Reception
+from bot.talk.uploads import FileRefused
 from bot.text import sanitise
-from bot.web.limits import RateLimit
+from bot.web.limits import FULL_FILES, RateLimit
 from bot.web.metrics import Metrics
+from bot.web.page.app import FILE
 from bot.web.problems import Problem, no_access, too_many
 from bot.web.schemas import (
     TURN_ID,
@@ -45,8 +47,10 @@ TurnId = Annotated[str, Path(pattern=TURN_ID)]
 class ConversationApi:
     """The operations of the API. FastAPI runs them in threads: they block while deciding and storing."""
 
-    def __init__(self, reception: Reception, metrics: Metrics, turns: RateLimit) -> None:
+    def __init__(self, reception: Reception, metrics: Metrics, turns: RateLimit, *, most_bytes: int = 0) -> None:
+        """`most_bytes`: of a file; 0 where none are taken."""
         self._reception = reception
+        self._most_bytes = most_bytes
         self._metrics = metrics
         self._turns = turns
 
@@ -77,6 +81,20 @@ class ConversationApi:
         self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
         return turn_view(taken, self._reception.assistant.country)
 
+    def file(self, conversation_id: ConversationId, turn_id: TurnId, request: Request, token: Token) -> TurnView:
+        """Send a file as the answer to the open question: its bytes are the body, its name is in Content-Disposition.
+
+        Sent again with its turn_id, it gets the same answer.
+        """
+        opened = self._admit(conversation_id, token)
+        file = request.scope.get(FILE) or FileRefused("not_asked")
+        if isinstance(file, FileRefused):
+            raise file
+        started_s = time.perf_counter()
+        taken = self._reception.take_file(opened, turn_id, file, most_bytes=FULL_FILES * self._most_bytes)
+        self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
+        return turn_view(taken, self._reception.assistant.country)
+
     def transcript(self, conversation_id: ConversationId, token: Token) -> TranscriptView:
         """Return the conversation so far."""
         opened = self._admit(conversation_id, token)
@@ -88,7 +106,8 @@ class ConversationApi:
         """Return everything that is stored of the conversation."""
         transcript = self.transcript(conversation_id, token)
         flags = self._reception.records.flags(conversation_id)
-        return ExportView(**dict(transcript), flags=[flag_view(flag) for flag in flags])
+        files = self._reception.records.files(conversation_id)
+        return ExportView(**dict(transcript), flags=[flag_view(flag) for flag in flags], files=files)
 
     def flag(
         self, conversation_id: ConversationId, turn_id: TurnId, reason: FlagReason, body: NewFlag, token: Token

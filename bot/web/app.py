@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from http import HTTPStatus
 from importlib.metadata import version
@@ -13,7 +13,7 @@ from typing import Any
 
 from fastapi import Depends, FastAPI, Response
 from fastapi.responses import JSONResponse
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from bot.assistant import Assistant
 from bot.catalog.topics import Topic
@@ -35,8 +35,10 @@ from bot.web.page.handlers import Pages
 from bot.web.page.rendering import PageProblem, Renderer, load_labels
 from bot.web.page.views import Shown
 from bot.web.problems import HANDLERS, Problem, ProblemView, documented, not_ready, respond
+from bot.web.receiving import Gate, takes_file
 from bot.web.rest_channel import ChannelReply, RestChannel
 from bot.web.schemas import ConversationView, ExportView, FlagView, HealthView, TranscriptView, TurnView
+from bot.wiring import make_scanner
 
 API = "/api/v1"
 LOOKED_AT = 4000  # characters of a message that has to wait
@@ -130,7 +132,9 @@ class Service:
 def routes(service: Service) -> list[Route]:
     """Return every operation of the service."""
     turns = RateLimit(service.settings.turns_per_minute, clock_s=time.monotonic)
-    api = ConversationApi(service.reception, service.metrics, turns)
+    uploads = service.settings.uploads
+    most_bytes = uploads.most_bytes if uploads is not None else 0
+    api = ConversationApi(service.reception, service.metrics, turns, most_bytes=most_bytes)
     one = API + "/conversations/{conversation_id}"
     conflict = (*WITH_BODY, HTTPStatus.CONFLICT)
     not_found = (*WITH_BODY, HTTPStatus.NOT_FOUND)
@@ -145,6 +149,8 @@ def routes(service: Service) -> list[Route]:
         Route("POST", one + "/turns", api.turn, TurnView, conflict),
         Route("PUT", one + "/turns/{turn_id}/flags/{reason}", api.flag, FlagView, not_found),
     ]
+    if uploads is not None:
+        found.append(Route("PUT", one + "/turns/{turn_id}/file", api.file, TurnView, conflict))
     if service.settings.channel_token is not None:
         channel = RestChannel(service.reception, service.metrics, turns, token=service.settings.channel_token)
         found.append(Route("POST", "/webhooks/rest/webhook", channel.message, list[ChannelReply], WITH_BODY))
@@ -178,9 +184,26 @@ def build_app(service: Service) -> ASGIApp:
             dependencies=[Depends(service.require_prepared)] if route.when_ready else [],
         )
     crowd = Crowd(_sounds_urgent(service.reception.assistant))
-    machines = Side(crowd.around(_with_problems(app)), respond, HEADERS)
+    gate = _gate(service)
+    let_in = gate.around if gate is not None else lambda app: app
+    machines = Side(let_in(crowd.around(_with_problems(app))), respond, HEADERS)
     addresses = RateLimit(service.settings.requests_per_minute, clock_s=time.monotonic)
-    return Envelope(machines, _people(service, crowd), service.metrics, addresses)
+    people = _people(service, crowd)
+
+    def most_bytes(scope: Scope) -> int:
+        return gate.most_bytes if gate is not None and takes_file(scope) else MAX_BODY_BYTES
+
+    people = replace(people, app=let_in(people.app))
+    return Envelope(machines, people, service.metrics, addresses, most_bytes)
+
+
+def _gate(service: Service) -> Gate | None:
+    """Return what lets files in; None where patients may not send any."""
+    uploads = service.settings.uploads
+    if uploads is None:
+        return None
+    scanner = make_scanner(uploads)
+    return Gate(service.reception, uploads, scanner)
 
 
 def _sounds_urgent(assistant: Assistant) -> Callable[[str], bool]:

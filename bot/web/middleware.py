@@ -52,11 +52,20 @@ class Side:
 class Envelope:
     """The outermost application: nothing is answered without it, not even an error."""
 
-    def __init__(self, machines: Side, people: Side, metrics: Metrics, addresses: RateLimit) -> None:
+    def __init__(
+        self,
+        machines: Side,
+        people: Side,
+        metrics: Metrics,
+        addresses: RateLimit,
+        most_bytes: Callable[[Scope], int] = lambda _: MAX_BODY_BYTES,
+    ) -> None:
+        """`most_bytes` says how long the body of a request may be."""
         self._machines = machines
         self._people = people
         self._metrics = metrics
         self._addresses = addresses
+        self._most_bytes = most_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         side = self._machines if scope.get("path", "").startswith(MACHINES) else self._people
@@ -98,7 +107,7 @@ class Envelope:
         if not length.isdigit():
             return unreadable()
         digits = length.lstrip(b"0")
-        if len(digits) > MAX_DIGITS or int(digits or b"0") > MAX_BODY_BYTES:
+        if len(digits) > MAX_DIGITS or int(digits or b"0") > self._most_bytes(scope):
             return too_large()
         wait_s = 0.0 if scope["path"] in UNLIMITED else self._addresses.wait_s(address_of(scope))
         return too_many(wait_s) if wait_s else None

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 
 from bot.errors import Erased, NoSuchChoice, Reused, Unreachable
 from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.talk.uploads import FileRefused
 
 log = logging.getLogger("klartext")
 MEDIA_TYPE = "application/problem+json"
@@ -119,6 +120,23 @@ async def _conflict(_: Request, error: Exception) -> JSONResponse:
     return respond(Problem(HTTPStatus.CONFLICT, str(error)))
 
 
+_OF_FILES = {
+    "size": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    "type": HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    "full": HTTPStatus.CONFLICT,
+    "not_asked": HTTPStatus.CONFLICT,
+    "unscanned": HTTPStatus.SERVICE_UNAVAILABLE,
+    "busy": HTTPStatus.SERVICE_UNAVAILABLE,
+}
+
+
+async def _file(_: Request, error: Exception) -> JSONResponse:
+    reason = error.reason if isinstance(error, FileRefused) else ""
+    status = _OF_FILES.get(reason, HTTPStatus.UNPROCESSABLE_ENTITY)
+    headers = {"Retry-After": "30"} if status is HTTPStatus.SERVICE_UNAVAILABLE else None
+    return respond(Problem(status, str(error), headers=headers))
+
+
 async def _erased(_: Request, __: Exception) -> JSONResponse:
     return respond(no_access())
 
@@ -150,6 +168,7 @@ HANDLERS: dict[int | type[Exception], Handler] = {
     HTTPException: _http,
     Reused: _conflict,
     NoSuchChoice: _conflict,
+    FileRefused: _file,
     Erased: _erased,
     Unreachable: _unreachable,
     Exception: _defect,

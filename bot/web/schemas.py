@@ -151,6 +151,9 @@ class ExportView(TranscriptView):
     """Everything that is stored of a conversation and concerns the patient."""
 
     flags: list[FlagView]
+    files: dict[str, str] = Field(
+        default_factory=dict, description="Files that were sent, in base64, by the id in `url`."
+    )
 
 
 class HealthView(BaseModel):

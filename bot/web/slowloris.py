@@ -12,6 +12,7 @@ from bot.web.middleware import HEADERS
 from bot.web.problems import Problem, head_too_large, respond, unreadable
 
 RECEIVE_S = 10.0  # from the first byte (or the connection) to the end of the body
+PATIENCE = "klartext.receive_s"  # of a scope: how long its request may take instead, once it is known who sends it
 MAX_UNREAD_BYTES = MAX_HEAD_BYTES + MAX_BODY_BYTES
 
 
@@ -24,6 +25,7 @@ class ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     loop: asyncio.AbstractEventLoop
     _deadline: asyncio.TimerHandle | None = None
     _unread = 0
+    _waited_s = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -63,6 +65,7 @@ class ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def _start(self) -> None:
         if self._deadline is None:
+            self._waited_s = RECEIVE_S
             self._deadline = self.loop.call_later(RECEIVE_S, self._give_up)
 
     def _stop(self) -> None:
@@ -73,5 +76,10 @@ class ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def _give_up(self) -> None:
         self._deadline = None
+        allowed_s = RECEIVE_S if self._awaits_head() else self.cycle.scope.get(PATIENCE, RECEIVE_S)
+        if self._waited_s < allowed_s:
+            self._deadline = self.loop.call_later(allowed_s - self._waited_s, self._give_up)
+            self._waited_s = allowed_s
+            return
         if self._is_receiving() and not self.transport.is_closing():
             self.transport.close()

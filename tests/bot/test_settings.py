@@ -1,5 +1,6 @@
 """Settings come from the environment once; patient text stays unless the operator says otherwise."""
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -227,3 +228,30 @@ def test_a_wrong_setting_is_told_in_one_line_without_the_secret(environ: dict[st
     assert "\n" not in str(caught.value)
     assert SECRET not in str(caught.value)
     assert "short-token" not in str(caught.value)
+
+
+def test_files_are_taken_only_where_a_site_says_so_and_how_they_are_scanned() -> None:
+    assert Settings.from_environment({}).uploads is None
+
+    scanned = Settings.from_environment({"KLARTEXT_UPLOADS": "on", "KLARTEXT_UPLOAD_SCAN": "cat -u"}).uploads
+    assert scanned is not None
+    assert (scanned.scan, scanned.most_bytes) == (("cat", "-u"), 10_000_000)
+    plain = {"KLARTEXT_UPLOADS": "on", "KLARTEXT_UPLOAD_SCAN": "none", "KLARTEXT_UPLOAD_TYPES": "pdf, png"}
+    unscanned = Settings.from_environment(plain).uploads
+    assert unscanned is not None
+    assert (unscanned.scan, unscanned.kinds) == ((), ("application/pdf", "image/png"))
+
+
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [
+        ({}, "KLARTEXT_UPLOAD_SCAN is not set"),
+        ({"KLARTEXT_UPLOAD_SCAN": "/no/such/scanner -"}, "'/no/such/scanner', which cannot be run"),
+        ({"KLARTEXT_UPLOAD_SCAN": "scan 'x"}, "Close its quotation marks"),
+        ({"KLARTEXT_UPLOAD_SCAN": "none", "KLARTEXT_UPLOAD_TYPES": "svg"}, "Choose from: pdf, jpeg, png"),
+        ({"KLARTEXT_UPLOAD_SCAN": "none", "KLARTEXT_UPLOAD_MAX_BYTES": "0"}, "from 1 to 100000000"),
+    ],
+)
+def test_a_setting_of_uploads_that_cannot_be_meant_is_refused(environ: dict[str, str], said: str) -> None:
+    with pytest.raises(UserFixable, match=re.escape(said)):
+        Settings.from_environment({"KLARTEXT_UPLOADS": "on", **environ})

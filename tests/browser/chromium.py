@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -71,7 +72,7 @@ def open_device(browser: Browser, device: Device) -> BrowserContext:
         reduced_motion="reduce" if device.reduced_motion else "no-preference",
     )
     if not device.scripts:
-        context.route("**/*.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
+        context.route(re.compile(r"\.js(\?|$)"), lambda route: route.fulfill(body="", content_type="text/javascript"))
     return context
 
 

@@ -69,6 +69,7 @@ class Option:
         exclusive: Whether it stands alone ("none of these").
         selected: Whether the Questionnaire proposes it.
         synonyms: What else patients call it, in any language.
+        lent: Languages of the label that the form has no words in: those of the code system, or of a supplement.
         refused: The validator's rules against choosing it; None where nobody has looked yet.
     """
 
@@ -79,6 +80,7 @@ class Option:
     exclusive: bool = False
     selected: bool = False
     synonyms: tuple[str, ...] = ()
+    lent: frozenset[str] = frozenset()
     refused: tuple[str, ...] | None = field(default=None, compare=False)
 
 

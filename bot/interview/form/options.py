@@ -16,6 +16,7 @@ from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import (
     JsonObject,
     as_object,
+    code_key,
     extension_value,
     extension_values,
     number,
@@ -43,12 +44,12 @@ class Listed:
 
 def read_options(raw: JsonObject, kind: str, terminology: Terminology) -> Listed:
     """Read answerOption, or expand answerValueSet; a plain text item takes the codes of a value set as text."""
-    given = [option for each in objects(raw, "answerOption") if (option := _option(each, kind))]
+    given = [option for each in objects(raw, "answerOption") if (option := _option(each, kind, terminology))]
     canonical = string(raw, "answerValueSet")
     if given or not canonical:
         return Listed(tuple(given))
     expansion = terminology.expand(canonical)
-    options = tuple(_from_concept(concept, coded=kind in CHOICES) for concept in expansion.concepts)
+    options = tuple(_from_concept(concept, terminology, coded=kind in CHOICES) for concept in expansion.concepts)
     return Listed(options, "; ".join(expansion.missing))
 
 
@@ -72,16 +73,19 @@ def check_systems(options: Sequence[Option], site: Site) -> None:
             site.warn("answerOption", "codes without the URI of their system; a server may refuse them")
 
 
-def _option(element: JsonObject, kind: str) -> Option | None:
+def _option(element: JsonObject, kind: str, terminology: Terminology) -> Option | None:
     answer = value_of(element)
     if answer is None:
         return None
     inner, chosen = as_object(answer.value), repeatable(answer, kind)
     if chosen.value in ({}, "") or chosen.type not in ANSWER_TYPES[kind]:
         return None  # nothing can be chosen by it, or nothing that FHIR takes as an answer
+    called = _called(label_of(answer, element), inner if answer.type == "coding" else {}, terminology)
     return Option(
         answer=chosen,
-        label=label_of(answer, element),
+        label=called.label,
+        synonyms=called.synonyms,
+        lent=called.lent,
         prefix=_prefix(element),
         ordinal=_score(element, inner),
         exclusive=_is_marked(element),
@@ -89,17 +93,57 @@ def _option(element: JsonObject, kind: str) -> Option | None:
     )
 
 
-def _from_concept(concept: Concept, *, coded: bool) -> Option:
+def _from_concept(concept: Concept, terminology: Terminology, *, coded: bool) -> Option:
     coding: dict[str, JsonValue] = {"system": concept.system, "code": concept.code, "display": concept.display}
     chosen = repeatable(Answer("coding", coding), "choice")
-    translations = {**dict(concept.designations), **read_text(concept.node, "display").translations}
+    given: dict[str, str] = {}
+    for language, text in concept.designations:
+        # Where the value set shows one of several names in a language, that one stays.
+        if given.setdefault(language, text) != text and text == concept.display:
+            given[language] = text
+    label = Text(concept.display or concept.code, {**given, **read_text(concept.node, "display").translations})
+    called = _called(label, coding, terminology, further=tuple(text for _, text in concept.designations))
     return Option(
         answer=chosen if coded else Answer("string", concept.code),
-        label=Text(concept.display or concept.code, translations),
+        label=called.label,
         prefix=_prefix(concept.node),
         ordinal=_score(concept.node, {}),
         exclusive=_is_marked(concept.node),
+        synonyms=called.synonyms,
+        lent=called.lent,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """What an option is called; `lent` are the languages of its label that the form itself has no text in."""
+
+    label: Text
+    synonyms: tuple[str, ...] = ()
+    lent: frozenset[str] = frozenset()
+
+
+def _called(label: Text, coding: JsonObject, terminology: Terminology, further: tuple[str, ...] = ()) -> _Called:
+    """Return how a code is shown in each language, and what else it is called.
+
+    What its code system and supplements call it translates only a label that says the same: "Yes, on the left" with
+    the code of "Yes" is not shown as "Ja". As a name to choose it by, "Ja" will do.
+    """
+    system, code = code_key(coding)
+    names = terminology.names(system, code) if code else ()
+    texts = [text for _, text in names]
+    untold = label.base in ("", code)
+    base = (texts[0] if texts and untold else "") or label.base
+    same = untold or any(text.casefold() == base.casefold() for text in texts)
+    lent: dict[str, str] = {}
+    for language, text in names if same else ():
+        if language and language not in label.translations:
+            # A language in which the form's own word is one of the names shows that word.
+            own = any(tag == language and each.casefold() == base.casefold() for tag, each in names)
+            lent.setdefault(language, base if own else text)
+    shown = {base, *label.translations.values(), *lent.values()}
+    synonyms = tuple(dict.fromkeys(text for text in (*further, *texts) if text not in shown))
+    return _Called(Text(base, {**label.translations, **lent}), synonyms, frozenset(lent))
 
 
 def _prefix(element: JsonObject) -> str:

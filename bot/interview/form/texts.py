@@ -116,7 +116,9 @@ def with_synonyms(items: tuple[Item, ...], synonyms: Synonyms) -> tuple[Item, ..
             item,
             synonyms=synonyms.questions.get(item.link_id, ()),
             yes_said=named.get("true", ()) if item.type == "boolean" else (),
-            options=tuple(replace(option, synonyms=named.get(_code(option), ())) for option in item.options),
+            options=tuple(
+                replace(option, synonyms=(*named.get(_code(option), ()), *option.synonyms)) for option in item.options
+            ),
             children=with_synonyms(item.children, synonyms),
         )
         for item in items

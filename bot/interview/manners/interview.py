@@ -13,9 +13,10 @@ from typing import Literal
 
 from bot.interview.form.form import Form, Path
 from bot.interview.manners.hearing import Hearing
-from bot.interview.manners.listening import OWN_WORDS, CachedReader, Listener, is_named, question_like
+from bot.interview.manners.hints import said_answers
+from bot.interview.manners.listening import NUMBERS, OWN_WORDS, CachedReader, Listener, is_named, question_like
 from bot.interview.manners.session import Quote, Said, Session, name_of
-from bot.interview.manners.turn import OpenTurn, Turn, computed_text, example_answers, unit_answers
+from bot.interview.manners.turn import OpenTurn, Turn, computed_text
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview.walk.assemble import Heading
@@ -122,6 +123,25 @@ class Interview:
         turn.ask(brief=True)
         return turn.end()
 
+    def wants_file(self, session: Session) -> bool:
+        """Say whether a file would answer what is open."""
+        step = self.listener(session).step if session.talk.phase == "asking" else None
+        return isinstance(step, AskItem | AskAnother) and step.item.type == "attachment"
+
+    def attach(self, session: Session, file: Answer) -> Turn | None:
+        """Take an attachment as the answer to the open question; None when it may not be one."""
+        turn = self._open_turn(session)
+        taken = turn.take_file(file)
+        return turn.end() if taken else None
+
+    def file_problems(self, session: Session, file: Answer) -> tuple[str, ...]:
+        """Return the codes of what is wrong with an attachment as the answer to the open question."""
+        step = self.listener(session).step
+        if not isinstance(step, AskItem | AskAnother):
+            return ()
+        found = self.engine.problems(session.filling, step.path, (file,))
+        return tuple(each.code for each in found if each.severity == "error")
+
     def listener(self, session: Session) -> Listener:
         """Return who hears messages as things stand, without taking them."""
         return Listener(self.engine, self._reader, session)
@@ -160,8 +180,8 @@ class Interview:
         if isinstance(step, AskItem):
             options = (option.answer for option in step.options)
             bounds = (bound for bound in self.engine.bounds(filling, step.path) if bound is not None)
-            units = (*unit_answers(step.item), *example_answers(step.item))
-            offered = (*step.proposal, *(session.talk.pending or ()), *options, *bounds, *units)
+            hinted = said_answers(step.item, session.language) if step.item.type in NUMBERS else ()
+            offered = (*step.proposal, *(session.talk.pending or ()), *options, *bounds, *hinted)
             known.setdefault(step.item.link_id, []).extend(offered)
         return known
 

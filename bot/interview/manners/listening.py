@@ -19,7 +19,7 @@ import yaml
 
 from bot.interview.form.form import Bound, Form, Item, Option, Path
 from bot.interview.manners.session import Session, Talk
-from bot.interview.reading.quantities import is_unusual, named_unit, unit_asked_for, unit_name
+from bot.interview.reading.quantities import is_foreign, is_unusual, named_unit, unit_asked_for, unit_name
 from bot.interview.reading.reader import read, read_command
 from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, Read, Reading, Refused
 from bot.interview.reading.reading import Option as Readable
@@ -424,10 +424,13 @@ def usual_unit(item: Item) -> JsonObject | None:
 
 def unit_in_words(unit: JsonObject, language: str) -> str:
     """Return what a unit is called; empty for a plain number."""
-    code = string(unit, "code")
+    code, given = string(unit, "code"), translated(unit, "display", language)
     if code in _NO_UNIT:
         return ""
-    return translated(unit, "display", language) or unit_name(code, language) or code
+    usual = unit_name(code, language)
+    # "years" tells a patient who reads German nothing; a word of the form that no language here knows stays.
+    foreign = given == string(unit, "display") and usual and is_foreign(given, code, language)
+    return usual if foreign else given or usual or code
 
 
 def _readable_unit(unit: JsonObject | None, language: str) -> ReadableUnit | None:

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from itertools import takewhile
 from typing import Any
 
 from bot.interview.form.form import Item, Option, Path
-from bot.interview.manners.listening import (
-    FREE_TEXT,
-    NUMBERS,
-    Listener,
-    QuestionLike,
-    is_named,
-    unit_in_words,
-    usual_unit,
-)
+from bot.interview.manners.hints import example_answers, form_hints, unit_answers, unit_hint
+from bot.interview.manners.listening import FREE_TEXT, NUMBERS, Listener, QuestionLike, is_named
 from bot.interview.manners.session import (
     FormField,
     ListEntry,
@@ -32,17 +24,17 @@ from bot.interview.manners.session import (
 )
 from bot.interview.rules.answers import Problem
 from bot.interview.values.answer import Answer
-from bot.interview.values.fhir_json import number as as_number
-from bot.interview.values.fhir_json import string
 from bot.interview.values.fhir_names import CHOICES
 from bot.interview.walk.engine import AskAnother, AskItem, Done, Show
 from bot.interview.walk.filling import Cleared, Event, Given, MarkedForStaff, NoMore, Shown, Skipped
-from bot.text import fold
 
 MOST_SHOWN = 30
 MOST_TRIES = 3
-EXAMPLE_AMOUNT = Decimal(3)
 _COUNTED = frozenset({"too-many", "too-few", "too-long", "too-short", "decimal-places"})
+# Types of answers that need no word on their form.
+_PLAIN = frozenset({*CHOICES, "boolean", "string", "text", "reference"})
+# Sentences that have told the unit already.
+_TELLING = frozenset({"units", "example_answer", "example_quantity"})
 _BOUNDED = frozenset({"below-minimum", "above-maximum"})
 
 
@@ -121,6 +113,20 @@ class OpenTurn(Listener):
         self.apply(Given(question.path, answers, proposed=proposed))
         self.onward()
         self.go_on()
+
+    def take_file(self, file: Answer) -> bool:
+        """Take an attachment as the answer to the open question, or as one more; say whether it may be one."""
+        step = self.step
+        if not isinstance(step, AskItem | AskAnother):
+            return False
+        before = self.answers(step.path) if self.talk.more or isinstance(step, AskAnother) else ()
+        if self.problems(step.path, (*before, file)):
+            return False
+        if isinstance(step, AskAnother):
+            self.open_again(step.path, more=True)
+        self.repeat("file_taken", step.path, (file,))
+        self.give(self.question(step.path), (*before, file))
+        return True
 
     def leave(self, reason: str) -> None:
         """Leave the open question without an answer; `reason`: skipped, dont_know, refused, or none of the options."""
@@ -295,7 +301,8 @@ class OpenTurn(Listener):
         if self.talk.more:
             self.say("which_more")
         self._say_text(question.path, otherwise=Sentence("no_text"))
-        self._say_unit(item)
+        if item.type in NUMBERS and not _TELLING & {part.key for part in self.parts if isinstance(part, Sentence)}:
+            self.parts += unit_hint(item, self.language)
         if not brief:
             self.quote(item, "instruction", times=len(shown.instructions))
             self._say_where_to_look(item)
@@ -340,42 +347,28 @@ class OpenTurn(Listener):
                     self.repeat("about_answer", path[:depth], answers[number : number + 1])
                 return
 
-    def _say_unit(self, item: Item) -> None:
-        """Say in which unit a number is wanted, unless the question itself says it."""
-        usual = usual_unit(item)
-        if item.type not in NUMBERS or usual is None or len(item.units.choices) > 1 or item.units.label.base:
-            return
-        written = fold(item.text.into(self.language)).split()
-        names = (unit_in_words(usual, self.language), string(usual, "code"), string(usual, "display"))
-        if names[0] and not any(name and fold(name) and fold(name) in written for name in names):
-            self.parts.append(with_answers("in_unit", item.link_id, unit_answers(item)))
-
     def _say_where_to_look(self, item: Item) -> None:
         """Say where pictures and explanations are found."""
         self.quote(item, "media", times=len(item.presentation.media))
         self.quote(item, "link", times=len(item.presentation.links))
 
     def _say_what_fits(self, question: AskItem) -> None:
-        """Say what kind of answer is wanted."""
+        """Say what form of answer is wanted, and what may be chosen."""
         item = question.item
-        self.quote(item, "format")
-        listed = item.type == "quantity" and len(item.units.choices) > 1
-        units = with_answers("units", item.link_id, unit_answers(item)) if listed else None
-        self.quote(item, "unit", otherwise=units)
-        if item.type == "attachment":
-            self.say("file")
-        low, high = (bound.fixed if bound else None for bound in (item.limits.minimum, item.limits.maximum))
-        if item.presentation.control == "slider" and low and high:
-            if isinstance(low.value, int) and isinstance(high.value, int):
-                self.say("scale", low=low.value, high=high.value)
-            self.quote(item, "low")
-            self.quote(item, "high")
+        if item.type not in _PLAIN or item.presentation.entry_format.base:
+            self._say_form(item)
         if item.type in CHOICES and item.repeats and len(question.options) > 1:
             self.say("several")
         if is_unlisted(question):
             self.say("in_own_words")
         if item.type == "open-choice":
             self.quote(item, "open_label", otherwise=Sentence("own_words"))
+
+    def _say_form(self, item: Item) -> None:
+        """Say in what form an answer is wanted."""
+        before = (event.path for event in self.session.events if isinstance(event, Given | Skipped | MarkedForStaff))
+        is_first = not any(self.item(path).type == item.type for path in before)
+        self.parts += form_hints(item, self.language, is_first=is_first)
 
     def _say_what_stands(self, question: AskItem) -> None:
         """Say what stands at the question already, or what the form proposes."""
@@ -404,11 +397,12 @@ class OpenTurn(Listener):
         """Say how an answer could look."""
         if item.type in CHOICES or item.options:
             self.say("example_choice")
-        elif fitting := example_answers(item):
+        elif fitting := example_answers(item, self.language):
             self.parts.append(with_answers("example_answer", item.link_id, fitting))
         else:
             self.say(f"example_{item.type}", otherwise="example_string")
-        self.quote(item, "format")
+        if Quote(item.link_id, "format") not in self.parts:  # as where it was said what is wrong
+            self.quote(item, "format")
 
     def say_problems(self, problems: Iterable[Problem], *, named: bool = False) -> None:
         """Say what is wrong with answers; `named`: each with its question."""
@@ -546,26 +540,3 @@ def choices_of(item: Item, options: Sequence[Option]) -> tuple[Saying, ...]:
         shown = with_answers("choice", item.link_id, (answer,))
         found.append(Quote(item.link_id, "option", listed.index(answer), shown) if answer in listed else shown)
     return tuple(found)
-
-
-def unit_answers(item: Item, amount: Decimal | None = None) -> tuple[Answer, ...]:
-    """Return the units of a number, each as a quantity without amount, or with an amount as an example."""
-    usual = usual_unit(item)
-    found: dict[str, Answer] = {}
-    for unit in (*((usual,) if usual else ()), *item.units.choices):
-        value: dict[str, Any] = {} if amount is None else {"value": amount}
-        value["unit"] = string(unit, "display") or string(unit, "code")
-        value |= {name: unit[name] for name in ("system", "code") if unit.get(name)}
-        found.setdefault(string(unit, "code") or string(unit, "display"), Answer("quantity", value))
-    return tuple(found.values())
-
-
-def example_answers(item: Item) -> tuple[Answer, ...]:
-    """Return an example for a number: in the middle of its limits, or an amount in its first unit."""
-    if item.type == "quantity":
-        return unit_answers(item, EXAMPLE_AMOUNT)[:1]
-    low, high = (bound.fixed if bound else None for bound in (item.limits.minimum, item.limits.maximum))
-    if item.type not in ("integer", "decimal") or low is None or high is None:
-        return ()
-    least, most = as_number(low.value), as_number(high.value)
-    return () if least is None or most is None else (Answer("integer", int(least + most) // 2),)

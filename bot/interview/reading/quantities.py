@@ -39,11 +39,13 @@ from bot.interview.reading.reading import (
     settle,
 )
 from bot.interview.reading.vocabulary import (
+    LANGUAGES,
     Reply,
     Token,
     Words,
     cut,
     one_after_another,
+    one_slip_apart,
     text_at,
     unit_key,
     words_for,
@@ -52,6 +54,7 @@ from bot.interview.values import units as ucum
 from bot.interview.values.answer import Answer, JsonValue
 
 MAX_UNIT_TOKENS = 6
+_ROUND_FROM = 20  # no example of a larger amount needs decimal places
 _LONG = 12  # letters; a shorter word may also be about something else: "Größe des Knotens"
 _MMHG = Unit("mm[Hg]", "mmHg")
 _DATA = yaml.load((Path(__file__).parent / "quantities.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
@@ -86,6 +89,10 @@ _PRESSURES, _UNITLESS, _TIMES, _CALENDAR, _LENGTHS, _BARE = (
     frozenset[str](_DATA[name]) for name in ("pressures", "unitless", "times", "calendar", "lengths", "bare")
 )
 _SMALLER: dict[str, str] = _DATA["smaller"]
+_CODES = frozenset(
+    code for language in LANGUAGES for codes in words_for(language).unit_codes.values() for code in codes
+)
+_LEAST_SLIP = 6  # letters of a unit that is still known with one of them wrong
 
 
 def _ratio(unit: str, wanted: str) -> Fraction | None:
@@ -113,9 +120,9 @@ def _convert_roughly(value: Decimal, unit: str, wanted: str, places: int | None)
     if exact is None:
         if {unit, wanted} & _CALENDAR and {unit, wanted} & (_TIMES - _CALENDAR):
             return None
-        if unit == "{Pfund}":
-            unit, value = "g", value * 500
-        exact = ucum.convert(value, unit, wanted)
+        unit, value = _in_ucum(unit, value)
+        # Two tablets are no two capsules, though neither is a unit of anything.
+        exact = None if "{" in unit or "{" in wanted else ucum.convert(value, unit, wanted)
     if exact is None:
         return None
     usual = _DATA["places"].get(wanted, 0 if wanted.startswith(("mm", "g", "min", "/")) else 2)
@@ -124,6 +131,13 @@ def _convert_roughly(value: Decimal, unit: str, wanted: str, places: int | None)
         return _plain(exact)
     rounded = exact.quantize(Decimal(1).scaleb(-most), ROUND_HALF_UP)
     return None if value and not rounded else _plain(rounded)
+
+
+def _in_ucum(unit: str, value: Decimal) -> tuple[str, Decimal]:
+    """Return an amount in the smallest unit of its kind where its own has no UCUM code."""
+    family: dict[str, int] = next((each for each in _DATA["families"] if unit in each), {}) if "{" in unit else {}
+    smallest = min(family, key=family.__getitem__, default=unit)
+    return smallest, value * family.get(unit, 1)
 
 
 def _plain(value: Decimal) -> Decimal:
@@ -140,7 +154,11 @@ def unit_at(
     """
     own: dict[str, tuple[str, ...]] = {}
     for unit in allowed:
-        for key in (unit_key(unit.display, words.fold), unit_key(unit.code, words.fold)):
+        called = unit_key(unit.display, words.fold)
+        # A form may have a code of its own for what is counted: "Tablette" is then one of its "Tabletten".
+        same = set(words.unit_codes.get(called, ())) if unit.code not in _CODES else set()
+        others = (key for key, codes in words.unit_codes.items() if same.intersection(codes)) if same else ()
+        for key in (called, unit_key(unit.code, words.fold), *others):
             own[key] = tuple(dict.fromkeys((*own.get(key, ()), unit.code)))
     key = ""
     result: tuple[int, tuple[str, ...]] = start, ()
@@ -203,6 +221,13 @@ def unit_name(code: str, language: str) -> str:
     return words_for(language).unit_names.get(code, "")
 
 
+def is_foreign(name: str, code: str, language: str) -> bool:
+    """Tell whether the name of a unit is one of another language only."""
+    known = {each: words_for(each) for each in LANGUAGES}
+    says = {each for each, words in known.items() if code in words.unit_codes.get(unit_key(name, words.fold), ())}
+    return bool(says) and language not in says
+
+
 def is_unusual(answer: Answer, question: Asked, *, language: str) -> bool:
     """Tell whether a value is possible, but so seldom that the patient should look again."""
     words = words_for(language)
@@ -214,6 +239,24 @@ def is_unusual(answer: Answer, question: Asked, *, language: str) -> bool:
         return False
     measure = _measure_of(question, cut(question.prompt, words.fold), words)
     return not measure.is_likely(Decimal(value), unit)
+
+
+def likely_amount(question: Asked, unit: str, *, language: str) -> Decimal | None:
+    """Return an amount that nobody wonders about, in a unit: of a well-known quantity, or of a time; None for others.
+
+    A number without a unit is one of the quantities that have none, such as an age.
+    """
+    words = words_for(language)
+    measure = _measure_of(question, cut(question.prompt, words.fold), words)
+    if not unit:
+        return Decimal(str(_DATA["examples"][measure.kind])) if measure.kind in _UNITLESS else None
+    if not measure.kind:
+        return Decimal(_DATA["example_of_time"]) if unit in _TIMES else None
+    amount = Decimal(str(_DATA["examples"][measure.kind]))
+    if unit == measure.unit:
+        return amount
+    converted = _convert_roughly(amount, measure.unit, unit, None)
+    return converted.quantize(Decimal(1)) if converted is not None and converted >= _ROUND_FROM else converted
 
 
 def _measure_of(asked: Asked, prompt: Reply, words: Words) -> Measure:
@@ -367,7 +410,12 @@ class _Measuring:
                     return _joint(start, start + 1, Decimal(f"{metres}.{rest}"), "m")
         end = start + 2
         second = self.tokens[start + 1] if end <= len(self.tokens) else None
-        if second is None or not first.numeric or not second.numeric or second.glued or self._unit_at(end)[1]:
+        if second is None:
+            return None
+        metre = "m" in self._unit_at(start)[1] and first.kind == "word"
+        if metre and second.numeric and not self._unit_at(end)[1] and 10 <= (second.value or 0) < 100:
+            return _joint(start, end, Decimal(f"1.{second.value}"), "m")  # "meter achtzig"
+        if not first.numeric or not second.numeric or second.glued or self._unit_at(end)[1]:
             return None
         large, small = first.value or Decimal(0), second.value or Decimal(0)
         if large in (1, 2) and 10 <= small < 100:
@@ -382,13 +430,30 @@ class _Measuring:
         either = number or self._worded(start)
         if either is None:
             return None
+        halved, half = and_a_half(self.tokens, either.end, self.words)
+        if half and number is not None and number.readings:  # "2 and a half hours"
+            either = number = Number(number.first, halved, (number.readings[0] + half,))
         end, codes = self._unit_at(either.end)
+        if not codes and number is not None and (slip := self._misspelt(either.end)):
+            return replace(either, end=either.end + 1, codes=slip, joint=True)  # to be read back
         if not codes:
             return number
         after, half = and_a_half(self.tokens, end, self.words)
         if half and either.readings:
             return Number(either.first, after, (either.readings[0] + half,), codes=codes)
         return replace(either, end=end, codes=codes)
+
+    def _misspelt(self, start: int) -> tuple[str, ...]:
+        """Return the one unit whose name has all but one letter of a word; none where it may be two."""
+        word = text_at(self.tokens, start)
+        if len(word) < _LEAST_SLIP or not word.isalpha():
+            return ()
+        near = {
+            tuple(codes)
+            for name, codes in self.words.unit_codes.items()
+            if len(name) >= _LEAST_SLIP and one_slip_apart(word, name)
+        }
+        return next(iter(near)) if len(near) == 1 else ()
 
     def _worded(self, start: int) -> Number | None:
         """Return "eine", "a", "eine halbe", "half an" as a number, which counts only in front of a unit."""
@@ -401,7 +466,9 @@ class _Measuring:
             elif token.kind != "article" or (end > start and not halved):
                 break
             end += 1
-        return None if end == start else Number(start, end, (HALF if halved else Decimal(1),))
+        if end == start and not set(self._unit_at(start)[1]) & set(_DATA["alone"]):
+            return None
+        return Number(start, end, (HALF if halved else Decimal(1),))
 
     def _valued(self, amount: Number) -> Found:
         """Return the amount in an allowed unit, or why there is none."""
@@ -431,7 +498,7 @@ class _Measuring:
 
     def _free_units(self, amount: Number, value: Decimal) -> tuple[Unit, ...]:
         """Return the units that a quantity without any given unit may have: the one the patient wrote."""
-        codes = [code if not code.startswith("{") else "kg" for code in amount.codes]
+        codes = [_DATA["said_in"].get(code, code) for code in amount.codes]
         larger = [big for big, small in _SMALLER.items() if small in codes and amount.joint]
         exact = [big for big in larger if _convert(value, codes[0], big) is not None]
         return tuple(Unit(code, self.words.unit_names.get(code, code)) for code in exact + codes)
@@ -499,6 +566,8 @@ def _together(first: Number, second: Number) -> Number | None:
         count = _ratio(code, smaller)
         if fits and count and first.readings and second.readings:
             large, small = first.readings[0], second.readings[0]
+            if not second.codes and small < _DATA["bare_from"].get(code, 0):
+                continue
             if large == large.to_integral_value() and 0 <= small < count:
                 return _joint(first.first, second.end, large * int(count) + small, smaller)
     return None

@@ -335,6 +335,7 @@ def unit_key(form: str, fold: Fold) -> str:
 _PADDING = {"silence": "silence_padding", "commands": "command_padding"}  # left out of what is listed beside it
 _MADE: dict[str, Callable[[Any], Any]] = {"spans": str, "feasts": Feast.of, "halves": Decimal, "parts_of_day": tuple}
 _FILES = {path.stem: path for path in (Path(__file__).parent / "words").glob("*.yaml")}
+LANGUAGES = tuple(_FILES)
 
 
 def words_for(language: str) -> Words:

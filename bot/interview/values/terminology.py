@@ -57,7 +57,7 @@ class Concept:
     system: str
     code: str
     display: str = ""
-    designations: tuple[tuple[str, str], ...] = ()
+    designations: tuple[tuple[str, str], ...] = ()  # those to be shown first
     node: JsonObject = field(default_factory=dict, compare=False, repr=False)
 
 
@@ -111,9 +111,20 @@ def read_code_system(resource: JsonObject) -> CodeSystem:
 
 
 def _concept(system: str, node: JsonObject) -> Concept:
-    texts = tuple((string(each, "language"), string(each, "value")) for each in objects(node, "designation"))
+    given = sorted(objects(node, "designation"), key=_rank_of_use)
+    texts = tuple((string(each, "language"), string(each, "value")) for each in given if each.get("value"))
     key = code_key({"system": system, "code": node.get("code")})
     return Concept(*key, string(node, "display"), texts, node)
+
+
+# What a designation is for, by code; those without a use come after the preferred ones, all others last.
+_PREFERRED = frozenset({"display", "preferredForLanguage", "preferred"})
+_ANOTHER_NAME = frozenset({"900000000000013009"})  # SNOMED CT: synonym; the term that people use is one, too
+
+
+def _rank_of_use(designation: JsonObject) -> int:
+    use = string(as_object(designation.get("use")), "code")
+    return 0 if use in _PREFERRED else 1 if not use else 2 if use in _ANOTHER_NAME else 3
 
 
 def _parent_properties(node: JsonObject) -> list[str]:
@@ -131,6 +142,7 @@ class Terminology:
         self._system_resources: dict[str, JsonObject] = {}
         self._systems: dict[str, CodeSystem] = {}
         self._expansions: dict[str, Expansion] = {}
+        self._supplements: dict[str, list[CodeSystem]] = {}
         for resource in resources:
             self._add(resource)
 
@@ -138,6 +150,10 @@ class Terminology:
         kind, url, version = resource.get("resourceType"), string(resource, "url"), string(resource, "version")
         index = {"ValueSet": self._value_sets, "CodeSystem": self._system_resources}.get(str(kind))
         if index is None:
+            return
+        if resource.get("content") == "supplement" and kind == "CodeSystem":
+            supplemented = split_canonical(string(resource, "supplements"))[0]
+            self._supplements.setdefault(supplemented, []).append(read_code_system(resource))
             return
         for name in (url, f"{url}|{version}") if url else ():
             index.setdefault(name, resource)
@@ -167,6 +183,18 @@ class Terminology:
         """Return a code of a code system at hand."""
         known = self.code_system(system)
         return known.concepts.get(code) if known else None
+
+    def names(self, system: str, code: str) -> tuple[tuple[str, str], ...]:
+        """Return what a code is called, as (language tag, text): by its code system, then by supplements to it.
+
+        Of each language, what is to be shown comes first. The display of the code system has no tag.
+        """
+        known = self.concept(system, code)
+        found = [("", known.display), *known.designations] if known is not None and known.display else []
+        for supplement in self._supplements.get(system, ()):
+            if code in supplement.concepts:
+                found += supplement.concepts[code].designations
+        return tuple(dict.fromkeys((*found, *(self._base.names(system, code) if self._base is not None else ()))))
 
     def expand(self, canonical: str) -> Expansion:
         """List the codes of a value set, as far as they can be known here."""

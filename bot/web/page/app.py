@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from starlette.applications import Starlette
@@ -20,11 +20,11 @@ from bot.settings import Settings
 from bot.web.limits import MAX_BODY_BYTES
 from bot.web.page.handlers import Pages
 from bot.web.page.rendering import PageProblem, static_files
-from bot.web.page.visit import Visit, read_visit
+from bot.web.page.visit import FORM, Visit, read_visit
 
 log = logging.getLogger("klartext")
+FILE = "klartext.file"  # of a scope: the file that came with a request, or why it is refused
 Handler = Callable[[Visit], Response]
-FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Address:
 
 def addresses(pages: Pages) -> list[Address]:
     """Return every address of the page."""
-    return [
+    found = [
         Address("GET", "/", pages.start),
         Address("POST", "/begin", pages.begin),
         Address("GET", "/start/{token}", pages.invited),
@@ -54,6 +54,9 @@ def addresses(pages: Pages) -> list[Address]:
         Address("POST", "/end", pages.end),
         Address("GET", "/goodbye", pages.goodbye),
     ]
+    if pages.settings.uploads is not None:
+        found.append(Address("POST", "/upload", pages.upload))
+    return found
 
 
 def page_headers(settings: Settings) -> dict[str, str]:
@@ -118,7 +121,7 @@ def _endpoint(address: Address, is_ready: Callable[[], bool]) -> Callable[[Reque
     async def endpoint(request: Request) -> Response:
         if not is_ready():
             raise PageProblem(HTTPStatus.SERVICE_UNAVAILABLE, wait_s=5)
-        visit = await _visit(request)
+        visit = replace(await _visit(request), file=request.scope.get(FILE))
         if address.method == "POST" and not (visit.is_honest if address.guarded else visit.own_form):
             raise PageProblem(HTTPStatus.FORBIDDEN)
         return await run_in_threadpool(address.handler, visit)

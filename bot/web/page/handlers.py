@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from typing import get_args
 
 from starlette.responses import RedirectResponse, Response
 
@@ -16,15 +17,16 @@ from bot.catalog.topics import Topic
 from bot.errors import NoSuchChoice, Reused
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.sentences.spelling import spelt
-from bot.settings import Settings
+from bot.settings import UPLOAD_KINDS, Settings, Uploads
 from bot.talk.conversation import Message, Taken
 from bot.talk.reception import Reception
+from bot.talk.uploads import EXTENSIONS, FileRefused, Reason, SentFile
 from bot.text import sanitise
-from bot.web.limits import RateLimit
+from bot.web.limits import FULL_FILES, RateLimit
 from bot.web.links import Invitation, NotInvited, unseal
 from bot.web.metrics import Metrics
 from bot.web.page.offers import offers
-from bot.web.page.rendering import PageProblem, Renderer
+from bot.web.page.rendering import Labels, PageProblem, Renderer
 from bot.web.page.views import Shown, Suggestion
 from bot.web.page.visit import LINK_S, Visit, drop, fresh_session, keep
 from bot.web.schemas import MAX_COMMENT, TURN_ID
@@ -33,7 +35,7 @@ LOOK_HOURS = 24 * 180
 BACK = ("/", "/chat", "/copy", "/delete", "/end")
 REASONS: dict[str, FlagReason] = {"helpful": "helpful", "wrong": "wrong", "complicated": "complicated"}
 IS_TURN_ID = re.compile(TURN_ID.removeprefix("^").removesuffix("$"))  # databases refuse more than spaces in keys
-NOTES = ("stale", "empty", "flagged", "reason", "consent")
+NOTES = ("stale", "empty", "flagged", "reason", "consent", *(f"upload_{reason}" for reason in get_args(Reason)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ class Pages:
                 conversation, last, labels, self.renderer.labels(conversation.language), at=self.reception.now()
             ),
             topics=self._suggested(language),
+            upload=self._upload(labels) if conversation.wants_file else None,
             turn_id=secrets.token_urlsafe(16),
         )
 
@@ -154,6 +157,28 @@ class Pages:
             taken = self._take(opened, message, shown_with=visit.said("number"))
         except NoSuchChoice:
             return _see("/chat?note=stale#say")
+        self.metrics.turn("page", taken.turn.decision, time.perf_counter() - started_s)
+        return _see("/chat#newest")
+
+    def upload(self, visit: Visit) -> Response:
+        """Take a file as the answer to the open question, and go back to the conversation."""
+        opened = self._require(visit)
+        if wait_s := self.turns.wait_s(opened.id):
+            raise PageProblem(HTTPStatus.TOO_MANY_REQUESTS, wait_s=wait_s)
+        turn_id, file = visit.said("turn"), visit.file
+        if not IS_TURN_ID.fullmatch(turn_id) and isinstance(file, SentFile):
+            raise PageProblem(HTTPStatus.BAD_REQUEST)
+        try:
+            if not isinstance(file, SentFile):
+                raise file or FileRefused("empty")
+            uploads = self.settings.uploads
+            most_bytes = FULL_FILES * uploads.most_bytes if uploads is not None else 0
+            started_s = time.perf_counter()
+            taken = self.reception.take_file(opened, turn_id, file, most_bytes=most_bytes)
+        except FileRefused as refused:
+            return _see(f"/chat?note=upload_{refused.reason}#upload")
+        except Reused:  # somebody went back and sent another file from an old form
+            return _see("/chat?note=upload_not_asked#upload")
         self.metrics.turn("page", taken.turn.decision, time.perf_counter() - started_s)
         return _see("/chat#newest")
 
@@ -249,6 +274,18 @@ class Pages:
             if message.choice is not None:
                 raise NoSuchChoice("This choice belongs to an older list.") from None
             return self.reception.take(opened, replace(message, turn_id=own))
+
+    def _upload(self, labels: Labels) -> dict[str, str | int]:
+        """Return what may be sent: for browsers to choose from, and in words."""
+        uploads = self.settings.uploads or Uploads()
+        names = [name.upper() for name, kind in UPLOAD_KINDS.items() if kind in uploads.kinds]
+        most = f"{uploads.most_bytes / 1_000_000:.1f}".removesuffix(".0").replace(".", labels["decimal_mark"])
+        return {
+            "accept": ",".join((*uploads.kinds, *(EXTENSIONS[kind] for kind in uploads.kinds))),
+            "most_bytes": uploads.most_bytes,
+            "hint": labels["upload_hint"].format(kinds=", ".join(names), most=most),
+            "too_large": labels["note_upload_size"],
+        }
 
     def _suggested(self, language: str) -> list[tuple[str, tuple[Suggestion, ...]]]:
         """Return topics with their questions, in the language of the labels."""

@@ -14,11 +14,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from bot.settings import LOOPBACK_HOSTS
+from bot.talk.uploads import FileRefused, SentFile
 
 CONVERSATION = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 FRESH = re.compile(r"new\.[A-Za-z0-9_-]{43}")  # a browser that has not begun a conversation
 LINK_S = 3600  # to read the start page after the link was opened
 MAX_FIELDS = 64
+FORM = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Visit:
         large: Whether the patient wants larger text.
         secure: Whether cookies are for https only.
         own_form: Whether the browser says that the request came from our own page, or from no page at all.
+        file: What came with the form, or why it is refused.
     """
 
     path: str
@@ -48,6 +52,7 @@ class Visit:
     large: bool = False
     secure: bool = True
     own_form: bool = True
+    file: SentFile | FileRefused | None = None
 
     def said(self, name: str) -> str:
         """Return a field of the form; empty when it is missing."""

@@ -20,7 +20,7 @@ from bot.handover.handover import Context, export_of
 from bot.interview.values.fhir_json import dump
 from bot.interview_wiring import with_value_sets
 from bot.settings import FhirAccess, Settings
-from bot.talk.interviewing import Interviewer, launch_of
+from bot.talk.interviewing import House, Interviewer, launch_of
 from bot.wiring import make_history
 from tests.bot.adapters.test_sql_interviews import keep_in
 from tests.bot.interview.resources import Json, form, item, said
@@ -172,7 +172,7 @@ def test_an_interview_keeps_its_launch_context_and_its_value_sets(tmp_path: Path
     document = with_value_sets(settings, ASKED, tell=notes.append)
     records = SqlRecords.in_folder(tmp_path)
     interviews = SqlInterviews(records.engine)
-    first = Interviewer(dump(document), interviews, "c1", launch={"patient": PATIENT})
+    first = Interviewer(dump(document), interviews, "c1", House(launch={"patient": PATIENT}))
     first.start("en", at=NOW)
     change = first.change(at=NOW)
     assert change is not None

@@ -31,7 +31,7 @@ from bot.ports import StoredConversation
 from bot.sentences.reply import Reply
 from bot.settings import FhirAccess
 from bot.talk.conversation import Conversation
-from bot.talk.interviewing import Interviewer
+from bot.talk.interviewing import House, Interviewer
 from tests.bot.handover.exports import EXTRACT, NOW, Json, form
 from tests.bot.handover.fhir_process import fhir_process, stored
 from tests.conftest import Run
@@ -60,7 +60,7 @@ class Visit:
         context = Context(access or FhirAccess(url="http://127.0.0.1:9/fhir"), catalogs)
         self.handover = Handover("c1", context, records, self.outbox)
         self.at = NOW
-        interviewer = Interviewer(dump(ASKED), self.interviews, "c1", hand_over=self.handover.finished)
+        interviewer = Interviewer(dump(ASKED), self.interviews, "c1", House(self.handover.finished))
         self.conversation = Conversation.open(assistant, records, OPENED, interviewer=interviewer)
 
     def say(self, *turns: str) -> Reply:
@@ -184,7 +184,7 @@ def test_answers_are_kept_even_if_no_bundle_can_be_made_of_them(
 
     visit = Visit(small, records)
     broken = replace(visit.handover, outbox=Broken(records.engine))
-    interviewer = Interviewer(dump(ASKED), visit.interviews, "c1", hand_over=broken.finished)
+    interviewer = Interviewer(dump(ASKED), visit.interviews, "c1", House(broken.finished))
     visit.conversation = Conversation.open(small, records, OPENED, interviewer=interviewer)
 
     with caplog.at_level(logging.ERROR, logger="klartext"):
@@ -226,7 +226,7 @@ def _correct(visit: Visit) -> None:
     """The patient comes back, changes the weight and agrees again."""
     kept = visit.interviews.interview("c1")
     assert kept is not None
-    interviewer = Interviewer(dump(ASKED), visit.interviews, "c1", hand_over=visit.handover.finished)
+    interviewer = Interviewer(dump(ASKED), visit.interviews, "c1", House(visit.handover.finished))
     interviewer.start("de", at=visit.at)
     assert interviewer.session is not None
     asked = interviewer.interview(visit.at)

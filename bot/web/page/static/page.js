@@ -83,9 +83,17 @@ function read(answer, button) {
 
 if (log) {
   document.addEventListener("submit", (event) => {
+    if (event.target.id === "upload") event.submitter.textContent = event.submitter.dataset.sending;
     if (event.target.getAttribute("action") !== "/chat") return;
     event.preventDefault();
     send(event.target, event.submitter);
+  });
+  document.addEventListener("change", (event) => {
+    const field = event.target;
+    if (field.id !== "file") return;
+    const chosen = field.files[0];
+    field.setCustomValidity(chosen && chosen.size > Number(field.dataset.most) ? field.dataset.tooLarge : "");
+    field.reportValidity();
   });
   document.addEventListener("keydown", (event) => {
     const field = event.target;

@@ -22,8 +22,8 @@ NAME = item("q", "string", text="What is your name?")
 
 
 def test_the_unit_is_asked_for_unless_the_question_says_it() -> None:
-    assert "Bitte in: cm." in Chat(form(HEIGHT), "de").said
-    assert "Please answer in: cm." in Chat(form(TALL), "en").said
+    assert "Zum Beispiel: 170 cm." in Chat(form(HEIGHT), "de").said
+    assert "For example: 170 cm." in Chat(form(TALL), "en").said
     assert Chat(form(WEIGHT), "de").said[-1] == "Gewicht (kg)"
 
 
