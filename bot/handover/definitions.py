@@ -1,7 +1,7 @@
 """Definition-based extraction (SDC): answers put where `item.definition` says. Pure.
 
-No StructureDefinition of a profile is at hand: types and cardinalities are those of R4's resources, slices are told apart
-by their names only, and what a profile fixes has to be said in the form (`definitionExtractValue`).
+No StructureDefinition of a profile is at hand: types and cardinalities are those of R4's resources, slices are told
+apart by their names only, and what a profile fixes has to be said in the form (`definitionExtractValue`).
 """
 
 from __future__ import annotations
