@@ -16,7 +16,7 @@ from bot.handover.resources import (
     response,
     tasks,
 )
-from bot.handover.subject import RESOURCE_IDS, Export, Json, Made, Resource, bare, identifier, moment
+from bot.handover.subject import RESOURCE_IDS, Export, Json, Made, Resource, bare, identifier, moment, references_in
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import objects
 
@@ -33,9 +33,11 @@ def make_bundle(export: Export, before: Export | None = None, *, red_flags: bool
     found, sent, notes = _resources(export, red_flags=red_flags)
     earlier = _resources(before, red_flags=red_flags)[0] if before is not None else []
     kept = _unchanged(found, earlier)
-    changed = [resource for resource in found if resource.urn not in kept] + _gone(found, earlier)
+    gone = _gone(found, earlier)
+    changed = [resource for resource in found if resource.urn not in kept] + gone
     # Where the server gives ids, what is there already goes along so that references lead to it: it is found, not made.
     known = [replace(resource, replaces=False) for resource in found if resource.urn in kept]
+    known += _needed(gone, [resource for resource in earlier if resource.urn not in {each.urn for each in found}])
     along = [resource for resource in known if _address(resource, export) == ""]
     record = [provenance(export, changed, sent)] if changed else []
     about = [] if sent is None else [sent]
@@ -90,6 +92,18 @@ def _gone(found: Sequence[Resource], earlier: Sequence[Resource]) -> list[Resour
     still = {resource.urn for resource in found}
     gone = (resource for resource in earlier if resource.type == "Observation" and resource.urn not in still)
     return [replace(resource, body={**resource.body, "status": "entered-in-error"}) for resource in gone]
+
+
+def _needed(gone: Sequence[Resource], earlier: Sequence[Resource]) -> list[Resource]:
+    """Return what withdrawn Observations refer to, and what that refers to, and so on: it stays as it is."""
+    names, found = {resource.urn for resource in gone}, list(gone)
+    for resource in found:
+        referred = set(references_in(resource.body))
+        for each in earlier:
+            if each.urn in referred and each.urn not in names:
+                names.add(each.urn)
+                found.append(replace(each, replaces=False))
+    return found[len(gone) :]
 
 
 def _with_references(value: JsonValue, there: Mapping[str, JsonValue]) -> JsonValue:

@@ -161,9 +161,15 @@ class _Writer:
     draft: Draft
     around: Around
 
-    def begin(self, path: Path) -> Json:
-        """Begin the element that a group instance stands for: a new one where R4 has a list of them."""
-        stand = self._walk(path[:-1], create=True)
+    def begin(self, path: Path) -> Json | None:
+        """Begin the element that a group instance stands for: a new one where R4 has a list of them.
+
+        Returns:
+            None for a choice of types of which only the items inside can tell which one it is.
+        """
+        stand = self._walk(path, create=True)
+        if path[-1].name.endswith("[x]") and path[-1].slice not in elements(stand.kind):
+            return None
         element = self._element(stand, path, "")
         if element.is_primitive:
             raise DoesNotFit(f"{self._named(path)} has no parts")
@@ -183,7 +189,7 @@ class _Writer:
         problems: list[str] = []
         for value in values:
             try:
-                stand = self._walk(value.target.steps[:-1], create=False)
+                stand = self._walk(value.target.steps, create=False)
                 taken = stand is not None and stand.loose and not self._is_free(stand, value)
             except DoesNotFit:
                 continue
@@ -192,7 +198,7 @@ class _Writer:
                     del self.around.loose[key]
         for value in values:
             try:
-                self._put(self._walk(value.target.steps[:-1], create=True), value)
+                self._put(self._walk(value.target.steps, create=True), value)
             except DoesNotFit as error:
                 problems.append(str(error))
         return problems
@@ -240,14 +246,14 @@ class _Writer:
             raise CannotFill(f"{self._named(path)}: {error}") from None
 
     def _walk(self, path: Path, *, create: bool) -> Any:
-        """Return where a path leads to; None where nothing is there yet and nothing shall be created."""
+        """Return where the last step of a path stands; None where nothing is there yet, unless it shall be created."""
         stand, start = _Stand(self.draft.body, self.draft.kind), 0
         for draft, bound, node in self.around.bound:
-            if draft is self.draft and path[: len(bound)] == bound and len(bound) > start:
+            if draft is self.draft and path[: len(bound)] == bound and start < len(bound) < len(path):
                 stand, start = _Stand(node, self._kind_of(bound)), len(bound)
-        for end in range(start + 1, len(path) + 1):
+        for end in range(start + 1, len(path)):
             here = path[:end]
-            element = self._element(stand, here, "", following=path[end] if end < len(path) else None)
+            element = self._element(stand, here, "", following=path[end])
             if element.is_primitive or element.type == "Resource":
                 raise DoesNotFit(f"{self._named(here)} has no parts")
             key = (self.draft, here)
@@ -385,8 +391,9 @@ class Definitions:
         if own is not None and draft is not None and spot is not None and spot.answer is None and own.steps:
             try:
                 host = _Writer(draft, around).begin(own.steps)
-                around = replace(around, bound=(*around.bound, (draft, own.steps, host)))
-            except DoesNotFit as error:
+                if host is not None:
+                    around = replace(around, bound=(*around.bound, (draft, own.steps, host)))
+            except (DoesNotFit, CannotFill) as error:
                 self.ground.note(link_id, str(error))
         by_draft: dict[Draft, list[Value]] = {}
         # Formulas of a question stand at all its answers, unless each of them becomes a resource of its own.

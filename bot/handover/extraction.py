@@ -35,10 +35,15 @@ def extract(export: Export, response: Resource) -> Extracted:
         return Extracted()
     ground = Ground(export, response, export.interview.questionnaire, moment(export.at))
     ground.notes += [note.as_line() for note in unsupported_extraction(ground.questionnaire)]
-    Observations(ground).run()
-    Templates(ground).run()
-    Definitions(ground).run()
-    return Extracted(tuple(sound(ground) if ground.made else ()), tuple(ground.notes))
+    found: list[Resource] = []
+    try:
+        for collector in (Observations(ground), Templates(ground), Definitions(ground)):
+            collector.run()
+        found = sound(ground) if ground.made else []
+    except Exception as error:
+        # Forms are written by others, and the response must go out whatever is in them.
+        ground.note("", f"extraction failed ({type(error).__name__}): nothing is extracted")
+    return Extracted(tuple(found), tuple(ground.notes))
 
 
 def unsupported_extraction(questionnaire: JsonObject) -> tuple[Note, ...]:

@@ -6,9 +6,7 @@ holds and can, which nobody knows before; the response of the patient must not w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from bot.handover.subject import RESOURCE_IDS, Json, bare
+from bot.handover.subject import RESOURCE_IDS, Json, bare, references_in
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, as_object, dump, objects, parse, string
 
@@ -30,7 +28,7 @@ def reduced(bundle: str) -> tuple[str, int] | None:
         kept = [
             entry
             for entry in kept
-            if _is_record(entry) or not gone & set(_references(as_object(entry.get("resource"))))
+            if _is_record(entry) or not gone & set(references_in(as_object(entry.get("resource"))))
         ]
     left_out = len(everything) - len(kept)
     if not left_out:
@@ -50,17 +48,6 @@ def _is_ours(entry: JsonObject) -> bool:
 
 def _is_record(entry: JsonObject) -> bool:
     return string(as_object(entry.get("resource")), "resourceType") in {"Provenance", "AuditEvent"}
-
-
-def _references(value: JsonValue | JsonObject) -> Iterator[str]:
-    if isinstance(value, list):
-        for each in value:
-            yield from _references(each)
-    elif isinstance(value, dict):
-        if isinstance(value.get("reference"), str):
-            yield str(value["reference"])
-        for each in value.values():
-            yield from _references(each)
 
 
 def _told(entry: JsonObject, gone: set[str], left_out: int) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
@@ -214,3 +214,15 @@ def moment(at: datetime) -> str:
     if at.tzinfo is None:
         raise ValueError("a moment needs a time zone")
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def references_in(value: JsonValue | JsonObject) -> Iterator[str]:
+    """Yield where the References in a resource lead to."""
+    if isinstance(value, list):
+        for each in value:
+            yield from references_in(each)
+    elif isinstance(value, Mapping):
+        if isinstance(value.get("reference"), str):
+            yield str(value["reference"])
+        for each in value.values():
+            yield from references_in(each)

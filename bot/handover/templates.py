@@ -85,7 +85,7 @@ def _fill_list(given: JsonValue, companion: JsonValue, scope: Scope, where: str)
         value = values[number] if number < len(values) else None
         beside = companions[number] if number < len(companions) else None
         if isinstance(value, dict):
-            if value.get("url") not in _FORMULAS:
+            if string(value, "url") not in _FORMULAS:
                 found += _fill_object(value, scope, f"{where}[{number}]")
         elif isinstance(beside, dict):
             found += _fill_primitive(value, beside, scope, f"{where}[{number}]")[0]
@@ -100,9 +100,9 @@ def _fill_primitive(
     """Return the values of a primitive, and what its companion holds besides the formulas."""
     here = objects(companion, "extension")
     rest: Json = {name: value for name, value in companion.items() if name != "extension"}
-    if kept := [dict(each) for each in here if each.get("url") not in _FORMULAS]:
+    if kept := [dict(each) for each in here if string(each, "url") not in _FORMULAS]:
         rest["extension"] = [*kept]
-    formulas = [dict(each) for each in here if each.get("url") in _FORMULAS]
+    formulas = [dict(each) for each in here if string(each, "url") in _FORMULAS]
     if not formulas:
         return ([given] if given is not None else []), rest
     only: Json = {"extension": [*formulas]}

@@ -348,6 +348,21 @@ def test_what_cannot_be_made_is_told_without_a_word_of_the_patient(asked: Json, 
     assert not {each["resource"]["resourceType"] for each in entries(made)} & {"Patient", "SubstanceProtein"}
 
 
+@pytest.mark.parametrize("around", ["", "Procedure.performed[x]", "Procedure.performedPeriod"])
+def test_parts_of_a_choice_of_types_choose_the_type_that_has_them(around: str) -> None:
+    inner = [item("a", "date", "Procedure.performed[x].start"), item("z", "date", "Procedure.performed[x].end")]
+    if around.endswith("Period"):
+        inner = [item("a", "date", f"{around}.start"), item("z", "date", f"{around}.end")]
+    marks = (makes("Procedure"), fixed("Procedure.status", valueCode="completed"))
+    subject = computed("Procedure.subject", "%resource.subject")
+    asked = form(item("p", "group", "", *marks, subject, inner=[item("g", "group", around, inner=inner)]))
+    days = (given("a", valueDate="2020-01-01"), given("z", valueDate="2020-02-01"))
+
+    made = _make(asked, group("p", group("g", *days)))
+
+    assert resources(made, "Procedure")[0]["performedPeriod"] == {"start": "2020-01-01", "end": "2020-02-01"}
+
+
 def test_definitions_and_templates_of_one_form_share_the_ids() -> None:
     basic = {"resourceType": "Basic", "id": "b", "code": {"text": "a"}, "subject": {"_reference": {"extension": [
         {"url": SDC + "sdc-questionnaire-templateExtractValue", "valueString": "%who"}

@@ -143,6 +143,20 @@ def test_a_request_of_the_form_that_the_server_refuses_does_not_hold_back_the_re
     assert "taken without 3 entries" in caplog.text
 
 
+@pytest.mark.parametrize("ids", BOTH)
+def test_what_a_withdrawn_observation_is_about_stays_as_it_is(ids: Ids, server: str) -> None:
+    case = CASES["an Observation about a patient of the same form"]
+    before = _told(case, ids)
+    _send(server, before)
+
+    _send(server, _told(Case(case.asked), ids, "amended"), before)
+
+    (patient,) = stored(server, "Patient")
+    (observation,) = stored(server, "Observation")
+    assert observation["status"] == "entered-in-error"
+    assert observation["subject"] == {"reference": f"Patient/{patient['id']}"}
+
+
 def test_a_transaction_without_requests_of_a_form_is_not_reduced() -> None:
     for ids in BOTH:
         assert reduced(dump(make_bundle(mixed_export(ids=ids)).bundle)) is None
