@@ -109,7 +109,8 @@ class Observations:
         marked = not said and any(_is_marked(code) for code in objects(spot.asked, "code"))
         wanted = words or ({"independent"} if said == [True] or (not said and around.everywhere) or marked else set())
         if wanted and not codes:
-            if said and spot.asked.get("type") != "group":
+            # A group without a code may be marked for what is inside it.
+            if words or (said and spot.asked.get("type") != "group"):
                 self._note(spot, "there is no code to extract it with")
             return set()
         return wanted
