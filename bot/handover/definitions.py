@@ -250,7 +250,7 @@ class _Writer:
         stand, start = _Stand(self.draft.body, self.draft.kind), 0
         for draft, bound, node in self.around.bound:
             if draft is self.draft and path[: len(bound)] == bound and start < len(bound) < len(path):
-                stand, start = _Stand(node, self._kind_of(bound)), len(bound)
+                stand, start = _Stand(node, self.kind_of(bound)), len(bound)
         for end in range(start + 1, len(path)):
             here = path[:end]
             element = self._element(stand, here, "", following=path[end])
@@ -270,7 +270,8 @@ class _Writer:
             stand = _Stand(found, element.type, here if element.many else stand.loose)
         return stand
 
-    def _kind_of(self, path: Path) -> str:
+    def kind_of(self, path: Path) -> str:
+        """Return the type of the element at a path."""
         kind = self.draft.kind
         for number in range(len(path)):
             kind = self._element(_Stand({}, kind), path[: number + 1], "").type
@@ -386,7 +387,7 @@ class Definitions:
     def _filled(self, element: JsonObject, spot: Spot | None, around: Around, *, alone: bool) -> Around:
         """Put the values of one place where they belong; return what those inside it see."""
         link_id = string(element, "linkId")
-        own = Target.of(string(element, "definition"))
+        own = _resolved(Target.of(string(element, "definition")), around)
         draft = around.draft_for(own) if own is not None else None
         if own is not None and draft is not None and spot is not None and spot.answer is None and own.steps:
             try:
@@ -422,7 +423,7 @@ class Definitions:
     def _said(self, extension: JsonObject, around: Around, scope: Scope, link_id: str) -> Iterator[tuple[Draft, Value]]:
         """Yield the values of a `definitionExtractValue`, fixed or worked out, and the resource they are for."""
         named = extension_value(extension, "definition")
-        target = Target.of(str(named.value)) if named is not None else None
+        target = _resolved(Target.of(str(named.value)), around) if named is not None else None
         draft = around.draft_for(target) if target is not None else None
         if target is None or draft is None or not target.steps:
             self.ground.note(link_id, "definitionExtractValue is for no resource that is extracted there")
@@ -457,6 +458,16 @@ class Definitions:
         if resource is not None:
             self.ground.call(resource, control.full_url)
         return resource
+
+
+def _resolved(target: Target | None, around: Around) -> Target | None:
+    """Return the place that ``HumanName.family`` means inside a group that stands for a name."""
+    if target is None or target.root in RESOURCE_TYPES:
+        return target
+    for draft, path, _ in reversed(around.bound):
+        if _Writer(draft, around).kind_of(path) == target.root:
+            return Target(draft.canonical, draft.kind, (*path, *target.steps))
+    return target
 
 
 def _answers(spot: Spot | None, target: Target) -> list[Value]:

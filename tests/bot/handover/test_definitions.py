@@ -348,6 +348,15 @@ def test_what_cannot_be_made_is_told_without_a_word_of_the_patient(asked: Json, 
     assert not {each["resource"]["resourceType"] for each in entries(made)} & {"Patient", "SubstanceProtein"}
 
 
+def test_a_part_may_be_named_by_the_data_type_that_its_group_stands_for() -> None:
+    family = item("f", "string", definition="http://hl7.org/fhir/StructureDefinition/datatypes#HumanName.family")
+    asked = _patient(item("n", "group", "Patient.name", inner=[family, item("g", "string", "Patient.name.given")]))
+
+    made = _make(asked, group("p", group("n", text("f", "Muster"), text("g", "Anna"))))
+
+    assert _one(made, "Patient") == {"name": [{"family": "Muster", "given": ["Anna"]}]}
+
+
 @pytest.mark.parametrize("around", ["", "Procedure.performed[x]", "Procedure.performedPeriod"])
 def test_parts_of_a_choice_of_types_choose_the_type_that_has_them(around: str) -> None:
     inner = [item("a", "date", "Procedure.performed[x].start"), item("z", "date", "Procedure.performed[x].end")]
