@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.handover.observations import Extraction, unsupported_extraction
+from bot.handover.extraction import extract
 from bot.handover.resources import (
     audit_event,
     communications,
@@ -16,8 +16,7 @@ from bot.handover.resources import (
     response,
     tasks,
 )
-from bot.handover.subject import RESOURCE_IDS, Export, Json, Made, Resource, bare, identifier, moment
-from bot.handover.templates import Templates
+from bot.handover.subject import RESOURCE_IDS, Export, Json, Made, Resource, bare, identifier, moment, references_in
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import objects
 
@@ -34,15 +33,18 @@ def make_bundle(export: Export, before: Export | None = None, *, red_flags: bool
     found, sent, notes = _resources(export, red_flags=red_flags)
     earlier = _resources(before, red_flags=red_flags)[0] if before is not None else []
     kept = _unchanged(found, earlier)
-    changed = [resource for resource in found if resource.urn not in kept] + _gone(found, earlier)
+    gone = _gone(found, earlier)
+    changed = [resource for resource in found if resource.urn not in kept] + gone
     # Where the server gives ids, what is there already goes along so that references lead to it: it is found, not made.
     known = [replace(resource, replaces=False) for resource in found if resource.urn in kept]
+    known += _needed(gone, [resource for resource in earlier if resource.urn not in {each.urn for each in found}])
+    along = [resource for resource in known if _address(resource, export) == ""]
     record = [provenance(export, changed, sent)] if changed else []
     about = [] if sent is None else [sent]
-    everything = [*(known if export.ids == "server" else []), *changed, *record, audit_event(export, about)]
+    everything = [*along, *changed, *record, audit_event(export, about, notes)]
     entries: list[JsonValue] = [_entry(resource, export, amends=before is not None) for resource in everything]
-    if export.ids == "client":
-        there: dict[str, JsonValue] = {resource.urn: f"{resource.type}/{bare(resource.urn)}" for resource in known}
+    there: dict[str, JsonValue] = {each.urn: _address(each, export) for each in known if each not in along}
+    if there:
         entries = [_with_references(entry, there) for entry in entries]
     bundle: Json = {"resourceType": "Bundle", "type": "transaction", "timestamp": moment(export.at), "entry": entries}
     return Made(bundle, tuple(notes))
@@ -66,14 +68,10 @@ def _resources(export: Export, *, red_flags: bool) -> tuple[list[Resource], Reso
     sent = response(export)
     found = [] if sent is None else [sent]
     notes: list[str] = []
-    if sent is not None and export.interview is not None and export.is_final:
-        observations = Extraction(export, sent)
-        observations.run(export.interview.questionnaire)
-        templates = Templates(export, sent, export.interview.questionnaire, moment(export.at))
-        templates.run()
-        found += [*observations.made, *templates.made, *consent(export, sent)]
-        refused = (note.as_line() for note in unsupported_extraction(export.interview.questionnaire))
-        notes += [*refused, *observations.notes, *templates.notes]
+    if sent is not None:
+        extracted = extract(export, sent)
+        found += [*extracted.resources, *consent(export, sent)]
+        notes += extracted.notes
     found += communications(export)
     found += [task for task in tasks(export, sent) if red_flags or not is_red_flag(task)]
     return found, sent, list(dict.fromkeys(notes))
@@ -96,6 +94,18 @@ def _gone(found: Sequence[Resource], earlier: Sequence[Resource]) -> list[Resour
     return [replace(resource, body={**resource.body, "status": "entered-in-error"}) for resource in gone]
 
 
+def _needed(gone: Sequence[Resource], earlier: Sequence[Resource]) -> list[Resource]:
+    """Return what withdrawn Observations refer to, and what that refers to, and so on: it stays as it is."""
+    names, found = {resource.urn for resource in gone}, list(gone)
+    for resource in found:
+        referred = set(references_in(resource.body))
+        for each in earlier:
+            if each.urn in referred and each.urn not in names:
+                names.add(each.urn)
+                found.append(replace(each, replaces=False))
+    return found[len(gone) :]
+
+
 def _with_references(value: JsonValue, there: Mapping[str, JsonValue]) -> JsonValue:
     """Let references to what is not in the Bundle lead to where it is on the server."""
     if isinstance(value, list):
@@ -108,22 +118,31 @@ def _with_references(value: JsonValue, there: Mapping[str, JsonValue]) -> JsonVa
     return made
 
 
+def _address(resource: Resource, export: Export) -> str:
+    """Return where a resource is on the server that was sent before; empty where only a search can tell."""
+    if resource.request.method:
+        return resource.request.url
+    ours = export.ids == "client" and "ifNoneExist" not in resource.request.conditions
+    return f"{resource.type}/{bare(resource.urn)}" if ours else ""
+
+
 def _entry(resource: Resource, export: Export, *, amends: bool) -> Json:
-    own = bare(resource.urn)
-    target = resource.request.get("id", "")
+    own, said = bare(resource.urn), resource.request
     body = dict(resource.body)
     request: Json
-    if target:
-        request = {"method": "PUT", "url": f"{resource.type}/{target}"}
-    elif export.ids == "client" and "ifNoneExist" not in resource.request:
+    if said.method:
+        request = {"method": said.method, "url": said.url}
+    elif export.ids == "client" and "ifNoneExist" not in said.conditions:
         body = {"resourceType": resource.type, "id": own, **body}
         request = {"method": "PUT", "url": f"{resource.type}/{own}"}
     elif amends and resource.replaces:
         request = {"method": "PUT", "url": f"{resource.type}?{_search(resource)}"}
     else:
         request = {"method": "POST", "url": resource.type, "ifNoneExist": _search(resource)}
-    said: dict[str, JsonValue] = {name: value for name, value in resource.request.items() if name != "id"}
-    return {"fullUrl": resource.urn, "resource": body, "request": {**request, **said}}
+    request |= said.conditions
+    # A patch has no place of its own that others could refer to.
+    address: Json = {} if said.method == "PATCH" else {"fullUrl": resource.urn}
+    return {**address, "resource": body, "request": request}
 
 
 def _search(resource: Resource) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from bot.handover.subject import Export, Json, Resource, identifier, urn
-from bot.interview.form.form import Note
+from bot.handover.entries import Control, resource_of
+from bot.handover.spots import SDC, CannotFill, Ground, Scope, Spot, inside
+from bot.handover.subject import Json, Resource, identifier, urn
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import (
     JsonObject,
@@ -17,76 +18,12 @@ from bot.interview.values.fhir_json import (
     objects,
     string,
     value_of,
-    walk,
 )
 from bot.interview.values.fhir_names import UNIT
 
-SDC = "http://hl7.org/fhir/uv/sdc/StructureDefinition/"
 OBSERVATION = SDC + "sdc-questionnaire-observationExtract"
 OBSERVATION_CATEGORY = SDC + "sdc-questionnaire-observation-extract-category"
 OBSERVATION_ENTRY = SDC + "sdc-questionnaire-observationExtractEntry"
-TEMPLATE = SDC + "sdc-questionnaire-templateExtract"
-TEMPLATE_BUNDLE = SDC + "sdc-questionnaire-templateExtractBundle"
-TEMPLATE_CONTEXT = SDC + "sdc-questionnaire-templateExtractContext"
-TEMPLATE_VALUE = SDC + "sdc-questionnaire-templateExtractValue"
-ALLOCATE_ID = SDC + "sdc-questionnaire-extractAllocateId"
-OTHER_WAYS = {
-    SDC + "sdc-questionnaire-definitionExtract": "definition-based extraction",
-    SDC + "sdc-questionnaire-definitionExtractValue": "definition-based extraction",
-    SDC + "sdc-questionnaire-itemExtractionContext": "definition-based extraction",
-    SDC + "sdc-questionnaire-targetStructureMap": "extraction by a StructureMap",
-    OBSERVATION_ENTRY: "sdc-questionnaire-observationExtractEntry",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """One instance of a group, or one answer to a question.
-
-    Attributes:
-        asked: The item of the Questionnaire.
-        item: The item of the response.
-        answer: The answer, for questions.
-        key: Tells this spot from every other of the response.
-    """
-
-    asked: JsonObject
-    item: JsonObject
-    answer: JsonObject | None
-    key: str
-
-    @property
-    def link_id(self) -> str:
-        return string(self.asked, "linkId")
-
-    @property
-    def alone(self) -> JsonObject:
-        """The item of the response with this answer only."""
-        return self.item if self.answer is None else {**self.item, "answer": [dict(self.answer)]}
-
-    def inner(self) -> list[JsonObject]:
-        """Return the items of the response directly inside."""
-        return objects(self.item if self.answer is None else self.answer, "item")
-
-
-def spots(asked: Sequence[JsonObject], items: Sequence[JsonObject], around: str = "") -> Iterator[Spot]:
-    """Yield where `asked` were answered, in the order of the form; nothing inside them."""
-    for question in asked:
-        link_id = string(question, "linkId")
-        number = 0
-        for item in items:
-            if string(item, "linkId") != link_id:
-                continue
-            answers: list[JsonObject | None] = [*objects(item, "answer")]
-            for answer in [None] if question.get("type") == "group" else answers:
-                yield Spot(question, item, answer, f"{around}/{link_id}[{number}]")
-                number += 1
-
-
-def inside(spot: Spot) -> Iterator[Spot]:
-    """Yield the spots directly inside one."""
-    return spots(objects(spot.asked, "item"), spot.inner(), spot.key)
-
 
 _COPIED = {"boolean": "Boolean", "time": "Time", "dateTime": "DateTime", "string": "String", "quantity": "Quantity"}
 _RELATIONS = ("component", "member", "derived", "independent")
@@ -97,34 +34,59 @@ class Around:
     """What the items above say about those below.
 
     Attributes:
-        everywhere: Whether all coded items are extracted.
+        everywhere: Whether coded items are extracted that say nothing themselves.
+        scope: What formulas see.
         categories: CodeableConcepts for the Observations.
+        entry: What is said of the entries of Observations (`observationExtractEntry`).
         parent: The Observation of the nearest item above that has one.
     """
 
     everywhere: bool
+    scope: Scope
     categories: tuple[JsonValue, ...] = ()
-    parent: Json | None = None
-    parent_urn: str = ""
+    entry: JsonObject | None = None
+    parent: _Parent | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Parent:
+    """An Observation that those of the items below it may belong to.
+
+    Attributes:
+        urn: Of the Observation.
+        body: It is filled further while the items below are walked.
+        derived: Observations below that derive from it: they say so only if it comes to exist.
+    """
+
+    urn: str
+    body: Json
+    derived: list[Json]
 
 
 @dataclass(slots=True)
-class Extraction:
+class Observations:
     """Collects the Observations of one response."""
 
-    export: Export
-    response: Resource
-    made: list[Resource] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    ground: Ground
 
-    def run(self, questionnaire: JsonObject) -> None:
-        root = extension_value(questionnaire, OBSERVATION)
-        around = Around(root is not None and root.value is True, _categories(questionnaire))
-        self._walk(spots(objects(questionnaire, "item"), objects(self.response.body, "item")), around)
+    def run(self) -> None:
+        asked = self.ground.questionnaire
+        everywhere = _said(asked) == [True]
+        around = Around(everywhere, self.ground.root(), _categories(asked), _entry(asked))
+        self._walk(self.ground.spots(), around)
 
     def _walk(self, found: Iterable[Spot], around: Around) -> None:
         for spot in found:
-            here = replace(around, categories=_categories(spot.asked) or around.categories)
+            said = _said(spot.asked)
+            here = replace(
+                around,
+                # What an item says holds for what is inside it, until something there says otherwise.
+                everywhere=said[0] if len(said) == 1 and isinstance(said[0], bool) else around.everywhere,
+                scope=self.ground.scope(spot, around.scope),
+                categories=_categories(spot.asked) or around.categories,
+                entry=_entry(spot.asked) or around.entry,
+                parent=None if said == [False] else around.parent,
+            )
             codes = _codes(spot.asked)
             relations = self._relations(spot, here, codes)
             if not relations:
@@ -136,7 +98,7 @@ class Extraction:
 
     def _relations(self, spot: Spot, around: Around, codes: list[JsonValue]) -> set[str]:
         """Return how this item is extracted; nothing if it is not."""
-        said = [value.value for value in extension_values(spot.asked, OBSERVATION)]
+        said = _said(spot.asked)
         words = {word for word in said if isinstance(word, str)}
         if words and any(isinstance(each, bool) for each in said):
             self._note(spot, "observationExtract says both true or false and a relation")
@@ -144,9 +106,11 @@ class Extraction:
         if words - set(_RELATIONS):
             self._note(spot, "observationExtract names an unknown relation")
             return set()
-        wanted = words or ({"independent"} if said == [True] or (not said and around.everywhere) else set())
+        marked = not said and any(_is_marked(code) for code in objects(spot.asked, "code"))
+        wanted = words or ({"independent"} if said == [True] or (not said and around.everywhere) or marked else set())
         if wanted and not codes:
-            if said:
+            # A group without a code may be marked for what is inside it.
+            if words or (said and spot.asked.get("type") != "group"):
                 self._note(spot, "there is no code to extract it with")
             return set()
         return wanted
@@ -156,33 +120,52 @@ class Extraction:
         if spot.answer is not None and value is None:
             self._walk(inside(spot), around)
             return
-        own = urn(self.export, "observation", spot.key)
+        own = urn(self.ground.export, "observation", spot.key)
         made = self._head(own, codes, around)
         if value is not None:
             made |= {value[0]: value[1]}
-        position = len(self.made)
-        self._walk(inside(spot), replace(around, parent=made, parent_urn=own))
-        if spot.answer is None and not made.keys() & {"component", "hasMember"}:
+        position = len(self.ground.made)
+        parent = _Parent(own, made, [])
+        self._walk(inside(spot), replace(around, parent=parent))
+        if spot.answer is None and not made.keys() & {"component", "hasMember"} and not parent.derived:
             return  # a panel of nothing
-        self.made.insert(position, Resource(own, made, replaces=True))
+        for derived in parent.derived:
+            _append(derived, "derivedFrom", {"reference": own})
+        resource = self._resource(spot, own, made, around)
+        if resource is None:
+            return
+        self.ground.made.insert(position, resource)
         if around.parent is not None:
             if "member" in relations:
-                _append(around.parent, "hasMember", {"reference": own})
+                _append(around.parent.body, "hasMember", {"reference": own})
             if "derived" in relations:
-                _append(made, "derivedFrom", {"reference": around.parent_urn})
+                around.parent.derived.append(made)
+
+    def _resource(self, spot: Spot, own: str, made: Json, around: Around) -> Resource | None:
+        if around.entry is None:
+            return Resource(own, made, replaces=True, place=spot.link_id)
+        try:
+            control = Control.of(around.entry, around.scope)
+            resource = resource_of(own, made, control, spot.link_id)
+        except CannotFill as error:
+            self._note(spot, str(error))
+            return None
+        if resource is not None:
+            self.ground.call(resource, control.full_url)
+        return resource
 
     def _component(self, spot: Spot, codes: list[JsonValue], around: Around) -> None:
         value = self._value(spot)
         if value is not None and around.parent is not None:
-            _append(around.parent, "component", {"code": {"coding": codes}, value[0]: value[1]})
+            _append(around.parent.body, "component", {"code": {"coding": codes}, value[0]: value[1]})
         self._walk(inside(spot), around)
 
     def _head(self, own: str, codes: list[JsonValue], around: Around) -> Json:
         """Return all but the value, as SDC says where it comes from."""
-        response = self.response.body
+        response = self.ground.response.body
         made: Json = {"resourceType": "Observation", "identifier": [identifier(own)]}
-        made |= {name: response[name] for name in ("basedOn",) if name in response}
-        made["status"] = "amended" if self.export.status == "amended" else "final"
+        made |= {name: response[name] for name in ("basedOn", "partOf") if name in response}
+        made["status"] = "amended" if self.ground.export.status == "amended" else "final"
         if around.categories:
             made["category"] = list(around.categories)
         made["code"] = {"coding": codes}
@@ -194,7 +177,7 @@ class Extraction:
         # R4 takes no Device for a performer, so the author (our software) gives way to the source (the patient).
         if "source" in response:
             made["performer"] = [response["source"]]
-        made["derivedFrom"] = [self.response.reference]
+        made["derivedFrom"] = [self.ground.response.reference]
         return made
 
     def _value(self, spot: Spot) -> tuple[str, JsonValue] | None:
@@ -219,9 +202,20 @@ class Extraction:
         return None
 
     def _note(self, spot: Spot, text: str) -> None:
-        note = f"{spot.link_id}: not extracted: {text}"
-        if note not in self.notes:
-            self.notes.append(note)
+        self.ground.note(spot.link_id, text)
+
+
+def _said(element: JsonObject) -> list[JsonValue]:
+    return [value.value for value in extension_values(element, OBSERVATION)]
+
+
+def _entry(element: JsonObject) -> JsonObject | None:
+    return next(iter(extensions(element, OBSERVATION_ENTRY)), None)
+
+
+def _is_marked(code: JsonObject) -> bool:
+    mark = extension_value(code, OBSERVATION)
+    return mark is not None and mark.value is True
 
 
 def _codes(asked: JsonObject) -> list[JsonValue]:
@@ -252,24 +246,3 @@ def _append(made: Json, name: str, value: JsonValue) -> None:
     found = made.setdefault(name, [])
     if isinstance(found, list):
         found.append(value)
-
-
-def unsupported_extraction(questionnaire: JsonObject) -> tuple[Note, ...]:
-    """Return every kind of extraction that will not happen, and every template that cannot be found."""
-    contained = {"#" + string(each, "id") for each in objects(questionnaire, "contained")}
-    notes: list[Note] = []
-    for element in (questionnaire, *walk(objects(questionnaire, "item"))):
-        link_id = string(element, "linkId")
-        for url, what in OTHER_WAYS.items():
-            if extensions(element, url):
-                notes.append(Note(link_id, "extraction", f"{what} is not supported"))
-        for reference in _templates(element):
-            if reference not in contained:
-                notes.append(Note(link_id, "extraction", f"the template {reference[:80]!r} is not contained"))
-    return tuple(dict.fromkeys(notes))
-
-
-def _templates(element: JsonObject) -> list[str]:
-    named = [extension_value(each, "template") for each in extensions(element, TEMPLATE)]
-    named += extension_values(element, TEMPLATE_BUNDLE)
-    return [string(as_object(each.value if each else None), "reference") for each in named]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.errors import NotSent
+from bot.handover.reduction import reduced
 from bot.outbox_ports import Claimed, FhirServer, Lane, Outbox, Wanted
 
 log = logging.getLogger("klartext")
@@ -86,7 +87,7 @@ def push(
 def send(outbox: Outbox, server: FhirServer, claimed: Claimed, clock: Callable[[], datetime]) -> NotSent | None:
     """Send one entry and note what became of it; return why it was not taken. No error of it concerns any other."""
     try:
-        server.send(claimed.bundle, again=claimed.again)
+        _send(server, claimed)
     except NotSent as error:
         failure = error
     except Exception as error:
@@ -100,6 +101,24 @@ def send(outbox: Outbox, server: FhirServer, claimed: Claimed, clock: Callable[[
         return None
     outbox.release(claimed, failure.reason, retry_at=clock() + pause(claimed))
     return failure
+
+
+def _send(server: FhirServer, claimed: Claimed) -> None:
+    """Send an entry; if the server refuses it, without what a form asks of what the server holds."""
+    try:
+        server.send(claimed.bundle, again=claimed.again)
+    except NotSent as error:
+        smaller = reduced(claimed.bundle) if error.verdict == "refused" else None
+        if smaller is None:
+            raise
+        bundle, left_out = smaller
+        try:
+            server.send(bundle, again=claimed.again)
+        except NotSent:
+            raise error from None
+        log.warning(
+            "a transaction was %s; it was taken without %d entries that its form words itself", error.reason, left_out
+        )
 
 
 def pause(claimed: Claimed) -> timedelta:

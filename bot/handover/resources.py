@@ -172,8 +172,12 @@ def provenance(export: Export, targets: Sequence[Resource], response: Resource |
     return Resource(own, made)
 
 
-def audit_event(export: Export, about: Sequence[Resource]) -> Resource:
-    """Say that the software sent the conversation."""
+# So many notes are told one by one in an AuditEvent: a form says the same of many answers.
+_MOST_NOTES = 50
+
+
+def audit_event(export: Export, about: Sequence[Resource], notes: Sequence[str] = ()) -> Resource:
+    """Say that the software sent the conversation; `notes`, without patient text, on what was not extracted from it."""
     own = urn(export, "audit", moment(export.at), export.status)
     interaction = "http://hl7.org/fhir/restful-interaction"
     made: Json = {
@@ -188,7 +192,12 @@ def audit_event(export: Export, about: Sequence[Resource]) -> Resource:
         "source": {"observer": device(export)},
     }
     conversation: Json = {"what": {"identifier": {"system": CONVERSATIONS, "value": export.conversation}}}
-    made["entity"] = [conversation, *[_what(resource) for resource in about]]
+    entities: list[Json] = [conversation, *[_what(resource) for resource in about]]
+    if notes:
+        made["outcomeDesc"] = f"The response was sent; {len(notes)} notes say what was not extracted from it"
+        details: list[JsonValue] = [{"type": "not-extracted", "valueString": note} for note in notes[:_MOST_NOTES]]
+        entities[-1] = {**entities[-1], "detail": details}
+    made["entity"] = [*entities]
     return Resource(own, made)
 
 

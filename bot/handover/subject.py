@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
@@ -72,6 +72,7 @@ class Export:
             conversation: then the conversation's id stands for the patient.
         catalogs: Content hash by ``name@version (language)``, for the record of provenance.
         ids: Whether the server gives ids (POST, If-None-Exist) or takes ours (PUT).
+        launch: What the surroundings handed in for formulas, by name: ``patient``, ``encounter``, ``user``.
     """
 
     conversation: str
@@ -82,6 +83,7 @@ class Export:
     patient: JsonObject | None = None
     catalogs: Mapping[str, str] = field(default_factory=dict)
     ids: Ids = "server"
+    launch: Mapping[str, JsonObject] = field(default_factory=dict)
 
     @property
     def status(self) -> str:
@@ -104,20 +106,37 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class Request:
+    """What a form says of the request for one of its resources; wins over ours.
+
+    Attributes:
+        method: PUT or PATCH; empty for what is created.
+        url: Which resource: ``Patient/1``, or a search for it.
+        conditions: ``ifMatch`` and the like by name.
+    """
+
+    method: str = ""
+    url: str = ""
+    conditions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Resource:
     """A resource on its way into the Bundle.
 
     Attributes:
         urn: Its ``urn:uuid``: others refer to it by this.
-        body: The resource, without id.
+        body: The resource, without id unless the form gives one.
         replaces: Whether a later state of it replaces the earlier one on the server.
-        request: What a template says of the request; wins over ours.
+        request: What the form says of the request.
+        place: The linkId it was extracted at; empty for the form itself and for what is not extracted.
     """
 
     urn: str
     body: dict[str, JsonValue]
     replaces: bool = False
-    request: Mapping[str, str] = field(default_factory=dict)
+    request: Request = Request()
+    place: str = ""
 
     @property
     def type(self) -> str:
@@ -125,7 +144,8 @@ class Resource:
 
     @property
     def reference(self) -> dict[str, JsonValue]:
-        return {"reference": self.urn}
+        # A patch is no resource itself: what it changes is meant.
+        return {"reference": self.request.url if self.request.method == "PATCH" else self.urn}
 
 
 BASE = "https://klartext.example/fhir"
@@ -194,3 +214,15 @@ def moment(at: datetime) -> str:
     if at.tzinfo is None:
         raise ValueError("a moment needs a time zone")
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def references_in(value: JsonValue | JsonObject) -> Iterator[str]:
+    """Yield where the References in a resource lead to."""
+    if isinstance(value, list):
+        for each in value:
+            yield from references_in(each)
+    elif isinstance(value, Mapping):
+        if isinstance(value.get("reference"), str):
+            yield str(value["reference"])
+        for each in value.values():
+            yield from references_in(each)

@@ -12,6 +12,7 @@ from bot.handover.bundle import make_bundle
 from bot.interview.values.fhir_json import dump
 from tests.bot.handover.exports import (
     EXTRACT,
+    LOINC,
     PATIENT,
     SDC,
     Json,
@@ -25,6 +26,7 @@ from tests.bot.handover.exports import (
     resources,
     response,
 )
+from tests.bot.handover.sdc_marks import allocate, entry, filled, use
 
 KG = {
     "url": "http://hl7.org/fhir/StructureDefinition/questionnaire-unit",
@@ -233,3 +235,74 @@ def test_a_hidden_calculated_answer_is_extracted_like_any_other() -> None:
     asked = form(extracting(coded("score", "integer", extension=[hidden], readOnly=True)))
 
     assert len(observations(asked, response(answered("score", {"valueInteger": 5})))) == 1
+
+
+@pytest.mark.parametrize("where", ["form", "group"])
+def test_what_is_switched_off_for_a_group_is_off_inside_until_switched_on_again(where: str) -> None:
+    inner = [coded("off", "boolean"), extracting(coded("on", "boolean"))]
+    nested = {"linkId": "deep", "type": "group", "item": [coded("off too", "boolean")]}
+    group = extracting(coded("g", "group", item=[*inner, nested]), False)
+    around: Json = {"extension": [{"url": EXTRACT, "valueBoolean": True}]}
+    asked = form(group, **around) if where == "form" else form(extracting(coded("all", "group", item=[group])))
+    yes = {"valueBoolean": True}
+    answers = [answered("off", yes), answered("on", yes), {"linkId": "deep", "item": [answered("off too", yes)]}]
+    given: Json = {"linkId": "g", "item": answers}
+
+    made = observations(asked, response(given if where == "form" else {"linkId": "all", "item": [given]}))
+
+    assert [observation["code"]["coding"][0]["code"] for observation in made] == ["on-1"]
+
+
+def test_a_mark_at_a_group_holds_for_the_coded_items_inside() -> None:
+    asked = form(extracting({"linkId": "g", "type": "group", "item": [coded("x", "boolean")]}))
+
+    made = make_bundle(
+        export(asked=asked, given=response({"linkId": "g", "item": [answered("x", {"valueBoolean": True})]}))
+    )
+
+    assert len(resources(made, "Observation")) == 1
+    assert made.notes == ()
+
+
+def test_a_mark_at_a_code_alone_is_enough() -> None:
+    marked = {"system": LOINC, "code": "b", "extension": [{"url": EXTRACT, "valueBoolean": True}]}
+    item = {"linkId": "x", "type": "boolean", "code": [{"system": LOINC, "code": "a"}, marked]}
+
+    (made,) = observations(form(item), response(answered("x", {"valueBoolean": True})))
+
+    assert made["code"]["coding"] == [{"system": LOINC, "code": "b"}]
+
+
+def test_what_derives_from_a_group_names_its_observation() -> None:
+    inner = extracting(coded("bmi", "decimal"), "derived")
+    asked = form(extracting(coded("body", "group", item=[inner])))
+
+    group, bmi = observations(asked, response({"linkId": "body", "item": [answered("bmi", {"valueDecimal": 22})]}))
+
+    assert {"reference": f"urn:uuid:{group['identifier'][0]['value']}"} in bmi["derivedFrom"]
+    assert len(bmi["derivedFrom"]) == 2
+
+
+def test_an_entry_may_be_given_its_url_id_and_conditions() -> None:
+    weight = extracting(coded("w", "decimal", extension=[allocate("own"), entry(fullUrl="%own")]))
+    height = extracting(coded("h", "decimal", extension=[entry(resourceId="'obs-1'", ifMatch="'W/\"2\"'")]))
+    pulse = extracting(coded("p", "decimal", extension=[entry(ifNoneExist="'code=p-1&date=2026'")]))
+    report = {
+        "resourceType": "DiagnosticReport",
+        "id": "r",
+        "status": "final",
+        "code": {"text": "a"},
+        "result": [{"_reference": filled("%own")}],
+    }
+    weight["extension"].append(use("r"))
+    asked = form(weight, height, pulse, contained=[report])
+    given = response(*(answered(name, {"valueDecimal": 1}) for name in "whp"))
+
+    made = make_bundle(export(asked=asked, given=given))
+
+    first, second, third = (each for each in entries(made) if each["resource"]["resourceType"] == "Observation")
+    assert resources(made, "DiagnosticReport")[0]["result"] == [{"reference": first["fullUrl"]}]
+    assert second["request"] == {"method": "PUT", "url": "Observation/obs-1", "ifMatch": 'W/"2"'}
+    assert second["resource"]["id"] == "obs-1"
+    assert third["request"] == {"method": "POST", "url": "Observation", "ifNoneExist": "code=p-1&date=2026"}
+    assert made.notes == ()

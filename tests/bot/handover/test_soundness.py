@@ -1,0 +1,217 @@
+"""What a server would refuse is left out of the transaction, with what cannot be without it, and noted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.handover.bundle import make_bundle
+from bot.handover.soundness import problems
+from bot.handover.subject import Made
+from bot.interview.values.fhir_json import dump
+from tests.bot.handover.exports import (
+    Json,
+    answered,
+    coded,
+    entries,
+    exchange,
+    export,
+    extracting,
+    form,
+    resources,
+    response,
+)
+from tests.bot.handover.sdc_marks import allocate, filled, use
+
+OBSERVATION: Json = {"resourceType": "Observation", "status": "final", "code": {"text": "a"}}
+
+
+def _made(*templates: tuple[str, Json, Json], answer: str = "Geheim", **further: Any) -> Made:
+    """Extract templates, each with its name and the formulas for its entry; all are given the ids one, two and three."""
+    contained = [{**body, "id": name} for name, body, _ in templates]
+    marks = [*map(allocate, ("one", "two", "three")), *(use(name, **control) for name, _, control in templates)]
+    asked = form({"linkId": "x", "type": "string"}, contained=contained, extension=marks)
+    given = response(answered("x", {"valueString": answer}))
+    return make_bundle(export(exchange(1, "urgent"), asked=asked, given=given, **further))
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ({"resourceType": "Chicken"}, "Chicken: not a resource type of R4 that can be checked here"),
+        ({"resourceType": "Evidence", "status": "draft"}, "Evidence: not a resource type of R4 that can be checked here"),
+        ({"resourceType": "Observation", "status": "final"}, "Observation.code: missing, but R4 requires it"),
+        ({"resourceType": "Observation", "code": {"text": "a"}}, "Observation.status: missing, but R4 requires it"),
+        ({**OBSERVATION, "status": "done"}, "Observation.status: a code that is none of amended, cancelled, corrected, "),
+        ({**OBSERVATION, "valueBoolean": "true"}, "Observation.valueBoolean: a string where true or false is due"),
+        ({**OBSERVATION, "valueInteger": "1"}, "Observation.valueInteger: a string where a whole number is due"),
+        ({**OBSERVATION, "valueInteger": 1, "valueString": "a"}, "Observation.value[x]: 2 types where one is due"),
+        ({**OBSERVATION, "issued": "2020-01-01"}, "Observation.issued: not a instant"),
+        ({**OBSERVATION, "effectiveDateTime": "2020-02-31"}, "Observation.effectiveDateTime: not a dateTime"),
+        ({**OBSERVATION, "category": {"text": "a"}}, "Observation.category: one value where R4 has a list"),
+        ({**OBSERVATION, "method": [{"text": "a"}]}, "Observation.method: a list where R4 has one"),
+        ({**OBSERVATION, "shoeSize": 1}, "Observation.shoeSize: R4 has no such element"),
+        ({**OBSERVATION, "method": "a"}, "Observation.method: a string where CodeableConcept is due"),
+        ({**OBSERVATION, "note": []}, "Observation.note: empty"),
+        ({**OBSERVATION, "note": [{}]}, "Observation.note: empty"),
+        ({**OBSERVATION, "component": [{"valueInteger": 1}]}, "Observation.component.code: missing, but R4 requires it"),
+        ({**OBSERVATION, "subject": {"reference": "Patient/1 2"}}, "Observation.subject.reference: neither a URL nor Type/id"),
+        ({**OBSERVATION, "subject": {"reference": "Chicken/1"}}, "Observation.subject.reference: leads to no resource type of R4"),
+        ({**OBSERVATION, "performer": [{"reference": "Medication/1"}]}, "Observation.performer.reference: leads to a Medication, which may not stand there"),
+        ({**OBSERVATION, "subject": {"reference": "#p"}}, "Observation.subject.reference: nothing contained has this id"),
+        ({**OBSERVATION, "extension": [{"valueString": "a"}]}, "Observation.extension.url: missing, but R4 requires it"),
+        ({**OBSERVATION, "contained": [{"resourceType": "Patient", "gender": "f"}]}, "Patient.gender: a code that is none of female, male, other, unknown"),
+        ({"resourceType": "Immunization", "status": "completed", "vaccineCode": {"text": "a"}, "patient": {"display": "a"}}, "Immunization.occurrence[x]: missing, but R4 requires it"),
+    ],
+)  # fmt: skip
+def test_what_r4_does_not_allow_is_named_by_place_and_rule(body: Json, problem: str) -> None:
+    assert next(problems(body, body["resourceType"])).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    "further",
+    [
+        {"subject": {"reference": "Patient/1"}},
+        {"subject": {"reference": "Patient/1/_history/2"}},
+        {"subject": {"reference": "Patient?identifier=a|b"}},
+        {"subject": {"reference": "https://a.example/fhir/Patient/1"}},
+        {"subject": {"reference": "#p"}, "contained": [{"resourceType": "Patient", "id": "p"}]},
+        {"_issued": {"extension": [{"url": "https://a.example/why", "valueString": "a"}]}},
+        {"text": {"status": "generated", "div": '<div xmlns="http://www.w3.org/1999/xhtml">a</div>'}},
+        {"status": "cancelled", "valueQuantity": {"value": 1, "unit": "a", "comparator": "<"}},
+    ],
+)
+def test_what_r4_allows_is_found_sound(further: Json) -> None:
+    assert list(problems({**OBSERVATION, **further}, "Observation")) == []
+
+
+@pytest.mark.parametrize("ids", ["server", "client"])
+def test_what_is_bad_is_left_out_and_told_and_holds_nothing_else_back(ids: Any) -> None:
+    bad = {"resourceType": "Patient", "_birthDate": filled("item.answer.value")}
+
+    made = _made(("good", OBSERVATION, {}), ("bad", bad, {}), ids=ids)
+
+    kinds = [each["resource"]["resourceType"] for each in entries(made)]
+    assert kinds.count("Observation") == kinds.count("QuestionnaireResponse") == 1
+    assert "Patient" not in kinds
+    assert kinds.count("Task") == 1
+    assert made.notes == ("Questionnaire: not extracted: Patient.birthDate: not a date",)
+    (audit,) = resources(made, "AuditEvent")
+    (details,) = [each["detail"] for each in audit["entity"] if "detail" in each]
+    assert details == [{"type": "not-extracted", "valueString": made.notes[0]}]
+    assert audit["outcomeDesc"] == "The response was sent; 1 notes say what was not extracted from it"
+    assert "Geheim" not in dump(audit)
+
+
+def test_what_is_about_a_resource_that_is_left_out_is_left_out_too_and_so_on() -> None:
+    patient = {"resourceType": "Patient", "gender": "weiblich"}
+    condition = {"resourceType": "Condition", "subject": {"_reference": filled("%one")}}
+    plan = {
+        "resourceType": "Procedure",
+        "status": "completed",
+        "subject": {"display": "a"},
+        "encounter": {"_reference": filled("%three")},
+    }
+    encounter = {
+        "resourceType": "Encounter",
+        "status": "finished",
+        "class": {"code": "AMB"},
+        "subject": {"_reference": filled("%one")},
+    }
+
+    made = _made(
+        ("p", patient, {"fullUrl": "%one"}),
+        ("c", condition, {}),
+        ("e", encounter, {"fullUrl": "%three"}),
+        ("d", plan, {}),
+    )
+
+    assert not {"Patient", "Condition", "Encounter", "Procedure"} & {
+        each["resource"]["resourceType"] for each in entries(made)
+    }
+    assert [note.partition("extracted: ")[2] for note in made.notes] == [
+        "Patient.gender: a code that is none of female, male, other, unknown",
+        "Condition.subject: refers to what is left out",
+        "Encounter.subject: refers to what is left out",
+        "Procedure.encounter: refers to what is left out",
+    ]
+
+
+def test_a_reference_in_a_list_falls_away_alone() -> None:
+    report = {
+        "resourceType": "DiagnosticReport",
+        "status": "final",
+        "code": {"text": "a"},
+        "result": [{"_reference": filled("%one")}, {"_reference": filled("%two")}],
+    }
+
+    made = _made(
+        ("bad", {**OBSERVATION, "status": "done"}, {"fullUrl": "%one"}),
+        ("good", OBSERVATION, {"fullUrl": "%two"}),
+        ("r", report, {}),
+    )
+
+    (observation,) = (each for each in entries(made) if each["resource"]["resourceType"] == "Observation")
+    assert resources(made, "DiagnosticReport")[0]["result"] == [{"reference": observation["fullUrl"]}]
+    assert made.notes[1:] == (
+        "Questionnaire: not extracted: DiagnosticReport.result: refers to what is left out; goes out without it",
+    )
+
+
+def test_a_list_that_must_not_be_empty_takes_its_resource_along() -> None:
+    team: Json = {"resourceType": "Linkage", "item": [{"type": "source", "resource": {"_reference": filled("%one")}}]}
+
+    made = _made(("bad", {**OBSERVATION, "status": "done"}, {"fullUrl": "%one"}), ("l", team, {}))
+
+    assert resources(made, "Linkage") == []
+    assert made.notes[1:] == ("Questionnaire: not extracted: Linkage.item: missing, but R4 requires it",)
+
+
+def test_a_reference_to_a_resource_of_the_wrong_type_in_the_same_bundle_is_bad() -> None:
+    condition = {"resourceType": "Condition", "subject": {"_reference": filled("%one")}}
+
+    made = _made(("o", OBSERVATION, {"fullUrl": "%one"}), ("c", condition, {}))
+
+    assert made.notes == ("Questionnaire: not extracted: Condition.subject: a reference to a Observation",)
+
+
+def test_of_two_resources_with_one_address_the_second_is_left_out() -> None:
+    patient = {"resourceType": "Patient", "active": True}
+
+    made = _made(("p", patient, {"resourceId": "'p-1'"}), ("q", patient, {"resourceId": "'p-1'"}))
+
+    assert len(resources(made, "Patient")) == 1
+    assert made.notes == ("Questionnaire: not extracted: Patient: another resource has the same address",)
+
+
+def test_a_full_url_that_two_resources_share_leads_to_neither() -> None:
+    condition = {"resourceType": "Condition", "subject": {"_reference": filled("%one")}}
+    patient = {"resourceType": "Patient", "active": True}
+
+    made = _made(("p", patient, {"fullUrl": "%one"}), ("q", patient, {"fullUrl": "%one"}), ("c", condition, {}))
+
+    assert len(resources(made, "Patient")) == 2
+    assert made.notes == ("Questionnaire: not extracted: Condition.subject: refers to what is left out",)
+
+
+def test_the_same_note_on_many_answers_is_told_once_with_their_number() -> None:
+    basic: Json = {"resourceType": "Patient", "id": "b", "_gender": filled("answer.value")}
+    asked = form({"linkId": "x", "type": "string", "extension": [use("b")]}, contained=[basic])
+
+    made = make_bundle(export(asked=asked, given=response(answered("x", *({"valueString": "a"} for _ in range(500))))))
+
+    text = "x: not extracted: Patient.gender: a code that is none of female, male, other, unknown (500 times)"
+    assert made.notes == (text,)
+
+
+def test_a_member_that_is_left_out_leaves_its_panel() -> None:
+    inner = [extracting(coded("a", "string"), "member"), extracting(coded("b", "string"), "member")]
+    asked = form(extracting(coded("g", "group", item=inner)))
+    answers = [answered("a", {"valueString": "a"}), answered("b", {"valueString": "\u0007"})]
+
+    made = make_bundle(export(asked=asked, given=response({"linkId": "g", "item": answers})))
+
+    panel, member = resources(made, "Observation")
+    assert panel["hasMember"] == [{"reference": f"urn:uuid:{member['identifier'][0]['value']}"}]
+    assert len(made.notes) == 2
