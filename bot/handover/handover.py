@@ -94,7 +94,8 @@ class Handover:
         before = None
         if last is not None:
             old = _filled(stored, self.history, sent_events) if stored is not None and sent_events else None
-            before = replace(_export(self.history, self.conversation, self.context, until=last), interview=old, at=last)
+            sent = _export(self.history, self.conversation, self.context, until=last)
+            before = replace(sent, interview=old, launch=_launch(stored), at=last)
         return Outgoing(self.conversation, dump(make_bundle(now, before, red_flags=False).bundle), at)
 
 
@@ -142,7 +143,7 @@ def export_of(
     if not moments:
         raise BadData(f"There is no conversation {conversation!r} in the database. Check the code and `--data`.")
     interview = _filled(stored, history) if stored is not None else None
-    return replace(found, interview=interview, at=at or max(moments))
+    return replace(found, interview=interview, launch=_launch(stored), at=at or max(moments))
 
 
 def _export(history: History, conversation: str, context: Context, *, until: datetime | None = None) -> Export:
@@ -161,6 +162,10 @@ def _export(history: History, conversation: str, context: Context, *, until: dat
         },
         ids=context.access.ids,
     )
+
+
+def _launch(stored: StoredInterview | None) -> dict[str, JsonObject]:
+    return launch_of(stored) if stored is not None else {}
 
 
 def _filled(stored: StoredInterview, history: History, events: int = 0) -> Interview:

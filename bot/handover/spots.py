@@ -129,9 +129,6 @@ class Scope:
         focus = _worked_out(self.focus, where)
         try:
             formula = compile_formula(source)
-            if "$this" in source:
-                # Outside of functions $this is what the formula stands at; inside a projection of that it surely is.
-                formula = compile_formula(f"%context.select({source})")
             read = {name: self.names[name] for name in formula.reads.variables if name in self.names}
             names = {name: _worked_out(value, f"{where}: %{name}") for name, value in read.items()}
             return evaluate(formula, focus, {"context": focus, **names}, now=self.now)
