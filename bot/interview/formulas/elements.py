@@ -7,8 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot.interview.formulas.formula import FormulaFailed, Scored, Tree
-from bot.interview.formulas.nodes import Node, is_type, nodes, r4_types
-from bot.interview.formulas.scope import Scope, Values, of_kind, one
+from bot.interview.formulas.nodes import Node, Scope, Values, is_type, nodes, of_kind, one, r4_types
 
 _SCORES = (
     "http://hl7.org/fhir/StructureDefinition/itemWeight",

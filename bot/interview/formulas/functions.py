@@ -11,6 +11,9 @@ from typing import Any
 
 from bot.interview.formulas import elements
 from bot.interview.formulas.formula import (
+    FIND_ANSWERED,
+    FIND_ASKED,
+    FIND_OUTERMOST,
     Call,
     FormulaFailed,
     Name,
@@ -18,12 +21,24 @@ from bot.interview.formulas.formula import (
     Sign,
     Tree,
 )
-from bot.interview.formulas.moments import Moment, read
-from bot.interview.formulas.nodes import SYSTEM_TYPES, Node, is_type, nodes, r4_types, system, type_of
+from bot.interview.formulas.measures import Moment, read
+from bot.interview.formulas.nodes import (
+    MOST_CHARACTERS,
+    SYSTEM_TYPES,
+    Node,
+    Scope,
+    Values,
+    is_type,
+    nodes,
+    of_kind,
+    one,
+    r4_types,
+    system,
+    truth,
+    type_of,
+)
 from bot.interview.formulas.operators import compare, distinct, joined, key, keys, plus, quotient
-from bot.interview.formulas.reads import FIND_ANSWERED, FIND_ASKED, FIND_OUTERMOST
 from bot.interview.formulas.scalars import SCALARS, Scalar
-from bot.interview.formulas.scope import MOST_CHARACTERS, Scope, Values, of_kind, one, truth
 
 # The largest form known to us has 271 items.
 MOST_REPEATED = 20_000

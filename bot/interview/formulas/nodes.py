@@ -1,4 +1,4 @@
-"""Elements of FHIR R4 as FHIRPath sees them: JSON that knows its type, and the values of FHIRPath's own types. Pure.
+"""Elements of FHIR R4 as FHIRPath sees them: JSON that knows its type, values of FHIRPath's own types, and scopes. Pure.
 
 Which type an element has, which types a choice has and what is derived from what are tables of fhirpathpy; they are
 read as data, nothing of that library is imported.
@@ -7,17 +7,18 @@ read as data, nothing of that library is imported.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bot.interview.formulas.measures import Quantity
-from bot.interview.formulas.moments import Kind, Moment, read
+from bot.interview.formulas.formula import FormulaFailed, Tree
+from bot.interview.formulas.measures import Kind, Moment, Quantity, read
 from bot.interview.values.answer import JsonValue
+from bot.interview.values.patterns import PATIENCE_S
 from bot.interview.values.units import UCUM
 
 _MOMENTS: Mapping[str, Kind] = {"date": "Date", "dateTime": "DateTime", "instant": "DateTime", "time": "Time"}
@@ -285,3 +286,104 @@ def _json(value: object) -> Any:
     if isinstance(value, Quantity):
         return {"value": value.value, "code": value.unit, "unit": value.word or value.unit}
     return str(value) if isinstance(value, Moment) else value
+
+
+# The largest form known to us has 271 items: two walks through it, one inside the other, take less than this.
+MOST_STEPS = 500_000
+# Texts that grow with each round stop long before memory does.
+MOST_CHARACTERS = 100_000
+
+Values = list[Any]
+
+
+@dataclass(slots=True)
+class Work:
+    """What one evaluation may still do: steps, and seconds of searching with patterns."""
+
+    steps: int = MOST_STEPS
+    patience_s: float = PATIENCE_S
+
+    def spend(self, steps: int = 1) -> None:
+        """Count steps.
+
+        Raises:
+            FormulaFailed: There were too many.
+        """
+        self.steps -= steps
+        if self.steps < 0:
+            raise FormulaFailed(f"more than {MOST_STEPS} steps")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is the same for all parts of a formula.
+
+    Attributes:
+        names: Values after ``%``.
+        now: The moment of ``now()``, as a FHIR dateTime with seconds and zone.
+        evaluate: Evaluates a part of the formula.
+    """
+
+    names: Mapping[str, object]
+    now: str
+    work: Work
+    evaluate: Callable[[Tree, Scope], Values]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where a part of a formula stands.
+
+    Attributes:
+        this: What names start at, and ``$this``.
+        index: The number of that among those that a function goes through; None outside of one.
+        total: What ``aggregate()`` has so far; None outside of it.
+    """
+
+    this: Values
+    around: Surroundings
+    index: int | None = None
+    total: Values | None = None
+
+    def values(self, tree: Tree) -> Values:
+        """Evaluate a part of the formula here."""
+        return self.around.evaluate(tree, self)
+
+    def at(self, item: object, index: int, tree: Tree) -> Values:
+        """Evaluate a parameter on one of the elements that a function goes through."""
+        return self.around.evaluate(tree, Scope([item], self.around, index, self.total))
+
+    def adding(self, item: object, index: int, total: Values, tree: Tree) -> Values:
+        """Evaluate the parameter of ``aggregate()``."""
+        return self.around.evaluate(tree, replace(self, this=[item], index=index, total=total))
+
+
+def one(values: Values) -> Any:
+    """Return the only value as a value of FHIRPath, or the node of an element without one; None when there is none.
+
+    Raises:
+        FormulaFailed: There are several.
+    """
+    if len(values) > 1:
+        raise FormulaFailed(f"{len(values)} values where one is due")
+    return system(values[0]) if values else None
+
+
+def truth(values: Values) -> bool | None:
+    """Return a condition: a single value that is no boolean counts as true."""
+    value = one(values)
+    return value if value is None or isinstance(value, bool) else True
+
+
+def of_kind(value: object, *kinds: type) -> Any:
+    """Return the value if it is of the kind, None if there is none.
+
+    Raises:
+        FormulaFailed: It is of another.
+    """
+    if value is None or (isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))):
+        return value
+    if isinstance(value, Node) and value.value is None:
+        return None
+    names = {"str": "text", "int": "whole number", "Decimal": "number", "bool": "boolean"}
+    raise FormulaFailed(f"no {names.get(kinds[-1].__name__, kinds[-1].__name__.lower())} where one is due")

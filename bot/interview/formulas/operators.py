@@ -7,10 +7,8 @@ from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from typing import Any
 
 from bot.interview.formulas.formula import FormulaFailed
-from bot.interview.formulas.measures import Quantity, divided, equivalent, times
-from bot.interview.formulas.moments import Moment
-from bot.interview.formulas.nodes import Node, size, system
-from bot.interview.formulas.scope import MOST_CHARACTERS, Values, Work, of_kind, one
+from bot.interview.formulas.measures import Moment, Quantity, divided, equivalent, times
+from bot.interview.formulas.nodes import MOST_CHARACTERS, Node, Values, Work, of_kind, one, size, system
 
 LARGEST = 2**31 - 1
 # FHIRPath asks for 28 digits.

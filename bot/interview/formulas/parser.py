@@ -20,8 +20,7 @@ from bot.interview.formulas.formula import (
     TypeTest,
     Variable,
 )
-from bot.interview.formulas.measures import CALENDAR, Quantity
-from bot.interview.formulas.moments import read_literal
+from bot.interview.formulas.measures import CALENDAR, Quantity, read_literal
 
 # How deep parentheses, parameters and signs may stand in each other: evaluation takes some calls for each level.
 MOST_LEVELS = 100

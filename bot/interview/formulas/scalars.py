@@ -19,11 +19,9 @@ from typing import Any
 import regex
 
 from bot.interview.formulas.formula import FormulaFailed
-from bot.interview.formulas.measures import Quantity, round_to
-from bot.interview.formulas.moments import Moment, read
-from bot.interview.formulas.nodes import Node
+from bot.interview.formulas.measures import Moment, Quantity, read, round_to
+from bot.interview.formulas.nodes import MOST_CHARACTERS, Node, Work
 from bot.interview.formulas.operators import LARGEST, calculated
-from bot.interview.formulas.scope import MOST_CHARACTERS, Work
 from bot.interview.values.units import convert
 
 _MOST_DIGITS = 28

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from bot.catalog.fhir_files import read_json
 from bot.interview.formulas.evaluator import as_json, compile_formula, evaluate
 from bot.interview.formulas.formula import BadFormula, FormulaFailed
-from bot.interview.formulas.moments import Moment
+from bot.interview.formulas.measures import Moment
 from bot.interview.formulas.nodes import system, type_of
 from tests.bot.interview.resources import corpus
 
