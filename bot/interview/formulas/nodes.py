@@ -1,4 +1,4 @@
-"""Elements of FHIR R4 as FHIRPath sees them: JSON that knows its type, values of FHIRPath's own types, and scopes. Pure.
+"""Elements of FHIR R4 as FHIRPath sees them: JSON that knows its type, values of FHIRPath's types, and scopes. Pure.
 
 Which type an element has, which types a choice has and what is derived from what are tables of fhirpathpy; they are
 read as data, nothing of that library is imported.

@@ -52,7 +52,9 @@ OPENED = StoredConversation("c1", NOW, "de", "terminal")
 class Visit:
     """A patient with an interview, an outbox, and a clock that moves on by a minute a turn."""
 
-    def __init__(self, assistant: Assistant, records: SqlRecords, *, access: FhirAccess | None = None) -> None:
+    def __init__(
+        self, assistant: Assistant, records: SqlRecords, *, access: FhirAccess | None = None, asked: Json = ASKED
+    ) -> None:
         self.records = records
         self.interviews = SqlInterviews(records.engine)
         self.outbox = SqlOutbox(records.engine)
@@ -60,7 +62,7 @@ class Visit:
         context = Context(access or FhirAccess(url="http://127.0.0.1:9/fhir"), catalogs)
         self.handover = Handover("c1", context, records, self.outbox)
         self.at = NOW
-        interviewer = Interviewer(dump(ASKED), self.interviews, "c1", House(self.handover.finished))
+        interviewer = Interviewer(dump(asked), self.interviews, "c1", House(self.handover.finished))
         self.conversation = Conversation.open(assistant, records, OPENED, interviewer=interviewer)
 
     def say(self, *turns: str) -> Reply:
@@ -112,6 +114,18 @@ def test_agreeing_to_the_summary_puts_the_conversation_into_the_outbox(visit: Vi
         "Provenance",
         "AuditEvent",
     ]
+
+
+def test_staff_are_told_of_a_required_question_that_the_chat_cannot_ask(small: Assistant, records: SqlRecords) -> None:
+    unknown = {"linkId": "scan", "type": "hologram", "text": "Ihr Hologramm?", "required": True}
+    visit = Visit(small, records, asked=form(WEIGHT, unknown, language="de"))
+
+    visit.say("/interview", "70", "ja")
+
+    (bundle,) = visit.waiting()
+    assert _response(bundle)["status"] == "in-progress"
+    tasks = [entry["resource"] for entry in bundle["entry"] if entry["resource"]["resourceType"] == "Task"]
+    assert [task["reasonCode"]["text"] for task in tasks] == ["Item scan: the chat cannot ask it"]
 
 
 def test_leaving_right_after_adds_nothing(visit: Visit) -> None:
