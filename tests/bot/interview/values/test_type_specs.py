@@ -21,6 +21,7 @@ NAMES = [
     *(name for name in R4["data_types"] if name != "Extension"),
     *_FURTHER["resources"],
     *_FURTHER["plain_resources"],
+    *_FURTHER["backbones"],
 ]
 OF_ALL = {"resourceType", "resource_type", "fhir_comments", "modifierExtension"}
 
