@@ -298,7 +298,7 @@ class SqlRecords:
     def files(self, id_: str) -> dict[str, str]:
         wanted = select(InterviewFileRow.id, InterviewFileRow.data).where(InterviewFileRow.conversation == id_)
         with self._session() as session:
-            return dict(session.execute(wanted).tuples().all())
+            return {name: content for name, content in session.execute(wanted)}  # noqa: C416  # rows are no pairs to mypy
 
     def open_questions(self) -> list[StoredTurn]:
         complained = TurnRow.flags.any(FlagRow.reason.in_(COMPLAINTS))
