@@ -1,6 +1,6 @@
 """Teach the learned alarm with few examples, where small catalogs are trained and none is judged by its alarm.
 
-To encode all of them and to fit takes twenty-five seconds of computing for every catalog.
+To encode all of them and to fit takes about twenty-five seconds of processor time for every language of a catalog.
 """
 
 from __future__ import annotations
