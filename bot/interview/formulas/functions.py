@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cmp_to_key
@@ -37,7 +37,7 @@ from bot.interview.formulas.nodes import (
     truth,
     type_of,
 )
-from bot.interview.formulas.operators import compare, distinct, joined, key, keys, plus, quotient
+from bot.interview.formulas.operators import Seen, compare, distinct, joined, plus, quotient
 from bot.interview.formulas.scalars import SCALARS, Scalar
 
 # The largest form known to us has 271 items.
@@ -102,7 +102,8 @@ def _all(scope: Scope, data: Values, trees: tuple[Tree, ...]) -> Values:
 
 
 def _inside(scope: Scope, some: Values, others: Values) -> Values:
-    return [keys(some, scope.around.work) <= keys(others, scope.around.work)]
+    held = Seen.of(others, scope.around.work)
+    return [all(value in held for value in some)]
 
 
 def _with_other(work_out: Callable[[Scope, Values, Values], Values]) -> Function:
@@ -124,7 +125,7 @@ def _select(scope: Scope, data: Values, trees: tuple[Tree, ...]) -> Values:
 def _repeat(scope: Scope, data: Values, trees: tuple[Tree, ...]) -> Values:
     """Apply an expression to all elements, to what it gives, and so on, until nothing new comes."""
     found: Values = []
-    seen: set[Hashable] = set()
+    seen = Seen(scope.around.work)
     waiting, grown = deque(enumerate(data)), 0
     while waiting:
         number, value = waiting.popleft()
@@ -156,13 +157,13 @@ def _count(scope: Scope, trees: tuple[Tree, ...]) -> int:
 
 
 def _intersect(scope: Scope, data: Values, other: Values) -> Values:
-    both = keys(other, scope.around.work)
-    return [value for value in distinct(data, scope.around.work) if key(value) in both]
+    held = Seen.of(other, scope.around.work)
+    return [value for value in distinct(data, scope.around.work) if value in held]
 
 
 def _exclude(scope: Scope, data: Values, other: Values) -> Values:
-    left_out = keys(other, scope.around.work)
-    return [value for value in data if key(value) not in left_out]
+    held = Seen.of(other, scope.around.work)
+    return [value for value in data if value not in held]
 
 
 def _distinct(scope: Scope, data: Values, _: tuple[Tree, ...]) -> Values:

@@ -18,6 +18,7 @@ from typing import Any
 from bot.interview.formulas.formula import FormulaFailed, Tree
 from bot.interview.formulas.measures import Kind, Moment, Quantity, read
 from bot.interview.values.answer import JsonValue
+from bot.interview.values.fhir_json import JsonObject
 from bot.interview.values.patterns import PATIENCE_S
 from bot.interview.values.units import UCUM
 
@@ -208,9 +209,11 @@ def _quantity(value: Mapping[str, Any]) -> Quantity | None:
     amount = value.get("value")
     if isinstance(amount, bool) or not isinstance(amount, int | Decimal | float) or "comparator" in value:
         return None
-    unit = value.get("code") or value.get("unit") or "1"
-    of_ucum = value.get("system", UCUM) == UCUM
-    return Quantity(Decimal(str(amount)), str(unit), either=of_ucum)
+    code, label = (held if isinstance(held := value.get(name), str) else "" for name in ("code", "unit"))
+    stated = value.get("system")
+    system_of_code = stated if code and isinstance(stated, str) else ""
+    of_ucum = system_of_code in {UCUM, ""} and stated in {UCUM, None}
+    return Quantity(Decimal(str(amount)), code or label or "1", either=of_ucum, system=system_of_code, label=label)
 
 
 def type_of(item: object) -> tuple[str, str]:
@@ -284,8 +287,16 @@ def _json(value: object) -> Any:
     if isinstance(value, float):
         return Decimal(str(value))
     if isinstance(value, Quantity):
-        return {"value": value.value, "code": value.unit, "unit": value.word or value.unit}
+        return _amount(value)
     return str(value) if isinstance(value, Moment) else value
+
+
+def _amount(quantity: Quantity) -> JsonObject:
+    """Return a Quantity of FHIR: a code needs the system that it is of, and one known by text only gets none."""
+    unit = quantity.word or quantity.label or quantity.unit
+    if quantity.system:
+        return {"value": quantity.value, "system": quantity.system, "code": quantity.unit, "unit": unit}
+    return {"value": quantity.value} if unit == "1" else {"value": quantity.value, "unit": unit}
 
 
 # The largest form known to us has 271 items: two walks through it, one inside the other, take less than this.

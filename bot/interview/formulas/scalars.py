@@ -22,7 +22,6 @@ from bot.interview.formulas.formula import FormulaFailed
 from bot.interview.formulas.measures import Moment, Quantity, read, round_to
 from bot.interview.formulas.nodes import MOST_CHARACTERS, Node, Work
 from bot.interview.formulas.operators import LARGEST, calculated
-from bot.interview.values.units import convert
 
 _MOST_DIGITS = 28
 _TRUE = frozenset({"true", "t", "yes", "y", "1", "1.0"})
@@ -102,11 +101,9 @@ def _to_quantity(value: Any, unit: str = "") -> Quantity | None:
         value = Quantity.read(value)
     elif isinstance(value, int | Decimal):
         value = Quantity(Decimal(value), "1")
-    if not isinstance(value, Quantity) or not unit:
-        return value if isinstance(value, Quantity) else None
-    into = Quantity.written(Decimal(1), unit)
-    amount = convert(value.value, value.unit, into.unit)
-    return None if amount is None else replace(into, value=amount)
+    if not isinstance(value, Quantity):
+        return None
+    return value.into(unit) if unit else value
 
 
 def _converts(convert_it: Callable[..., Any]) -> Callable[..., bool]:
@@ -275,10 +272,6 @@ def _precision(value: Any) -> int | None:
     return None
 
 
-def _comparable(value: Quantity, other: Quantity) -> bool:
-    return convert(Decimal(1), value.unit, other.unit) is not None
-
-
 _TEXT, _NUMBER, _WHOLE, _AMOUNT = (str,), (int, Decimal), (int,), (int, Decimal, Quantity)
 
 
@@ -328,5 +321,5 @@ SCALARS: Mapping[str, Scalar] = {
     "lowBoundary": Scalar(lambda value, digits=None: _bound(value, digits, high=False), (), (_WHOLE,), 0),
     "highBoundary": Scalar(lambda value, digits=None: _bound(value, digits, high=True), (), (_WHOLE,), 0),
     "precision": Scalar(_precision),
-    "comparable": Scalar(_comparable, (Quantity,), ((Quantity,),)),
+    "comparable": Scalar(Quantity.comparable, (Quantity,), ((Quantity,),)),
 }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.interview.formulas.evaluator import as_json, compile_formula, evaluate, typed
 from bot.interview.formulas.formula import FormulaFailed
-from tests.bot.interview.resources import UCUM, Json
+from tests.bot.interview.resources import UCUM, Json, amount
 
 NOW = "2026-11-22T10:30:00+01:00"
 PATIENT: Json = {
@@ -137,7 +137,7 @@ def value_of(source: str, focus: Any = PATIENT, **names: Any) -> list[Any]:
         ("'10:30'.toTime()", ["10:30"]),
         ("'4 days'.toQuantity() = 4 'd'", [True]),
         ("'4 wk'.convertsToQuantity()", [False]),
-        ("1 'kg'.toQuantity('g')", [{"value": Decimal(1000), "code": "g", "unit": "g"}]),
+        ("1 'kg'.toQuantity('g')", [amount(1000, "g")]),
         ("'a'.convertsToInteger()", [False]),
         ("{}.convertsToInteger()", []),
         # Texts.
@@ -169,7 +169,7 @@ def value_of(source: str, focus: Any = PATIENT, **names: Any) -> list[Any]:
         ("'\"'.escape('json').unescape('json')", ['"']),
         # Numbers.
         ("(-1.5).abs()", [Decimal("1.5")]),
-        ("(-1.5 'mg').abs()", [{"value": Decimal("1.5"), "code": "mg", "unit": "mg"}]),
+        ("(-1.5 'mg').abs()", [amount("1.5", "mg")]),
         ("(-1.1).ceiling()", [-1]),
         ("(-1.1).floor()", [-2]),
         ("(-1.9).truncate()", [-1]),
@@ -185,7 +185,7 @@ def value_of(source: str, focus: Any = PATIENT, **names: Any) -> list[Any]:
         ("1.587.lowBoundary(2)", [Decimal("1.58")]),
         ("1.587.highBoundary(2)", [Decimal("1.59")]),
         ("1.587.lowBoundary(32)", []),
-        ("1.5 'cm'.highBoundary(2)", [{"value": Decimal("1.55"), "code": "cm", "unit": "cm"}]),
+        ("1.5 'cm'.highBoundary(2)", [amount("1.55", "cm")]),
         ("@2020-02.highBoundary()", ["2020-02-29"]),
         ("@2020.lowBoundary(6)", ["2020-01"]),
         ("@2020-01-01T08.highBoundary()", ["2020-01-01T08:59:59.999-12:00"]),

@@ -9,6 +9,7 @@ import pytest
 
 from bot.interview.formulas.evaluator import as_json, compile_formula, evaluate
 from bot.interview.formulas.formula import BadFormula, FormulaFailed
+from tests.bot.interview.resources import amount
 
 NOW = "2026-11-22T10:30:00+01:00"
 
@@ -48,13 +49,13 @@ def value_of(source: str) -> list[Any]:
         ("1 'kg' = 1 'm'", []),
         ("1 'kg' < 1 'm'", []),
         ("10 'cm' + 1 'm' = 110 'cm'", [True]),
-        ("10 'cm' + 1 'm'", [{"value": Decimal(110), "code": "cm", "unit": "cm"}]),
-        ("1 'm' - 10 'cm'", [{"value": Decimal(90), "code": "cm", "unit": "cm"}]),
+        ("10 'cm' + 1 'm'", [amount(110, "cm")]),
+        ("1 'm' - 10 'cm'", [amount(90, "cm")]),
         ("1 'm' + 1 's'", []),
         ("2 'm' * 3 'm' = 6 'm2'", [True]),
         ("70 'kg' / (1.75 'm' * 1.75 'm') > 22.8 'kg/m2'", [True]),
         ("6 'm' / 2 'm' = 3", [True]),
-        ("-(3 'mg')", [{"value": Decimal(-3), "code": "mg", "unit": "mg"}]),
+        ("-(3 'mg')", [amount(-3, "mg")]),
         ("37 'Cel' = 98.6 '[degF]'", [True]),
         ("1 year = 12 months", [True]),
         ("7 days = 1 'wk'", [True]),
@@ -96,7 +97,7 @@ def value_of(source: str) -> list[Any]:
         ("{} !~ 1", [True]),
         # Collections.
         ("1 | 2 | 1", [1, 2]),
-        ("1 'kg' | 1000 'g'", [{"value": Decimal(1), "code": "kg", "unit": "kg"}]),
+        ("1 'kg' | 1000 'g'", [amount(1, "kg")]),
         ("2 in (1 | 2)", [True]),
         ("{} in (1 | 2)", []),
         ("2 in {}", [False]),
