@@ -28,6 +28,7 @@ from bot.interview.formulas.nodes import (
     Node,
     Scope,
     Values,
+    base_of,
     is_type,
     nodes,
     of_kind,
@@ -69,6 +70,8 @@ def _scalar(scalar: Scalar) -> Function:
         given = [
             of_kind(one(scope.values(tree)), *kinds) for tree, kinds in zip(trees, scalar.parameters, strict=False)
         ]
+        if scalar.empty_last and given[-1] is None:
+            given.pop()
         if None in given:
             return []
         work = scope.around.work
@@ -267,7 +270,9 @@ def check_type(name: str) -> str:
     Raises:
         FormulaFailed: There is none of that name.
     """
-    if not name or ("." not in name and name not in SYSTEM_TYPES and name not in r4_types()):
+    space, _, bare = name.rpartition(".")
+    # HL7's suite asks for System.Patient: a type of the other namespace is no error, and nothing is of it.
+    if space not in {"", "FHIR", "System"} or (bare not in SYSTEM_TYPES and bare not in r4_types()):
         raise FormulaFailed("no type where one is due")
     return name
 
@@ -297,7 +302,7 @@ def _typed(work_out: Callable[[Values, str], Values]) -> Function:
 
 def _type(data: Values) -> Values:
     found = (type_of(value) for value in data)
-    return [Node.of({"namespace": space, "name": name}) for space, name in found]
+    return [Node.of({"namespace": space, "name": name, "baseType": base_of(space, name)}) for space, name in found]
 
 
 # --- The clock -------------------------------------------------------------------------------------------------------

@@ -64,7 +64,14 @@ class Quantity:
         return cls.written(Decimal(found[1]), found[2] or found[3] or "1")
 
     def __str__(self) -> str:
-        return f"{self.value:f} {self.word or repr(self.unit)}"
+        return f"{self.value:f} {self.name if self.word else repr(self.unit)}"
+
+    @property
+    def name(self) -> str:
+        """The unit in words, as far as there are any: ``day`` or ``days``, what FHIR calls it, else the code."""
+        if self.word:
+            return self.word.removesuffix("s") + ("" if abs(self.value) == 1 else "s")
+        return self.label or self.unit
 
     @property
     def is_of_calendar(self) -> bool:
@@ -122,6 +129,11 @@ class Quantity:
             return None if converted is None else (self, replace(self, value=converted))
         converted = convert(self.value, self.unit, other.unit)
         return None if converted is None else (replace(other, value=converted), other)
+
+
+def is_integer(number: int) -> bool:
+    """Say whether a whole number is within the range of FHIRPath's Integer."""
+    return -(2**31) <= number < 2**31
 
 
 def equivalent(one: Decimal, other: Decimal) -> bool:
@@ -211,6 +223,15 @@ class Moment:
     def date(self) -> Moment:
         """Return the date of it."""
         return _made("Date", self.parts[:3], "", None)
+
+    def in_full(self, clock: Moment) -> Moment:
+        """Return it as FHIR has to write it: a time of day to the second, beside a date with the zone of the clock."""
+        if self.kind == "Time":
+            return _made("Time", (*self.parts, 0, 0)[:3], self.fraction, None)
+        zone = clock.zone if self.zone is None else self.zone
+        if len(self.parts) < 4 or (zone == self.zone and len(self.parts) == 6):
+            return self
+        return _made(self.kind, (*self.parts, 0, 0)[:6], self.fraction, zone)
 
     def key(self) -> Hashable:
         """Return what is the same for moments that are equal for certain."""

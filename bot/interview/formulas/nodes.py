@@ -233,6 +233,12 @@ def type_of(item: object) -> tuple[str, str]:
     return "System", "Any"
 
 
+def base_of(space: str, name: str) -> str:
+    """Return the type that a type is derived from, with its namespace."""
+    parents = _model().parents
+    return f"FHIR.{parents[name]}" if space == "FHIR" and name in parents else "System.Any"
+
+
 def is_type(item: object, name: str, *, exactly: bool = False) -> bool:
     """Say whether a value is of a type: ``Patient``, ``FHIR.string``, ``System.Integer``.
 
@@ -276,9 +282,17 @@ def nodes(value: object) -> list[object]:
     return [Node.of(value)] if isinstance(value, dict) else [value]
 
 
-def as_json(values: Iterable[object]) -> list[JsonValue]:
-    """Return values as JSON; what has only extensions is left out."""
-    return [_json(value) for value in values if not isinstance(value, Node) or value.value is not None]
+def as_json(values: Iterable[object], now: str = "") -> list[JsonValue]:
+    """Return values as JSON; what has only extensions is left out.
+
+    Args:
+        values: Typed values.
+        now: As for `evaluate`. Where it is given, moments that were worked out are written as R4 has to have them: to
+            the second, and with a zone, that of the clock where they have none.
+    """
+    found = (value for value in values if not isinstance(value, Node) or value.value is not None)
+    clock = read("DateTime", now) if now else None
+    return [_json(value.in_full(clock) if clock and isinstance(value, Moment) else value) for value in found]
 
 
 def _json(value: object) -> Any:
@@ -293,10 +307,10 @@ def _json(value: object) -> Any:
 
 def _amount(quantity: Quantity) -> JsonObject:
     """Return a Quantity of FHIR: a code needs the system that it is of, and one known by text only gets none."""
-    unit = quantity.word or quantity.label or quantity.unit
     if quantity.system:
-        return {"value": quantity.value, "system": quantity.system, "code": quantity.unit, "unit": unit}
-    return {"value": quantity.value} if unit == "1" else {"value": quantity.value, "unit": unit}
+        coded: JsonObject = {"system": quantity.system, "code": quantity.unit, "unit": quantity.name}
+        return {"value": quantity.value, **coded}
+    return {"value": quantity.value} if quantity.name == "1" else {"value": quantity.value, "unit": quantity.name}
 
 
 # The largest form known to us has 271 items: two walks through it, one inside the other, take less than this.

@@ -8,12 +8,11 @@ from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from typing import Any
 
 from bot.interview.formulas.formula import FormulaFailed
-from bot.interview.formulas.measures import Moment, Quantity, divided, equivalent, times
+from bot.interview.formulas.measures import Moment, Quantity, divided, equivalent, is_integer, times
 from bot.interview.formulas.nodes import MOST_CHARACTERS, Node, Values, Work, of_kind, one, size, system
 
-LARGEST = 2**31 - 1
-# FHIRPath asks for 28 digits.
-_ARITHMETIC = Context(prec=28, Emax=999, Emin=-999, traps=[InvalidOperation, DivisionByZero, Overflow])
+# FHIRPath asks for 28 digits, and takes what has more before the point for too large.
+_ARITHMETIC = Context(prec=28, Emax=27, Emin=-999, traps=[InvalidOperation, DivisionByZero, Overflow])
 
 
 def key(item: object) -> Hashable:
@@ -112,7 +111,7 @@ def alike(one: object, other: object) -> bool:
     """Say whether values are equivalent: texts whatever their case, numbers as precisely as both are given."""
     one, other = system(one), system(other)
     if isinstance(one, str) and isinstance(other, str):
-        return one.casefold().split() == other.casefold().split()
+        return _plain(one) == _plain(other)
     if isinstance(one, Moment) and isinstance(other, Moment):
         return one.kind == other.kind and one.compare(other) == 0
     if isinstance(one, Quantity) or isinstance(other, Quantity):
@@ -124,6 +123,11 @@ def alike(one: object, other: object) -> bool:
     if (pair := _amounts(one, other)) is not None:
         return equivalent(pair[0].value, pair[1].value)
     return key(one) == key(other)
+
+
+def _plain(text: str) -> str:
+    """Return a text whatever its case; white space (N1: Whitespace) is alike, as much of it as there is."""
+    return text.casefold().translate({ord(space): " " for space in "\t\r\n"})
 
 
 def _alike_nodes(one: Node, other: Node) -> bool:
@@ -171,9 +175,10 @@ def calculated(work_out: Callable[[], Any]) -> Any:
             result = work_out()
     except ArithmeticError:
         return None
-    if isinstance(result, Decimal) and not result.is_finite():
-        return None
-    return None if isinstance(result, int) and abs(result) > LARGEST else result
+    if isinstance(result, Decimal):
+        # Zero has no sign.
+        return (result or abs(result)) if result.is_finite() else None
+    return None if isinstance(result, int) and not is_integer(result) else result
 
 
 def plus(one: Any, other: Any) -> Any:
@@ -206,7 +211,7 @@ def _sum(one: Any, other: Any, sign: int) -> Any:
     _numbers(one, other)
     if isinstance(one, int) and isinstance(other, int):
         total = one + sign * other
-        return total if abs(total) <= LARGEST else None
+        return total if is_integer(total) else None
     return calculated(lambda: one + sign * other)
 
 
