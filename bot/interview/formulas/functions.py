@@ -70,7 +70,7 @@ def _scalar(scalar: Scalar) -> Function:
         given = [
             of_kind(one(scope.values(tree)), *kinds) for tree, kinds in zip(trees, scalar.parameters, strict=False)
         ]
-        if scalar.empty_last and given[-1] is None:
+        if scalar.empty_last and len(given) > least and given[-1] is None:
             given.pop()
         if None in given:
             return []

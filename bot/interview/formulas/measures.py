@@ -131,7 +131,11 @@ class Quantity:
         return None if converted is None else (replace(other, value=converted), other)
 
 
-def is_integer(number: int) -> bool:
+# FHIRPath asks for 28 digits; what has more before the point is too large.
+MOST_DIGITS = 28
+
+
+def is_integer(number: int | Decimal) -> bool:
     """Say whether a whole number is within the range of FHIRPath's Integer."""
     return -(2**31) <= number < 2**31
 

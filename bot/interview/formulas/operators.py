@@ -8,11 +8,12 @@ from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from typing import Any
 
 from bot.interview.formulas.formula import FormulaFailed
-from bot.interview.formulas.measures import Moment, Quantity, divided, equivalent, is_integer, times
+from bot.interview.formulas.measures import MOST_DIGITS, Moment, Quantity, divided, equivalent, is_integer, times
 from bot.interview.formulas.nodes import MOST_CHARACTERS, Node, Values, Work, of_kind, one, size, system
 
-# FHIRPath asks for 28 digits, and takes what has more before the point for too large.
-_ARITHMETIC = Context(prec=28, Emax=27, Emin=-999, traps=[InvalidOperation, DivisionByZero, Overflow])
+_ARITHMETIC = Context(
+    prec=MOST_DIGITS, Emax=MOST_DIGITS - 1, Emin=-999, traps=[InvalidOperation, DivisionByZero, Overflow]
+)
 
 
 def key(item: object) -> Hashable:

@@ -19,11 +19,10 @@ from typing import Any
 import regex
 
 from bot.interview.formulas.formula import FormulaFailed
-from bot.interview.formulas.measures import Moment, Quantity, is_integer, read, round_to
+from bot.interview.formulas.measures import MOST_DIGITS, Moment, Quantity, is_integer, read, round_to
 from bot.interview.formulas.nodes import MOST_CHARACTERS, Node, Work
 from bot.interview.formulas.operators import calculated
 
-_MOST_DIGITS = 28
 _TRUE = frozenset({"true", "t", "yes", "y", "1", "1.0"})
 _FALSE = frozenset({"false", "f", "no", "n", "0", "0.0"})
 
@@ -238,7 +237,7 @@ def _round(value: Any, places: int = 0) -> Any:
         return None if amount is None else replace(value, value=amount)
     if places < 0:
         raise FormulaFailed("no number of decimal places where one is due")
-    if places > _MOST_DIGITS:
+    if places > MOST_DIGITS:
         return Decimal(value)
     return calculated(lambda: round_to(Decimal(value), places))
 
@@ -267,7 +266,7 @@ def _bound(value: Any, digits: int | None = None, *, high: bool) -> Any:
     places = 8 if digits is None else digits
     number = Decimal(value)
     exponent = number.as_tuple().exponent
-    if not 0 <= places <= _MOST_DIGITS or not isinstance(exponent, int):
+    if not 0 <= places <= MOST_DIGITS or not isinstance(exponent, int):
         return None
     half = Decimal(5).scaleb(min(exponent, 0) - 1)
     rounding = ROUND_CEILING if high else ROUND_FLOOR

@@ -148,6 +148,7 @@ def value_of(source: str, focus: Any = PATIENT, **names: Any) -> list[Any]:
         ("'5 \\'mg\\'\\n'.toQuantity()", []),
         ("'abc'.substring(1, {})", ["bc"]),
         ("'abc'.substring({}, 1)", []),
+        ("'abc'.substring({})", []),
         ("10.log(0)", []),
         ("0.power(0)", [1]),
         ("'[-'.matches('^\\\\[-[\\\\w-]*$')", [True]),
