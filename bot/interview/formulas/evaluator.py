@@ -91,7 +91,13 @@ def _name(tree: Name, scope: Scope) -> Values:
 
 
 def _children(values: Values, name: str) -> Values:
-    return [child for value in values if isinstance(value, Node) for child in value.child(name)]
+    found: Values = []
+    for value in values:
+        if isinstance(value, Node):
+            found.extend(value.child(name))
+        elif isinstance(value, Quantity) and name in {"value", "unit"}:
+            found.append(value.value if name == "value" else value.word or value.unit)
+    return found
 
 
 def _special(tree: Special, scope: Scope) -> Values:
@@ -219,9 +225,9 @@ def typed(value: object, kind: str) -> object:
     return Node.of(value, kind)
 
 
-def as_json(values: Sequence[object]) -> list[JsonValue]:
-    """Return typed values as JSON."""
-    return _as_json(values)
+def as_json(values: Sequence[object], *, now: str = "") -> list[JsonValue]:
+    """Return typed values as JSON; with the moment of `now`, times that were worked out stand as R4 has them."""
+    return _as_json(values, now)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cmp_to_key
@@ -28,6 +28,7 @@ from bot.interview.formulas.nodes import (
     Node,
     Scope,
     Values,
+    base_of,
     is_type,
     nodes,
     of_kind,
@@ -37,7 +38,7 @@ from bot.interview.formulas.nodes import (
     truth,
     type_of,
 )
-from bot.interview.formulas.operators import compare, distinct, joined, key, keys, plus, quotient
+from bot.interview.formulas.operators import Seen, compare, distinct, joined, plus, quotient
 from bot.interview.formulas.scalars import SCALARS, Scalar
 
 # The largest form known to us has 271 items.
@@ -69,6 +70,8 @@ def _scalar(scalar: Scalar) -> Function:
         given = [
             of_kind(one(scope.values(tree)), *kinds) for tree, kinds in zip(trees, scalar.parameters, strict=False)
         ]
+        if scalar.empty_last and len(given) > least and given[-1] is None:
+            given.pop()
         if None in given:
             return []
         work = scope.around.work
@@ -102,7 +105,8 @@ def _all(scope: Scope, data: Values, trees: tuple[Tree, ...]) -> Values:
 
 
 def _inside(scope: Scope, some: Values, others: Values) -> Values:
-    return [keys(some, scope.around.work) <= keys(others, scope.around.work)]
+    held = Seen.of(others, scope.around.work)
+    return [all(value in held for value in some)]
 
 
 def _with_other(work_out: Callable[[Scope, Values, Values], Values]) -> Function:
@@ -124,7 +128,7 @@ def _select(scope: Scope, data: Values, trees: tuple[Tree, ...]) -> Values:
 def _repeat(scope: Scope, data: Values, trees: tuple[Tree, ...]) -> Values:
     """Apply an expression to all elements, to what it gives, and so on, until nothing new comes."""
     found: Values = []
-    seen: set[Hashable] = set()
+    seen = Seen(scope.around.work)
     waiting, grown = deque(enumerate(data)), 0
     while waiting:
         number, value = waiting.popleft()
@@ -156,13 +160,13 @@ def _count(scope: Scope, trees: tuple[Tree, ...]) -> int:
 
 
 def _intersect(scope: Scope, data: Values, other: Values) -> Values:
-    both = keys(other, scope.around.work)
-    return [value for value in distinct(data, scope.around.work) if key(value) in both]
+    held = Seen.of(other, scope.around.work)
+    return [value for value in distinct(data, scope.around.work) if value in held]
 
 
 def _exclude(scope: Scope, data: Values, other: Values) -> Values:
-    left_out = keys(other, scope.around.work)
-    return [value for value in data if key(value) not in left_out]
+    held = Seen.of(other, scope.around.work)
+    return [value for value in data if value not in held]
 
 
 def _distinct(scope: Scope, data: Values, _: tuple[Tree, ...]) -> Values:
@@ -266,7 +270,9 @@ def check_type(name: str) -> str:
     Raises:
         FormulaFailed: There is none of that name.
     """
-    if not name or ("." not in name and name not in SYSTEM_TYPES and name not in r4_types()):
+    space, _, bare = name.rpartition(".")
+    # HL7's suite asks for System.Patient: a type of the other namespace is no error, and nothing is of it.
+    if space not in {"", "FHIR", "System"} or (bare not in SYSTEM_TYPES and bare not in r4_types()):
         raise FormulaFailed("no type where one is due")
     return name
 
@@ -296,7 +302,7 @@ def _typed(work_out: Callable[[Values, str], Values]) -> Function:
 
 def _type(data: Values) -> Values:
     found = (type_of(value) for value in data)
-    return [Node.of({"namespace": space, "name": name}) for space, name in found]
+    return [Node.of({"namespace": space, "name": name, "baseType": base_of(space, name)}) for space, name in found]
 
 
 # --- The clock -------------------------------------------------------------------------------------------------------

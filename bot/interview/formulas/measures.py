@@ -11,7 +11,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Literal
 
-from bot.interview.values.units import canonical, convert
+from bot.interview.values.units import UCUM, canonical, convert, known, product
 
 # Words of the calendar, and the codes of UCUM that last as long (a year and a month only about).
 CALENDAR = {
@@ -25,6 +25,9 @@ CALENDAR = {
 _ABOUT = frozenset({"a", "mo"})
 # How many days FHIRPath gives them where they stand beside days.
 _DAYS = {"a": 365, "mo": 30}
+# Systems whose units are read as those of UCUM: many forms leave it out.
+_READABLE = frozenset({UCUM, ""})
+_TIME_ITSELF = frozenset({("s", 1)})
 _WRITTEN = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)\s*(?:'([^']+)'|([A-Za-z]+))?")
 
 
@@ -36,12 +39,16 @@ class Quantity:
         unit: A code of UCUM, or what stands in its place.
         word: The word of the calendar that it was written with; "" for UCUM. A year of the calendar is no fixed time.
         either: Whether a year may be of the calendar or of UCUM: FHIR writes both as ``a``.
+        system: That of the unit; "" where FHIR has only a text for it, which is taken for a code of UCUM.
+        label: What FHIR calls the unit; "" where it has only a code.
     """
 
     value: Decimal
     unit: str
     word: str = ""
     either: bool = False
+    system: str = UCUM
+    label: str = ""
 
     @classmethod
     def written(cls, value: Decimal, unit: str) -> Quantity:
@@ -51,42 +58,86 @@ class Quantity:
     @classmethod
     def read(cls, text: str) -> Quantity | None:
         """Read ``4``, ``4 days`` or ``4 'mg'``; None for anything else."""
-        found = _WRITTEN.fullmatch(text.strip())
+        found = _WRITTEN.fullmatch(text)
         if found is None or (found[3] and found[3] not in CALENDAR):
             return None
         return cls.written(Decimal(found[1]), found[2] or found[3] or "1")
 
     def __str__(self) -> str:
-        return f"{self.value:f} {self.word or repr(self.unit)}"
+        return f"{self.value:f} {self.name if self.word else repr(self.unit)}"
 
-    def key(self) -> Hashable:
-        """Return what is the same for equal quantities."""
-        vague = bool(self.word) and self.unit in _ABOUT
-        return canonical(self.value, self.unit) or (self.value, self.unit), vague
+    @property
+    def name(self) -> str:
+        """The unit in words, as far as there are any: ``day`` or ``days``, what FHIR calls it, else the code."""
+        if self.word:
+            return self.word.removesuffix("s") + ("" if abs(self.value) == 1 else "s")
+        return self.label or self.unit
 
-    def _in_days(self) -> Quantity:
-        return Quantity(self.value * _DAYS[self.unit], "d", "days") if self.unit in _DAYS else self
+    @property
+    def is_of_calendar(self) -> bool:
+        """Whether a year of it may be one of the calendar."""
+        return bool(self.word) or self.either
 
-    def beside(self, other: Quantity, *, roughly: bool = False) -> tuple[Decimal, Decimal, str] | None:
-        """Return both amounts in the smaller of the two units, and that unit; None where they do not compare.
+    def key(self) -> Hashable | None:
+        """Return what is the same for equal quantities; None for times: a month equals 30 days, and no 30 'd'."""
+        found = canonical(self.value, self.unit) if self.system in _READABLE else None
+        if found is None:
+            return self.system, self.unit, self.value
+        return None if found[1] == _TIME_ITSELF else found
+
+    def comparable(self, other: Quantity) -> bool:
+        """Say whether both measure the same thing."""
+        return self.beside(other, roughly=True) is not None
+
+    def in_days(self) -> Quantity:
+        """Return a year or a month as FHIRPath counts its days; any other quantity as it is."""
+        if self.unit not in _DAYS:
+            return self
+        return replace(self, value=self.value * _DAYS[self.unit], unit="d", word="days", label="")
+
+    def into(self, unit: str) -> Quantity | None:
+        """Return it in another unit, of UCUM or of the calendar; None where it does not measure that."""
+        target = Quantity.written(Decimal(1), unit)
+        source, step = self, target
+        if (self.unit in _ABOUT) is not (target.unit in _ABOUT):
+            source = self.in_days() if self.is_of_calendar else self
+            step = target.in_days() if target.word else target
+        amount = convert(source.value, source.unit, step.unit) if self.system in _READABLE else None
+        return None if amount is None else replace(target, value=amount / step.value)
+
+    def beside(self, other: Quantity, *, roughly: bool = False) -> tuple[Quantity, Quantity] | None:
+        """Return both amounts in the smaller of the two units; None where they do not compare.
 
         Args:
             other: The other quantity.
             roughly: Whether a year of the calendar is as long as that of UCUM, and the larger unit is taken.
         """
-        if self.word and other.word and (self.unit in _ABOUT) is not (other.unit in _ABOUT):
-            return self._in_days().beside(other._in_days())
+        of_calendar = self.is_of_calendar and other.is_of_calendar
+        if of_calendar and (self.unit in _ABOUT) is not (other.unit in _ABOUT):
+            return self.in_days().beside(other.in_days())
         fixed = bool(self.word) == bool(other.word) or self.either or other.either or roughly
         if not fixed and (self.unit in _ABOUT or other.unit in _ABOUT):
             return None
-        step = convert(Decimal(1), other.unit, self.unit)
+        if self.system != other.system and not _READABLE.issuperset({self.system, other.system}):
+            return None
+        readable = self.unit == other.unit or self.system in _READABLE
+        step = convert(Decimal(1), other.unit, self.unit) if readable else None
         if step is None:
             return None
         if (step <= 1) is roughly:
             converted = convert(other.value, other.unit, self.unit)
-            return None if converted is None else (self.value, converted, self.unit)
+            return None if converted is None else (self, replace(self, value=converted))
         converted = convert(self.value, self.unit, other.unit)
-        return None if converted is None else (converted, other.value, other.unit)
+        return None if converted is None else (replace(other, value=converted), other)
+
+
+# FHIRPath asks for 28 digits; what has more before the point is too large.
+MOST_DIGITS = 28
+
+
+def is_integer(number: int | Decimal) -> bool:
+    """Say whether a whole number is within the range of FHIRPath's Integer."""
+    return -(2**31) <= number < 2**31
 
 
 def equivalent(one: Decimal, other: Decimal) -> bool:
@@ -111,20 +162,25 @@ def round_to(number: Decimal, places: int, how: str = ROUND_HALF_UP) -> Decimal:
 
 def times(one: Quantity, other: Quantity) -> Quantity:
     """Multiply quantities, and their units."""
-    return Quantity(one.value * other.value, _joined(one.unit, other.unit, "."))
+    if one.unit == "1" and other.unit != "1":
+        one, other = other, one
+    return _combined(one, other, one.value * other.value, over=False)
 
 
 def divided(one: Quantity, other: Quantity) -> Quantity:
     """Divide quantities, and their units; by zero raises decimal.DivisionByZero or InvalidOperation."""
-    unit = "1" if one.unit == other.unit else _joined(one.unit, other.unit, "/")
-    return Quantity(one.value / other.value, unit)
+    if one.word and other.word and (one.unit in _ABOUT) is not (other.unit in _ABOUT):
+        one, other = one.in_days(), other.in_days()
+    return _combined(one, other, one.value / other.value, over=True)
 
 
-def _joined(one: str, other: str, sign: str) -> str:
-    if other == "1":
-        return one
-    other = f"({other})" if "/" in other or "." in other else other
-    return other if one == "1" and sign == "." else f"{one}{sign}{other}"
+def _combined(one: Quantity, other: Quantity, value: Decimal, *, over: bool) -> Quantity:
+    if other.unit == "1":
+        # So many times three months are months of the calendar still.
+        return replace(one, value=value)
+    unit = product(one.unit, other.unit, over=over)
+    of_ucum = one.system == other.system == UCUM or (_READABLE.issuperset({one.system, other.system}) and known(unit))
+    return Quantity(value, unit, system=UCUM if of_ucum or unit == "1" else "")
 
 
 Kind = Literal["Date", "DateTime", "Time"]
@@ -172,6 +228,15 @@ class Moment:
         """Return the date of it."""
         return _made("Date", self.parts[:3], "", None)
 
+    def in_full(self, clock: Moment) -> Moment:
+        """Return it as FHIR has to write it: a time of day to the second, beside a date with the zone of the clock."""
+        if self.kind == "Time":
+            return _made("Time", (*self.parts, 0, 0)[:3], self.fraction, None)
+        zone = clock.zone if self.zone is None else self.zone
+        if len(self.parts) < 4 or (zone == self.zone and len(self.parts) == 6):
+            return self
+        return _made(self.kind, (*self.parts, 0, 0)[:6], self.fraction, zone)
+
     def key(self) -> Hashable:
         """Return what is the same for moments that are equal for certain."""
         moment = self._at_greenwich() if self.zone is not None else self
@@ -217,7 +282,7 @@ class Moment:
             ValueError: The amount is not a time, or a year or month of UCUM, which the calendar does not know.
         """
         unit, value = amount.unit, amount.value * sign
-        if unit in {"a", "mo"} and not (amount.word or amount.either):
+        if unit in _ABOUT and not amount.is_of_calendar:
             raise ValueError("a year of UCUM is no year of the calendar")
         if unit in _HOW_LONG:
             value, unit = value * _HOW_LONG[unit][1], _HOW_LONG[unit][0]

@@ -18,6 +18,7 @@ from typing import Any
 from bot.interview.formulas.formula import FormulaFailed, Tree
 from bot.interview.formulas.measures import Kind, Moment, Quantity, read
 from bot.interview.values.answer import JsonValue
+from bot.interview.values.fhir_json import JsonObject
 from bot.interview.values.patterns import PATIENCE_S
 from bot.interview.values.units import UCUM
 
@@ -208,9 +209,11 @@ def _quantity(value: Mapping[str, Any]) -> Quantity | None:
     amount = value.get("value")
     if isinstance(amount, bool) or not isinstance(amount, int | Decimal | float) or "comparator" in value:
         return None
-    unit = value.get("code") or value.get("unit") or "1"
-    of_ucum = value.get("system", UCUM) == UCUM
-    return Quantity(Decimal(str(amount)), str(unit), either=of_ucum)
+    code, label = (held if isinstance(held := value.get(name), str) else "" for name in ("code", "unit"))
+    stated = value.get("system")
+    system_of_code = stated if code and isinstance(stated, str) else ""
+    of_ucum = system_of_code in {UCUM, ""} and stated in {UCUM, None}
+    return Quantity(Decimal(str(amount)), code or label or "1", either=of_ucum, system=system_of_code, label=label)
 
 
 def type_of(item: object) -> tuple[str, str]:
@@ -228,6 +231,12 @@ def type_of(item: object) -> tuple[str, str]:
         if isinstance(value, python):
             return "System", name
     return "System", "Any"
+
+
+def base_of(space: str, name: str) -> str:
+    """Return the type that a type is derived from, with its namespace."""
+    parents = _model().parents
+    return f"FHIR.{parents[name]}" if space == "FHIR" and name in parents else "System.Any"
 
 
 def is_type(item: object, name: str, *, exactly: bool = False) -> bool:
@@ -273,9 +282,17 @@ def nodes(value: object) -> list[object]:
     return [Node.of(value)] if isinstance(value, dict) else [value]
 
 
-def as_json(values: Iterable[object]) -> list[JsonValue]:
-    """Return values as JSON; what has only extensions is left out."""
-    return [_json(value) for value in values if not isinstance(value, Node) or value.value is not None]
+def as_json(values: Iterable[object], now: str = "") -> list[JsonValue]:
+    """Return values as JSON; what has only extensions is left out.
+
+    Args:
+        values: Typed values.
+        now: As for `evaluate`. Where it is given, moments that were worked out are written as R4 has to have them: to
+            the second, and with a zone, that of the clock where they have none.
+    """
+    found = (value for value in values if not isinstance(value, Node) or value.value is not None)
+    clock = read("DateTime", now) if now else None
+    return [_json(value.in_full(clock) if clock and isinstance(value, Moment) else value) for value in found]
 
 
 def _json(value: object) -> Any:
@@ -284,8 +301,16 @@ def _json(value: object) -> Any:
     if isinstance(value, float):
         return Decimal(str(value))
     if isinstance(value, Quantity):
-        return {"value": value.value, "code": value.unit, "unit": value.word or value.unit}
+        return _amount(value)
     return str(value) if isinstance(value, Moment) else value
+
+
+def _amount(quantity: Quantity) -> JsonObject:
+    """Return a Quantity of FHIR: a code needs the system that it is of, and one known by text only gets none."""
+    if quantity.system:
+        coded: JsonObject = {"system": quantity.system, "code": quantity.unit, "unit": quantity.name}
+        return {"value": quantity.value, **coded}
+    return {"value": quantity.value} if quantity.name == "1" else {"value": quantity.value, "unit": quantity.name}
 
 
 # The largest form known to us has 271 items: two walks through it, one inside the other, take less than this.

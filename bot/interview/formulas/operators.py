@@ -3,42 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from typing import Any
 
 from bot.interview.formulas.formula import FormulaFailed
-from bot.interview.formulas.measures import Moment, Quantity, divided, equivalent, times
+from bot.interview.formulas.measures import MOST_DIGITS, Moment, Quantity, divided, equivalent, is_integer, times
 from bot.interview.formulas.nodes import MOST_CHARACTERS, Node, Values, Work, of_kind, one, size, system
 
-LARGEST = 2**31 - 1
-# FHIRPath asks for 28 digits.
-_ARITHMETIC = Context(prec=28, Emax=999, Emin=-999, traps=[InvalidOperation, DivisionByZero, Overflow])
+_ARITHMETIC = Context(
+    prec=MOST_DIGITS, Emax=MOST_DIGITS - 1, Emin=-999, traps=[InvalidOperation, DivisionByZero, Overflow]
+)
 
 
 def key(item: object) -> Hashable:
-    """Return what is the same for values that are equal."""
+    """Return what is the same for values that are equal; see `Seen` for amounts of time."""
     value = system(item)
-    if isinstance(value, Quantity | Moment | Node):
+    if isinstance(value, Moment | Node):
         return type(value).__name__, value.key()
+    if isinstance(value, Quantity):
+        # So many of nothing is a number: 3 '1' = 3.
+        found = value.key()
+        return (False, False, found[0]) if isinstance(found, tuple) and found[1:] == (frozenset(),) else found
     return isinstance(value, bool), isinstance(value, str), value
 
 
-def distinct(values: Iterable[object], work: Work, seen: set[Hashable] | None = None) -> Values:
-    """Return each value once, and none of those `seen`, which grows."""
-    seen = set() if seen is None else seen
-    found = []
-    for value in values:
+@dataclass(slots=True)
+class Seen:
+    """Values that were met. Most are looked up; amounts of time are compared one by one, as ``=`` does."""
+
+    work: Work
+    _keys: set[Hashable] = field(default_factory=set)
+    _times: Values = field(default_factory=list)
+
+    @classmethod
+    def of(cls, values: Iterable[object], work: Work) -> Seen:
+        seen = cls(work)
+        for value in values:
+            seen.add(value)
+        return seen
+
+    def __contains__(self, value: object) -> bool:
+        self.work.spend(_size(value))
         own = key(value)
-        work.spend(_size(value))
-        if own not in seen:
-            seen.add(own)
-            found.append(value)
-    return found
+        if own is not None:
+            return own in self._keys
+        self.work.spend(len(self._times))
+        return any(equal(value, each) for each in self._times)
+
+    def add(self, value: object) -> bool:
+        """Take a value in; say whether it is new."""
+        if value in self:
+            return False
+        own = key(value)
+        if own is None:
+            self._times.append(value)
+        else:
+            self._keys.add(own)
+        return True
 
 
-def keys(values: Values, work: Work) -> set[Hashable]:
-    work.spend(sum(map(_size, values)))
-    return {key(value) for value in values}
+def distinct(values: Iterable[object], work: Work, seen: Seen | None = None) -> Values:
+    """Return each value once, and none of those `seen`, which grows."""
+    seen = Seen(work) if seen is None else seen
+    return [value for value in values if seen.add(value)]
 
 
 def _size(value: object) -> int:
@@ -65,7 +93,7 @@ def _equal_amounts(one: object, other: object) -> bool | None:
     if pair is None:
         return False
     beside = pair[0].beside(pair[1])
-    return beside and beside[0] == beside[1]
+    return beside and beside[0].value == beside[1].value
 
 
 def _amounts(one: object, other: object) -> tuple[Quantity, Quantity] | None:
@@ -84,18 +112,23 @@ def alike(one: object, other: object) -> bool:
     """Say whether values are equivalent: texts whatever their case, numbers as precisely as both are given."""
     one, other = system(one), system(other)
     if isinstance(one, str) and isinstance(other, str):
-        return one.casefold().split() == other.casefold().split()
+        return _plain(one) == _plain(other)
     if isinstance(one, Moment) and isinstance(other, Moment):
         return one.kind == other.kind and one.compare(other) == 0
     if isinstance(one, Quantity) or isinstance(other, Quantity):
         pair = _amounts(one, other)
         beside = pair[0].beside(pair[1], roughly=True) if pair else None
-        return beside is not None and equivalent(beside[0], beside[1])
+        return beside is not None and equivalent(beside[0].value, beside[1].value)
     if isinstance(one, Node) and isinstance(other, Node):
         return _alike_nodes(one, other)
     if (pair := _amounts(one, other)) is not None:
         return equivalent(pair[0].value, pair[1].value)
     return key(one) == key(other)
+
+
+def _plain(text: str) -> str:
+    """Return a text whatever its case; white space (N1: Whitespace) is alike, as much of it as there is."""
+    return text.casefold().translate({ord(space): " " for space in "\t\r\n"})
 
 
 def _alike_nodes(one: Node, other: Node) -> bool:
@@ -133,7 +166,7 @@ def compare(one: object, other: object) -> int | None:
     if pair is None:
         raise FormulaFailed("values of different kinds are compared")
     beside = pair[0].beside(pair[1])
-    return beside and (beside[0] > beside[1]) - (beside[0] < beside[1])
+    return beside and (beside[0].value > beside[1].value) - (beside[0].value < beside[1].value)
 
 
 def calculated(work_out: Callable[[], Any]) -> Any:
@@ -143,9 +176,10 @@ def calculated(work_out: Callable[[], Any]) -> Any:
             result = work_out()
     except ArithmeticError:
         return None
-    if isinstance(result, Decimal) and not result.is_finite():
-        return None
-    return None if isinstance(result, int) and abs(result) > LARGEST else result
+    if isinstance(result, Decimal):
+        # Zero has no sign.
+        return (result or abs(result)) if result.is_finite() else None
+    return None if isinstance(result, int) and not is_integer(result) else result
 
 
 def plus(one: Any, other: Any) -> Any:
@@ -169,14 +203,16 @@ def _sum(one: Any, other: Any, sign: int) -> Any:
             return one.plus(other, sign)
         except ValueError as error:
             raise FormulaFailed(str(error)) from None
-    if isinstance(one, Quantity) and isinstance(other, Quantity):
-        beside = one.beside(other)
-        word = one.word if beside and beside[2] == one.unit else other.word
-        return beside and calculated(lambda: Quantity(beside[0] + sign * beside[1], beside[2], word))
+    if isinstance(one, Quantity) or isinstance(other, Quantity):
+        pair = _amounts(one, other)
+        if pair is None:
+            raise FormulaFailed("no number where one is due")
+        beside = pair[0].beside(pair[1])
+        return beside and calculated(lambda: replace(beside[0], value=beside[0].value + sign * beside[1].value))
     _numbers(one, other)
     if isinstance(one, int) and isinstance(other, int):
         total = one + sign * other
-        return total if abs(total) <= LARGEST else None
+        return total if is_integer(total) else None
     return calculated(lambda: one + sign * other)
 
 

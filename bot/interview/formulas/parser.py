@@ -20,7 +20,7 @@ from bot.interview.formulas.formula import (
     TypeTest,
     Variable,
 )
-from bot.interview.formulas.measures import CALENDAR, Quantity, read_literal
+from bot.interview.formulas.measures import CALENDAR, MOST_DIGITS, Quantity, is_integer, read_literal
 
 # How deep parentheses, parameters and signs may stand in each other: evaluation takes some calls for each level.
 MOST_LEVELS = 100
@@ -182,13 +182,19 @@ class _Parser:
         return Literal(_unescaped(text[1:-1]) if kind == "text" else text == "true")
 
     def _number(self) -> Literal:
+        signed = self._at > 0 and self._tokens[self._at - 1].text == "-"
         text = self._take().text
-        number = Decimal(text) if "." in text else int(text)
+        number, whole = Decimal(text), "." not in text
         if self.now.kind == "text":
-            return Literal(Quantity.written(Decimal(number), _unescaped(self._take().text[1:-1])))
+            if self.now.text == "''":
+                self.refuse()
+            return Literal(Quantity.written(number, _unescaped(self._take().text[1:-1])))
         if self.now.kind == "name" and self.now.text in CALENDAR:
-            return Literal(Quantity.written(Decimal(number), self._take().text))
-        return Literal(number)
+            return Literal(Quantity.written(number, self._take().text))
+        fits = is_integer(-number if signed else number) if whole else number.adjusted() < MOST_DIGITS
+        if not fits:
+            raise BadFormula(f"the number {text[:80]} is too large")
+        return Literal(int(number) if whole else number)
 
     def _special(self) -> Special:
         return Special(self._take().text)

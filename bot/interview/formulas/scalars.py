@@ -19,12 +19,10 @@ from typing import Any
 import regex
 
 from bot.interview.formulas.formula import FormulaFailed
-from bot.interview.formulas.measures import Moment, Quantity, read, round_to
+from bot.interview.formulas.measures import MOST_DIGITS, Moment, Quantity, is_integer, read, round_to
 from bot.interview.formulas.nodes import MOST_CHARACTERS, Node, Work
-from bot.interview.formulas.operators import LARGEST, calculated
-from bot.interview.values.units import convert
+from bot.interview.formulas.operators import calculated
 
-_MOST_DIGITS = 28
 _TRUE = frozenset({"true", "t", "yes", "y", "1", "1.0"})
 _FALSE = frozenset({"false", "f", "no", "n", "0", "0.0"})
 
@@ -39,6 +37,7 @@ class Scalar:
         parameters: The kinds of its parameters.
         least: How many of them there must be; None for all.
         searching: Whether it takes the remaining work too, as its first parameter.
+        empty_last: Whether an empty last parameter counts as not given.
     """
 
     run: Callable[..., Any]
@@ -46,6 +45,7 @@ class Scalar:
     parameters: tuple[tuple[type, ...], ...] = ()
     least: int | None = None
     searching: bool = False
+    empty_last: bool = False
 
 
 def _to_boolean(value: Any) -> bool | None:
@@ -60,7 +60,7 @@ def _to_integer(value: Any) -> int | None:
         value = int(value) if re.fullmatch(r"[+-]?[0-9]{1,10}", value) else None
     if not isinstance(value, int):
         return None
-    return int(value) if abs(value) <= LARGEST else None
+    return int(value) if is_integer(value) else None
 
 
 def _to_decimal(value: Any) -> Decimal | None:
@@ -102,11 +102,9 @@ def _to_quantity(value: Any, unit: str = "") -> Quantity | None:
         value = Quantity.read(value)
     elif isinstance(value, int | Decimal):
         value = Quantity(Decimal(value), "1")
-    if not isinstance(value, Quantity) or not unit:
-        return value if isinstance(value, Quantity) else None
-    into = Quantity.written(Decimal(1), unit)
-    amount = convert(value.value, value.unit, into.unit)
-    return None if amount is None else replace(into, value=amount)
+    if not isinstance(value, Quantity):
+        return None
+    return value.into(unit) if unit else value
 
 
 def _converts(convert_it: Callable[..., Any]) -> Callable[..., bool]:
@@ -138,7 +136,11 @@ def _replace(text: str, pattern: str, substitution: str) -> str:
     return text.replace(pattern, substitution)
 
 
-def _searched(work: Work, search: Callable[[float], Any]) -> Any:
+# What XML Schema reads as one class less another, and all other dialects as something else.
+_LESS = regex.compile(r"(?<!\\)(?:\\\\)*\[(?:\\.|[^\]\\])*-\[(?!:)", regex.DOTALL)
+
+
+def _searched(work: Work, pattern: str, search: Callable[[float], Any]) -> Any:
     """Search with a pattern in the time that is left for that.
 
     Raises:
@@ -147,6 +149,8 @@ def _searched(work: Work, search: Callable[[float], Any]) -> Any:
     started = monotonic()
     try:
         # The library takes zero for "no limit".
+        if _LESS.search(pattern, timeout=max(work.patience_s, 0.001)):
+            raise FormulaFailed("a pattern takes one class of characters from another")
         return search(max(work.patience_s, 0.001))
     except TimeoutError:
         raise FormulaFailed("a pattern takes too long") from None
@@ -157,11 +161,11 @@ def _searched(work: Work, search: Callable[[float], Any]) -> Any:
 
 
 def _matches(work: Work, text: str, pattern: str) -> bool:
-    return bool(_searched(work, lambda limit: regex.search(pattern, text, regex.DOTALL, timeout=limit)))
+    return bool(_searched(work, pattern, lambda limit: regex.search(pattern, text, regex.DOTALL, timeout=limit)))
 
 
 def _matches_full(work: Work, text: str, pattern: str) -> bool:
-    return bool(_searched(work, lambda limit: regex.fullmatch(pattern, text, regex.DOTALL, timeout=limit)))
+    return bool(_searched(work, pattern, lambda limit: regex.fullmatch(pattern, text, regex.DOTALL, timeout=limit)))
 
 
 def _replace_matches(work: Work, text: str, pattern: str, substitution: str) -> str:
@@ -172,7 +176,7 @@ def _replace_matches(work: Work, text: str, pattern: str, substitution: str) -> 
     # A group is written as $1, and as ${name}.
     python = re.sub(r"\\(?![0-9g])", r"\\\\", substitution)
     python = re.sub(r"\$(?:([0-9]+)|\{(\w+)\})", lambda match: rf"\g<{match[1] or match[2]}>", python)
-    return str(_searched(work, lambda limit: regex.sub(pattern, python, text, timeout=limit)))
+    return str(_searched(work, pattern, lambda limit: regex.sub(pattern, python, text, timeout=limit)))
 
 
 _TO_BYTES: Mapping[str, Callable[[str], bytes]] = {
@@ -231,19 +235,22 @@ def _round(value: Any, places: int = 0) -> Any:
     if isinstance(value, Quantity):
         amount = _round(value.value, places)
         return None if amount is None else replace(value, value=amount)
-    if not 0 <= places <= _MOST_DIGITS:
+    if places < 0:
         raise FormulaFailed("no number of decimal places where one is due")
+    if places > MOST_DIGITS:
+        return Decimal(value)
     return calculated(lambda: round_to(Decimal(value), places))
 
 
 def _power(value: int | Decimal, exponent: int | Decimal) -> Any:
     whole = isinstance(value, int) and isinstance(exponent, int) and exponent >= 0
-    found = calculated(lambda: Decimal(value) ** Decimal(exponent))
+    # Python has none for zero to the power of zero.
+    found = calculated(lambda: Decimal(value) ** Decimal(exponent) if exponent else Decimal(1))
     return _integral(found) if whole and found is not None else found
 
 
 def _log(value: int | Decimal, base: int | Decimal) -> Any:
-    found = calculated(lambda: Decimal(value).ln() / Decimal(base).ln())
+    found = calculated(lambda: Decimal(value).ln() / Decimal(base).ln()) if base > 0 else None
     # Both logarithms are rounded: what is off by that is a whole number.
     return None if found is None else calculated(lambda: round_to(found, 20))
 
@@ -259,7 +266,7 @@ def _bound(value: Any, digits: int | None = None, *, high: bool) -> Any:
     places = 8 if digits is None else digits
     number = Decimal(value)
     exponent = number.as_tuple().exponent
-    if not 0 <= places <= _MOST_DIGITS or not isinstance(exponent, int):
+    if not 0 <= places <= MOST_DIGITS or not isinstance(exponent, int):
         return None
     half = Decimal(5).scaleb(min(exponent, 0) - 1)
     rounding = ROUND_CEILING if high else ROUND_FLOOR
@@ -273,10 +280,6 @@ def _precision(value: Any) -> int | None:
         exponent = Decimal(value).as_tuple().exponent
         return max(-exponent, 0) if isinstance(exponent, int) else None
     return None
-
-
-def _comparable(value: Quantity, other: Quantity) -> bool:
-    return convert(Decimal(1), value.unit, other.unit) is not None
 
 
 _TEXT, _NUMBER, _WHOLE, _AMOUNT = (str,), (int, Decimal), (int,), (int, Decimal, Quantity)
@@ -297,7 +300,7 @@ SCALARS: Mapping[str, Scalar] = {
     "convertsToQuantity": Scalar(_converts(_to_quantity), (), (_TEXT,), 0),
     "indexOf": _on_text(str.find, _TEXT),
     "lastIndexOf": _on_text(str.rfind, _TEXT),
-    "substring": _on_text(_substring, _WHOLE, _WHOLE, least=1),
+    "substring": Scalar(_substring, _TEXT, (_WHOLE, _WHOLE), 1, empty_last=True),
     "startsWith": _on_text(str.startswith, _TEXT),
     "endsWith": _on_text(str.endswith, _TEXT),
     "contains": _on_text(str.__contains__, _TEXT),
@@ -328,5 +331,5 @@ SCALARS: Mapping[str, Scalar] = {
     "lowBoundary": Scalar(lambda value, digits=None: _bound(value, digits, high=False), (), (_WHOLE,), 0),
     "highBoundary": Scalar(lambda value, digits=None: _bound(value, digits, high=True), (), (_WHOLE,), 0),
     "precision": Scalar(_precision),
-    "comparable": Scalar(_comparable, (Quantity,), ((Quantity,),)),
+    "comparable": Scalar(Quantity.comparable, (Quantity,), ((Quantity,),)),
 }

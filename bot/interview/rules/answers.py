@@ -170,6 +170,13 @@ def check_unit(units: Units, quantity: JsonObject, known_codes: Terminology) -> 
         yield broken("unitOption", unit=unit, allowed=allowed)
 
 
+def check_unit_code(quantity: JsonObject) -> Iterator[Violation]:
+    """Check that a code that is said to be of UCUM is one."""
+    unit = string(quantity, "code")
+    if unit and string(quantity, "system") == UCUM and not known(unit):
+        yield doubtful("ucum", unit=unit)
+
+
 def check_attachment(item: AnyItem, answer: Answer) -> Iterator[Violation]:
     """Check content type and size. The actual size counts where the data are there, else the stated one."""
     if answer.type != "attachment":
@@ -340,6 +347,7 @@ def stated_violations(item: Stated, answer: Answer, known: Terminology) -> Itera
     yield from check_decimal_places(item, answer)
     if answer.type == "quantity":
         yield from bounds
+        yield from check_unit_code(as_object(answer.value))
         yield from check_unit(item.units, as_object(answer.value), known)
     yield from check_attachment(item, answer)
     yield from check_reference(item, answer)

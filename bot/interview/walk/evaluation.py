@@ -91,7 +91,7 @@ class Sight:
         own = self._nodes.get(path, {}) if without_own else {}
         left_out = own.pop("answer", None)
         try:
-            found = as_json(self._evaluate(placed, path))
+            found = as_json(self._evaluate(placed, path), now=self.around.now)
         finally:
             if left_out is not None:
                 own["answer"] = left_out

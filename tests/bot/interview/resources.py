@@ -54,6 +54,11 @@ def response(*items: Json, status: str = "completed", **head: Any) -> Json:
     return {**head, **_items(items)}
 
 
+def amount(value: str | int | Decimal, code: str, unit: str = "") -> Json:
+    """A Quantity of UCUM, called by its code where `unit` does not say otherwise."""
+    return {"value": Decimal(value), "system": UCUM, "code": code, "unit": unit or code}
+
+
 def said(link_id: str, *values: Json, **more: Any) -> Json:
     """An item with answers, each given as ``{"valueX": …}``."""
     return {"linkId": link_id, **({"answer": list(values)} if values else {}), **more}

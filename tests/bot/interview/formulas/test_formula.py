@@ -9,7 +9,7 @@ import pytest
 
 from bot.interview.formulas.evaluator import as_json, compile_formula, evaluate, typed
 from bot.interview.formulas.formula import BadFormula, FormulaFailed, Reads
-from tests.bot.interview.resources import UCUM, Json
+from tests.bot.interview.resources import UCUM, Json, amount
 
 NOW = "2026-11-22T10:30:00+01:00"
 KILOGRAMS: Json = {"value": 3, "code": "kg", "system": UCUM, "unit": "kg"}
@@ -64,7 +64,7 @@ def value_of(source: str, **names: Any) -> list[Any]:
         ("%loinc", []),
         ("%given.value", [7]),
         ("@2020-01-01", ["2020-01-01"]),
-        ("1 'kg'", [{"value": Decimal(1), "code": "kg", "unit": "kg"}]),
+        ("1 'kg'", [amount(1, "kg")]),
     ],
 )
 def test_a_formula_gives_what_fhirpath_says(source: str, expected: list[Any]) -> None:

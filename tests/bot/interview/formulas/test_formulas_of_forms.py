@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from bot.interview.load import load_form
 from bot.interview.values.answer import Answer
-from tests.bot.interview.resources import CORE, SDC, UCUM, Json, form, item
+from bot.interview.walk.engine import Engine
+from tests.bot.interview.resources import CORE, SDC, UCUM, Json, amount, form, item
 from tests.bot.interview.walk.engine_steps import (
     NOW,
     Interview,
@@ -159,6 +162,59 @@ def test_a_number_becomes_a_quantity_in_the_usual_unit() -> None:
     questionnaire = form(item("w", "quantity", extension=[unit, formula("calculatedExpression", "70")]))
 
     assert Interview(questionnaire).value("w") == {"value": 70, "unit": "kg", "system": UCUM, "code": "kg"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "expression", "expected"),
+    [
+        ("time", "@T10:00", "10:00:00"),
+        ("time", "@T10", "10:00:00"),
+        ("time", "@T10:00:30.5 + 1 hour", "11:00:30.5"),
+        ("dateTime", "@2026-01-01T10:00:00", "2026-01-01T10:00:00+01:00"),
+        ("dateTime", "@2026-01-01T10", "2026-01-01T10:00:00+01:00"),
+        ("dateTime", "@2026-01-01T10:00Z", "2026-01-01T10:00:00Z"),
+        ("dateTime", "@2026-01", "2026-01"),
+        ("date", "@2026-01-01 + 2 * 1 month", "2026-03-01"),
+    ],
+)
+def test_a_calculated_time_stands_as_r4_has_to_have_it(kind: str, expression: str, expected: str) -> None:
+    zone = timezone(timedelta(hours=1))
+    asked = form(item("t", kind, extension=[formula("calculatedExpression", expression)]))
+    engine = Engine(load_form(asked), now=NOW.astimezone(zone))
+
+    assert engine.start().at(at("t")) == (Answer(kind, expected),)
+
+
+@pytest.mark.parametrize(
+    ("given", "expression", "expected"),
+    [
+        ({"value": Decimal(3), "unit": "Tabletten"}, "* 2", {"value": Decimal(6), "unit": "Tabletten"}),
+        ({"value": Decimal(3)}, "* 2", {"value": Decimal(6)}),
+        (
+            {"value": Decimal(3), "unit": "Tablette", "system": "http://example.org/units", "code": "T"},
+            "+ %resource.item.answer.value.where(code = 'T')",
+            {"value": Decimal(6), "unit": "Tablette", "system": "http://example.org/units", "code": "T"},
+        ),
+        (amount(70, "kg", "Kilogramm"), "* 2", amount(140, "kg", "Kilogramm")),
+        (amount(70, "kg", "Kilogramm"), "+ 500 'g'", amount(70500, "g")),
+        (amount(2, "mo", "Monate"), "* 2", amount(4, "mo", "Monate")),
+        (amount(2, "mo", "Monate"), "+ 1 week", amount(67, "d", "days")),
+        ({"value": Decimal(80), "unit": "kg"}, "/ 4 'm2'", amount(20, "kg/m2")),
+        ({"value": Decimal(80), "unit": "Tabletten", "system": "http://example.org", "code": "kg"}, "+ 1 'kg'", {}),
+        ({"value": Decimal(80), "system": "http://example.org", "code": "kg"}, "/ 2 'm'", {"value": Decimal(40), "unit": "kg/m"}),
+    ],
+)  # fmt: skip
+def test_what_is_computed_from_a_quantity_keeps_its_system_and_what_it_is_called(
+    given: Json, expression: str, expected: Json
+) -> None:
+    asked = form(
+        item("a", "quantity"),
+        item("b", "quantity", extension=[formula("calculatedExpression", f"{answer_to('a')} {expression}")]),
+    )
+
+    found = Interview(asked).give("a", Answer("quantity", given)).values("b")
+
+    assert found == ([expected] if expected else [])
 
 
 def test_a_code_that_a_formula_finds_becomes_the_listed_option() -> None:

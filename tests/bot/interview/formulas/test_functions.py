@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.interview.formulas.evaluator import as_json, compile_formula, evaluate, typed
 from bot.interview.formulas.formula import FormulaFailed
-from tests.bot.interview.resources import UCUM, Json
+from tests.bot.interview.resources import UCUM, Json, amount
 
 NOW = "2026-11-22T10:30:00+01:00"
 PATIENT: Json = {
@@ -137,7 +137,25 @@ def value_of(source: str, focus: Any = PATIENT, **names: Any) -> list[Any]:
         ("'10:30'.toTime()", ["10:30"]),
         ("'4 days'.toQuantity() = 4 'd'", [True]),
         ("'4 wk'.convertsToQuantity()", [False]),
-        ("1 'kg'.toQuantity('g')", [{"value": Decimal(1000), "code": "g", "unit": "g"}]),
+        ("1 month.toQuantity('days')", [amount(30, "d", "days")]),
+        ("1 year.toQuantity('days')", [amount(365, "d", "days")]),
+        ("30 days.toQuantity('month')", [amount(1, "mo", "month")]),
+        ("1 month.toQuantity('hours')", [amount(720, "h", "hours")]),
+        ("1 year.toQuantity('months')", [amount(12, "mo", "months")]),
+        ("1 'mo'.toQuantity('d')", [amount("30.4375", "d")]),
+        ("1 month.comparable(1 week)", [True]),
+        ("1 month.comparable(1 'kg')", [False]),
+        ("'5 \\'mg\\'\\n'.toQuantity()", []),
+        ("'abc'.substring(1, {})", ["bc"]),
+        ("'abc'.substring({}, 1)", []),
+        ("'abc'.substring({})", []),
+        ("10.log(0)", []),
+        ("0.power(0)", [1]),
+        ("'[-'.matches('^\\\\[-[\\\\w-]*$')", [True]),
+        ("1.5.round(29)", [Decimal("1.5")]),
+        ("1.type().baseType", ["System.Any"]),
+        ("Patient.type().baseType", ["FHIR.DomainResource"]),
+        ("1 'kg'.toQuantity('g')", [amount(1000, "g")]),
         ("'a'.convertsToInteger()", [False]),
         ("{}.convertsToInteger()", []),
         # Texts.
@@ -169,7 +187,7 @@ def value_of(source: str, focus: Any = PATIENT, **names: Any) -> list[Any]:
         ("'\"'.escape('json').unescape('json')", ['"']),
         # Numbers.
         ("(-1.5).abs()", [Decimal("1.5")]),
-        ("(-1.5 'mg').abs()", [{"value": Decimal("1.5"), "code": "mg", "unit": "mg"}]),
+        ("(-1.5 'mg').abs()", [amount("1.5", "mg")]),
         ("(-1.1).ceiling()", [-1]),
         ("(-1.1).floor()", [-2]),
         ("(-1.9).truncate()", [-1]),
@@ -185,7 +203,7 @@ def value_of(source: str, focus: Any = PATIENT, **names: Any) -> list[Any]:
         ("1.587.lowBoundary(2)", [Decimal("1.58")]),
         ("1.587.highBoundary(2)", [Decimal("1.59")]),
         ("1.587.lowBoundary(32)", []),
-        ("1.5 'cm'.highBoundary(2)", [{"value": Decimal("1.55"), "code": "cm", "unit": "cm"}]),
+        ("1.5 'cm'.highBoundary(2)", [amount("1.55", "cm")]),
         ("@2020-02.highBoundary()", ["2020-02-29"]),
         ("@2020.lowBoundary(6)", ["2020-01"]),
         ("@2020-01-01T08.highBoundary()", ["2020-01-01T08:59:59.999-12:00"]),
@@ -263,6 +281,8 @@ def test_elements_of_fhir_have_the_types_that_r4_says(source: str, expected: lis
         "'a'.abs()",
         "'abc'.substring('a')",
         "'abc'.matches('(')",
+        "'a]'.matches('[a-z-[aeiou]]')",
+        "'b'.replaceMatches('[\\\\p{L}-[aeiou]]', '')",
         "iif(1 | 2, true, false)",
         "('a' | 'b').iif(true, 1)",
         "1.5.round(-1)",

@@ -9,6 +9,7 @@ import pytest
 
 from bot.interview.formulas.evaluator import as_json, compile_formula, evaluate
 from bot.interview.formulas.formula import BadFormula, FormulaFailed
+from tests.bot.interview.resources import amount
 
 NOW = "2026-11-22T10:30:00+01:00"
 
@@ -48,13 +49,13 @@ def value_of(source: str) -> list[Any]:
         ("1 'kg' = 1 'm'", []),
         ("1 'kg' < 1 'm'", []),
         ("10 'cm' + 1 'm' = 110 'cm'", [True]),
-        ("10 'cm' + 1 'm'", [{"value": Decimal(110), "code": "cm", "unit": "cm"}]),
-        ("1 'm' - 10 'cm'", [{"value": Decimal(90), "code": "cm", "unit": "cm"}]),
+        ("10 'cm' + 1 'm'", [amount(110, "cm")]),
+        ("1 'm' - 10 'cm'", [amount(90, "cm")]),
         ("1 'm' + 1 's'", []),
         ("2 'm' * 3 'm' = 6 'm2'", [True]),
         ("70 'kg' / (1.75 'm' * 1.75 'm') > 22.8 'kg/m2'", [True]),
         ("6 'm' / 2 'm' = 3", [True]),
-        ("-(3 'mg')", [{"value": Decimal(-3), "code": "mg", "unit": "mg"}]),
+        ("-(3 'mg')", [amount(-3, "mg")]),
         ("37 'Cel' = 98.6 '[degF]'", [True]),
         ("1 year = 12 months", [True]),
         ("7 days = 1 'wk'", [True]),
@@ -87,7 +88,47 @@ def value_of(source: str) -> list[Any]:
         ("@2012 = @2013-01", [False]),
         ("@2012 ~ @2012-01", [False]),
         ("@2012-01-01 = @T10", [False]),
-        ("'Ab  c' ~ 'aB c'", [True]),
+        ("'Ab\\tc' ~ 'aB c'", [True]),
+        ("'Ab  c' ~ 'aB c'", [False]),
+        ("'a' ~ 'a '", [False]),
+        ("'' ~ ' '", [False]),
+        ("'a b' ~ 'a\\u00a0b'", [False]),
+        # Quantities: the unit of a sum is that of its number, calendar units stay, units are put together.
+        ("1 month + 1 week", [amount(37, "d", "days")]),
+        ("0 weeks + 1 month", [amount(30, "d", "days")]),
+        ("(1 year - 1 week).toString()", ["358 days"]),
+        ("1 week - 6 days", [amount(1, "d", "day")]),
+        ("1 week + 1 'd'", [amount(8, "d")]),
+        ("1 year * 3", [amount(3, "a", "years")]),
+        ("3 years / 3 = 1 year", [True]),
+        ("2 * 6 months = 12 months", [True]),
+        ("30 days / 1 month = 1", [True]),
+        ("1 '1' + 2", [amount(3, "1")]),
+        ("5 '1' - 2.5", [amount("2.5", "1")]),
+        ("1 + 1 'mg'", []),
+        ("12 'cm' * 3 'cm'", [amount(36, "cm2")]),
+        ("12 'cm2' / 3 'cm'", [amount(4, "cm")]),
+        ("6 'mg/dL' * 2 'dL'", [amount(12, "mg")]),
+        ("80 'kg' / (2 'm' * 2 'm')", [amount(20, "kg/m2")]),
+        ("6 'm' / 2 'cm' = 300", [True]),
+        ("(5 'mg').value", [Decimal(5)]),
+        ("(5 'mg').unit", ["mg"]),
+        ("(5 days).unit", ["days"]),
+        # One equality, whichever function asks.
+        ("(30 days | 1 month).count()", [1]),
+        ("(30 'd' | 1 month | 1 'mo').count()", [3]),
+        ("(30 days).combine(1 month).isDistinct()", [False]),
+        ("(30 days).subsetOf(1 month)", [True]),
+        ("(30 days).intersect(1 month) = 1 month", [True]),
+        ("(30 days).exclude(1 month)", []),
+        ("30 days in (1 month)", [True]),
+        ("(1 | 1 '1' | 100 '%').count()", [1]),
+        # Limits of numbers.
+        ("-2147483648", [-2147483648]),
+        ("-2147483647 - 1", [-2147483648]),
+        ("2147483647 + 1", []),
+        ("9999999999999999999999999999.0 * 10", []),
+        ("(0.0 * -1).toString()", ["0.0"]),
         ("1.26 ~ 1.3", [True]),
         ("1.24 ~ 1.3", [False]),
         ("4 'g' ~ 4040 'mg'", [True]),
@@ -96,7 +137,7 @@ def value_of(source: str) -> list[Any]:
         ("{} !~ 1", [True]),
         # Collections.
         ("1 | 2 | 1", [1, 2]),
-        ("1 'kg' | 1000 'g'", [{"value": Decimal(1), "code": "kg", "unit": "kg"}]),
+        ("1 'kg' | 1000 'g'", [amount(1, "kg")]),
         ("2 in (1 | 2)", [True]),
         ("{} in (1 | 2)", []),
         ("2 in {}", [False]),
@@ -166,6 +207,8 @@ def test_operators_give_what_the_specification_says(source: str, expected: list[
         ("@9999-12-31 + 1 day", []),
         ("@0001-01-01 - 1 year", []),
         ("@2020-01-01 + {}", []),
+        ("@2020-01-01 + 2 * 1 month", ["2020-03-01"]),
+        ("@2020-01-01 + (1 month + 1 week)", ["2020-02-07"]),
     ],
 )  # fmt: skip
 def test_dates_and_times_are_added_to_as_the_calendar_goes(source: str, expected: list[str]) -> None:
@@ -190,6 +233,9 @@ def test_dates_and_times_are_added_to_as_the_calendar_goes(source: str, expected
         "(1 | 2) in (1 | 2)",
         "-'a'",
         "1 is Nonsense",
+        "1 is System.Nonsense",
+        "1 is Nonsense.Integer",
+        "true + 1 'mg'",
         "(1 | 2) is Integer",
         "-1.convertsToInteger()",
         "1 > 2 is Boolean",
@@ -214,10 +260,19 @@ def test_what_the_specification_calls_an_error_fails(source: str) -> None:
         "%",
         "'a",
         "1 2",
+        "5 ''",
     ],
 )
 def test_what_is_not_in_the_grammar_is_refused(source: str) -> None:
     with pytest.raises(BadFormula, match="no FHIRPath from"):
+        compile_formula(source)
+
+
+@pytest.mark.parametrize(
+    "source", ["2147483648", "1 - 2147483649", "99999999999999999999 > 1", "9" * 5000, "1" * 29 + ".5"]
+)
+def test_a_number_beyond_the_range_of_fhirpath_is_refused(source: str) -> None:
+    with pytest.raises(BadFormula, match="is too large"):
         compile_formula(source)
 
 

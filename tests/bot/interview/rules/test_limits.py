@@ -189,7 +189,28 @@ def test_a_unit_that_is_not_known_cannot_be_compared_which_is_a_warning() -> Non
 
     findings = checked(asked, response(said("a", quantity("70", "[foo_us]"))))
 
-    assert rules(findings) == [("warning", "minQuantity"), ("warning", "maxQuantity")]
+    assert rules(findings) == [("warning", "minQuantity"), ("warning", "maxQuantity"), ("warning", "ucum")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        *((quantity("1", unit), [("warning", "ucum")]) for unit in ("cc", "lbs", "{a b}", "kg/m^2")),
+        *((quantity("1", unit), []) for unit in ("mL", "[lb_av]", "{a_b}", "kg/m2")),
+        (quantity("1", "lbs", "http://example.org/units"), []),
+        (quantity("1", None, None, unit="lbs"), []),
+    ],
+)
+def test_a_code_that_ucum_does_not_have_is_a_warning_without_any_limit(answer: dict[str, Any], expected: Any) -> None:
+    assert rules(checked(form(item("a", "quantity")), response(said("a", answer)))) == expected
+
+
+def test_an_illegal_code_that_the_form_itself_offers_is_no_more_than_a_warning() -> None:
+    asked = limited("quantity", unit_option("kg/m^2"))
+
+    found = checked(form(asked), response(said("a", quantity("22", "kg/m^2"))))
+
+    assert rules(found) == [("warning", "ucum")]
 
 
 def unit_option(code: str, display: str = "") -> tuple[str, dict[str, Any]]:

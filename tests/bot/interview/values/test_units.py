@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from bot.interview.values import units
-from bot.interview.values.units import canonical, convert, known
+from bot.interview.values.units import canonical, convert, known, product
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,8 @@ from bot.interview.values.units import canonical, convert, known
         ("30", "dB", "B", "3"),
         ("7.4", "[pH]{arterial}", "[pH]", "7.4"),
         ("1", "B[10.nV]", "dB[10.nV]", "10"),
+        ("37000", "mCel", "Cel", "37"),
+        ("37000", "mCel{core}", "K", "310.15"),
     ],
 )
 def test_units_of_one_dimension_convert(value: str, unit: str, into: str, expected: str) -> None:
@@ -89,10 +91,45 @@ def test_a_value_too_large_to_convert_is_not_converted() -> None:
     ("unit", "expected"),
     [
         *dict.fromkeys(
-            ("mg/dL", "{score}", "{Stück}/d", "/min", "10*-6", "[m/s2/Hz^(1/2)]", "%[slope]", "ug/(kg.min)"), True
+            (
+                "mg/dL",
+                "{score}",
+                "{Stueck}/d",
+                "mCel",
+                "[m/s2/Hz^0.5]",
+                "{!|~}",
+                "/min",
+                "10*-6",
+                "[m/s2/Hz^(1/2)]",
+                "%[slope]",
+                "ug/(kg.min)",
+            ),
+            True,
         ).items(),
         *dict.fromkeys(
-            ("Miles", "g" * 99, "m//s", "(m", "m)", "{x", "m2x", "kkg", "k%", "min/", "1/0", "(" * 50), False
+            (
+                "Miles",
+                "g" * 99,
+                "m//s",
+                "(m",
+                "m)",
+                "{x",
+                "m2x",
+                "kkg",
+                "k%",
+                "min/",
+                "1/0",
+                "(" * 50,
+                "m^2",
+                "kg/m^2",
+                "s^-1",
+                "{a b}",
+                "{a\nb}",
+                "{Stück}/d",
+                "m{ä}",
+                "mCel{a b}",
+            ),
+            False,
         ).items(),
     ],
 )
@@ -119,7 +156,39 @@ def test_every_code_of_the_table_is_read_and_equals_itself_to_the_last_digit(kin
 
 
 @pytest.mark.parametrize(
-    ("unit", "takes"), [("m", True), ("[IU]", True), ("B", True), ("[in_i]", False), ("[pH]", False), ("Cel", False)]
+    ("unit", "takes"),
+    [("m", True), ("[IU]", True), ("B", True), ("Cel", True), ("[in_i]", False), ("[pH]", False), ("[degF]", False)],
 )
 def test_only_metric_units_take_prefixes(unit: str, takes: bool) -> None:
     assert known("m" + unit) is takes
+
+
+@pytest.mark.parametrize(
+    ("one", "sign", "other", "expected"),
+    [
+        ("cm", ".", "cm", "cm2"),
+        ("cm2", ".", "cm", "cm3"),
+        ("cm2", "/", "cm", "cm"),
+        ("m", "/", "m", "1"),
+        ("m", ".", "m-1", "1"),
+        ("mg/dL", ".", "dL", "mg"),
+        ("kg", "/", "m2", "kg/m2"),
+        ("mg", "/", "kg.d", "mg/kg/d"),
+        ("1", "/", "min", "/min"),
+        ("1", ".", "min", "min"),
+        ("ug/(kg.min)", ".", "kg", "ug/min"),
+        ("mg", "/", "g", "mg/g"),
+        ("{tbl}", "/", "d", "{tbl}/d"),
+        ("{tbl}", ".", "{tbl}", "{tbl}.{tbl}"),
+        ("mL{total}", ".", "mL", "mL{total}.mL"),
+        ("10*9/L", ".", "L", "10*9"),
+        ("mL/min/{1.73_m2}", "/", "B[10.nV]", "mL/min/{1.73_m2}/B[10.nV]"),
+        ("mg/{a.b}", "/", "{a.b}", "mg/{a.b}/{a.b}"),
+        ("mm[Hg]", ".", "mm[Hg]", "mm[Hg]2"),
+        ("100.m", "/", "s/m", "100.m/(s/m)"),
+        ("not a unit", ".", "kg", "not a unit.kg"),
+        ("m30", ".", "m", "m30.m"),
+    ],
+)
+def test_units_multiplied_and_divided_are_put_together(one: str, sign: str, other: str, expected: str) -> None:
+    assert product(one, other, over=sign == "/") == expected
