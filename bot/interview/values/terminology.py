@@ -344,7 +344,7 @@ def _once(concepts: Iterable[Concept], missing: tuple[str, ...]) -> Expansion:
 
 
 def could_be_code(system: str, code: str) -> bool:
-    """Say whether a text can be a code of a system that is not at hand: by its form, and its check digit if it has one."""
+    """Say whether a text can be a code of a system that is not at hand: by its form, and its check digit if any."""
     grammar = _GRAMMARS.get(system)
     if grammar is not None and not grammar.fullmatch(code):
         return False
@@ -387,7 +387,7 @@ def _dihedral(one: int, other: int) -> int:
 
 
 def _mod10(digits: str) -> int:
-    """Return LOINC's check digit: every second digit from the right is doubled, as one number, and put before the rest."""
+    """Return LOINC's check digit: every second digit from the right, as one number doubled, stands before the rest."""
     backwards = digits[::-1]
     doubled = str(int(backwards[::2]) * 2)
     return -sum(int(each) for each in doubled + backwards[1::2]) % 10
