@@ -31,6 +31,7 @@ from bot.handover.handover import Context, export_of
 from bot.handover.outbox import push as push_all
 from bot.interview.form.indexed import IndexedForm, index_questionnaire
 from bot.interview.form.modular import ASSEMBLED, assembled
+from bot.interview.validate.formulas import check_formulas
 from bot.interview.validate.questionnaire import check_questionnaire
 from bot.interview.validate.response import check_response, find_questionnaire
 from bot.interview.values.fhir_json import JsonObject, Parsed, as_object, dump, string
@@ -80,7 +81,7 @@ def validate_documents(document: Parsed, around: Surroundings) -> list[Finding]:
     kind = string(resource, "resourceType")
     repeated = _repeated(document, kind)
     if kind == "Questionnaire":
-        return repeated + check_questionnaire(resource)
+        return repeated + check_questionnaire(resource) + check_formulas(resource)
     if kind == "QuestionnaireResponse":
         return repeated + _validate_response(resource, around)
     what = f"{kind[:60]} is neither" if kind else "This is no FHIR resource, neither"
@@ -152,17 +153,30 @@ def validate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one OperationOutcome per file, one per line.")] = False,
 ) -> None:
-    """Check FHIR files; exit 1 if any has an error."""
+    """Check FHIR files; exit 1 if any has an error, 2 if any cannot be read."""
     with friendly_errors():
-        documents = [read_json(path) for path in files]
+        read = [_read(path) for path in files]
+        documents = [each for each in read if isinstance(each, Parsed)]
         around = surroundings(_questionnaires(questionnaire), documents, _terminology(terminology or ()), now=_now())
         around = _with_value_sets(around, for_terminology(Settings.from_environment(), terminology_server))
         failed = False
-        for path, document in zip(files, documents, strict=True):
-            findings = validate_documents(document, around)
+        for path, document in zip(files, read, strict=True):
+            if isinstance(document, BadData):
+                findings = [Finding("fatal", "structure", "", _one_line(str(document)), "json")]
+                print(f"klartext: {_one_line(str(document))}", file=sys.stderr)
+            else:
+                findings = validate_documents(document, around)
             failed = failed or has_errors(findings)
             _print_json(findings) if as_json else _print_table(path, findings)
-    raise typer.Exit(1 if failed else 0)
+    raise typer.Exit(2 if len(documents) < len(files) else 1 if failed else 0)
+
+
+def _read(path: Path) -> Parsed | BadData:
+    """Return a file, or why it cannot be read: the others are checked all the same."""
+    try:
+        return read_json(path)
+    except BadData as error:
+        return error
 
 
 @fhir.command()
@@ -247,7 +261,8 @@ def _print_table(path: Path, findings: Sequence[Finding]) -> None:
     console = Console(highlight=False)
     errors = sum(finding.is_error for finding in findings)
     verdict = f"{errors} error{'s' if errors > 1 else ''}" if errors else "valid"
-    console.print(Text(_printable(f"{path}: {verdict}"), style="red" if errors else "green"), soft_wrap=True)
+    said = _printable(f"{_one_line(str(path))}: {verdict}")
+    console.print(Text(said, style="red" if errors else "green"), soft_wrap=True)
     if not findings:
         return
     table = Table(show_edge=False, pad_edge=False)
@@ -257,6 +272,11 @@ def _print_table(path: Path, findings: Sequence[Finding]) -> None:
         row = (finding.severity, finding.path.partition(".")[2] or finding.path, finding.text)
         table.add_row(*(Text(_printable(cell)) for cell in row), style=_STYLES[finding.severity])
     console.print(table)
+
+
+def _one_line(text: str) -> str:
+    """Write control characters, such as a line break in the name of a file, as escapes."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def _printable(text: str) -> str:

@@ -34,7 +34,7 @@ from bot.interview.values.finding import Severity
 from bot.interview.values.patterns import fits_pattern
 from bot.interview.values.primitives import PRIMITIVES, Relation, base64_size, problem_with, relate, relate_quantities
 from bot.interview.values.references import target_type
-from bot.interview.values.terminology import Member, Terminology
+from bot.interview.values.terminology import Concept, Member, Terminology, could_be_code, implied_system
 from bot.interview.values.units import UCUM, known
 
 AnyItem = Item | Stated
@@ -170,13 +170,6 @@ def check_unit(units: Units, quantity: JsonObject, known_codes: Terminology) -> 
         yield broken("unitOption", unit=unit, allowed=allowed)
 
 
-def check_unit_code(quantity: JsonObject) -> Iterator[Violation]:
-    """Check that a code that is said to be of UCUM is one."""
-    unit = string(quantity, "code")
-    if unit and string(quantity, "system") == UCUM and not known(unit):
-        yield doubtful("ucum", unit=unit)
-
-
 def check_attachment(item: AnyItem, answer: Answer) -> Iterator[Violation]:
     """Check content type and size. The actual size counts where the data are there, else the stated one."""
     if answer.type != "attachment":
@@ -234,10 +227,13 @@ def _check_listed(item: Stated, answer: Answer) -> Generator[Violation, None, Na
         yield doubtful("answerOption", "computed", answer=answer)
     elif not listed:
         yield broken("answerOption", answer=answer)
-        if not string(as_object(answer.value), "system"):
-            return _NOTHING_TO_ADD
+        return _NOTHING_TO_ADD
     elif answer.type == "coding" and not any(_is_called_so(answer, option) for option in listed):
-        yield doubtful("display", "of option")
+        others = [option for repeated, option in item.options if not is_option(answer, repeated)]
+        given = string(as_object(answer.value), "display").strip()
+        another = any(given == string(as_object(option.value), "display").strip() for option in others)
+        # The name of another option is worse than one that nobody knows: then the answer says two things.
+        yield Violation("display", "error" if another else "warning", "of option")
     return frozenset(name for option in listed for name in _displays(option)) if listed else None
 
 
@@ -269,24 +265,48 @@ def _check_value_set(
     coding = as_object(answer.value)
     system, code = string(coding, "system"), string(coding, "code")
     if known.value_set(value_set) is None:
+        implied = implied_system(value_set) if answer.type == "coding" and system else ""
+        if implied and (system != implied or not could_be_code(system, code)):
+            yield broken("answerValueSet", answer=answer, value_set=value_set)
+            return _NOTHING_TO_ADD
         yield doubtful("value-set", value_set=value_set)
     elif answer.type == "coding":
         member = known.member(value_set, system=system, code=code)
         concepts = known.expand(value_set).concepts if member is Member.YES else ()
         # A code needs its system, unless the value set itself knows none: nobody could answer better.
-        if concepts and not system and "" not in {each.system for each in concepts if each.code == code}:
+        unnamed = "" in {each.system for each in concepts if each.code == code}
+        if not system and not unnamed and (concepts or (member is Member.UNKNOWN and known.names_systems(value_set))):
             yield broken("answerValueSet", "no system")
             return _NOTHING_TO_ADD
         yield from _membership(member, answer, value_set)
+        if member is Member.NO:
+            return _NOTHING_TO_ADD
         if member is Member.YES:
-            same = [each for each in concepts if (each.system, each.code) == code_key(coding)]
-            return frozenset(name for each in same for name in (each.display, *(text for _, text in each.designations)))
+            return (yield from _check_name(answer, concepts, known))
     elif answer.type == "string" and item.type == "choice":
         yield doubtful("answerValueSet", "text")
     elif answer.type == "string" and item.type not in fhir_names.CHOICES:
         # A string item with a value set takes the codes as plain text.
         yield from _membership(known.member(value_set, system="", code=str(answer.value)), answer, value_set)
     return None
+
+
+def _check_name(answer: Answer, concepts: Sequence[Concept], known: Terminology) -> Generator[Violation, None, Names]:
+    """Check what an answer calls its code by what the value set calls it; return those names.
+
+    The code system has its own names; where it is at hand, it is asked afterwards (`_check_code`).
+    """
+    coding = as_object(answer.value)
+    same = [each for each in concepts if (each.system, each.code) == code_key(coding)]
+    names = frozenset(name for each in same for name in (each.display, *(text for _, text in each.designations)))
+    given = _plain(string(coding, "display"))
+    others = {_plain(text) for each in same for _, text in known.names(each.system, each.code)}
+    told = any(each.display for each in same) and known.concept(*code_key(coding)) is None
+    if given and told and given not in {_plain(name) for name in names} | others:
+        # Likewise worse: the name of another code.
+        another = any(given == _plain(each.display) for each in concepts if each not in same)
+        yield Violation("display", "error" if another else "warning", "of value set")
+    return names
 
 
 def _membership(member: Member, answer: Answer, value_set: str) -> Iterator[Violation]:
@@ -311,6 +331,8 @@ def _check_code(answer: Answer, offered: Names, known: Terminology) -> Iterator[
         yield fault("coding-system")
     code_system = known.code_system(system) if system and code else None
     if code_system is None:
+        if offered is None and code and not could_be_code(system, code):
+            yield doubtful("code", "form", system=system, code=code)
         return
     concept = code_system.concepts.get(code)
     if concept is None:
@@ -347,7 +369,6 @@ def stated_violations(item: Stated, answer: Answer, known: Terminology) -> Itera
     yield from check_decimal_places(item, answer)
     if answer.type == "quantity":
         yield from bounds
-        yield from check_unit_code(as_object(answer.value))
         yield from check_unit(item.units, as_object(answer.value), known)
     yield from check_attachment(item, answer)
     yield from check_reference(item, answer)

@@ -126,6 +126,7 @@ class ItemChecks:
     Attributes:
         finished: Whether answers may be missing: until a response is finished, that is a warning.
         same_language: Whether response and Questionnaire are in one language, so that texts must be equal.
+        retracted: Whether it was entered in error: then nobody will fill in what is missing.
         contained: The types of what the response contains, by id.
     """
 
@@ -134,6 +135,7 @@ class ItemChecks:
     enablement: Enablement
     finished: bool
     same_language: bool
+    retracted: bool
     contained: Mapping[str, str]
 
     def check(self, given: GivenItem) -> None:
@@ -176,6 +178,8 @@ class ItemChecks:
         self.findings.error(place.about(item.link_id), text, code="invalid", rule=violation.rule)
 
     def _missing(self, place: Place, text: str, rule: str, *, sure: bool = True) -> None:
+        if self.retracted:
+            return
         severity: Severity = "error" if self.finished and sure else "warning"
         self.findings.add(severity, place, text, code="required", rule=rule)
 

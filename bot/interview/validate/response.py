@@ -103,6 +103,7 @@ def _check_answers(
         enablement=Enablement(form, given, formulas.enabled),
         finished=finished,
         same_language=_same_language(response, form.raw),
+        retracted=string(response, "status") == "entered-in-error",
         contained=contained_types(response),
     )
     constraints = Constraints(formulas, findings, finished=finished)

@@ -206,6 +206,11 @@ class Terminology:
         """Say whether a value set holds a code; an empty `system` asks for the code in any system."""
         return self._member(canonical, system, code, ())
 
+    def names_systems(self, canonical: str) -> bool:
+        """Say whether every code of a value set has a system, by how it is made up."""
+        includes = objects(as_object((self.value_set(canonical) or {}).get("compose")), "include")
+        return bool(includes) and all(string(include, "system") for include in includes)
+
     def absent(self, canonical: str) -> tuple[str, ...]:
         """Return the value sets that would have to be at hand to list the codes of this one; none where all are."""
         return tuple(dict.fromkeys(self._absent(canonical, ())))
@@ -302,7 +307,7 @@ class Terminology:
     def _may_hold(self, include: JsonObject, system: str, code: str, path: tuple[str, ...]) -> bool:
         own = _system_of(include)
         url = split_canonical(own)[0]
-        if (own and system not in {"", url}) or not _could_be_code(url, code):
+        if (own and system not in {"", url}) or not could_be_code(url, code):
             return False
         if own and not self._system_part(include).missing:
             part = self._system_part(include).concepts
@@ -338,9 +343,54 @@ def _once(concepts: Iterable[Concept], missing: tuple[str, ...]) -> Expansion:
     return Expansion(tuple(kept.values()), missing)
 
 
-def _could_be_code(system: str, code: str) -> bool:
+def could_be_code(system: str, code: str) -> bool:
+    """Say whether a text can be a code of a system that is not at hand: by its form, and its check digit if any."""
     grammar = _GRAMMARS.get(system)
-    return grammar is None or grammar.fullmatch(code) is not None
+    if grammar is not None and not grammar.fullmatch(code):
+        return False
+    if system == _SNOMED and code.isdecimal():
+        return _verhoeff(code)
+    plain = _LOINC_NUMBER.fullmatch(code) if system == _LOINC else None
+    return plain is None or _mod10(plain[1]) == int(plain[2])
+
+
+_SNOMED, _LOINC = "http://snomed.info/sct", "http://loinc.org"
+_LOINC_NUMBER = re.compile(r"([0-9]{1,7})-([0-9])")
+
+
+def implied_system(value_set: str) -> str:
+    """Return the system of all codes of a value set that its code system itself defines by address; else nothing."""
+    url = split_canonical(value_set)[0]
+    if re.match(r"http://snomed\.info/sct(/[^?]*)?\?fhir_vs(=|$)", url):
+        return _SNOMED
+    return _LOINC if url == f"{_LOINC}/vs" or url.startswith(f"{_LOINC}/vs/") else ""
+
+
+def _verhoeff(code: str) -> bool:
+    """Check the last digit of an SCTID: Verhoeff's dihedral check, as SNOMED's release format says."""
+    check = 0
+    for place, digit in enumerate(reversed(code)):
+        moved = int(digit)
+        for _ in range(place % 8):
+            moved = _VERHOEFF_STEP[moved]
+        check = _dihedral(check, moved)
+    return check == 0
+
+
+_VERHOEFF_STEP = (1, 5, 7, 6, 2, 8, 3, 0, 9, 4)
+
+
+def _dihedral(one: int, other: int) -> int:
+    """Multiply in the dihedral group of the pentagon: 0 to 4 are turns, 5 to 9 reflections."""
+    turn = (one + other) % 5 if one < 5 else (one - other) % 5
+    return turn if (one < 5) is (other < 5) else turn + 5
+
+
+def _mod10(digits: str) -> int:
+    """Return LOINC's check digit: every second digit from the right, as one number doubled, stands before the rest."""
+    backwards = digits[::-1]
+    doubled = str(int(backwards[::2]) * 2)
+    return -sum(int(each) for each in doubled + backwards[1::2]) % 10
 
 
 _HIERARCHY = ("is-a", "descendent-of", "is-not-a")

@@ -15,7 +15,7 @@ from types import MappingProxyType
 import yaml
 
 from bot.interview.values.fhir_json import value_name
-from bot.interview.values.fhir_names import R4
+from bot.interview.values.fhir_names import R4, REFERENCE_RESOURCE, RESOURCE_TYPES
 from bot.interview.values.primitives import PRIMITIVES
 
 # Data types whose inside is not looked into.
@@ -128,3 +128,15 @@ def _choices(name: str, types: str) -> dict[str, Element]:
     anything = (PRIMITIVES - {"xhtml"}) | R4["data_types"].keys() - {"Extension", "Narrative"} | OPAQUE
     wanted = sorted(anything) if types == "any" else types.split("|")
     return {value_name(kind, name): Element(name, kind, choice=True) for kind in wanted}
+
+
+def _of_extensions(kind: str) -> dict[str, TypeSpec]:
+    return {base + name: _read(line) for base, group in R4[kind].items() for name, line in group.items()}
+
+
+# By the address of an extension: the parts that it is made of; what codes its value may be.
+EXTENSION_PARTS = MappingProxyType(_of_extensions("extension_parts"))
+EXTENSION_CODES = MappingProxyType(
+    {url: each.properties["value"] for url, each in _of_extensions("extension_values").items()}
+    | {REFERENCE_RESOURCE[0]: Element("value", "code", codes=tuple(sorted(RESOURCE_TYPES)))}
+)

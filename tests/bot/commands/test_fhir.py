@@ -168,21 +168,21 @@ def test_json_that_is_neither_kind_of_resource_is_an_error_that_names_it(write: 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"),
+    ("arguments", "told", "error"),
     [
-        (["{missing}"], "No such file"),
-        (["{text}"], "not JSON"),
-        (["{empty}"], "not JSON"),
-        (["{deep}"], "nested deeper"),
-        (["{nan}"], "NaN"),
-        (["--questionnaire", "{missing}", "{good}"], "No such file"),
-        (["--questionnaire", "{good}", "{good}"], "no Questionnaire"),
-        (["{good}", "{text}"], "not JSON"),
-        ([], "Missing argument"),
+        (["{missing}"], 1, "No such file"),
+        (["{text}"], 1, "not JSON"),
+        (["{empty}"], 1, "not JSON"),
+        (["{deep}"], 1, "nested deeper"),
+        (["{nan}"], 1, "NaN"),
+        (["--questionnaire", "{missing}", "{good}"], 0, "No such file"),
+        (["--questionnaire", "{good}", "{good}"], 0, "no Questionnaire"),
+        (["{good}", "{text}"], 2, "not JSON"),
+        ([], 0, "Missing argument"),
     ],
 )
 def test_usage_errors_exit_with_2_and_one_clear_line(
-    write: Any, tmp_path: Path, arguments: list[str], error: str
+    write: Any, tmp_path: Path, arguments: list[str], told: int, error: str
 ) -> None:
     files = {
         "missing": str(tmp_path / "nowhere.json"),
@@ -197,7 +197,9 @@ def test_usage_errors_exit_with_2_and_one_clear_line(
 
     assert result.exit_code == 2
     assert error in result.stderr
-    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1 or "Usage" in result.stderr
+    # A file that cannot be read has an outcome among those of the others; a wrong option stops before all.
+    assert [each["resourceType"] for each in map(json.loads, result.stdout.splitlines())] == ["OperationOutcome"] * told
     assert "Traceback" not in result.stderr
 
 
@@ -236,3 +238,69 @@ def test_findings_name_the_item_and_lead_to_the_value(write: Any) -> None:
     assert "'age'" in table.stdout
     assert issue["expression"] == ["QuestionnaireResponse.item[0].answer[0].value.ofType(integer)"]
     assert [each["valueString"] for each in issue["extension"]] == ["age"]
+
+
+@pytest.mark.parametrize("unusable", ['{"resourceType": ', "{} {}", '{"a": 1e99999999999999999999999}', "NaN"])
+def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_checked(write: Any, unusable: str) -> None:
+    form_file, good, bad = write("q.json", FORM), write("good.json", GOOD), write("bad.json", BAD)
+
+    result = run("--questionnaire", form_file, "--json", good, write("broken\nfile.json", unusable), bad)
+
+    assert result.exit_code == 2
+    assert outcomes(result) == [["information"], ["fatal"], ["error"]]
+    assert len(result.stderr.splitlines()) == 1
+    assert "broken\\nfile.json" in result.stderr
+
+
+def test_a_file_that_is_not_there_gets_an_outcome_too(write: Any, tmp_path: Path) -> None:
+    result = run("--questionnaire", write("q.json", FORM), str(tmp_path / "gone.json"), write("good.json", GOOD))
+
+    assert result.exit_code == 2
+    assert "good.json: valid" in result.stdout
+    assert "gone.json" in result.stderr
+
+
+def fhirpath(source: str, name: str = "sdc-questionnaire-calculatedExpression", language: str = "text/fhirpath") -> Any:
+    url = f"http://hl7.org/fhir/uv/sdc/StructureDefinition/{name}"
+    return {"url": url, "valueExpression": {"language": language, "expression": source}}
+
+
+def constraint(source: str) -> Any:
+    parts = {"key": ("Id", "c-1"), "severity": ("Code", "error"), "human": ("String", "No"), "expression": ("String", source)}  # fmt: skip
+    inside = [{"url": name, f"value{kind}": value} for name, (kind, value) in parts.items()]
+    return {"url": "http://hl7.org/fhir/StructureDefinition/questionnaire-constraint", "extension": inside}
+
+
+VARIABLE = {
+    "url": "http://hl7.org/fhir/StructureDefinition/variable",
+    "valueExpression": {"name": "bmi", "language": "text/fhirpath", "expression": "20"},
+}
+
+
+@pytest.mark.parametrize(
+    ("extension", "rule"),
+    [
+        (fhirpath("1 + 2"), None),
+        (fhirpath("%bmi > 1 and %patient.exists() and %resource.item.exists() and %`vs-x`.exists()"), None),
+        (fhirpath("1 +"), "formula"),
+        (fhirpath("answer.where(", "sdc-questionnaire-enableWhenExpression"), "formula"),
+        (fhirpath("answer.allmost()"), "formula"),
+        (fhirpath("%weight / 2"), "formula-name"),
+        (fhirpath("Patient?name=x", language="application/x-fhir-query"), None),
+        (fhirpath("AgeInYears()", language="text/cql"), "formula-language"),
+        (constraint("answer.value > 3"), None),
+        (constraint("answer.value >"), "formula"),
+        (constraint("%nobody.exists()"), "formula-name"),
+    ],
+)
+def test_a_formula_that_cannot_be_read_or_names_what_is_not_there_is_a_warning(
+    write: Any, extension: Any, rule: str | None
+) -> None:
+    asked = form(item("g", "group", item("a", "integer", extension=[extension])), extension=[VARIABLE])
+
+    result = run("--json", write("q.json", asked))
+
+    found = [issue for issue in json.loads(result.stdout)["issue"] if issue["severity"] != "information"]
+    assert [each["severity"] for each in found] == ["warning"] * (rule is not None)
+    assert [each["details"]["coding"][0]["code"] for each in found] == [rule] * (rule is not None)
+    assert result.exit_code == 0

@@ -189,7 +189,7 @@ def test_a_unit_that_is_not_known_cannot_be_compared_which_is_a_warning() -> Non
 
     findings = checked(asked, response(said("a", quantity("70", "[foo_us]"))))
 
-    assert rules(findings) == [("warning", "minQuantity"), ("warning", "maxQuantity"), ("warning", "ucum")]
+    assert rules(findings) == [("warning", "ucum"), ("warning", "minQuantity"), ("warning", "maxQuantity")]
 
 
 @pytest.mark.parametrize(

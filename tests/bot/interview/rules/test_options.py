@@ -109,10 +109,10 @@ KNOWN = Terminology(
         ("choice", coding("a", display="YES"), []),
         ("choice", coding("a", display="Nein"), ["display"]),
         ("choice", coding("b"), ["answerValueSet"]),
-        ("choice", coding("c"), ["answerValueSet", "code"]),
+        ("choice", coding("c"), ["answerValueSet"]),
         ("choice", coding("a", system="http://other"), ["answerValueSet"]),
         ("choice", {"valueCoding": {"code": "a"}}, ["answerValueSet"]),
-        ("choice", coding("a", system="local"), ["answerValueSet", "coding-system"]),
+        ("choice", coding("a", system="local"), ["answerValueSet"]),
         ("open-choice", coding("b"), ["answerValueSet"]),
         ("open-choice", {"valueString": "anything"}, []),
         ("string", {"valueString": "a"}, []),
@@ -170,6 +170,71 @@ def test_a_code_that_the_form_itself_offers_is_the_forms_to_mend() -> None:
     given = Answer("coding", wrong["valueCoding"])
 
     assert [(each.rule, each.severity) for each in check_options(offered, given, KNOWN)] == [("code", "warning")]
-    assert [(each.rule, each.severity) for each in check_options(other, given, KNOWN)] == [
-        ("answerOption", "error"), ("code", "error")
-    ]  # fmt: skip
+    assert [(each.rule, each.severity) for each in check_options(other, given, KNOWN)] == [("answerOption", "error")]
+
+
+SIDES = [{"code": "l", "display": "Left breast"}, {"code": "r", "display": "Right breast", "designation": [
+    {"language": "de", "value": "Rechte Brust"}]}, {"code": "u"}]  # fmt: skip
+
+
+def side(code: str, display: str) -> dict[str, Any]:
+    return coding(code, system="http://example.org/sides", display=display)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (side("r", "Right breast"), []),
+        (side("r", "rechte  brust"), []),
+        (side("l", "Right breast"), [("error", "display")]),
+        (side("r", "Left breast"), [("error", "display")]),
+        (side("l", "Both"), [("warning", "display")]),
+        (side("u", "Unclear"), []),  # the value set does not say what it is called
+    ],
+)
+def test_without_a_code_system_the_value_set_says_what_a_code_is_called(
+    answer: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    sides = value_set({"system": "http://example.org/sides", "concept": SIDES})
+    asked = form(item("a", "choice", answerValueSet="http://example.org/vs"))
+
+    assert rules(checked(asked, response(said("a", answer)), known=Terminology([sides]))) == expected
+
+
+def test_an_option_under_the_name_of_another_option_is_an_error_and_under_an_unknown_name_a_warning() -> None:
+    asked = form(item("a", "choice", answerOption=[side("l", "Left breast"), side("r", "Right breast")]))
+
+    assert rules(checked(asked, response(said("a", side("r", "Left breast"))))) == [("error", "display")]
+    assert rules(checked(asked, response(said("a", side("r", "Right"))))) == [("warning", "display")]
+
+
+SNOMED, LOINC = "http://snomed.info/sct", "http://loinc.org"
+
+
+@pytest.mark.parametrize(
+    ("value_set_url", "answer", "expected"),
+    [
+        (SNOMED + "?fhir_vs", coding("73211009", system=SNOMED), [("warning", "value-set")]),
+        (SNOMED + "?fhir_vs=isa/404684003", coding("73211008", system=SNOMED), [("error", "answerValueSet")]),
+        (SNOMED + "/900000000000207008?fhir_vs", coding("diabetes", system=SNOMED), [("error", "answerValueSet")]),
+        (SNOMED + "?fhir_vs", coding("8302-2", system=LOINC), [("error", "answerValueSet")]),
+        (LOINC + "/vs/LL715-4", coding("LA33-6", system=LOINC), [("warning", "value-set")]),
+        (LOINC + "/vs", coding("8302-3", system=LOINC), [("error", "answerValueSet")]),
+        ("http://example.org/vs", coding("8302-3", system=LOINC),
+         [("warning", "value-set"), ("warning", "code")]),
+    ],
+)  # fmt: skip
+def test_a_value_set_of_a_system_takes_only_what_can_be_a_code_of_it(
+    value_set_url: str, answer: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    asked = form(item("a", "choice", answerValueSet=value_set_url))
+
+    assert rules(checked(asked, response(said("a", answer)))) == expected
+
+
+def test_a_code_without_its_system_is_refused_where_the_value_set_takes_in_a_hierarchy() -> None:
+    findings = value_set({"system": SNOMED, "filter": [{"property": "concept", "op": "is-a", "value": "404684003"}]})
+    asked = form(item("a", "choice", answerValueSet="http://example.org/vs"))
+    given = response(said("a", {"valueCoding": {"code": "73211009"}}))
+
+    assert rules(checked(asked, given, known=Terminology([findings]))) == [("error", "answerValueSet")]

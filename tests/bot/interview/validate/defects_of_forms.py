@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -165,4 +166,46 @@ EXTENSIONS = [
     limited("regex: can be read", "string", "regex", "warning", (CORE + "regex", {"valueString": "([a-z"})),
 ]  # fmt: skip
 
-DEFECTS = [*HEAD, *ITEMS, *CONDITIONS, *EXTENSIONS]
+RULE = {"key": {"valueId": "k-1"}, "severity": {"valueCode": "error"}, "human": {"valueString": "No"},
+        "expression": {"valueString": "true"}}  # fmt: skip
+
+
+def rule_with(where: str, rule: str, clause: str, how: str = "error", /, **parts: Json | None) -> Defect:
+    """A constraint at the item `spare`, of which parts are other, missing (None) or too many."""
+    made = [{"url": name, **part} for name, part in {**RULE, **parts}.items() if part is not None]
+    given = [{"url": CORE + "questionnaire-constraint", "extension": made}]
+    return Defect(clause, "@spare.extension", given, rule, f"@spare.extension[0]{where}", severity=how)
+
+
+def included(clause: str, rule: str, **include: Any) -> Defect:
+    """A further include of the contained value set."""
+    return Defect(clause, "contained[0].compose.include[+]", include, rule, f"{Q}.contained[0].compose.include[+]", "-")
+
+
+PARTS = [
+    *(rule_with("", "cardinality", f"questionnaire-constraint: {name} 1..1", **{name: None}) for name in RULE),
+    rule_with(".extension[1].value.ofType(code)", "binding", "binding constraint-severity", severity={"valueCode": "fatal"}),
+    rule_with(".extension[1]", "extension-type", "constraint severity: code", severity={"valueString": "error"}),
+    rule_with(".extension[4]", "extension-part", "questionnaire-constraint: its parts", "warning", why={"valueString": "x"}),
+    Defect("translation: lang 1..1", "_title", {"extension": [{"url": CORE + "translation", "extension": [
+        {"url": "content", "valueString": "x"}]}]}, "cardinality", f"{Q}._title.extension[0]", "-"),
+    Defect("translation: lang is BCP 47", "_title", {"extension": [{"url": CORE + "translation", "extension": [
+        {"url": "lang", "valueCode": "deutsch_CH"}, {"url": "content", "valueString": "x"}]}]}, "binding",
+           f"{Q}._title.extension[0].extension[0].value.ofType(code)", "-"),
+    limited("referenceResource: binding resource-types", "reference", "binding", "error",
+            (CORE + "questionnaire-referenceResource", {"valueCode": "Doctors"})),
+    limited("mimeType: BCP 13", "attachment", "binding", "error", (CORE + "mimeType", {"valueCode": "jpeg"})),
+    included("R4 vsd-1", "vsd-1", version="1"),
+    included("R4 vsd-2", "vsd-2", concept=[{"code": "x"}]),
+    included("R4 vsd-3", "vsd-3", system=CODES, concept=[{"code": "x"}],
+             filter=[{"property": "concept", "op": "is-a", "value": "x"}]),
+    Defect("R4 Signature.when 1..1", "extension", [{"url": "http://x", "valueSignature": {
+        "type": [{"code": "x"}], "who": {"display": "x"}}}], "cardinality", f"{Q}.extension[0].value.ofType(Signature)", "-"),
+]  # fmt: skip
+PLACES = {
+    "referenceResource: binding resource-types": ".extension[0].value.ofType(code)",
+    "mimeType: BCP 13": ".extension[0].value.ofType(code)",
+}
+PARTS = [replace(each, where=each.where + PLACES.get(each.clause, "")) for each in PARTS]
+
+DEFECTS = [*HEAD, *ITEMS, *CONDITIONS, *EXTENSIONS, *PARTS]

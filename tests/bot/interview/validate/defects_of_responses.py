@@ -53,7 +53,7 @@ STRUCTURE = [
     Defect("R4 json: null in a list, with nothing beside it", "meta.profile[0]", None, "empty", f"{QR}.meta.profile[0]", "-"),
     Defect("R4 Meta.tag: Coding", "meta.tag", [{"code": "a  b"}], "type", f"{QR}.meta.tag[0].code", "-"),
     Defect("R4 txt-1: active content", "text.div", DIV.format("<script>x()</script>"), "txt-1", f"{QR}.text.div", "-"),
-    Defect("R4 txt-2: no empty narrative", "text.div", DIV.format(" "), "txt-1", f"{QR}.text.div", "-"),
+    Defect("R4 txt-2: no empty narrative", "text.div", DIV.format(" "), "txt-2", f"{QR}.text.div", "-"),
     Defect("R4 Narrative.div: well formed", "text.div", "<div>a", "txt-1", f"{QR}.text.div", "-"),
     Defect("R4 Narrative.status", "text.status", "done", "binding", f"{QR}.text.status", "-"),
     Defect("R4 ext-1: value and extensions", "extension",
@@ -297,4 +297,15 @@ CONTAINED = [
            f"{QR}.contained[1].id", "-"),
 ]  # fmt: skip
 
-DEFECTS = [*STRUCTURE, *PRIMITIVES, *ITEMS, *ENABLED, *LIMITS, *REFERENCES, *CONTAINED]
+CONTENT = [
+    Defect("R4 txt-1: no scripts in addresses", "text.div", DIV.format("<a href=' Java\tScript:x()'>a</a>"), "txt-1",
+           f"{QR}.text.div", "-"),
+    Defect("XHTML: names in small letters", "text.div", DIV.format("<Em>x</Em>"), "txt-1", f"{QR}.text.div", "-"),
+    Defect("binding data-absent-reason", "@any-string.answer[0]", {"_valueString": {"extension": [{
+        "url": "http://hl7.org/fhir/StructureDefinition/data-absent-reason", "valueCode": "dunno"}]}}, "binding",
+           "@any-string.answer[0]._valueString.extension[0].value.ofType(code)"),
+    Defect("UCUM has such a unit", "@dose.answer[0].valueQuantity.code", "milligram", "ucum",
+           value("dose", "Quantity") + ".code", severity="warning"),
+]  # fmt: skip
+
+DEFECTS = [*STRUCTURE, *PRIMITIVES, *ITEMS, *ENABLED, *LIMITS, *REFERENCES, *CONTAINED, *CONTENT]

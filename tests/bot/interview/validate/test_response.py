@@ -95,7 +95,7 @@ def test_a_question_has_as_many_answers_as_it_should(count: int, expected: list[
     assert verdict(item("s", "string", repeats=True, extension=limits), said("s", *[TEXT] * count)) == expected
 
 
-@pytest.mark.parametrize("status", ["in-progress", "stopped", "entered-in-error"])
+@pytest.mark.parametrize("status", ["in-progress", "stopped"])
 def test_until_a_response_is_finished_missing_answers_are_warnings(status: str) -> None:
     findings = checked(form(item("a", "string", required=True)), response(status=status))
 
@@ -253,3 +253,12 @@ def test_a_very_long_link_id_is_cut_in_messages() -> None:
 
     assert len(findings) == 1
     assert len(findings[0].text) < 300
+
+
+def test_of_a_response_entered_in_error_nothing_is_missed() -> None:
+    asked = form(
+        item("a", "string", required=True), item("g", "group", item("b", "date", required=True), required=True)
+    )
+
+    assert rules(checked(asked, response(status="entered-in-error"))) == []
+    assert rules(checked(asked, response(status="stopped"))) == [("warning", "required"), ("warning", "required")]

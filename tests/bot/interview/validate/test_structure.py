@@ -52,7 +52,7 @@ def narrative(div: str) -> dict[str, Any]:
         (narrative("<p>x</p>"), "txt-1", "Questionnaire.text.div"),
         (narrative(DIV.format("<script>x</script>")), "txt-1", None),
         (narrative(DIV.format('<p onclick="x">x</p>')), "txt-1", None),
-        (narrative(DIV.format(" ")), "txt-1", None),
+        (narrative(DIV.format(" ")), "txt-2", None),
         (narrative('<!DOCTYPE div [<!ENTITY a "b">]>' + DIV.format("&a;")), "txt-1", None),
         (response(said("a", {"valueCode": "x"})), "unknown-property", "QuestionnaireResponse.item[0].answer[0]"),
         (response(said("a", {"valueDate": "3.3.1975"})), "type", "QuestionnaireResponse.item[0].answer[0].value.ofType(date)"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.catalog.fhir_files import shipped_terminology
-from bot.interview.values.terminology import Concept, Member, Terminology
+from bot.interview.values.terminology import Concept, Member, Terminology, could_be_code
 from tests.bot.interview.resources import code_system, value_set
 
 CODES = "http://example.org/codes"
@@ -172,3 +172,21 @@ def test_the_free_value_sets_of_hl7_are_at_hand(canonical: str, system: str, cod
     known = shipped_terminology()
 
     assert known.member(f"http://hl7.org/fhir/ValueSet/{canonical}", system=system, code=code) is expected
+
+
+SCTIDS = ["404684003", "25064002", "73211009", "138875005", "900000000000207008"]
+LOINC_NUMBERS = ["8480-6", "74465-6", "29463-7", "4548-4", "1-8"]
+
+
+@pytest.mark.parametrize(("system", "code"), [
+    *(("http://snomed.info/sct", each) for each in SCTIDS), *(("http://loinc.org", each) for each in LOINC_NUMBERS)
+])  # fmt: skip
+def test_any_single_digit_mistyped_is_found_by_the_check_digit(system: str, code: str) -> None:
+    mistyped = {
+        f"{code[:place]}{digit}{code[place + 1 :]}"
+        for place, old in enumerate(code) if old.isdigit()
+        for digit in "0123456789" if digit != old
+    }  # fmt: skip
+
+    assert could_be_code(system, code)
+    assert not [each for each in mistyped if could_be_code(system, each)]
