@@ -161,6 +161,7 @@ def _export(history: History, conversation: str, context: Context, *, until: dat
             if (catalog.ref, catalog.language) in used
         },
         ids=context.access.ids,
+        base=context.access.url or "",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from bot.handover.entries import Control, resource_of
+from bot.handover.entries import Control, note_control, resource_of
 from bot.handover.spots import SDC, CannotFill, Ground, Scope, Spot, inside
 from bot.handover.subject import Json, Resource, identifier, urn
 from bot.interview.values.answer import JsonValue
@@ -145,13 +145,13 @@ class Observations:
         if around.entry is None:
             return Resource(own, made, replaces=True, place=spot.link_id)
         try:
-            control = Control.of(around.entry, around.scope)
+            control = Control.of(around.entry, around.scope, self.ground.export.base)
             resource = resource_of(own, made, control, spot.link_id)
         except CannotFill as error:
             self._note(spot, str(error))
             return None
         if resource is not None:
-            self.ground.call(resource, control.full_url)
+            note_control(self.ground, resource, control)
         return resource
 
     def _component(self, spot: Spot, codes: list[JsonValue], around: Around) -> None:
