@@ -11,6 +11,7 @@ from bot.handover.resources import (
     communications,
     consent,
     is_red_flag,
+    lost_tasks,
     provenance,
     question_urn,
     response,
@@ -70,7 +71,7 @@ def _resources(export: Export, *, red_flags: bool) -> tuple[list[Resource], Reso
     notes: list[str] = []
     if sent is not None:
         extracted = extract(export, sent)
-        found += [*extracted.resources, *consent(export, sent)]
+        found += [*extracted.resources, *consent(export, sent), *lost_tasks(export, sent, extracted.lost)]
         notes += extracted.notes
     found += communications(export)
     found += [task for task in tasks(export, sent) if red_flags or not is_red_flag(task)]

@@ -452,6 +452,7 @@ class Definitions:
             resource = resource_of(own, body, control, link_id)
         except CannotFill as error:
             self.ground.note(link_id, str(error))
+            self.ground.lose(link_id, draft.kind)
             return None
         if nameless:
             self.ground.note(link_id, f"{draft.kind}.extension: its url stands in a profile that is not at hand")

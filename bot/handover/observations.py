@@ -78,14 +78,15 @@ class Observations:
     def _walk(self, found: Iterable[Spot], around: Around) -> None:
         for spot in found:
             said = _said(spot.asked)
+            if said == [False]:
+                continue  # "The item tagged with 'false' and its descendants will be excluded"
             here = replace(
                 around,
-                # What an item says holds for what is inside it, until something there says otherwise.
+                # What an item says holds for what is inside it.
                 everywhere=said[0] if len(said) == 1 and isinstance(said[0], bool) else around.everywhere,
                 scope=self.ground.scope(spot, around.scope),
                 categories=_categories(spot.asked) or around.categories,
                 entry=_entry(spot.asked) or around.entry,
-                parent=None if said == [False] else around.parent,
             )
             codes = _codes(spot.asked)
             relations = self._relations(spot, here, codes)
@@ -149,6 +150,7 @@ class Observations:
             resource = resource_of(own, made, control, spot.link_id)
         except CannotFill as error:
             self._note(spot, str(error))
+            self.ground.lose(spot.link_id, "Observation")
             return None
         if resource is not None:
             note_control(self.ground, resource, control)

@@ -154,6 +154,8 @@ class Templates:
                 made = list(self._fill(reference, control, scope, (f"{key}#{number}", link_id)))
             except CannotFill as error:
                 self.ground.note(link_id, str(error))
+                for kind in self._types(reference):
+                    self.ground.lose(link_id, kind)
                 continue
             self.ground.made += made
             for resource in made:
@@ -174,6 +176,8 @@ class Templates:
             escaped = self._requests(template, scope)
         except CannotFill as error:
             self.ground.note("", f"{reference}: {error}")
+            for kind in self._types(reference):
+                self.ground.lose("", kind)
             return
         everything = [entry for bundle in found for entry in objects(bundle, "entry")]
         for number, entry in enumerate(everything):
@@ -186,6 +190,7 @@ class Templates:
                 resource = entry_resource(own, body, string(request, "method"), control)
             except CannotFill as error:
                 self.ground.note("", f"entry {number} of {reference}: {error}")
+                self.ground.lose("", string(as_object(entry.get("resource")), "resourceType"))
                 continue
             if resource is not None:
                 self.ground.made.append(resource)
@@ -195,6 +200,13 @@ class Templates:
         """Return the requests of the entries of a Bundle as they are with escaped answers."""
         found = fill(template, with_escaped_answers(scope), "Bundle")
         return [as_object(entry.get("request")) for bundle in found for entry in objects(bundle, "entry")]
+
+    def _types(self, reference: str) -> list[str]:
+        """Return the types of the resources that a template becomes."""
+        everything = objects(self.ground.questionnaire, "contained")
+        found = [each for each in everything if "#" + string(each, "id") == reference]
+        inner = [as_object(entry.get("resource")) for each in found for entry in objects(each, "entry")]
+        return [string(each, "resourceType") for each in (inner or found)]
 
     def _contained(self, reference: str) -> JsonObject:
         everything = objects(self.ground.questionnaire, "contained")
