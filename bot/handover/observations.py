@@ -167,7 +167,7 @@ class Observations:
         response = self.ground.response.body
         made: Json = {"resourceType": "Observation", "identifier": [identifier(own)]}
         made |= {name: response[name] for name in ("basedOn", "partOf") if name in response}
-        made["status"] = "amended" if self.ground.export.status == "amended" else "final"
+        made["status"] = "final"
         if around.categories:
             made["category"] = list(around.categories)
         made["code"] = {"coding": codes}
