@@ -27,7 +27,7 @@ from bot.catalog.fhir_files import (
 )
 from bot.errors import BadData, friendly_errors
 from bot.handover.bundle import make_bundle
-from bot.handover.handover import Context, export_of
+from bot.handover.handover import Context, before_of, export_of
 from bot.handover.outbox import push as push_all
 from bot.interview.form.indexed import IndexedForm, index_questionnaire
 from bot.interview.form.modular import ASSEMBLED, assembled
@@ -199,7 +199,7 @@ def export(
         context = Context(settings.fhir, catalogs, patient)
         interview = make_interviews(settings).interview(conversation)
         found = export_of(make_history(settings), conversation, context, interview)
-        made = make_bundle(found)
+        made = make_bundle(found, before_of(found), complete=True)
         write_text(out, dump(made.bundle) + "\n")
         for note in made.notes:
             print(note, file=sys.stderr)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bot.handover.extraction import extract
@@ -11,6 +11,7 @@ from bot.handover.resources import (
     communications,
     consent,
     is_red_flag,
+    lost_tasks,
     provenance,
     question_urn,
     response,
@@ -21,7 +22,9 @@ from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import objects
 
 
-def make_bundle(export: Export, before: Export | None = None, *, red_flags: bool = True) -> Made:
+def make_bundle(
+    export: Export, before: Export | None = None, *, red_flags: bool = True, complete: bool = False
+) -> Made:
     """Return the transaction Bundle of a conversation.
 
     Args:
@@ -29,7 +32,10 @@ def make_bundle(export: Export, before: Export | None = None, *, red_flags: bool
         before: The same conversation as it was sent earlier, when something has happened since: what has not changed
             is left as it is on the server, and Observations that no longer hold are withdrawn.
         red_flags: Whether the Tasks of urgent turns are in it; else each has a Bundle of its own.
+        complete: Whether what has not changed is in it, too: nobody knows whether the earlier state was sent.
     """
+    if before is not None and not export.earlier and before.is_final and before.interview is not None:
+        export = replace(export, earlier=(before.interview,))
     found, sent, notes = _resources(export, red_flags=red_flags)
     earlier = _resources(before, red_flags=red_flags)[0] if before is not None else []
     kept = _unchanged(found, earlier)
@@ -38,11 +44,12 @@ def make_bundle(export: Export, before: Export | None = None, *, red_flags: bool
     # Where the server gives ids, what is there already goes along so that references lead to it: it is found, not made.
     known = [replace(resource, replaces=False) for resource in found if resource.urn in kept]
     known += _needed(gone, [resource for resource in earlier if resource.urn not in {each.urn for each in found}])
-    along = [resource for resource in known if _address(resource, export) == ""]
+    along = [resource for resource in known if complete or _address(resource, export) == ""]
     record = [provenance(export, changed, sent)] if changed else []
     about = [] if sent is None else [sent]
     everything = [*along, *changed, *record, audit_event(export, about, notes)]
-    entries: list[JsonValue] = [_entry(resource, export, amends=before is not None) for resource in everything]
+    amends = before is not None or export.status == "amended"
+    entries: list[JsonValue] = [_entry(resource, export, amends=amends) for resource in everything]
     there: dict[str, JsonValue] = {each.urn: _address(each, export) for each in known if each not in along}
     if there:
         entries = [_with_references(entry, there) for entry in entries]
@@ -70,11 +77,34 @@ def _resources(export: Export, *, red_flags: bool) -> tuple[list[Resource], Reso
     notes: list[str] = []
     if sent is not None:
         extracted = extract(export, sent)
-        found += [*extracted.resources, *consent(export, sent)]
+        found += [
+            *_with_status(export, extracted.resources),
+            *consent(export, sent),
+            *lost_tasks(export, sent, extracted.lost),
+        ]
         notes += extracted.notes
     found += communications(export)
     found += [task for task in tasks(export, sent) if red_flags or not is_red_flag(task)]
     return found, sent, list(dict.fromkeys(notes))
+
+
+def _with_status(export: Export, found: Sequence[Resource]) -> Iterator[Resource]:
+    """Let the Observations that we made be amended that were another before; without a record of it, all of them."""
+    states = [replace(export, interview=state, earlier=()) for state in export.earlier]
+    before = [(each, response(each)) for each in states]
+    extracted = [each for state, sent in before if sent is not None for each in extract(state, sent).resources]
+    for resource in found:
+        if export.status == "amended" and _is_our_observation(resource):
+            known = [each.body for each in extracted if each.urn == resource.urn]
+            if not states or any(body != resource.body for body in known):
+                yield replace(resource, body={**resource.body, "status": "amended"})
+                continue
+        yield resource
+
+
+def _is_our_observation(resource: Resource) -> bool:
+    ours = identifier(resource.urn)
+    return resource.type == "Observation" and ours in objects(resource.body, "identifier")
 
 
 def _unchanged(found: Sequence[Resource], earlier: Sequence[Resource]) -> frozenset[str]:

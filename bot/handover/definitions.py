@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.handover.elements import DoesNotFit, Element, chosen, coerced, elements, is_known
-from bot.handover.entries import Control, resource_of
+from bot.handover.entries import Control, note_control, resource_of
 from bot.handover.spots import SDC, CannotFill, Ground, Scope, Spot, formula_of, inside
 from bot.handover.subject import Json, Resource, urn
 from bot.interview.values.answer import JsonValue
@@ -446,17 +446,18 @@ class Definitions:
         try:
             if draft.problem:
                 raise CannotFill(draft.problem)
-            control = Control.of(mark, scope)
+            control = Control.of(mark, scope, self.ground.export.base)
             body, nameless = _pruned(draft.body)
             own = urn(self.ground.export, "definition", key, number)
             resource = resource_of(own, body, control, link_id)
         except CannotFill as error:
             self.ground.note(link_id, str(error))
+            self.ground.lose(link_id, draft.kind)
             return None
         if nameless:
             self.ground.note(link_id, f"{draft.kind}.extension: its url stands in a profile that is not at hand")
         if resource is not None:
-            self.ground.call(resource, control.full_url)
+            note_control(self.ground, resource, control)
         return resource
 
 

@@ -23,10 +23,12 @@ class Extracted:
     Attributes:
         resources: In the order in which they go out.
         notes: What was not extracted and why: linkIds, paths and formulas, no patient text.
+        lost: linkId and type of what does not go out, or not as a whole; both empty where nothing does.
     """
 
     resources: tuple[Resource, ...] = ()
     notes: tuple[str, ...] = ()
+    lost: tuple[tuple[str, str], ...] = ()
 
 
 def extract(export: Export, response: Resource) -> Extracted:
@@ -43,7 +45,8 @@ def extract(export: Export, response: Resource) -> Extracted:
     except Exception as error:
         # Forms are written by others, and the response must go out whatever is in them.
         ground.note("", f"extraction failed ({type(error).__name__}): nothing is extracted")
-    return Extracted(tuple(found), tuple(ground.notes))
+        found, ground.lost = [], [("", "")]
+    return Extracted(tuple(found), tuple(ground.notes), tuple(ground.lost))
 
 
 def unsupported_extraction(questionnaire: JsonObject) -> tuple[Note, ...]:

@@ -95,7 +95,8 @@ class Handover:
         if last is not None:
             old = _filled(stored, self.history, sent_events) if stored is not None and sent_events else None
             sent = _export(self.history, self.conversation, self.context, until=last)
-            before = replace(sent, interview=old, launch=_launch(stored), at=last)
+            earlier = _earlier(stored, self.history, sent_events) if stored is not None and sent_events else ()
+            before = replace(sent, interview=old, launch=_launch(stored), at=last, earlier=earlier)
         return Outgoing(self.conversation, dump(make_bundle(now, before, red_flags=False).bundle), at)
 
 
@@ -143,7 +144,19 @@ def export_of(
     if not moments:
         raise BadData(f"There is no conversation {conversation!r} in the database. Check the code and `--data`.")
     interview = _filled(stored, history) if stored is not None else None
-    return replace(found, interview=interview, launch=_launch(stored), at=at or max(moments))
+    earlier = _earlier(stored, history) if stored is not None else ()
+    return replace(found, interview=interview, launch=_launch(stored), at=at or max(moments), earlier=earlier)
+
+
+def before_of(found: Export) -> Export | None:
+    """Return a conversation as it was when the patient agreed before; None where that is not known."""
+    return replace(found, interview=found.earlier[-1], earlier=found.earlier[:-1]) if found.earlier else None
+
+
+def _earlier(stored: StoredInterview, history: History, until: int = 0) -> tuple[Interview, ...]:
+    """Return the interview each time the patient agreed to it before the last time, or before `until` events."""
+    times = session_of(stored).talk.earlier
+    return tuple(_filled(stored, history, events) for events in times if not until or events < until)
 
 
 def _export(history: History, conversation: str, context: Context, *, until: datetime | None = None) -> Export:
@@ -161,6 +174,7 @@ def _export(history: History, conversation: str, context: Context, *, until: dat
             if (catalog.ref, catalog.language) in used
         },
         ids=context.access.ids,
+        base=context.access.url or "",
     )
 
 
@@ -181,6 +195,9 @@ def _filled(stored: StoredInterview, history: History, events: int = 0) -> Inter
         session = replace(session, events=session.events[:agreed])
     session = asking.open(session)
     authored = stored.changed_at.isoformat(timespec="seconds")
+    # What the patient corrected later was complete at first, and a correction itself the times after that.
+    if agreed in session.talk.earlier:
+        session = replace(session, status="completed" if agreed == session.talk.earlier[0] else "amended")
     response = asking.response(session, Heading(status=session.status, authored=authored))
     with_files(response, lambda: history.files(stored.conversation))
     marked = [(path[-1][0], reason) for path, reason in session.filling.marked.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from bot.handover.entries import Control, resource_of
+from bot.handover.entries import Control, note_control, resource_of
 from bot.handover.spots import SDC, CannotFill, Ground, Scope, Spot, inside
 from bot.handover.subject import Json, Resource, identifier, urn
 from bot.interview.values.answer import JsonValue
@@ -78,14 +78,15 @@ class Observations:
     def _walk(self, found: Iterable[Spot], around: Around) -> None:
         for spot in found:
             said = _said(spot.asked)
+            if said == [False]:
+                continue  # "The item tagged with 'false' and its descendants will be excluded"
             here = replace(
                 around,
-                # What an item says holds for what is inside it, until something there says otherwise.
+                # What an item says holds for what is inside it.
                 everywhere=said[0] if len(said) == 1 and isinstance(said[0], bool) else around.everywhere,
                 scope=self.ground.scope(spot, around.scope),
                 categories=_categories(spot.asked) or around.categories,
                 entry=_entry(spot.asked) or around.entry,
-                parent=None if said == [False] else around.parent,
             )
             codes = _codes(spot.asked)
             relations = self._relations(spot, here, codes)
@@ -145,13 +146,14 @@ class Observations:
         if around.entry is None:
             return Resource(own, made, replaces=True, place=spot.link_id)
         try:
-            control = Control.of(around.entry, around.scope)
+            control = Control.of(around.entry, around.scope, self.ground.export.base)
             resource = resource_of(own, made, control, spot.link_id)
         except CannotFill as error:
             self._note(spot, str(error))
+            self.ground.lose(spot.link_id, "Observation")
             return None
         if resource is not None:
-            self.ground.call(resource, control.full_url)
+            note_control(self.ground, resource, control)
         return resource
 
     def _component(self, spot: Spot, codes: list[JsonValue], around: Around) -> None:
@@ -165,7 +167,7 @@ class Observations:
         response = self.ground.response.body
         made: Json = {"resourceType": "Observation", "identifier": [identifier(own)]}
         made |= {name: response[name] for name in ("basedOn", "partOf") if name in response}
-        made["status"] = "amended" if self.ground.export.status == "amended" else "final"
+        made["status"] = "final"
         if around.categories:
             made["category"] = list(around.categories)
         made["code"] = {"coding": codes}

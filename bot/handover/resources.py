@@ -101,6 +101,31 @@ def tasks(export: Export, response: Resource | None) -> Iterator[Resource]:
             yield _resource(export, ("item", link_id), made, export.at)
 
 
+# What somebody may rely on who treats the patient.
+_CLINICAL = (
+    "AdverseEvent AllergyIntolerance CarePlan ClinicalImpression Condition DetectedIssue DeviceUseStatement "
+    "DiagnosticReport FamilyMemberHistory Flag Goal Immunization MedicationAdministration MedicationRequest "
+    "MedicationStatement NutritionOrder Observation Procedure RiskAssessment ServiceRequest"
+)
+
+
+def lost_tasks(export: Export, response: Resource, lost: Sequence[tuple[str, str]]) -> Iterator[Resource]:
+    """Yield a Task for each clinical resource that the answers did not become, or not as a whole.
+
+    Args:
+        lost: The linkId where it was to be extracted, empty for the form itself, and its type, empty for all.
+    """
+    for link_id, kind in lost:
+        if kind and kind not in _CLINICAL.split():
+            continue
+        made = _task(export, ("lost", link_id, kind), "lost-extraction", "Answers that did not become records")
+        made["focus"] = response.reference
+        where = f"Item {link_id}" if link_id else "The form"
+        what = f"{kind} was extracted incompletely or not at all" if kind else "nothing could be extracted"
+        made["reasonCode"] = {"text": f"{where}: {what}"}
+        yield _resource(export, ("lost", link_id, kind), made, export.at)
+
+
 def is_red_flag(task: Resource) -> bool:
     """Say whether a Task is one of those that staff must see at once."""
     return task.body.get("priority") == "stat"

@@ -1,30 +1,27 @@
-"""Leave out extracted resources that a server would refuse, so that they hold back nothing else. Pure.
+"""Leave out what a server would refuse of extracted resources, so that it holds back nothing else. Pure.
 
-One refused entry fails its whole transaction. So types, cardinalities, required codes and references are checked first:
-by the models of fhir.resources, and here where those are lenient (they take ``"true"`` for a boolean).
+One refused entry fails its whole transaction. So each resource is checked first. An entry of a list that is bad falls
+away alone where the resource can be without it, and so does a narrative; else the resource stays here.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from pydantic import ValidationError
-
-from bot.handover.elements import Element, elements, is_known, model_of, required_choices
+from bot.handover.elements import elements
+from bot.handover.flaws import Flaw, Steps, flaws, shown
+from bot.handover.resources import walk_answers
 from bot.handover.spots import Ground
 from bot.handover.subject import Json, Resource, bare
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, objects, string
-from bot.interview.values.fhir_names import RESOURCE_TYPES
-from bot.interview.values.primitives import problem_with, shape
 
-_RELATIVE = re.compile(r"([A-Z][A-Za-z]+)(?:/[A-Za-z0-9\-.]{1,64}(?:/_history/[A-Za-z0-9\-.]{1,64})?|\?\S+)")
-_ABSOLUTE = re.compile(r"(?:https?://|urn:|[a-z][a-z0-9+.\-]*:)\S+")
 _TYPED_URN = re.compile(r"[A-Z][A-Za-z]+/(urn:uuid:.+)")
-_URL_TYPE = re.compile(r"https?://\S+/([A-Z][A-Za-z]+)/[A-Za-z0-9\-.]{1,64}(?:/_history/[A-Za-z0-9\-.]{1,64})?")
+# So many entries fall away from one resource: beyond that it is no resource any more.
+_MOST_CUTS = 50
 
 
 def sound(ground: Ground) -> list[Resource]:
@@ -34,8 +31,9 @@ def sound(ground: Ground) -> list[Resource]:
     made = [replace(each, body=_renamed_in(each.body, names)) for each in ground.made]
     selection = _Selection(ground.response.urn, [], Counter())
     requested: set[tuple[str, str]] = set()
-    for resource in made:
-        problem = next(problems(resource.body, resource.type), "")
+    words = _words(ground.response.body)
+    for original in made:
+        resource, cuts, problem = _mended(original, words)
         address = (resource.request.method, resource.request.url)
         if not problem and resource.request.url and address in requested:
             problem = f"{resource.type}: another resource has the same address"
@@ -43,12 +41,57 @@ def sound(ground: Ground) -> list[Resource]:
         problem = problem or _repeated_problem(resource, ground)
         if problem:
             selection.leave_out(resource, problem)
+            ground.lose(resource.place, resource.type)
         else:
             selection.kept.append(resource)
-    selection.settle()
+            for cut in cuts:
+                selection.leave_out(resource, f"{cut}; goes out without it")
+                if cut.path[-1:] != ("div",):
+                    ground.lose(resource.place, resource.type)
+    for resource in selection.settle():
+        ground.lose(resource.place, resource.type)
     for (place, problem), times in selection.left_out.items():
         ground.note(place, problem + (f" ({times} times)" if times > 1 else ""))
     return selection.kept
+
+
+def _words(response: JsonObject) -> tuple[str, ...]:
+    """Return what the patient wrote."""
+    answers = (answer for item in walk_answers(response) for answer in objects(item, "answer"))
+    return tuple({value for answer in answers for value in answer.values() if isinstance(value, str) and value})
+
+
+def _mended(resource: Resource, words: tuple[str, ...]) -> tuple[Resource, list[Flaw], str]:
+    """Return a resource without the entries of lists that are bad, these, and what else is wrong with it."""
+    body = resource.body
+    cuts: list[Flaw] = []
+    for flaw in (next(flaws(body, resource.type, words), None) for _ in range(_MOST_CUTS)):
+        if flaw is None:
+            return replace(resource, body=body), cuts, ""
+        smaller = _without(body, path) if (path := _falls_away(flaw)) else body
+        # An Observation without all that was observed would say something else.
+        if smaller == body or (resource.type == "Observation" and _is_empty(smaller) and not _is_empty(body)):
+            return resource, [], str(flaw)
+        body = smaller
+        cuts.append(flaw)
+    return resource, [], str(cuts[0])
+
+
+def _falls_away(flaw: Flaw) -> Steps:
+    """Return what falls away so that the rest is sound, a narrative or the nearest list entry; empty for neither."""
+    path = flaw.path
+    # Half a patch would be another one, and what modifies the meaning of a resource belongs to it.
+    if flaw.kind in {"Parameters", "Bundle"} or "modifierExtension" in path:
+        return ()
+    if path[-2:] == ("text", "div"):
+        return path[:-1]
+    last = max((number for number, step in enumerate(path) if isinstance(step, int)), default=-1)
+    return path[: last + 1]
+
+
+def _is_empty(observation: JsonObject) -> bool:
+    says = ("value", "component", "hasMember", "dataAbsentReason", "note", "interpretation")
+    return not any(name.startswith(says) for name in observation)
 
 
 def _repeated_problem(resource: Resource, ground: Ground) -> str:
@@ -98,8 +141,9 @@ class _Selection:
     def leave_out(self, resource: Resource, problem: str) -> None:
         self.left_out[resource.place, problem] += 1
 
-    def settle(self) -> None:
-        """Drop references that lead nowhere, and resources that cannot be without them, until none is left."""
+    def settle(self) -> list[Resource]:
+        """Drop references that lead nowhere until none is left; return the resources that cannot be without them."""
+        lost: list[Resource] = []
         before = -1
         while before != len(self.kept):
             before = len(self.kept)
@@ -109,6 +153,9 @@ class _Selection:
                 found = self._settled(resource, types)
                 if found is not None:
                     self.kept.append(found)
+                else:
+                    lost.append(resource)
+        return lost
 
     def _settled(self, resource: Resource, types: Mapping[str, str]) -> Resource | None:
         dead, problem = [], ""
@@ -117,10 +164,10 @@ class _Selection:
             if kind is None and reference.startswith("urn:uuid:"):
                 dead.append(path)
             elif kind is not None and targets and kind not in targets:
-                problem = problem or f"{_shown(resource, path)}: a reference to a {kind}"
+                problem = problem or f"{shown(resource.type, path)}: a reference to a {kind}"
         for path in dead:
             if not any(isinstance(step, int) for step in path):
-                problem = problem or f"{_shown(resource, path)}: refers to what is left out"
+                problem = problem or f"{shown(resource.type, path)}: refers to what is left out"
         if problem:
             self.leave_out(resource, problem)
             return None
@@ -129,24 +176,17 @@ class _Selection:
         body = resource.body
         for path in sorted(dead, key=_depth_first, reverse=True):
             body = _without_entry(body, path)
-        problem = next(problems(body, resource.type), "")
-        if problem:
-            self.leave_out(resource, problem)
+        flaw = next(flaws(body, resource.type), None)
+        if flaw is not None:
+            self.leave_out(resource, str(flaw))
             return None
         for path in dead:
-            self.leave_out(resource, f"{_shown(resource, path)}: refers to what is left out; goes out without it")
+            self.leave_out(resource, f"{shown(resource.type, path)}: refers to what is left out; goes out without it")
         return replace(resource, body=body)
-
-
-Steps = tuple[str | int, ...]
 
 
 def _depth_first(path: Steps) -> list[tuple[int, str, int]]:
     return [(1, "", step) if isinstance(step, int) else (0, step, 0) for step in path]
-
-
-def _shown(resource: Resource, path: Steps) -> str:
-    return ".".join([resource.type, *(step for step in path if isinstance(step, str))])
 
 
 def _references(node: JsonObject, kind: str, path: Steps) -> Iterator[tuple[str, Steps, frozenset[str]]]:
@@ -173,106 +213,14 @@ def _without_entry(body: Json, path: Steps) -> Json:
 
 
 def _without(node: Json, path: Steps) -> Json:
+    """Return an object without what is at a place."""
     name, number, rest = str(path[0]), path[1] if len(path) > 1 else None, path[2:]
     value = node.get(name)
+    if number is None:
+        return {other: part for other, part in node.items() if other != name}
     if isinstance(value, list) and isinstance(number, int):
         each = value[number] if number < len(value) else None
         inner = [_without(each, rest)] if rest and isinstance(each, dict) else []
         kept: list[JsonValue] = [*value[:number], *inner, *value[number + 1 :]]
         return {**node, name: kept} if kept else {other: part for other, part in node.items() if other != name}
     return {**node, name: _without(value, path[1:])} if isinstance(value, dict) else node
-
-
-def problems(node: JsonObject, kind: str) -> Iterator[str]:
-    """Yield what is wrong with a resource by itself: paths, types and codes, never a value that a patient gave."""
-    if not is_known(kind):
-        yield f"{kind[:40] or 'Resource'}: not a resource type of R4 that can be checked here"
-        return
-    yield from _problems(node, kind, kind, node)
-    try:
-        model_of(kind).model_validate(dict(node))
-    except ValidationError as error:
-        for each in error.errors(include_input=False, include_context=False, include_url=False):
-            steps = (str(step) for step in each["loc"] if isinstance(step, str) and "-" not in step)
-            yield f"{'.'.join((kind, *steps))}: not as R4 has it"
-
-
-def _problems(node: JsonObject, kind: str, place: str, whole: JsonObject) -> Iterator[str]:
-    known = elements(kind)
-    if not node:
-        yield f"{place}: empty"
-    for name, value in node.items():
-        element = known.get(name.removeprefix("_"))
-        if element is None:
-            if name != "resourceType":
-                yield f"{place}.{name[:60]}: R4 has no such element"
-            continue
-        here = f"{place}.{name}"
-        if name.startswith("_"):
-            if not element.is_primitive or not isinstance(value, list if element.many else dict):
-                yield f"{here}: {shape(value)} where the extensions of a primitive are due"
-            continue
-        if isinstance(value, list) != element.many:
-            yield f"{here}: one value where R4 has a list" if element.many else f"{here}: a list where R4 has one"
-            continue
-        each_of = value if isinstance(value, list) else [value]
-        if not each_of:
-            yield f"{here}: empty"
-        for each in each_of:
-            yield from _value_problems(each, element, here, whole)
-    yield from _missing(node, kind, place)
-
-
-def _value_problems(value: JsonValue, element: Element, place: str, whole: JsonObject) -> Iterator[str]:
-    if element.is_primitive:
-        problem = problem_with(element.type, value) if element.type != "xhtml" else ""
-        if problem and not (value is None and element.many):
-            yield f"{place}: {problem}"
-        elif element.codes and value not in element.codes:
-            yield f"{place}: a code that is none of {', '.join(sorted(element.codes))}"
-        return
-    if not isinstance(value, dict):
-        yield f"{place}: {shape(value)} where {element.type} is due"
-        return
-    if element.type == "Resource":
-        yield from problems(value, string(value, "resourceType"))
-        return
-    if element.type == "Reference":
-        yield from _reference_problems(value, element, place, whole)
-    yield from _problems(value, element.type, place, whole)
-
-
-def _missing(node: JsonObject, kind: str, place: str) -> Iterator[str]:
-    known = elements(kind)
-    for element in known.values():
-        if element.required and not element.choice and not node.keys() & {element.name, "_" + element.name}:
-            yield f"{place}.{element.name}: missing, but R4 requires it"
-    for choice in dict.fromkeys(element.choice for element in known.values() if element.choice):
-        given = [name for name, element in known.items() if element.choice == choice and name in node]
-        if len(given) > 1:
-            yield f"{place}.{choice}[x]: {len(given)} types where one is due"
-    for choice in required_choices(kind):
-        if not any(element.choice == choice and name in node for name, element in known.items()):
-            yield f"{place}.{choice}[x]: missing, but R4 requires it"
-
-
-def _reference_problems(value: JsonObject, element: Element, place: str, whole: JsonObject) -> Iterator[str]:
-    reference = value.get("reference")
-    if not isinstance(reference, str):
-        return
-    if reference.startswith("#"):
-        contained: Sequence[JsonObject] = objects(whole, "contained")
-        if reference != "#" and not any("#" + string(each, "id") == reference for each in contained):
-            yield f"{place}.reference: nothing contained has this id"
-        return
-    relative = _RELATIVE.fullmatch(reference)
-    if relative is None and not _ABSOLUTE.fullmatch(reference):
-        yield f"{place}.reference: neither a URL nor Type/id"
-        return
-    match = relative or _URL_TYPE.fullmatch(reference)
-    if match is None:
-        return
-    if match[1] not in RESOURCE_TYPES:
-        yield f"{place}.reference: leads to no resource type of R4"
-    elif element.targets and match[1] not in element.targets:
-        yield f"{place}.reference: leads to a {match[1]}, which may not stand there"

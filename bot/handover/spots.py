@@ -168,6 +168,7 @@ class Ground:
         now: The moment of ``now()``, as a FHIR dateTime with time zone.
         made: The resources, in the order in which they go out.
         notes: What could not be extracted, and why.
+        lost: linkId and type of what could not be extracted, or not as a whole.
         aliases: Under which urn a resource goes out that the form calls otherwise; None where two are called so.
     """
 
@@ -177,7 +178,13 @@ class Ground:
     now: str
     made: list[Resource] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    lost: list[tuple[str, str]] = field(default_factory=list)
     aliases: dict[str, str | None] = field(default_factory=dict)
+
+    def lose(self, link_id: str, kind: str) -> None:
+        """Note that a resource does not go out, or not as a whole: staff may have to enter it."""
+        if (link_id, kind) not in self.lost:
+            self.lost.append((link_id, kind))
 
     def note(self, link_id: str, text: str) -> None:
         """Note what was not extracted; an empty `link_id` stands for the form itself."""

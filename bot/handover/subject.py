@@ -73,6 +73,8 @@ class Export:
         catalogs: Content hash by ``name@version (language)``, for the record of provenance.
         ids: Whether the server gives ids (POST, If-None-Exist) or takes ours (PUT).
         launch: What the surroundings handed in for formulas, by name: ``patient``, ``encounter``, ``user``.
+        earlier: The interview as the patient agreed to it before, each time since it was complete, oldest first.
+        base: Base URL of the server that it is for; empty where that is not known.
     """
 
     conversation: str
@@ -84,6 +86,8 @@ class Export:
     catalogs: Mapping[str, str] = field(default_factory=dict)
     ids: Ids = "server"
     launch: Mapping[str, JsonObject] = field(default_factory=dict)
+    earlier: tuple[Interview, ...] = ()
+    base: str = ""
 
     @property
     def status(self) -> str:

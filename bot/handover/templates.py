@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.handover.elements import fitted
-from bot.handover.entries import Control, entry_resource, resource_of
+from bot.handover.entries import Control, entry_resource, note_control, resource_of
+from bot.handover.queries import with_escaped_answers
 from bot.handover.spots import SDC, CannotFill, Ground, Scope, Spot, formula_of, inside
 from bot.handover.subject import Json, Resource, urn
 from bot.interview.form.form import Note
@@ -149,14 +150,16 @@ class Templates:
             template = extension_value(extension, "template")
             reference = string(as_object(template.value if template else None), "reference")
             try:
-                control = Control.of(extension, scope)
+                control = Control.of(extension, scope, self.ground.export.base)
                 made = list(self._fill(reference, control, scope, (f"{key}#{number}", link_id)))
             except CannotFill as error:
                 self.ground.note(link_id, str(error))
+                for kind in self._types(reference):
+                    self.ground.lose(link_id, kind)
                 continue
             self.ground.made += made
             for resource in made:
-                self.ground.call(resource, control.full_url)
+                note_control(self.ground, resource, control)
 
     def _fill(self, reference: str, control: Control, scope: Scope, place: tuple[str, str]) -> Iterator[Resource]:
         template, (key, link_id) = self._contained(reference), place
@@ -168,21 +171,42 @@ class Templates:
 
     def _bundle(self, reference: str, scope: Scope) -> None:
         try:
-            found = fill(_without_id(self._contained(reference)), scope, "Bundle")
+            template = _without_id(self._contained(reference))
+            found = fill(template, scope, "Bundle")
+            escaped = self._requests(template, scope)
         except CannotFill as error:
-            self.ground.note("", str(error))
+            self.ground.note("", f"{reference}: {error}")
+            for kind in self._types(reference):
+                self.ground.lose("", kind)
             return
-        for number, entry in enumerate(entry for bundle in found for entry in objects(bundle, "entry")):
+        everything = [entry for bundle in found for entry in objects(bundle, "entry")]
+        for number, entry in enumerate(everything):
             own = urn(self.ground.export, "template", reference, number)
             try:
-                body = fitted(as_object(entry.get("resource")))
-                resource = entry_resource(own, body, as_object(entry.get("request")))
+                body, request = fitted(as_object(entry.get("resource"))), as_object(entry.get("request"))
+                safe = escaped[number] if len(escaped) == len(everything) else {}
+                said = {**request, "fullUrl": string(entry, "fullUrl")}
+                control = Control.in_request(said, safe, self.ground.export.base)
+                resource = entry_resource(own, body, string(request, "method"), control)
             except CannotFill as error:
                 self.ground.note("", f"entry {number} of {reference}: {error}")
+                self.ground.lose("", string(as_object(entry.get("resource")), "resourceType"))
                 continue
             if resource is not None:
                 self.ground.made.append(resource)
-                self.ground.call(resource, string(entry, "fullUrl"))
+                note_control(self.ground, resource, control)
+
+    def _requests(self, template: JsonObject, scope: Scope) -> list[JsonObject]:
+        """Return the requests of the entries of a Bundle as they are with escaped answers."""
+        found = fill(template, with_escaped_answers(scope), "Bundle")
+        return [as_object(entry.get("request")) for bundle in found for entry in objects(bundle, "entry")]
+
+    def _types(self, reference: str) -> list[str]:
+        """Return the types of the resources that a template becomes."""
+        everything = objects(self.ground.questionnaire, "contained")
+        found = [each for each in everything if "#" + string(each, "id") == reference]
+        inner = [as_object(entry.get("resource")) for each in found for entry in objects(each, "entry")]
+        return [string(each, "resourceType") for each in (inner or found)]
 
     def _contained(self, reference: str) -> JsonObject:
         everything = objects(self.ground.questionnaire, "contained")

@@ -46,6 +46,7 @@ class Talk:
         kept: An answer that waits to be confirmed while another one is corrected, and the question that it is to.
         kept_for: That question.
         sent: How many events there were when the patient agreed to the summary; 0 before.
+        earlier: How many there were each time before that, since the response was complete.
     """
 
     phase: Phase = "asking"
@@ -63,10 +64,11 @@ class Talk:
     kept: tuple[Answer, ...] | None = None
     kept_for: Path = ()
     sent: int = 0
+    earlier: tuple[int, ...] = ()
 
     def onward(self) -> Talk:
         """Return the talk at the beginning of another question."""
-        return Talk(heading=self.heading, sent=self.sent, kept=self.kept, kept_for=self.kept_for)
+        return Talk(heading=self.heading, sent=self.sent, earlier=self.earlier, kept=self.kept, kept_for=self.kept_for)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "revisit": path_from_json,
     "heading": path_from_json,
     "kept_for": path_from_json,
+    "earlier": tuple,
     "listed": lambda paths: tuple(path_from_json(path) for path in paths),
 }
 

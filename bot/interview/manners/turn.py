@@ -204,7 +204,8 @@ class OpenTurn(Listener):
             status = session.status
         self.say("in_progress" if status == "in-progress" else "completed")
         self.onward()
-        self.note(phase="finished", sent=len(session.events), listed=listed)
+        earlier = self.talk.earlier + ((self.talk.sent,) if was_complete and changed else ())
+        self.note(phase="finished", sent=len(session.events), earlier=earlier, listed=listed)
         self.session = replace(self.session, status=status)
 
     # What is said

@@ -12,7 +12,7 @@ from fhir.resources.R4B import get_fhir_model_class
 
 from bot.catalog.fhir_files import shipped_questionnaires, shipped_terminology
 from bot.handover.bundle import make_bundle
-from bot.handover.subject import Exchange, Export, Ids, Made
+from bot.handover.subject import Exchange, Export, Ids, Interview, Made
 from bot.interview.form.indexed import index_questionnaire
 from bot.interview.validate.response import check_response
 from bot.interview.values.fhir_json import dump
@@ -20,6 +20,7 @@ from bot.interview.values.finding import has_errors
 from tests.bot.handover.exports import (
     NOW,
     PATIENT,
+    Json,
     answered,
     coded,
     entries,
@@ -290,3 +291,42 @@ def test_a_correction_has_a_record_of_its_own() -> None:
 
     assert old["meta"] != new["meta"]
     assert new["activity"]["coding"][0]["code"] == "UPDATE"
+
+
+def _weighed(status: str, **answers: int) -> Json:
+    given = [answered(name, {"valueInteger": value}) for name, value in answers.items()]
+    return response(*given, status=status)
+
+
+STATES = (_weighed("completed", a=1, b=2, c=3), _weighed("amended", a=1, b=5, c=3), _weighed("amended", a=1, b=5, d=4))
+
+
+@pytest.mark.parametrize("ids", ["server", "client"])
+def test_only_what_was_corrected_is_amended_and_a_complete_bundle_can_correct(ids: Ids) -> None:
+    asked = form(*(extracting(coded(name, "integer")) for name in "abcd"))
+    first, second, third = (Interview(asked, each) for each in STATES)
+    now = export(asked=asked, ids=ids, earlier=(first, second))
+    now = replace(now, interview=third)
+
+    made = make_bundle(now, replace(now, interview=second, earlier=(first,)), complete=True)
+
+    found = {
+        each["resource"]["code"]["coding"][0]["code"]: each for each in entries(made) if "Obs" in each["request"]["url"]
+    }
+    status = {code: each["resource"]["status"] for code, each in found.items()}
+    assert status == {"a-1": "final", "b-1": "amended", "c-1": "entered-in-error", "d-1": "final"}
+    (sent,) = (each["request"] for each in entries(made) if each["resource"]["resourceType"] == "QuestionnaireResponse")
+    assert sent["method"] == "PUT"
+    for code in ("c-1", "d-1"):
+        assert found[code]["request"]["method"] == "PUT"
+    assert {each["request"]["method"] for each in entries(made)} == ({"PUT", "POST"} if ids == "server" else {"PUT"})
+
+
+def test_a_correction_of_which_no_earlier_state_is_known_still_replaces_what_is_there() -> None:
+    asked = form(extracting(coded("a", "integer")))
+
+    made = make_bundle(export(asked=asked, given=_weighed("amended", a=1)))
+
+    methods = {each["resource"]["resourceType"]: each["request"]["method"] for each in entries(made)}
+    assert methods["QuestionnaireResponse"] == methods["Observation"] == "PUT"
+    assert resources(made, "Observation")[0]["status"] == "amended"

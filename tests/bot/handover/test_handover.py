@@ -19,7 +19,7 @@ from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.errors import BadData, UserFixable
 from bot.handover.bundle import make_bundle
-from bot.handover.handover import Context, Handover, export_of, hand_over_rest
+from bot.handover.handover import Context, Handover, before_of, export_of, hand_over_rest
 from bot.handover.outbox import push
 from bot.interview.manners.session import Said
 from bot.interview.manners.turn import Turn
@@ -32,7 +32,7 @@ from bot.sentences.reply import Reply
 from bot.settings import FhirAccess
 from bot.talk.conversation import Conversation
 from bot.talk.interviewing import House, Interviewer
-from tests.bot.handover.exports import EXTRACT, NOW, Json, form
+from tests.bot.handover.exports import EXTRACT, NOW, Json, entries, form, resources
 from tests.bot.handover.fhir_process import fhir_process, stored
 from tests.conftest import Run
 
@@ -276,6 +276,25 @@ def test_an_export_is_the_same_whenever_it_is_made(visit: Visit) -> None:
 
     assert export() == export()
     assert export()["timestamp"] == "2026-11-01T12:05:00.000Z"
+
+
+def test_an_export_after_a_correction_corrects_what_was_sent(visit: Visit) -> None:
+    visit.say("tut das weh?", "/interview", "70", "nein", "ja")
+    _correct(visit)
+
+    found = export_of(visit.records, "c1", Context(FhirAccess()), visit.interviews.interview("c1"))
+    before = before_of(found)
+    made = make_bundle(found, before, complete=True)
+
+    assert before is not None
+    assert (before.status, found.status) == ("completed", "amended")
+    requests = {each["resource"]["resourceType"]: each["request"] for each in entries(made)}
+    (observation,) = resources(made, "Observation")
+    assert (observation["status"], observation["valueInteger"]) == ("amended", 72)
+    for kind in ("QuestionnaireResponse", "Observation"):
+        assert requests[kind]["method"] == "PUT"
+        assert requests[kind]["url"].startswith(f"{kind}?identifier=")
+    assert requests["Communication"]["method"] == "POST"
 
 
 def test_an_unknown_conversation_is_told(records: SqlRecords) -> None:

@@ -238,17 +238,25 @@ def test_a_hidden_calculated_answer_is_extracted_like_any_other() -> None:
 
 
 @pytest.mark.parametrize("where", ["form", "group"])
-def test_what_is_switched_off_for_a_group_is_off_inside_until_switched_on_again(where: str) -> None:
-    inner = [coded("off", "boolean"), extracting(coded("on", "boolean"))]
-    nested = {"linkId": "deep", "type": "group", "item": [coded("off too", "boolean")]}
-    group = extracting(coded("g", "group", item=[*inner, nested]), False)
+@pytest.mark.parametrize("mark", [True, "independent", "code"])
+def test_what_is_switched_off_for_a_group_is_off_for_all_inside(where: str, mark: bool | str) -> None:
+    inner = coded("in", "boolean")
+    if mark == "code":
+        inner["code"][0]["extension"] = [{"url": EXTRACT, "valueBoolean": True}]
+    else:
+        inner = extracting(inner, mark)
+    nested = {"linkId": "deep", "type": "group", "item": [inner]}
+    off = extracting(coded("g", "group", item=[coded("off", "boolean"), nested]), False)
     around: Json = {"extension": [{"url": EXTRACT, "valueBoolean": True}]}
-    asked = form(group, **around) if where == "form" else form(extracting(coded("all", "group", item=[group])))
+    beside = coded("on", "boolean")
+    asked = (
+        form(off, beside, **around) if where == "form" else form(extracting(coded("all", "group", item=[off, beside])))
+    )
     yes = {"valueBoolean": True}
-    answers = [answered("off", yes), answered("on", yes), {"linkId": "deep", "item": [answered("off too", yes)]}]
-    given: Json = {"linkId": "g", "item": answers}
+    given: Json = {"linkId": "g", "item": [answered("off", yes), {"linkId": "deep", "item": [answered("in", yes)]}]}
+    answers = [given, answered("on", yes)]
 
-    made = observations(asked, response(given if where == "form" else {"linkId": "all", "item": [given]}))
+    made = observations(asked, response(*(answers if where == "form" else [{"linkId": "all", "item": answers}])))
 
     assert [observation["code"]["coding"][0]["code"] for observation in made] == ["on-1"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.handover.bundle import make_bundle
-from bot.handover.soundness import problems
+from bot.handover.flaws import flaws
 from bot.handover.subject import Made
 from bot.interview.values.fhir_json import dump
 from tests.bot.handover.exports import (
@@ -22,7 +22,7 @@ from tests.bot.handover.exports import (
     resources,
     response,
 )
-from tests.bot.handover.sdc_marks import allocate, filled, use
+from tests.bot.handover.sdc_marks import allocate, context, filled, group, item, text, use
 
 OBSERVATION: Json = {"resourceType": "Observation", "status": "final", "code": {"text": "a"}}
 
@@ -66,7 +66,7 @@ def _made(*templates: tuple[str, Json, Json], answer: str = "Geheim", **further:
     ],
 )  # fmt: skip
 def test_what_r4_does_not_allow_is_named_by_place_and_rule(body: Json, problem: str) -> None:
-    assert next(problems(body, body["resourceType"])).startswith(problem)
+    assert str(next(flaws(body, body["resourceType"]))).startswith(problem)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_what_r4_does_not_allow_is_named_by_place_and_rule(body: Json, problem: 
     ],
 )
 def test_what_r4_allows_is_found_sound(further: Json) -> None:
-    assert list(problems({**OBSERVATION, **further}, "Observation")) == []
+    assert list(flaws({**OBSERVATION, **further}, "Observation")) == []
 
 
 @pytest.mark.parametrize("ids", ["server", "client"])
@@ -215,3 +215,125 @@ def test_a_member_that_is_left_out_leaves_its_panel() -> None:
     panel, member = resources(made, "Observation")
     assert panel["hasMember"] == [{"reference": f"urn:uuid:{member['identifier'][0]['value']}"}]
     assert len(made.notes) == 2
+
+
+ALLERGY: Json = {
+    "resourceType": "AllergyIntolerance",
+    "id": "al",
+    "patient": {"display": "a"},
+    "code": {"_text": filled("item.where(linkId = 'to').answer.value")},
+    "reaction": [
+        {
+            "extension": [context("item.where(linkId = 'r')")],
+            "manifestation": [{"_text": filled("item.where(linkId = 'sign').answer.value")}],
+            "_severity": filled("item.where(linkId = 'how').answer.value"),
+        }
+    ],
+}
+
+
+def _allergy(*reactions: Json) -> Made:
+    inner = [item("sign", "string"), item("how", "string")]
+    asked = form(
+        item("g", "group", "", use("al"), inner=[item("to", "string"), item("r", "group", inner=inner)]),
+        contained=[ALLERGY],
+    )
+    return make_bundle(export(asked=asked, given=response(group("g", text("to", "Kiwi"), *reactions))))
+
+
+def test_an_incomplete_entry_of_an_optional_list_falls_away_alone_and_staff_are_told() -> None:
+    whole = group("r", text("sign", "Quaddeln"), text("how", "mild"))
+    made = _allergy(whole, group("r", text("how", "severe")), group("r", text("sign", "Luftnot"), text("how", "arg")))
+
+    (allergy,) = resources(made, "AllergyIntolerance")
+    assert allergy["code"] == {"text": "Kiwi"}
+    assert allergy["reaction"] == [{"manifestation": [{"text": "Quaddeln"}], "severity": "mild"}]
+    assert [note.partition("extracted: ")[2] for note in made.notes] == [
+        "AllergyIntolerance.reaction.manifestation: missing, but R4 requires it; goes out without it",
+        "AllergyIntolerance.reaction.severity: a code that is none of mild, moderate, severe; goes out without it",
+    ]
+    (task,) = resources(made, "Task")
+    assert task["code"]["coding"][0]["code"] == "lost-extraction"
+    assert task["reasonCode"]["text"] == "Item g: AllergyIntolerance was extracted incompletely or not at all"
+    assert task["focus"] == {"reference": entries(made)[0]["fullUrl"]}
+    assert not any(word in dump(task) for word in ("Kiwi", "Luftnot", "arg"))
+
+
+def test_the_last_entry_takes_its_list_along_and_the_resource_stays() -> None:
+    (allergy,) = resources(_allergy(group("r", text("how", "severe"))), "AllergyIntolerance")
+
+    assert "reaction" not in allergy
+
+
+@pytest.mark.parametrize(("kind", "tasks"), [("Condition", 1), ("Procedure", 1), ("Person", 0), ("Appointment", 0)])
+def test_staff_are_told_of_a_clinical_resource_that_is_lost(kind: str, tasks: int) -> None:
+    made = _made(("t", {"resourceType": kind, "nonsense": 1}, {}), ("f", OBSERVATION, {"resourceId": "'a b'"}))
+
+    assert resources(made, kind) == []
+    told = [each["reasonCode"]["text"] for each in resources(made, "Task") if "reasonCode" in each]
+    assert len(told) == 1 + tasks
+    assert "The form: Observation was extracted incompletely or not at all" in told
+
+
+@pytest.mark.parametrize("name", ["modifierExtension"])
+def test_what_changes_the_meaning_of_a_resource_never_falls_away(name: str) -> None:
+    made = _made(("o", {**OBSERVATION, "valueInteger": 1, name: [{"valueString": "a"}]}, {}))
+
+    assert resources(made, "Observation") == []
+
+
+def test_an_observation_does_not_go_out_without_all_that_was_observed() -> None:
+    made = _made(("o", {**OBSERVATION, "component": [{"valueInteger": 1}]}, {}))
+
+    assert resources(made, "Observation") == []
+    assert made.notes == ("Questionnaire: not extracted: Observation.component.code: missing, but R4 requires it",)
+
+
+OPEN = '<div xmlns="http://www.w3.org/1999/xhtml">'
+
+
+@pytest.mark.parametrize(
+    ("answer", "around", "reason"),
+    [
+        ("links", ("<p>", "</p>"), ""),
+        ("rechts &amp; links", ("", ""), ""),
+        ("5 < 7 & mehr", ("", ""), "not well-formed XHTML"),
+        ("</p><p>", ("<p>", "</p>"), "markup of an answer in a narrative"),
+        ("<a href='https://b.example'>hier</a>", ("", ""), "markup of an answer in a narrative"),
+        ("a", ("<script>", "</script>"), "elements that FHIR does not allow in a narrative"),
+        ("a", ("<p onclick='b'>", "</p>"), "attributes that FHIR does not allow in a narrative"),
+        ("a", ("<a href=' javascript:b'>", "</a>"), "scripts in a narrative"),
+        (
+            "a",
+            ("<svg xmlns='http://www.w3.org/2000/svg'>", "</svg>"),
+            "elements that FHIR does not allow in a narrative",
+        ),
+        ("a", ("<!DOCTYPE a>", ""), "a document type or an instruction in a narrative"),
+        (" ", ("", ""), "says nothing"),
+    ],
+)
+@pytest.mark.parametrize("contained", [False, True])
+def test_a_narrative_that_fhir_does_not_allow_falls_away_alone(
+    answer: str, around: tuple[str, str], reason: str, contained: bool
+) -> None:
+    before, after = (OPEN + around[0]).replace("'", "\\'"), around[1] + "</div>"
+    narrative = {"status": "generated", "_div": filled(f"'{before}' + item.answer.value + '{after}'")}
+    body = {**OBSERVATION, "valueInteger": 1, "text": narrative}
+    if contained:
+        body = {**OBSERVATION, "contained": [{"resourceType": "Patient", "id": "p", "active": True, "text": narrative}]}
+
+    made = _made(("o", body, {}), answer=answer)
+
+    (observation,) = resources(made, "Observation")
+    holder = observation["contained"][0] if contained else observation
+    assert ("text" in holder) == (not reason)
+    place = f"{'Patient' if contained else 'Observation'}.text.div"
+    assert made.notes == ((f"Questionnaire: not extracted: {place}: {reason}; goes out without it",) if reason else ())
+    assert [each["code"]["coding"][0]["code"] for each in resources(made, "Task")] == ["red-flag"]
+
+
+@pytest.mark.parametrize(("answer", "kept"), [("a1", True), ("a1&_id=5", False), ("A,b", False)])
+def test_an_answer_words_no_search_of_a_reference(answer: str, kept: bool) -> None:
+    body = {**OBSERVATION, "subject": {"_reference": filled("'Patient?identifier=' + item.answer.value.lower()")}}
+
+    assert bool(resources(_made(("o", body, {}), answer=answer), "Observation")) == kept

@@ -301,7 +301,8 @@ def test_an_update_names_its_resource_by_type_and_bare_id(ids: Any, identity: st
     condition = {"resourceType": "Condition", "id": "c", "subject": {"_reference": _value("'Patient/' + %who")}}
     marks = [_allocate("who"), _use("p", resourceId=identity, fullUrl="%who"), _use("c")]
 
-    made = make_bundle(export(asked=form(contained=[patient, condition], extension=marks), given=response(), ids=ids))
+    asked = form(contained=[patient, condition], extension=marks)
+    made = make_bundle(export(asked=asked, given=response(), ids=ids, base="https://a.example/fhir/"))
 
     (entry,) = (entry for entry in entries(made) if entry["resource"]["resourceType"] == "Patient")
     kind, _, own = entry["request"]["url"].partition("/")
