@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from bot.errors import BadData
 from bot.interview.form.indexed import index_questionnaire
-from bot.interview.form.form import Path
 from bot.interview.load import load_form
 from bot.interview.validate.questionnaire import check_questionnaire
 from bot.interview.validate.response import check_response
 from bot.interview.values.fhir_json import as_object, dump, parse
-from bot.interview.walk.assemble import Assembly, Heading
+from bot.interview.walk.assemble import Heading
 from bot.interview.walk.engine import Done, Engine
 from bot.interview.walk.filling import (
     Event,
@@ -26,7 +25,7 @@ from bot.interview.walk.filling import (
     filling_from_json,
     filling_to_json,
 )
-from tests.bot.interview.random_forms import NOW, Patient, change_of_mind, questionnaires
+from tests.bot.interview.random_forms import NOW, Patient, change_of_mind, questionnaires, stands_in_response
 from tests.bot.interview.resources import Json
 
 MOST_STEPS = 2000
@@ -87,14 +86,6 @@ def test_every_walk_ends_with_a_response_that_is_valid_for_its_status(
         assert errors == []
     elif any(stands_in_response(engine, states[-1], problem.path) for problem in left):
         assert errors != [] or any(word in dump(questionnaire) for word in UNCLEAR)
-
-
-def stands_in_response(engine: Engine, filling: Filling, path: Path) -> bool:
-    """Say whether the groups around a place are in the response: inside a group that is absent no validator looks."""
-    assembly = Assembly(engine.form, filling)
-    assembly.items(engine.form.items, ())
-    around = (path[:depth] for depth in range(1, len(path)))
-    return all(group in assembly.nodes for group in around if engine.form.by_link_id[group[-1][0]].type == "group")
 
 
 @given(questionnaires(), seeds, stubbornness, st.data())
