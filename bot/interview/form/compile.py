@@ -12,9 +12,9 @@ from bot.interview.form.conditions import cannot_be_told, is_one_enough, read_co
 from bot.interview.form.form import Item, ItemType, Limits, Stated, Units
 from bot.interview.form.formulas import Site, computed_elsewhere
 from bot.interview.form.indexed import is_true, read_limits, read_stated
-from bot.interview.form.options import Listed, answer_types, check_systems, read_initial, read_options
+from bot.interview.form.options import Listed, answer_types, check_options, read_initial, read_options
 from bot.interview.form.support import CORE, SUB_QUESTIONNAIRE, modifier_of
-from bot.interview.form.texts import is_absorbed, item_text, label_beside, read_presentation
+from bot.interview.form.texts import as_display, is_absorbed, item_text, label_beside, read_presentation
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, extension_table, extension_value, objects, string
@@ -81,6 +81,7 @@ class Compiler:
         return tuple(found)
 
     def _item(self, raw: JsonObject, around: Around) -> Item | None:
+        raw = as_display(raw)
         link_id, kind = string(raw, "linkId"), string(raw, "type")
         if not link_id:
             text = f"an item without linkId is left out ({string(raw, 'text')[:60] or 'it has no text'})"
@@ -100,7 +101,7 @@ class Compiler:
         for name in computed_elsewhere(raw):
             site.leave_out(name, "it is computed, which is not done here; what the form says itself is used")
         listed = read_options(raw, kind, self.terminology)
-        check_systems(listed.options, site)
+        check_options(listed.options, site)
         any_condition = is_one_enough(site)
         item = Item(
             link_id=link_id,

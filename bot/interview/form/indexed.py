@@ -40,7 +40,9 @@ Table = Mapping[str, Sequence[JsonValue]]
 def read_stated(raw: JsonObject) -> Stated:
     """Read what an item demands of its answers."""
     kind, said = string(raw, "type"), extension_table(raw)
-    options = [value for each in objects(raw, "answerOption") if (value := value_of(each))]
+    options = [
+        value for each in objects(raw, "answerOption") if (value := value_of(each)) and can_be_listed(value, kind)
+    ]
     return Stated(
         raw=raw,
         type=kind,
@@ -50,6 +52,17 @@ def read_stated(raw: JsonObject) -> Stated:
         units=_units(said) if said else _NO_UNITS,
         options=tuple((repeatable(option, kind), option) for option in options),
     )
+
+
+# R4, que-5: of all other types an item lists no answers; what such an item lists says nothing.
+LISTING = frozenset({*CHOICES, "decimal", "integer", "date", "dateTime", "time", "string", "quantity"})
+
+
+def can_be_listed(option: Answer, kind: str) -> bool:
+    """Say whether an item of type `kind` can be answered by choosing an option."""
+    if kind in CHOICES:
+        return option.type != "boolean"
+    return kind not in ANSWER_TYPES or (kind in LISTING and repeatable(option, kind).type in ANSWER_TYPES[kind])
 
 
 def is_true(value: JsonValue) -> bool:
