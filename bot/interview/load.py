@@ -74,7 +74,7 @@ def _compile(raw: JsonObject, beside: Beside, *, strict: bool, in_words: bool) -
         raise UnsupportedQuestionnaire([Note("", "resourceType", f"{raw.get('resourceType')!r} is no Questionnaire")])
     if deeper_than(dict(raw), MAX_DEPTH):
         raise UnsupportedQuestionnaire([Note("", "item", f"nested deeper than {MAX_DEPTH} levels")])
-    notes = Notes(frozenset(string(item, "linkId") for item in walk(objects(raw, "item"))), strict)
+    notes = Notes({string(item, "linkId"): item for item in walk(objects(raw, "item"))}, strict)
     _check(raw, notes)
     site = Site.of_form(raw, notes, beside.launch)
     for name in computed_elsewhere(raw):

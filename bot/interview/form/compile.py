@@ -8,20 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from bot.interview.form.form import Condition, Item, ItemType, Limits, Stated, Units
+from bot.interview.form.conditions import cannot_be_told, is_one_enough, read_conditions
+from bot.interview.form.form import Item, ItemType, Limits, Stated, Units
 from bot.interview.form.formulas import Site, computed_elsewhere
 from bot.interview.form.indexed import is_true, read_limits, read_stated
-from bot.interview.form.options import Listed, answer_types, check_systems, read_initial, read_options
+from bot.interview.form.options import Listed, answer_types, check_options, read_initial, read_options
 from bot.interview.form.support import CORE, SUB_QUESTIONNAIRE, modifier_of
-from bot.interview.form.texts import is_absorbed, item_text, label_beside, read_presentation
+from bot.interview.form.texts import as_display, is_absorbed, item_text, label_beside, read_presentation
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import JsonValue
-from bot.interview.values.fhir_json import JsonObject, extension_table, extension_value, objects, string, value_of
+from bot.interview.values.fhir_json import JsonObject, extension_table, extension_value, objects, string
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES
 from bot.interview.values.patterns import bare, is_fhirpath, matcher
 from bot.interview.values.terminology import Terminology
 
-_OPERATORS = frozenset({"exists", "=", "!=", ">", "<", ">=", "<="})
 _SHOWN_ONLY = frozenset({"display", "display-non-empty"})
 _HINT = "give it with --terminology, or name a --terminology-server"
 
@@ -52,9 +52,7 @@ class Around:
             hidden=self.hidden or (hidden is not None and is_true(hidden.value)),
             read_only=self.read_only or (is_true(raw.get("readOnly")) and raw.get("type") != "display"),
             shown_only=self.shown_only or (usage is not None and str(usage.value) in _SHOWN_ONLY),
-            uncertain=self.uncertain
-            or site.is_uncertain
-            or any(_flaw(each, site) for each in objects(raw, "enableWhen")),
+            uncertain=self.uncertain or site.is_uncertain or cannot_be_told(site),
         )
 
 
@@ -83,6 +81,7 @@ class Compiler:
         return tuple(found)
 
     def _item(self, raw: JsonObject, around: Around) -> Item | None:
+        raw = as_display(raw)
         link_id, kind = string(raw, "linkId"), string(raw, "type")
         if not link_id:
             text = f"an item without linkId is left out ({string(raw, 'text')[:60] or 'it has no text'})"
@@ -102,8 +101,8 @@ class Compiler:
         for name in computed_elsewhere(raw):
             site.leave_out(name, "it is computed, which is not done here; what the form says itself is used")
         listed = read_options(raw, kind, self.terminology)
-        check_systems(listed.options, site)
-        any_condition = _any_condition(site)
+        check_options(listed.options, site)
+        any_condition = is_one_enough(site)
         item = Item(
             link_id=link_id,
             type=cast(ItemType, kind),
@@ -122,7 +121,7 @@ class Compiler:
             initial=read_initial(site, listed.options),
             options=listed.options,
             open=kind not in CHOICES or kind == "open-choice",
-            conditions=_conditions(site, any_condition=any_condition),
+            conditions=read_conditions(site, any_condition=any_condition),
             any_condition=any_condition,
             limits=_limits(site),
             units=self._units(site, stated),
@@ -179,39 +178,6 @@ def _bare(raw: JsonObject) -> JsonObject:
         name: raw[name] for name in _KEPT if name in raw and not (name == "required" and raw.get("type") == "display")
     }
     return {**kept, "extension": list[JsonValue](map(dict, when))}
-
-
-def _flaw(condition: JsonObject, site: Site) -> str:
-    """Say why a condition cannot be evaluated; empty when it can."""
-    question, operator = string(condition, "question"), string(condition, "operator")
-    answer = value_of(condition, "answer")
-    if question not in site.notes.link_ids:
-        return f"the question {question!r} does not exist"
-    if operator not in _OPERATORS or answer is None:
-        return f"the condition on {question!r} is not complete"
-    if operator == "exists" and not isinstance(answer.value, bool):
-        return "the operator exists needs answerBoolean"
-    return ""
-
-
-def _conditions(site: Site, *, any_condition: bool) -> tuple[Condition, ...]:
-    """Return the conditions that decide; none where one that cannot be evaluated might be enough."""
-    found: list[Condition] = []
-    listed = objects(site.raw, "enableWhen")
-    for each in listed:
-        if flaw := _flaw(each, site):
-            site.leave_out("enableWhen", f"asked in any case, and not required: {flaw}")
-        elif (answer := value_of(each, "answer")) is not None:
-            found.append(Condition(string(each, "question"), string(each, "operator"), answer))
-    return tuple(found) if len(found) == len(listed) or not any_condition else ()
-
-
-def _any_condition(site: Site) -> bool:
-    behavior = string(site.raw, "enableBehavior")
-    if len(objects(site.raw, "enableWhen")) > 1 and behavior not in {"all", "any"}:
-        # What STU3 said, and what is nearest to the validators that then take the item as enabled.
-        site.warn("enableBehavior", "it is missing; one true condition is enough")
-    return behavior != "all"
 
 
 def _limits(site: Site) -> Limits:

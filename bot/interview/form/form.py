@@ -66,6 +66,7 @@ class Option:
     Attributes:
         prefix: Such as "(a)", to be shown before the label.
         ordinal: What the option counts in a score.
+        marks: The extensions that say what it counts.
         exclusive: Whether it stands alone ("none of these").
         selected: Whether the Questionnaire proposes it.
         synonyms: What else patients call it, in any language.
@@ -77,6 +78,7 @@ class Option:
     label: Text
     prefix: str = ""
     ordinal: Decimal | None = None
+    marks: tuple[JsonObject, ...] = ()
     exclusive: bool = False
     selected: bool = False
     synonyms: tuple[str, ...] = ()

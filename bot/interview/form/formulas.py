@@ -146,7 +146,7 @@ class Site:
     def _usable(self, expression: JsonObject, feature: str, without: str) -> Formula | None:
         """Read a formula; None with a warning, of what is done `without` it, where it cannot be evaluated."""
         formula, problem = self._read(expression)
-        for unknown in sorted(formula.reads.link_ids - self.notes.link_ids) if formula is not None else ():
+        for unknown in sorted(formula.reads.link_ids - self.notes.items.keys()) if formula is not None else ():
             self.warn(feature, f"asks for the item {unknown!r}, which does not exist")
         if problem:
             self.leave_out(feature, f"{without}: {problem}")

@@ -19,13 +19,16 @@ from bot.interview.values.fhir_json import (
     as_object,
     code_key,
     extension_table,
+    extensions,
     number,
     objects,
     plain,
     string,
     value_of,
 )
+from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES
 from bot.interview.values.finding import Place
+from bot.interview.values.primitives import comparable, relate
 
 _REFERENCE = ("reference", "type", "identifier", "display")
 _WHOLE = re.compile(r"-?[0-9]{1,10}")
@@ -37,7 +40,9 @@ Table = Mapping[str, Sequence[JsonValue]]
 def read_stated(raw: JsonObject) -> Stated:
     """Read what an item demands of its answers."""
     kind, said = string(raw, "type"), extension_table(raw)
-    options = [value for each in objects(raw, "answerOption") if (value := value_of(each))]
+    options = [
+        value for each in objects(raw, "answerOption") if (value := value_of(each)) and can_be_listed(value, kind)
+    ]
     return Stated(
         raw=raw,
         type=kind,
@@ -47,6 +52,17 @@ def read_stated(raw: JsonObject) -> Stated:
         units=_units(said) if said else _NO_UNITS,
         options=tuple((repeatable(option, kind), option) for option in options),
     )
+
+
+# R4, que-5: of all other types an item lists no answers; what such an item lists says nothing.
+LISTING = frozenset({*CHOICES, "decimal", "integer", "date", "dateTime", "time", "string", "quantity"})
+
+
+def can_be_listed(option: Answer, kind: str) -> bool:
+    """Say whether an item of type `kind` can be answered by choosing an option."""
+    if kind in CHOICES:
+        return option.type != "boolean"
+    return kind not in ANSWER_TYPES or (kind in LISTING and repeatable(option, kind).type in ANSWER_TYPES[kind])
 
 
 def is_true(value: JsonValue) -> bool:
@@ -171,6 +187,41 @@ class IndexedItem:
                 return True
             other = other.parent
         return False
+
+
+def never_met(condition: JsonObject, target: Stated) -> str:
+    """Say why no answer to its question, `target`, can meet an enableWhen; empty when one can."""
+    question, operator, kind = string(condition, "question"), string(condition, "operator"), target.type
+    answer = value_of(condition, "answer")
+    if answer is None or operator == "!=" or (operator == "exists" and answer.value is False):
+        return ""
+    if kind in {"group", "display"}:
+        return f"{question!r} is a {kind} and has no answer"
+    if operator == "exists" or any(extensions(target.raw, *fhir_names.ANSWER_EXPRESSION)):
+        return ""
+    listed = [option for _, option in target.options]
+    types = _types_of_answers(kind, listed)
+    if types and not any(comparable(each, answer.type) for each in types):
+        return f"a {answer.type} is no answer to {question!r}, which is of type {kind}"
+    if operator == "=" and kind == "choice" and listed and all(relate(answer, each) != "same" for each in listed):
+        return f"it waits for an answer that {question!r} does not list"
+    return ""
+
+
+def _types_of_answers(kind: str, listed: Sequence[Answer]) -> set[str]:
+    """Return the types of value that an item can have, as far as its listed answers tell."""
+    if kind not in CHOICES:
+        # A url is a uri in answers, but conditions have no answerUri: they say it as a string.
+        return {*ANSWER_TYPES.get(kind, ()), *(("string",) if kind == "url" else ())}
+    return {*([option.type for option in listed] or ["coding"]), *(("string",) if kind == "open-choice" else ())}
+
+
+def unheeded(item: JsonObject, idle: int) -> bool:
+    """Say whether so many `idle` conditions, which are never met, decide nothing about an item.
+
+    Beside one that may hold, where one is enough, such a condition only names an answer that no longer exists.
+    """
+    return string(item, "enableBehavior") == "all" or idle == len(objects(item, "enableWhen"))
 
 
 @dataclass(frozen=True, slots=True)

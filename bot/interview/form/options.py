@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 
 from bot.interview.form.form import Item, Option, Text, label_of, named_option, read_text
 from bot.interview.form.formulas import Site
-from bot.interview.form.indexed import is_true, repeatable
+from bot.interview.form.indexed import LISTING, can_be_listed, is_true, repeatable
 from bot.interview.form.support import CORE
 from bot.interview.form.texts import extension_text
 from bot.interview.values import fhir_names
@@ -19,6 +19,7 @@ from bot.interview.values.fhir_json import (
     code_key,
     extension_value,
     extension_values,
+    extensions,
     number,
     objects,
     string,
@@ -45,7 +46,7 @@ class Listed:
 def read_options(raw: JsonObject, kind: str, terminology: Terminology) -> Listed:
     """Read answerOption, or expand answerValueSet; a plain text item takes the codes of a value set as text."""
     given = [option for each in objects(raw, "answerOption") if (option := _option(each, kind, terminology))]
-    canonical = string(raw, "answerValueSet")
+    canonical = string(raw, "answerValueSet") if kind in LISTING else ""
     if given or not canonical:
         return Listed(tuple(given))
     expansion = terminology.expand(canonical)
@@ -65,8 +66,15 @@ def missing_value_sets(raw: JsonObject, known: Terminology) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for name in dict.fromkeys(named) if name for each in inside.absent(name)))
 
 
-def check_systems(options: Sequence[Option], site: Site) -> None:
-    """Warn of codes that servers will not take."""
+def check_options(options: Sequence[Option], site: Site) -> None:
+    """Warn of what is listed and cannot be chosen, and of codes that servers will not take."""
+    kind = string(site.raw, "type")
+    given = objects(site.raw, "answerOption")
+    unused = len(given) - len(options) if given and (options or "answerValueSet" not in site.raw) else 0
+    if kind not in LISTING and (given or "answerValueSet" in site.raw):
+        site.warn("answerOption", f"what it lists is left out: an item of type {kind} is answered without a list")
+    elif unused > 0:
+        site.warn("answerOption", f"options left out: {unused}; they say nothing, or are no answers to a {kind}")
     for option in options:
         system = as_object(option.answer.value).get("system", "")
         if option.answer.type == "coding" and ":" not in str(system):
@@ -78,9 +86,11 @@ def _option(element: JsonObject, kind: str, terminology: Terminology) -> Option 
     if answer is None:
         return None
     inner, chosen = as_object(answer.value), repeatable(answer, kind)
-    if chosen.value in ({}, "") or chosen.type not in ANSWER_TYPES[kind]:
+    if chosen.value in ({}, "") or chosen.type not in ANSWER_TYPES[kind] or not can_be_listed(answer, kind):
         return None  # nothing can be chosen by it, or nothing that FHIR takes as an answer
     called = _called(label_of(answer, element), inner if answer.type == "coding" else {}, terminology)
+    if not called.label.base.strip():
+        return None  # nobody could see it
     return Option(
         answer=chosen,
         label=called.label,
@@ -88,6 +98,7 @@ def _option(element: JsonObject, kind: str, terminology: Terminology) -> Option 
         lent=called.lent,
         prefix=_prefix(element),
         ordinal=_score(element, inner),
+        marks=tuple(extensions(element, *_SCORES)) or tuple(extensions(inner, *_SCORES)),
         exclusive=_is_marked(element),
         selected=is_true(element.get("initialSelected")),
     )
@@ -108,6 +119,7 @@ def _from_concept(concept: Concept, terminology: Terminology, *, coded: bool) ->
         label=called.label,
         prefix=_prefix(concept.node),
         ordinal=_score(concept.node, {}),
+        marks=tuple(extensions(concept.node, *_SCORES)),
         exclusive=_is_marked(concept.node),
         synonyms=called.synonyms,
         lent=called.lent,

@@ -5,14 +5,15 @@ Little refuses a form: what cannot be held to is left out and named, so that sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
 
 from bot.errors import UserFixable
-from bot.interview.form.form import Note
+from bot.interview.form.form import Note, Stated
+from bot.interview.form.indexed import read_stated
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import TRANSLATION, JsonObject, extension_values, objects, string
@@ -45,16 +46,24 @@ class Notes:
     """Collects warnings and refusals while a Questionnaire is read, so that its author learns of all at once.
 
     Attributes:
-        link_ids: All linkIds of the form.
+        items: All items of the form as they are written, by linkId.
         strict: Whether what would be left out is a reason to refuse the form.
         gaps: Those of the warnings that say what is not done as the form means it.
     """
 
-    link_ids: frozenset[str] = frozenset()
+    items: Mapping[str, JsonObject] = field(default_factory=dict)
     strict: bool = False
     warnings: list[Note] = field(default_factory=list)
     gaps: list[Note] = field(default_factory=list)
     refusals: list[Note] = field(default_factory=list)
+
+    _stated: dict[str, Stated] = field(default_factory=dict)
+
+    def stated(self, link_id: str) -> Stated:
+        """Return what an item demands of its answers."""
+        if link_id not in self._stated:
+            self._stated[link_id] = read_stated(self.items[link_id])
+        return self._stated[link_id]
 
     def warn(self, link_id: str, feature: str, text: str) -> None:
         if (note := Note(link_id, feature, text)) not in self.warnings:

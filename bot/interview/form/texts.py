@@ -21,6 +21,8 @@ from bot.interview.values.fhir_json import (
 )
 
 _HELP = ("help", "flyover")
+# A text item with such a control holds a text to show, which forms of Helsenorge write so; nobody answers it.
+_SHOWN = ("help", "inline", "sidebar", "highlight")
 
 
 def item_text(raw: JsonObject) -> Text:
@@ -44,8 +46,18 @@ def code_of(element: JsonObject, *urls: str) -> str:
     return next((string(coding, "code") for coding in objects(concept, "coding")), "")
 
 
+def as_display(raw: JsonObject) -> JsonObject:
+    """Return a text item that only holds a text to show as the display item that it is meant to be."""
+    if raw.get("type") != "text" or code_of(raw, *fhir_names.ITEM_CONTROL) not in _SHOWN:
+        return raw
+    return {name: value for name, value in raw.items() if name not in {"required", "repeats", "readOnly"}} | {
+        "type": "display"
+    }
+
+
 def is_absorbed(child: JsonObject, parent: JsonObject) -> bool:
     """Say whether a display item is shown with its parent instead of by itself."""
+    child = as_display(child)
     if child.get("type") != "display":
         return False
     inside_question = "linkId" in parent and parent.get("type") != "group"

@@ -137,10 +137,12 @@ class Scored(dict[str, Any]):
     """A Coding that remembers what its option counts; otherwise it is the Coding."""
 
     score: Decimal
+    marks: tuple[Mapping[str, Any], ...]  # the extensions of the option that say so, which an answer does not repeat
 
-    def __init__(self, coding: Mapping[str, Any], score: Decimal) -> None:
+    def __init__(self, coding: Mapping[str, Any], score: Decimal, marks: Iterable[Mapping[str, Any]] = ()) -> None:
         super().__init__(coding)
         self.score = score
+        self.marks = tuple(marks)
 
 
 # Before a dot at the beginning, the name of the resource that all answers stand in: `nodes.whole` resolves it.

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bot.interview.formulas.formula import FormulaFailed, Tree
+from bot.interview.formulas.formula import FormulaFailed, Scored, Tree
 from bot.interview.formulas.measures import Kind, Moment, Quantity, read
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject
@@ -128,6 +128,9 @@ class Node:
         held = self.value if isinstance(self.value, dict) else self.beside
         if held is None:
             return
+        if name == "extension" and isinstance(held, Scored) and name not in held:
+            # Equal codes stay equal, whatever they count: the extension is there only for who asks for it.
+            held = {name: [*held.marks]}
         key = name
         if name not in held and "_" + name not in held:
             key = next((each for each in _choices(self.path, name) if each in held or "_" + each in held), "")

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Literal
 
 from bot.interview.form.form import Item, Option, Path, Stated, Units, named_option
+from bot.interview.form.indexed import LISTING, can_be_listed
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import (
@@ -206,9 +207,9 @@ _NOTHING_TO_ADD: Names = frozenset({"no system"})
 def check_options(item: Stated, answer: Answer, known: Terminology) -> Iterator[Violation]:
     """Check an answer against the options or the value set that its item states, and a code against its code system."""
     offered: Names = None
-    if "answerOption" in item.raw:
+    if "answerOption" in item.raw and (item.options or item.type in fhir_names.CHOICES):
         offered = yield from _check_listed(item, answer)
-    elif value_set := string(item.raw, "answerValueSet"):
+    elif item.type in LISTING and (value_set := string(item.raw, "answerValueSet")):
         offered = yield from _check_value_set(item, answer, value_set, known)
     elif answer.type == "coding":
         yield Violation("no-options", "information")
@@ -352,7 +353,8 @@ def _plain(text: str) -> str:
 
 def check_exclusive(item: Stated, answers: Sequence[Answer]) -> Iterator[Violation]:
     """Check that an option which excludes all others ("none of these") stands alone."""
-    elements = [each for each in objects(item.raw, "answerOption") if value_of(each)] if len(answers) > 1 else []
+    given = objects(item.raw, "answerOption") if len(answers) > 1 else []
+    elements = [each for each in given if (value := value_of(each)) and can_be_listed(value, item.type)]
     for element, (repeated, option) in zip(elements, item.options, strict=False):
         mark = extension_value(element, *fhir_names.OPTION_EXCLUSIVE)
         if mark is not None and mark.value is True and any(is_option(answer, repeated) for answer in answers):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from enum import Enum
 
 from bot.interview.form.form import Item
-from bot.interview.form.indexed import GivenItem, IndexedForm, IndexedItem
+from bot.interview.form.indexed import GivenItem, IndexedForm, IndexedItem, never_met, unheeded
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import JsonObject, objects, string, value_of
 from bot.interview.values.primitives import Relation, relate
@@ -125,7 +125,11 @@ class Enablement:
         return _all_of({around, decided})
 
     def _by_conditions(self, asked: IndexedItem, parent: GivenItem | None) -> Truth:
-        outcomes = {self._condition(condition, parent) for condition in objects(asked.raw, "enableWhen")}
+        conditions = objects(asked.raw, "enableWhen")
+        outcomes = {self._condition(condition, parent) for condition in conditions}
+        # That a condition is not met says nothing where no answer could meet it: the interview asks then.
+        if Truth.NO in outcomes and unheeded(asked.raw, sum(map(self._is_idle, conditions))):
+            outcomes = {self._unless_idle(condition, parent) for condition in conditions}
         match string(asked.raw, "enableBehavior"):
             case "any" if outcomes:
                 return _any_of(outcomes)
@@ -134,6 +138,13 @@ class Enablement:
             case _:
                 # Several conditions and no word on how they go together (que-12): clear only where both ways agree.
                 return _all_of(outcomes) if len(outcomes) < 2 else Truth.UNCLEAR
+
+    def _is_idle(self, condition: JsonObject) -> bool:
+        target = self._form.by_id.get(string(condition, "question"))
+        return target is not None and bool(never_met(condition, target.stated))
+
+    def _unless_idle(self, condition: JsonObject, parent: GivenItem | None) -> Truth:
+        return Truth.UNCLEAR if self._is_idle(condition) else self._condition(condition, parent)
 
     def _condition(self, condition: JsonObject, parent: GivenItem | None) -> Truth:
         target = self._form.by_id.get(string(condition, "question"))

@@ -313,9 +313,10 @@ class Constraints:
                 self._findings.add("warning" if mild else "error", place, text, code="invariant", rule=key)
 
 
-_ASKING = ("ordinal(", "weight(")
-# By linkId and code: what it counts.
-Scores = Mapping[str, Mapping[tuple[str, str], Decimal]]
+_ASKING = ("ordinal(", "weight(", "ordinalValue", "itemWeight", ".extension")
+# By linkId and code: what it counts, and the extensions that say so.
+_Counted = tuple[Decimal, tuple[JsonObject, ...]]
+Scores = Mapping[str, Mapping[tuple[str, str], _Counted]]
 
 
 def with_scores(response: JsonObject, form: IndexedForm, known: Terminology) -> JsonObject:
@@ -327,16 +328,16 @@ def with_scores(response: JsonObject, form: IndexedForm, known: Terminology) -> 
     owners = (form.raw, *(asked.raw for asked in form.by_id.values()))
     if "item" not in response or not any(word in str(raw.get("extension", "")) for raw in owners for word in _ASKING):
         return response
-    scores: dict[str, dict[tuple[str, str], Decimal]] = {}
+    scores: dict[str, dict[tuple[str, str], _Counted]] = {}
     for link_id, asked in form.by_id.items():
         for option in read_options(asked.raw, asked.type, known).options if asked.type in CHOICES else ():
             if option.ordinal is not None:
                 key = code_key(as_object(option.answer.value))
-                scores.setdefault(link_id, {}).setdefault(key, option.ordinal)
+                scores.setdefault(link_id, {}).setdefault(key, (option.ordinal, option.marks))
     return {**response, "item": _scored(response["item"], scores, {})}
 
 
-def _scored(node: JsonValue, scores: Scores, own: Mapping[tuple[str, str], Decimal]) -> JsonValue:
+def _scored(node: JsonValue, scores: Scores, own: Mapping[tuple[str, str], _Counted]) -> JsonValue:
     """Return items or answers with scores; `own` are those of the question around them."""
     if isinstance(node, list):
         return [_scored(each, scores, own) for each in node]
@@ -349,5 +350,5 @@ def _scored(node: JsonValue, scores: Scores, own: Mapping[tuple[str, str], Decim
             made[name] = _scored(node[name], scores, inside)
     coding = node.get("valueCoding")
     if isinstance(coding, dict) and (score := own.get(code_key(coding))) is not None:
-        made["valueCoding"] = Scored(coding, score)
+        made["valueCoding"] = Scored(coding, *score)
     return made

@@ -216,6 +216,12 @@ _NUMBER_TYPES = frozenset({"decimal", "integer"})
 _TEXT_TYPES = frozenset({"string", "uri", "text", "markdown", "code", "url"})
 
 
+def comparable(one: str, other: str) -> bool:
+    """Say whether values of two types can be the same, or stand in an order."""
+    kinds = {one, other}
+    return len(kinds) == 1 or any(kinds <= family for family in (_NUMBER_TYPES, _DATE_TYPES, _TEXT_TYPES))
+
+
 def relate(one: Answer, other: Answer) -> Relation:
     """Say how `one` stands to `other`; "different" where the types have no order or do not match."""
     kinds = {one.type, other.type}

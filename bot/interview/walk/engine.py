@@ -459,13 +459,34 @@ class _Checks:
                 yield from self._question(item, below(around, item.link_id), assembly)
 
     def _groups(self, item: Item, around: Path, assembly: Assembly) -> Iterator[Problem]:
-        standing = [path for path in self.filling.instances(self.form, item, around) if path in assembly.nodes]
+        standing = [
+            path for path in self.filling.instances(self.form, item, around) if path not in self.filling.disabled
+        ]
         own = below(around, item.link_id)
         if own not in self.filling.disabled:
-            yield from number_problems(item, own, sum("item" in assembly.nodes[path] for path in standing))
+            filled = sum("item" in assembly.nodes.get(path, {}) for path in standing)
+            yield from number_problems(item, own, filled)
         for path in standing:
-            yield from self._own_constraints(item, path)
-            yield from self._items(item.children, path, assembly)
+            if path in assembly.nodes:
+                yield from self._own_constraints(item, path)
+                yield from self._items(item.children, path, assembly)
+            else:
+                yield from self._refused_in(item.children, path)
+
+    def _refused_in(self, items: Sequence[Item], around: Path) -> Iterator[Problem]:
+        """Yield the required questions of a group without any answer.
+
+        A response may leave such a group out, and is valid then; an interview in which a question that must be answered
+        was refused is not complete, wherever it stands. Of what nobody is asked, nothing is missing there.
+        """
+        for item in items:
+            own = below(around, item.link_id)
+            if item.type == "group":
+                for path in self.filling.instances(self.form, item, around):
+                    if path not in self.filling.disabled:
+                        yield from self._refused_in(item.children, path)
+            elif (item.asked or item.left_out) and not item.hidden and own not in self.filling.disabled:
+                yield from number_problems(item, own, 0)
 
     def _question(self, item: Item, path: Path, assembly: Assembly) -> Iterator[Problem]:
         answers = self.filling.at(path)

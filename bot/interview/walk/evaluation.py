@@ -30,12 +30,10 @@ class _Scoring(Assembly):
 
     def value(self, item: Item, answer: Answer) -> JsonValue:
         made = super().value(item, answer)
-        score = next(
-            (each.ordinal for each in item.options if each.answer == answer and each.ordinal is not None), None
-        )
-        if score is None or not isinstance(made, dict):
+        option = next((each for each in item.options if each.answer == answer and each.ordinal is not None), None)
+        if option is None or option.ordinal is None or not isinstance(made, dict):
             return made
-        return Scored(made, score)
+        return Scored(made, option.ordinal, option.marks)
 
 
 @dataclass(slots=True)

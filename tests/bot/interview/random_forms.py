@@ -10,8 +10,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bot.interview.form.form import Item, Option
+from bot.interview.form.form import Item, Option, Path
 from bot.interview.values.answer import Answer
+from bot.interview.walk.assemble import Assembly
 from bot.interview.walk.engine import AskAnother, AskItem, Done, Engine, Show, Step
 from bot.interview.walk.filling import (
     Cleared,
@@ -249,3 +250,11 @@ def change_of_mind(random: Random, engine: Engine, filling: Filling) -> Event | 
     item = engine.form.by_link_id[path[-1][0]]
     answers = (Patient(random, 0).value(item, item.options),)
     return None if engine.problems(filling, path, answers) else Given(path, answers)
+
+
+def stands_in_response(engine: Engine, filling: Filling, path: Path) -> bool:
+    """Say whether the groups around a place are in the response: inside a group that is absent no validator looks."""
+    assembly = Assembly(engine.form, filling)
+    assembly.items(engine.form.items, ())
+    around = (path[:depth] for depth in range(1, len(path)))
+    return all(group in assembly.nodes for group in around if engine.form.by_link_id[group[-1][0]].type == "group")

@@ -29,7 +29,9 @@ def condition(question: str, operator: str, **answer: Any) -> Json:
 
 def pair(kind: str, *conditions: Json, **more: Any) -> Json:
     """A question, and one that depends on it."""
-    inner = {"answerOption": options("a", "b")} if "choice" in kind else {}
+    # Of two systems, so that a condition may name either: one that nothing listed can meet is no condition.
+    elsewhere = {"valueCoding": {"system": "http://elsewhere.org", "code": "a"}}
+    inner = {"answerOption": [*options("a", "b"), elsewhere]} if "choice" in kind else {}
     return form(item("q", kind, **inner), item("then", "string", enableWhen=list(conditions), **more))
 
 
