@@ -129,3 +129,25 @@ def test_another_option_may_still_be_named_after_narrowing() -> None:
     chat = Chat(_suggesting("", "Knee left", "Knee right", "Hip left"), "en").say("knee", "hip left")
 
     assert _display(chat) == "Hip left"
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("de", "getrennt lebend"), ("de", "lebe getrennt"), ("en", "separated"), ("de", "alleinstehend")],
+)
+def test_a_marital_status_that_is_not_just_what_was_said_is_never_stored_unread(language: str, said: str) -> None:
+    asked = form(item("which", "choice", text="Marital status?",
+                      answerValueSet="http://hl7.org/fhir/ValueSet/marital-status"), language="en")  # fmt: skip
+    chat = Chat(asked, language)
+    assert "Mehrfach verheiratet" not in " ".join(chat.choices)
+
+    chat.say(said)
+
+    assert chat.value("which") is None
+
+
+@pytest.mark.parametrize(("language", "said"), [("de", "ich nix wissen"), ("de", "weiß nix"), ("de", "Weiss nix.")])
+def test_not_knowing_is_heard_in_the_words_of_learners_too(language: str, said: str) -> None:
+    asked = form(item("which", "integer", text="How many?"), item("next", "string", text="Next?"), language="en")
+
+    assert Chat(asked, language).say(said).open == "question next"
