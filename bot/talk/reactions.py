@@ -13,7 +13,7 @@ from bot.interview.manners.session import Sentence, Session
 from bot.interview.manners.turn import Turn
 from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Read
-from bot.interview.reading.yesno import read_yes_no
+from bot.interview.reading.yesno import beside_silence, read_yes_no
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import Reply, interface, reply_of
 from bot.talk.dialogue import (
@@ -95,6 +95,14 @@ class Reaction:
     after: State
     decided: Decided | None = None
     flags: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _RedFlag:
+    """A red flag that was heard: the language that it was raised in, and the words that raised it."""
+
+    language: str
+    words: str
 
 
 class Reactions:
@@ -215,7 +223,7 @@ class Reactions:
             return _fixed(state, reply)
         if picked is not None:
             return picked
-        urgent = self._assistant.red_flag(text, fallback=state.language, rules_only=True)
+        urgent = self._red_flag(text, state.language, rules_only=True)
         if urgent is not None:  # in whatever language
             return self._alarm(_rest(state, state.language), text, urgent, may_be_none=False)
         if calls_off(text):
@@ -235,7 +243,16 @@ class Reactions:
         return _fixed(_rest(state, state.language), _REPLIES[kind])
 
     def _raises(self, text: str, fallback: str, rules_only: bool) -> bool:
-        return self._assistant.red_flag(text, fallback=fallback, rules_only=rules_only) is not None
+        return self._red_flag(text, fallback, rules_only=rules_only) is not None
+
+    def _red_flag(self, text: str, fallback: str, *, rules_only: bool = False) -> _RedFlag | None:
+        """Return the red flag that a message raises, as a whole or by what it says beside "I don't know" and the like.
+
+        The "not" of "I don't know" must not call off what is said with it.
+        """
+        heard_in = (*dict.fromkeys(_beside_silence(text)), text)
+        found = ((self._assistant.red_flag(each, fallback=fallback, rules_only=rules_only), each) for each in heard_in)
+        return next((_RedFlag(language, each) for language, each in found if language is not None), None)
 
     def _easier(self, state: State) -> Reply:
         return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
@@ -311,7 +328,7 @@ class Reactions:
             return self._question(state, text)
         rest = _rest(state, session.language)
         literal = small_talk(text) is not None or asked.listener(session).hears_just_an_answer(text)
-        urgent = self._assistant.red_flag(text, fallback=session.language, rules_only=True)
+        urgent = self._red_flag(text, session.language, rules_only=True)
         if urgent is not None and small_talk(text) != "help":  # a bare "help" is told how this works, and whom to call
             return self._alarm(rest, text, urgent, may_be_none=literal)
         picked = self._picked(state, text) or self._waved_aside(state, text)
@@ -320,9 +337,10 @@ class Reactions:
         text = _in_its_language(asked, session, text)
         understood = asked.listener(session).understands(text)
         kind = None if understood else short_reaction(text)
-        # What the open question understands is an answer to it, whatever the learned alarm hears in it.
-        calm = understood or literal or kind in CLOSED
-        urgent = None if calm else self._assistant.red_flag(text, fallback=session.language)
+        # What the open question understands is an answer to it, whatever the learned alarm hears in it; but what is
+        # said beside "I don't know", or yes and no, was not understood by it.
+        calm = (understood and not _says_more(text, session.language)) or literal or kind in CLOSED
+        urgent = None if calm else self._red_flag(text, session.language)
         if urgent is not None:
             return self._alarm(rest, text, urgent, may_be_none=False)
         if not understood and calls_off(text):
@@ -338,9 +356,12 @@ class Reactions:
         who.take(turn)
         return Reaction(reply_of(turn.said, who.form), rest)
 
-    def _alarm(self, rest: State, text: str, language: str, *, may_be_none: bool) -> Reaction:
+    def _alarm(self, rest: State, text: str, urgent: _RedFlag, *, may_be_none: bool) -> Reaction:
         """React to a red flag. Words that the form itself lists may be no emergency: that is asked."""
-        response = self._assistant.answer(text, language)
+        language = urgent.language
+        response = replace(self._assistant.answer(urgent.words, language), question=text)
+        if urgent.words == text and _beside_silence(text):
+            response = replace(response, flag=None)  # with "I don't know" in it, of what kind is a guess
         if response.decision != "urgent":  # whoever raised the alarm heard more than whoever answers
             response = replace(response, decision="urgent", pair_id=None, answer=None, also=(), choices=())
         reaction = self._respond(rest, response)
@@ -386,6 +407,17 @@ class Reactions:
             who.speak(reply.language)  # the patient has gone on in another language
         question = reply_of(who.interview(at).again(who.session).said, who.form)
         return replace(reaction, reply=_joined(reply, question))
+
+
+def _beside_silence(text: str) -> list[str]:
+    """Return what stands beside "I don't know" and the like, in whatever language that is said."""
+    return [beside for language in LANGUAGES if (beside := beside_silence(text, language=language))]
+
+
+def _says_more(text: str, language: str) -> bool:
+    """Say whether there is more in a message than that somebody does not know, or will not say, or yes or no."""
+    said = read_yes_no(text, language=language)
+    return bool(_beside_silence(text)) or (isinstance(said, Read) and bool(said.remainder))
 
 
 def _in_its_language(asked: Interview, session: Session, text: str) -> str:

@@ -13,6 +13,7 @@ from bot.interview.manners.listening import (
     agrees,
     has_second_thoughts,
     is_end,
+    is_listed,
     number_meant,
     own_words,
     question_like,
@@ -38,6 +39,12 @@ MEASURED = frozenset({"unit", "unit-missing", "implausible"})
 MUCH_BESIDE = 4  # words beside an answer from which on they are kept with it
 MOST_AFTER_NO = 3  # a longer remainder after "no" is an answer of its own, where any text is one
 CONSENT_CODE = "59284-0"  # LOINC: Consent Document
+
+
+# Words that agree to whatever was said, and are no name of a side or of how somebody feels.
+PLAIN_YES = frozenset(
+    {"yes", "yeah", "yep", "yup", "ja", "jo", "jep", "jawohl", "y", "j", "please", "bitte", "thanks", "danke"}
+)
 
 
 class Hearing(OpenTurn):
@@ -253,6 +260,8 @@ class Hearing(OpenTurn):
         talk = self.talk
         if self.yes is None:
             return self._doubts(question)
+        if self._names_another(question):
+            return True
         if self.yes:
             more = self.read(question, self.beside) if self.beside and question.item.type not in FREE_TEXT else None
             if self.beside and self._pending_is_no(question):
@@ -280,6 +289,27 @@ class Hearing(OpenTurn):
             self.ask(brief=True)
         else:
             self.fail(question, "corrected")
+        return True
+
+    def _names_another(self, question: AskItem) -> bool:
+        """Take words that may agree, but are what another option is called: "right" to "Left. Is that right?"."""
+        said = words(self.text)
+        if not (self.yes and question.options) or PLAIN_YES.issuperset(said):
+            return False
+        reading = self.read(question, self.text)
+        pending = self.talk.pending or ()
+        if isinstance(reading, Read):
+            another = is_listed(reading, question) and not any(answer in pending for answer in reading.answers)
+        else:
+            another = isinstance(reading, Ambiguous) and not any(each.answer in pending for each in reading.options)
+        if not another:
+            return False
+        # From a suggestion of the form the patient chooses; what they said themselves before is read back once more.
+        proposed = self.talk.proposed
+        self.drop_pending(declined=self.talk.declined or proposed)
+        if isinstance(reading, Read) and not proposed:
+            reading = replace(reading, literal=False)
+        self._react(question, reading)
         return True
 
     def _pending_is_no(self, question: AskItem) -> bool:

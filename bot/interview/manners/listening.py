@@ -21,7 +21,7 @@ from bot.interview.form.form import Bound, Form, Item, Option, Path
 from bot.interview.manners.session import Session, Talk
 from bot.interview.reading.quantities import is_foreign, is_unusual, named_unit, unit_asked_for, unit_name
 from bot.interview.reading.reader import read, read_command
-from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, Read, Reading, Refused
+from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.reading.reading import Option as Readable
 from bot.interview.reading.reading import Unit as ReadableUnit
 from bot.interview.reading.yesno import read_yes_no
@@ -178,11 +178,16 @@ class Listener:
         if question.item.type == "boolean" and not question.options and said in ("1", "2"):
             return Read((Answer("boolean", said == "1"),), literal=True)
         left = [option for option in question.options if option.answer in self.talk.between]
-        if left:
-            reading = self._read(question, text, left)
-            if isinstance(reading, Read):
-                return reading
-        return self._read(question, text, question.options)
+        if not left:
+            return self._read(question, text, question.options)
+        # "2", of "1: 2" and "2: 3": the second time, what it is called goes before its place, and is read back.
+        called = [option for option in left if option.label.into(self.language) == said]
+        if len(called) == 1 and said.isdecimal():
+            return Read((called[0].answer,), literal=False)
+        reading = self._read(question, text, left)
+        # Another option may still be named, but not by a place in a list that is not shown any more.
+        elsewhere = isinstance(reading, NotUnderstood) and not said.isdecimal()
+        return self._read(question, text, question.options) if elsewhere else reading
 
     def _read(self, question: AskItem, text: str, options: Sequence[Option]) -> Reading:
         return self.reader.read(question.item, options, self.language, text)
@@ -192,7 +197,7 @@ class Listener:
         reading = self.read(question, text)
         if not isinstance(reading, Read):
             return isinstance(reading, DontKnow | Refused | Ambiguous)
-        own = any(answer.type in OWN_WORDS for answer in reading.answers) and not _is_listed(reading, question)
+        own = any(answer.type in OWN_WORDS for answer in reading.answers) and not is_listed(reading, question)
         if own or not (reading.literal or len(words(reading.remainder)) < MANY_BESIDE):
             return False
         said = words(text)
@@ -210,7 +215,7 @@ class Listener:
         if not isinstance(question, AskItem) or not question.options:
             return False
         reading = self._read(question, text, question.options)
-        return isinstance(reading, Read) and reading.literal and _is_listed(reading, question)
+        return isinstance(reading, Read) and reading.literal and is_listed(reading, question)
 
     def hears_just_an_answer(self, text: str) -> bool:
         """Say whether a message is, word for word, what the form or its reader expects; free text never is."""
@@ -223,7 +228,7 @@ class Listener:
         reading = self._read(question, text, question.options)
         if not isinstance(reading, Read) or not reading.literal or reading.remainder:
             return False
-        return _is_listed(reading, question) or not any(each.type in OWN_WORDS for each in reading.answers)
+        return is_listed(reading, question) or not any(each.type in OWN_WORDS for each in reading.answers)
 
     def understands(self, text: str) -> bool:
         """Say whether what is open takes a message for a reply; any words, where any are an answer, are none."""
@@ -440,7 +445,7 @@ def _readable_unit(unit: JsonObject | None, language: str) -> ReadableUnit | Non
     return ReadableUnit(string(unit, "code"), name, string(unit, "system")) if name else None
 
 
-def _is_listed(reading: Read, question: AskItem) -> bool:
+def is_listed(reading: Read, question: AskItem) -> bool:
     """Say whether all that was read are options of the question."""
     listed = [option.answer for option in question.options]
     return bool(reading.answers) and all(answer in listed for answer in reading.answers)

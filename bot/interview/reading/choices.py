@@ -166,6 +166,9 @@ class Picked:
 
     def _by_label(self, piece: Piece) -> None:
         texts, words = piece.texts, self.words
+        spelled = [token for token in piece.tokens if token.kind == "number"]
+        if len(texts) > 1 and spelled and texts[-1] == spelled[-1].text == "1" and not self.labels.fit(texts):
+            texts = texts[:-1]  # "the right one"
         fit = self.labels.fit(texts)
         if fit is None:
             spoken = self._unpadded(texts)

@@ -56,6 +56,34 @@ def means_refused(label: Sequence[str], words: Words) -> bool:
     return " ".join(_without_padding(label, words)) in words["refused"]
 
 
+def beside_silence(text: str, *, language: str) -> str:
+    """Return what a message says beside "I don't know" or "I won't say"; empty where it says no such thing, or no more.
+
+    What such words govern is theirs: of "I don't know whether it hurt" nothing is left.
+    """
+    words = words_for(language)
+    reply = cut(text, words.fold)
+    tokens, padding = reply.tokens, words["silence_padding"]
+    core = [place for place, token in enumerate(tokens) if token.kind != "mark" and token.text not in padding]
+    texts = [tokens[place].text for place in core]
+    left, start = list[str](), 0
+    for place, lengths in steps(texts, words["dont_know"], words["refused"]):
+        length = max(lengths)
+        if not length:
+            continue
+        first, end = core[place], core[place + length - 1] + 1
+        goes_on = end < len(tokens) and tokens[end].kind != "mark"
+        wants = lengths[0] < length and texts[place + length - 1] in words["negators"].single
+        governs = "".join(texts[place + length : place + length + 1]) in words["governed"]
+        if governs or (wants and goes_on):
+            continue  # "I don't know whether", "I will not suffocate"
+        while first > start and tokens[first - 1].text in padding:
+            first -= 1
+        left.append(reply.between(start, first))
+        start = end
+    return " ".join(filter(None, (*left, reply.between(start, len(tokens))))) if start else ""
+
+
 def _without_padding(texts: Sequence[str], words: Words) -> list[str]:
     return [text for text in texts if text not in words["silence_padding"]]
 

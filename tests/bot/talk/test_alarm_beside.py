@@ -1,0 +1,99 @@
+"""Whoever says "I don't know", "I won't say", yes or no, and more, is heard: an emergency may stand beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot import Assistant
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
+from bot.interview.reading.yesno import beside_silence
+from bot.interview.values.fhir_json import dump
+from bot.ports import StoredConversation
+from bot.sentences.reply import Interface
+from bot.talk.conversation import Conversation
+from bot.talk.interviewing import Interviewer
+from tests.bot.interview.resources import coding, form, item
+from tests.bot.talk.test_alarm_exits import NOW
+
+KINDS = ("boolean", "integer", "quantity", "date", "dateTime", "time", "choice", "string")
+SILENCES = {
+    "de": ("weiß nicht, {}", "weiß ich nicht {}", "keine Ahnung, {}", "das geht Sie nichts an, {}", "{}, weiß nicht",
+           "möchte ich nicht sagen, {}", "kann mich nicht erinnern, {}"),
+    "en": ("don't know, {}", "no idea. {}", "I'd prefer not to say, {}", "can't remember, {}"),
+}  # fmt: skip
+COMPLAINTS = {
+    "de": ("ich kriege keine Luft mehr", "ich blute ganz stark", "habe Atemnot und Brustschmerzen"),
+    "en": ("I can't breathe", "I bleed very much", "I coughed blood"),
+}
+SAID = [
+    (language, silence.format(complaint))
+    for language, silences in SILENCES.items()
+    for complaint in COMPLAINTS[language]
+    for silence in silences
+]
+
+
+def _open(assistant: Assistant, records: SqlRecords, language: str, kind: str) -> Conversation:
+    options = (
+        {"answerOption": [coding("a", display="Links"), coding("b", display="Rechts")]} if kind == "choice" else {}
+    )
+    asked = form(item("first", kind, text="Was?", **options), item("second", "string", text="Und?"), title="Fragen")
+    opened = StoredConversation(f"{language}-{kind}", NOW, language, "api")
+    interviewer = Interviewer(dump(asked), SqlInterviews(records.engine), opened.id)
+    conversation = Conversation.open(assistant, records, opened, interviewer=interviewer)
+    conversation.turn("/interview", at=NOW)
+    return conversation
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_emergency_beside_not_answering_is_heard_at_every_question(
+    small: Assistant, records: SqlRecords, kind: str
+) -> None:
+    for language in SILENCES:
+        conversation = _open(small, records, language, kind)
+        for text in [text for of, text in SAID if of == language][::2]:
+            conversation.turn(text, at=NOW)
+            assert records.kept(f"{language}-{kind}")[-1].turn.decision == "urgent", text
+            conversation.turn("nein" if language == "de" else "no", at=NOW)
+
+
+@pytest.mark.parametrize(("language", "text"), SAID)
+def test_it_is_heard_outside_the_questions_too(small: Assistant, records: SqlRecords, language: str, text: str) -> None:
+    conversation = Conversation.open(small, records, StoredConversation("c", NOW, language, "api"))
+
+    conversation.turn(text, at=NOW)
+
+    assert records.kept("c")[-1].turn.decision == "urgent"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "beside"),
+    [
+        ("de", "weiß nicht", ""),
+        ("de", "Keine Ahnung!", ""),
+        ("de", "möchte ich nicht sagen", ""),
+        ("de", "vierzig", ""),
+        ("de", "weiß nicht, ist lange her", "ist lange her"),
+        ("de", "bin adoptiert, keine Ahnung", "bin adoptiert"),
+        ("de", "ich weiß nicht, ob ich Atemnot hatte", ""),
+        ("de", "ich möchte nicht ersticken", ""),
+        ("en", "I don't know if I had a stroke", ""),
+        ("en", "no idea, ages ago", "ages ago"),
+    ],
+)
+def test_what_stands_beside_not_knowing_is_all_that_is_left_and_not_what_it_governs(
+    language: str, text: str, beside: str
+) -> None:
+    assert beside_silence(text, language=language) == beside
+
+
+@pytest.mark.parametrize("kind", ["integer", "choice", "date"])
+@pytest.mark.parametrize("text", ["weiß nicht", "weiss nicht, ist lange her", "keine Ahnung, bin adoptiert",
+                                  "ich weiß nicht, ob ich Atemnot hatte", "möchte ich nicht sagen, ist privat"])  # fmt: skip
+def test_plainly_not_knowing_raises_no_alarm(small: Assistant, records: SqlRecords, kind: str, text: str) -> None:
+    conversation = _open(small, records, "de", kind)
+
+    reply = conversation.turn(text, at=NOW)
+
+    assert not [part for part in reply.parts if isinstance(part, Interface) and part.key.startswith("urgent")]
+    assert all(each.turn.decision != "urgent" for each in records.kept(f"de-{kind}"))
