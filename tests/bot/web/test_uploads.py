@@ -430,7 +430,9 @@ def test_a_browser_without_script_takes_a_file_out(taking: Server, language: str
     browser.press(SENTENCES[language]["yes"])
     browser.say(SENTENCES[language]["word_skip"])
     asked = browser.page.one("form", id="upload")
-    assert asked.one("input", type="file").get("accept") == "image/png,.png"  # what the form wants, of what the site takes
+    assert (
+        asked.one("input", type="file").get("accept") == "image/png,.png"
+    )  # what the form wants, of what the site takes
     assert "PDF" not in asked.text
 
     def send(content: bytes, name: str) -> None:
@@ -460,11 +462,11 @@ def test_a_browser_without_script_takes_a_file_out(taking: Server, language: str
     browser.client.close()
 
 
-def test_where_the_form_wants_none_of_the_sites_kinds_there_is_no_field(
-    shipped_data: Path, tmp_path: Path
-) -> None:
+def test_where_the_form_wants_none_of_the_sites_kinds_there_is_no_field(shipped_data: Path, tmp_path: Path) -> None:
     asked = tmp_path / "form.json"
-    sound = item("sound", "attachment", text="Ein Ton?", extension=extended((CORE + "mimeType", {"valueCode": "audio/mp4"})))
+    sound = item(
+        "sound", "attachment", text="Ein Ton?", extension=extended((CORE + "mimeType", {"valueCode": "audio/mp4"}))
+    )
     asked.write_text(json.dumps(form(sound, title="Ton")), encoding="utf-8")
     running = Server(tmp_path, shipped_data, {"KLARTEXT_UPLOADS": "on", "KLARTEXT_UPLOAD_SCAN": "none"})
     running.start("--questionnaire", str(asked))
@@ -505,7 +507,7 @@ def test_encrypted_at_rest_a_file_is_exported_removed_erased_and_purged(shipped_
 
     with sqlite3.connect(running.database()) as database:
         long_ago = "2020-01-01 00:00:00.000000"
-        database.execute("UPDATE conversations SET begun_at = ?", (long_ago,))
+        database.execute("UPDATE conversations SET begun = ?", (long_ago,))
         database.execute("UPDATE turns SET at = ?", (long_ago,))
         database.execute("UPDATE interviews SET changed_at = ?", (long_ago,))
         database.commit()
