@@ -22,6 +22,7 @@ from bot.ports import History, Interviews, Records
 from bot.sentences.spelling import swiss
 from bot.settings import FhirAccess, Settings
 from bot.talk.interviewing import House, Interviewer
+from bot.talk.uploads import FileLimits
 from bot.wiring import make_history, make_interviews, make_outbox
 
 log = logging.getLogger("klartext")
@@ -68,7 +69,7 @@ class Interviewers:
         outbox: What waits for a FHIR server.
         access: Which server that is; without an address nothing is kept for one.
         catalogs: Releases that answers come from.
-        takes_files: Whether patients may send files.
+        files: What files patients may send; None where they may send none.
         patient: Returns the pseudonym of a conversation's patient; None for an anonymous one.
         launch: Resources that formulas may use, by name, in every interview that begins.
     """
@@ -79,7 +80,7 @@ class Interviewers:
     outbox: Outbox
     access: FhirAccess
     catalogs: Sequence[Catalog] = ()
-    takes_files: bool = False
+    files: FileLimits | None = None
     patient: Callable[[str], str | None] = field(default=lambda _: None)
     launch: Mapping[str, JsonObject] = field(default_factory=dict)
 
@@ -106,6 +107,7 @@ class Interviewers:
             document = as_object(parse(swiss(dump(document))).value)
         if document is not None:
             document = with_value_sets(settings, document, tell=log.warning)
+        uploads = settings.uploads
         return cls(
             dump(document) if document is not None else None,
             make_interviews(settings),
@@ -113,7 +115,7 @@ class Interviewers:
             make_outbox(settings),
             settings.fhir,
             tuple(assistant.catalog(language) for language in assistant.languages),
-            takes_files=settings.uploads is not None,
+            files=FileLimits(uploads.kinds, uploads.most_bytes) if uploads is not None else None,
             patient=partial(_patient_of, records) if records is not None else lambda _: None,
         )
 
@@ -123,7 +125,7 @@ class Interviewers:
             return None
         handover = self.handover(conversation)
         hand_over = handover.finished if handover is not None else None
-        house = House(hand_over, self.launch, self.takes_files)
+        house = House(hand_over, self.launch, self.files)
         return Interviewer(self.document, self.interviews, conversation, house)
 
     def handover(self, conversation: str) -> Handover | None:

@@ -85,8 +85,7 @@ def _spoken(item: Item, answer: Answer, language: str) -> str:
     if answer.type in ("string", "uri"):
         return INTERVIEW_TEXTS[language]["own"].format(answer=escaped(str(answer.value)))
     if answer.type == "attachment":
-        attachment = dict(as_object(answer.value))
-        return escaped(f"{_name(attachment)}{_size(attachment, words_for(language))}")
+        return spoken_file(answer, language=language)
     usual = usual_unit(item) if answer.type in NUMBERS else None
     if answer.type == "quantity":  # its unit is called as in the list of units
         value = dict(as_object(answer.value))
@@ -97,6 +96,12 @@ def _spoken(item: Item, answer: Answer, language: str) -> str:
     elif usual and (name := unit_in_words(usual, language)):  # a plain number, in the unit that is asked for
         answer = Answer("quantity", {"value": answer.value, "unit": name})
     return escaped(format_answer(answer, language=language))
+
+
+def spoken_file(file: Answer, *, language: str) -> str:
+    """Return what an attachment is called, with its size: "Brief.pdf (12 kB)"."""
+    attachment = dict(as_object(file.value))
+    return escaped(f"{_name(attachment)}{_size(attachment, words_for(language))}")
 
 
 def escaped(text: str) -> str:

@@ -26,10 +26,11 @@ from bot.sentences.reply import (
     worded,
     write_reply,
 )
+from bot.sentences.spoken import spoken_file
 from bot.talk.dialogue import State, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
 from bot.talk.reactions import Decided, Reaction, Reactions
-from bot.talk.uploads import FileRefused, SentFile
+from bot.talk.uploads import FileLimits, FileRefused, SentFile
 from bot.text import sanitise
 
 # Channels whose patients saw the greeting, with its offer, before their first turn.
@@ -49,12 +50,14 @@ class Message:
         text: What was written; empty when a choice was taken.
         choice: From 1; None when text was sent.
         file: Sent as the answer to the open question; `text` is then its name.
+        removes: The id of a file that is to be taken out of the answers; empty for none.
     """
 
     turn_id: str
     text: str = ""
     choice: int | None = None
     file: SentFile | None = None
+    removes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +105,7 @@ class Conversation:
         self._standing = standing
         self._interviewer = interviewer
         self._reactions = Reactions(assistant, interviewer)
-        uploads = interviewer is not None and interviewer.takes_files and opened.channel in GREETED
-        self._place = Place(opened.channel, assistant.country, uploads)
+        self._place = Place(opened.channel, assistant.country)
 
     @classmethod
     def begin(
@@ -162,9 +164,20 @@ class Conversation:
         return self._interviewer.progress if self._interviewer is not None else None
 
     @property
-    def wants_file(self) -> bool:
-        """Whether a file can be sent, and would answer the open question."""
-        return self._place.uploads and self._interviewer is not None and self._interviewer.wants_file
+    def wanted_file(self) -> FileLimits | None:
+        """What files can be sent as the answer to the open question; None where none can."""
+        if self._interviewer is None or self._place.channel not in GREETED:
+            return None
+        return self._interviewer.wanted_file
+
+    def files(self, *, at: datetime) -> tuple[tuple[str, str], ...]:
+        """Return the files that stand as answers: their ids, and what they are called, with their size."""
+        who = self._interviewer
+        if who is None or who.session is None:
+            return ()
+        language = who.session.language
+        who.interview(at)
+        return tuple((id_, spoken_file(file, language=language)) for id_, file in who.files)
 
     @property
     def sent_files(self) -> tuple[int, int]:
@@ -254,13 +267,16 @@ class Conversation:
             NoSuchChoice: The message takes a choice that is not on offer.
             AlreadyStored: Another request stored this turn, or one in its place, first. Resume, and try again.
             Erased: The conversation was deleted meanwhile.
-            FileRefused: A file was sent that the open question does not ask for.
+            FileRefused: A file was sent that the open question does not ask for, or is to go that is not there.
         """
         text = message.text if message.choice is None else self._choice(message.choice)
         state = self._standing.state
-        if message.file is None:
+        if message.removes:
+            reaction = self._reactions.detach(state, message.removes, at)
+            text = interface(self.language, "word_file_removed").text
+        elif message.file is None:
             reaction = self._reactions.react(state, text, at)
-        elif self.wants_file:
+        elif self.wanted_file is not None:
             reaction = self._reactions.attach(state, message.file, message.turn_id, at)
         else:
             raise FileRefused("not_asked")
@@ -298,7 +314,7 @@ class Conversation:
         return Decided(self.language, sanitise(text).text, "talk", None, 0.0, catalog)
 
     def _guarded(self, reply: Reply) -> Reply:
-        reply = worded(reply, self._place)
+        reply = worded(reply, replace(self._place, uploads=self.wanted_file is not None))
         try:
             catalog, shown = self._assistant.catalog(reply.language), self._assistant.shown(reply.language)
             return guard(reply, catalog, shown=shown, heard=self._interviewer.heard if self._interviewer else None)

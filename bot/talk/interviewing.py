@@ -25,7 +25,7 @@ from bot.interview.walk.plan import Plan, make_plan
 from bot.outbox_ports import Outgoing
 from bot.ports import InterviewChange, Interviews, StoredFile, StoredInterview
 from bot.sentences.reply import Heard
-from bot.talk.uploads import FileRefused, SentFile, file_id, file_ids
+from bot.talk.uploads import FileLimits, FileRefused, SentFile, file_id, file_ids
 
 log = logging.getLogger("klartext")
 # Makes the Bundle of a conversation from its interview and how many events were there when it was agreed to before.
@@ -69,12 +69,12 @@ class House:
     Attributes:
         hand_over: Makes what leaves the house when the patient has agreed to the summary.
         launch: Resources that formulas may use, by name.
-        takes_files: Whether the site lets patients send them.
+        files: What files the site lets patients send; None where it lets them send none.
     """
 
     hand_over: HandOver | None = None
     launch: Mapping[str, JsonObject] = field(default_factory=dict)
-    takes_files: bool = False
+    files: FileLimits | None = None
 
 
 class Interviewer:
@@ -101,7 +101,7 @@ class Interviewer:
         self._interviews = interviews
         self._conversation = conversation
         self._hand_over = house.hand_over
-        self.takes_files = house.takes_files
+        self._limits = house.files
         stored = interviews.interview(conversation)
         self._document = stored.form if stored else document
         self._launch = launch_of(stored) if stored else dict(house.launch)
@@ -196,24 +196,39 @@ class Interviewer:
     def take(self, turn: Turn) -> None:
         """Go on from a turn of this interview."""
         before, self._session = self._session, turn.session
-        if before is not None and before.talk.phase != "finished" and turn.session.talk.phase == "finished":
+        after = turn.session.talk
+        agreed = after.phase == "finished" and before is not None
+        if before is not None and agreed and (before.talk.phase != "finished" or before.talk.sent != after.sent):
             self._agreed = before
             if turn.session.status == "in-progress" and self._asking is not None:
                 self._log_refusals(self._asking[1].refusals(turn.session))
 
     @property
-    def wants_file(self) -> bool:
-        """Whether the open question may be answered by a file."""
-        if not self.is_asking or self._session is None or self._asking is None:
-            return False
-        return self._asking[1].wants_file(self._session)
+    def wanted_file(self) -> FileLimits | None:
+        """What files the open question takes, of those that the site does; None where none would do."""
+        if not self.is_asking or self._session is None or self._asking is None or self._limits is None:
+            return None
+        asked, session = self._asking[1], self._session
+        if not asked.wants_file(session):
+            return None
+        samples = {kind: Answer("attachment", {"contentType": kind}) for kind in self._limits.kinds}
+        kinds = [kind for kind, sample in samples.items() if "mime-type" not in asked.file_problems(session, sample)]
+        wanted = asked.most_bytes_wanted(session)
+        most = self._limits.most_bytes if wanted is None else min(wanted, self._limits.most_bytes)
+        return FileLimits(tuple(kinds), most) if kinds and most > 0 else None
+
+    @property
+    def files(self) -> tuple[tuple[str, Answer], ...]:
+        """The files that were sent and stand as answers, by their ids, in the order in which they came."""
+        if self._session is None or self._asking is None:
+            return ()
+        return tuple((id_, each) for each in self._asking[1].files(self._session) for id_ in file_ids([each]))
 
     @property
     def sent_files(self) -> tuple[int, int]:
         """How many files stand as answers, and how many bytes they have."""
-        named = [each for each in self._attachments() if file_ids([each])]
-        sizes = (as_object(each.value).get("size") for each in named)
-        return len(named), sum(size for size in sizes if isinstance(size, int))
+        sizes = [as_object(each.value).get("size") for _, each in self.files]
+        return len(sizes), sum(size for size in sizes if isinstance(size, int))
 
     def attach(self, file: SentFile, turn_id: str, *, at: datetime) -> Turn:
         """Answer the open question by a file.
@@ -222,16 +237,31 @@ class Interviewer:
             FileRefused: None is asked for, or it does not fit the question.
         """
         asked = self.interview(at)
-        if self._session is None or not self.wants_file:
+        limits = self.wanted_file
+        if self._session is None or limits is None:
             raise FileRefused("not_asked")
         answer = file.answer(file_id(self._conversation, turn_id), at=at)
         turn = asked.attach(self._session, answer)
         if turn is None:
             wrong = asked.file_problems(self._session, answer)
             # What is right with the file itself is one too many.
-            raise FileRefused("size" if "too-big" in wrong else "type" if wrong else "full")
+            raise FileRefused("size" if "too-big" in wrong else "type" if wrong else "full", limits)
         id_ = file_id(self._conversation, turn_id)
         self._files[id_] = StoredFile(id_, len(file.content), file.encoded())
+        self.take(turn)
+        return turn
+
+    def remove(self, id_: str, *, at: datetime) -> Turn:
+        """Take a file out of the answers.
+
+        Raises:
+            FileRefused: There is no such file.
+        """
+        asked = self.interview(at)
+        file = dict(self.files).get(id_)
+        turn = asked.remove_file(self._session, file) if self._session is not None and file is not None else None
+        if turn is None:
+            raise FileRefused("gone")
         self.take(turn)
         return turn
 

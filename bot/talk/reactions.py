@@ -142,6 +142,17 @@ class Reactions:
         turn = self._interviewer.attach(file, turn_id, at=at)
         return Reaction(reply_of(turn.said, self._interviewer.form), replace(state, language=turn.session.language))
 
+    def detach(self, state: State, id_: str, at: datetime) -> Reaction:
+        """Take a file out of the answers of the interview.
+
+        Raises:
+            FileRefused: There is no such file.
+        """
+        if self._interviewer is None:
+            raise FileRefused("gone")
+        turn = self._interviewer.remove(id_, at=at)
+        return Reaction(reply_of(turn.said, self._interviewer.form), replace(state, language=turn.session.language))
+
     def _shortcut(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to an empty turn, or to one of the commands that begin with a slash."""
         command = text.strip().lower()
@@ -335,7 +346,7 @@ class Reactions:
         if picked is not None:
             return self._then_question(picked, at)
         text = _in_its_language(asked, session, text)
-        understood = asked.listener(session).understands(text)
+        understood = asked.listener(session).understands(text) or asked.hears_of_file(session, text)
         kind = None if understood else short_reaction(text)
         # What the open question understands is an answer to it, whatever the learned alarm hears in it; but what is
         # said beside "I don't know", or yes and no, was not understood by it.

@@ -16,7 +16,7 @@ from bot.ports import Channel, Records, StoredConversation, StoredFlag, StoredTu
 from bot.sentences.reply import Heard, Reply, guard, interface, read_reply, repeated
 from bot.talk.conversation import Conversation, Message, Taken, first_language
 from bot.talk.interviewing import Interviewer
-from bot.talk.uploads import FileRefused, SentFile
+from bot.talk.uploads import FileRefused, SentFile, removal_turn
 from bot.text import sanitise
 
 MOST_FILES = 10  # of one conversation
@@ -132,6 +132,15 @@ class Reception:
             raise FileRefused("full")
         return self.take(opened, Message(turn_id, file.name, file=file))
 
+    def remove_file(self, opened: StoredConversation, id_: str) -> Taken:
+        """Take a file out of the answers, whether they were agreed to or not; asked again, the same reply is given.
+
+        Raises:
+            FileRefused: There is no such file.
+            Reused, Erased: As in `take`.
+        """
+        return self.take(opened, Message(removal_turn(id_), removes=id_))
+
     def transcript(self, id_: str) -> list[Taken]:
         """Return the turns of a conversation as the patient may see them today."""
         form = self._form(id_)
@@ -159,6 +168,8 @@ class Reception:
         same_text = message.choice is not None or (exchange and exchange.said == sanitise(message.text).text)
         if message.file is not None and exchange is not None:
             same_text = message.file.digest in exchange.reply
+        if message.removes and exchange is not None:
+            same_text = '"file_removed"' in exchange.reply and message.removes in exchange.reply
         # To answer another question with the old reply would be wrong, and might hide an emergency.
         if exchange is None or exchange.choice != message.choice or not same_text:
             raise Reused("This turn_id was used for another message. Give every new message a turn_id of its own.")

@@ -18,7 +18,7 @@ from typing import Literal
 from bot.errors import KlartextError
 from bot.interview.values.answer import Answer, JsonValue
 
-Reason = Literal["empty", "size", "type", "unsafe", "unscanned", "full", "not_asked", "busy"]
+Reason = Literal["empty", "size", "type", "unsafe", "unscanned", "full", "not_asked", "busy", "gone"]
 SCHEME = "urn:uuid:"  # of the address by which an answer names its file until it is exported
 MAX_NAME = 80
 MAX_PIXELS = 250_000_000  # of a picture that says its size: larger ones are made to fill somebody's memory
@@ -34,11 +34,28 @@ EXTENSIONS = {
 }
 
 
-class FileRefused(KlartextError):
-    """A file that is not taken; `reason` says why, nothing says what is in it."""
+@dataclass(frozen=True, slots=True)
+class FileLimits:
+    """What files are taken: by the site, or by the site for one question.
 
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(_SAID[reason])
+    Attributes:
+        kinds: Media types; empty where no file would do.
+        most_bytes: That a file may have.
+    """
+
+    kinds: tuple[str, ...]
+    most_bytes: int
+
+    def __str__(self) -> str:
+        return f"at most {self.most_bytes} bytes, {', '.join(self.kinds)}"
+
+
+class FileRefused(KlartextError):
+    """A file that is not taken; `reason` says why, nothing says what is in it. `limits`: what would be taken."""
+
+    def __init__(self, reason: Reason, limits: FileLimits | None = None) -> None:
+        taken = f" Taken here: {limits}." if limits is not None and reason in ("size", "type") else ""
+        super().__init__(_SAID[reason] + taken)
         self.reason = reason
 
 
@@ -50,6 +67,7 @@ _SAID: dict[Reason, str] = {
     "unscanned": "The file could not be checked. Please try again in a minute.",
     "full": "This conversation has as many files as it can hold.",
     "not_asked": "No file is asked for now.",
+    "gone": "This conversation has no such file (any more).",
     "busy": "Other files are being received. Please send it again in a minute.",
 }
 
@@ -86,15 +104,14 @@ class SentFile:
 
 
 def look_at(
-    content: bytes, name: str, *, kinds: Sequence[str], most_bytes: int, is_clean: Callable[[bytes], bool | None] | None
+    content: bytes, name: str, *, limits: FileLimits, is_clean: Callable[[bytes], bool | None] | None
 ) -> SentFile:
     """Return a file that may be taken.
 
     Args:
         content: Its bytes.
         name: As the browser says; any text at all.
-        kinds: Media types that are taken.
-        most_bytes: That it may have.
+        limits: What is taken.
         is_clean: Scans it; None where nothing is scanned. Its answer None means that it could not.
 
     Raises:
@@ -102,11 +119,11 @@ def look_at(
     """
     if not content:
         raise FileRefused("empty")
-    if len(content) > most_bytes:
-        raise FileRefused("size")
+    if len(content) > limits.most_bytes:
+        raise FileRefused("size", limits)
     kind = kind_of(content)
-    if kind not in kinds:
-        raise FileRefused("type")
+    if kind not in limits.kinds:
+        raise FileRefused("type", limits)
     if _is_two_things(content, kind):
         raise FileRefused("unsafe")
     verdict = is_clean(content) if is_clean is not None else True
@@ -153,6 +170,11 @@ def clean_name(name: str, kind: str) -> str:
 def file_id(conversation: str, turn_id: str) -> str:
     """Return the id of the file of a turn: sent again, it is the same."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"klartext:file:{conversation}:{turn_id}"))
+
+
+def removal_turn(id_: str) -> str:
+    """Return the id of the turn that takes a file out: asked for again, it is the same."""
+    return f"remove-{id_}"
 
 
 def file_ids(answers: Sequence[Answer]) -> set[str]:

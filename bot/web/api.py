@@ -13,7 +13,7 @@ from bot.errors import BadData
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.talk.conversation import Message
 from bot.talk.reception import Reception
-from bot.talk.uploads import FileRefused
+from bot.talk.uploads import FileRefused, file_id
 from bot.text import sanitise
 from bot.web.limits import FULL_FILES, RateLimit
 from bot.web.metrics import Metrics
@@ -92,6 +92,17 @@ class ConversationApi:
             raise file
         started_s = time.perf_counter()
         taken = self._reception.take_file(opened, turn_id, file, most_bytes=FULL_FILES * self._most_bytes)
+        self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
+        return turn_view(taken, self._reception.assistant.country)
+
+    def remove_file(self, conversation_id: ConversationId, turn_id: TurnId, token: Token) -> TurnView:
+        """Take the file of a turn out of the answers, and delete it. Sent again, it gets the same answer.
+
+        Where the answers were handed over before, they are handed over again without it.
+        """
+        opened = self._admit(conversation_id, token)
+        started_s = time.perf_counter()
+        taken = self._reception.remove_file(opened, file_id(opened.id, turn_id))
         self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
         return turn_view(taken, self._reception.assistant.country)
 

@@ -151,6 +151,8 @@ def routes(service: Service) -> list[Route]:
     ]
     if uploads is not None:
         found.append(Route("PUT", one + "/turns/{turn_id}/file", api.file, TurnView, conflict))
+        gone = (*OF_CONVERSATIONS, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
+        found.append(Route("DELETE", one + "/turns/{turn_id}/file", api.remove_file, TurnView, gone))
     if service.settings.channel_token is not None:
         channel = RestChannel(service.reception, service.metrics, turns, token=service.settings.channel_token)
         found.append(Route("POST", "/webhooks/rest/webhook", channel.message, list[ChannelReply], WITH_BODY))
@@ -190,8 +192,9 @@ def build_app(service: Service) -> ASGIApp:
     addresses = RateLimit(service.settings.requests_per_minute, clock_s=time.monotonic)
     people = _people(service, crowd)
 
-    def most_bytes(scope: Scope) -> int:
-        return gate.most_bytes if gate is not None and takes_file(scope) else MAX_BODY_BYTES
+    def most_bytes(scope: Scope) -> int | None:
+        # The gate says itself that a file is too large: beside the field, not on a page of its own.
+        return None if gate is not None and takes_file(scope) else MAX_BODY_BYTES
 
     people = replace(people, app=let_in(people.app))
     return Envelope(machines, people, service.metrics, addresses, most_bytes)

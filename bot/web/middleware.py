@@ -58,9 +58,9 @@ class Envelope:
         people: Side,
         metrics: Metrics,
         addresses: RateLimit,
-        most_bytes: Callable[[Scope], int] = lambda _: MAX_BODY_BYTES,
+        most_bytes: Callable[[Scope], int | None] = lambda _: MAX_BODY_BYTES,
     ) -> None:
-        """`most_bytes` says how long the body of a request may be."""
+        """`most_bytes` says how long the body of a request may be; None where whoever reads it says that."""
         self._machines = machines
         self._people = people
         self._metrics = metrics
@@ -107,7 +107,8 @@ class Envelope:
         if not length.isdigit():
             return unreadable()
         digits = length.lstrip(b"0")
-        if len(digits) > MAX_DIGITS or int(digits or b"0") > self._most_bytes(scope):
+        most = self._most_bytes(scope)
+        if len(digits) > MAX_DIGITS or (most is not None and int(digits or b"0") > most):
             return too_large()
         wait_s = 0.0 if scope["path"] in UNLIMITED else self._addresses.wait_s(address_of(scope))
         return too_many(wait_s) if wait_s else None

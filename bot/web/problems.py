@@ -125,6 +125,7 @@ _OF_FILES = {
     "type": HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     "full": HTTPStatus.CONFLICT,
     "not_asked": HTTPStatus.CONFLICT,
+    "gone": HTTPStatus.NOT_FOUND,
     "unscanned": HTTPStatus.SERVICE_UNAVAILABLE,
     "busy": HTTPStatus.SERVICE_UNAVAILABLE,
 }

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.settings import Uploads
 from bot.talk.reception import Reception
-from bot.talk.uploads import FileRefused, SentFile, look_at
+from bot.talk.uploads import FileLimits, FileRefused, SentFile, look_at
 from bot.web.limits import MAX_BODY_BYTES
 from bot.web.page.app import FILE
 from bot.web.page.visit import FORM, MULTIPART, read_visit
@@ -31,6 +31,8 @@ PAGE = "/upload"
 API = re.compile(r"/api/v1/conversations/([0-9a-f]{32})/turns/[A-Za-z0-9_-]{1,64}/file")
 RECEIVE_S = 120.0  # a photo over a bad mobile connection
 AT_ONCE = 4  # files being received or scanned in this process
+# What is too large is read on for a while and thrown away: a browser that may not finish sending shows no answer.
+SWALLOWED = 20  # times as much as may be sent
 _HEAD_BYTES = 8 * 1024  # of one part of a form
 _PARAMETER = re.compile(rb'\b(name|filename)="([^"\r\n]*)"')
 
@@ -63,6 +65,10 @@ class Gate:
         """Of a body with a file in it."""
         return self.uploads.most_bytes + MAX_BODY_BYTES
 
+    @property
+    def limits(self) -> FileLimits:
+        return FileLimits(self.uploads.kinds, self.uploads.most_bytes)
+
     def around(self, app: ASGIApp) -> ASGIApp:
         """Return an application whose requests with files come with the file in their scope, and a short body."""
 
@@ -82,8 +88,8 @@ class Gate:
         self._sending.add(conversation)
         try:
             scope[PATIENCE] = self.receive_s
-            body = await self._body(receive)
-            fields, found = await run_in_threadpool(self._looked_at, scope, body)
+            body, is_whole = await self._body(receive)
+            fields, found = await run_in_threadpool(self._looked_at, scope, body, is_whole)
         finally:
             self._sending.discard(conversation)
         return {**_with_body(scope, fields), FILE: found}, _sent_once(fields)
@@ -103,34 +109,36 @@ class Gate:
         opened = self.reception.admitted(*known) if known is not None else None
         return opened.id if opened is not None else ""
 
-    async def _body(self, receive: Receive) -> bytes | None:
-        """Return the body; None when it is too large, broken off, or takes too long."""
-        body, more = bytearray(), True
+    async def _body(self, receive: Receive) -> tuple[bytes, bool]:
+        """Return the body, and whether that is all of it; of one that is too large, or breaks off, its beginning."""
+        body, length, more = bytearray(), 0, True
         try:
             async with asyncio.timeout(self.receive_s):
-                while more:
+                while more and length <= SWALLOWED * self.most_bytes:
                     message = await receive()
-                    body += message.get("body", b"")
-                    more = message.get("more_body", False)
-                    if message["type"] == "http.disconnect" or len(body) > self.most_bytes:
-                        return None
+                    chunk = message.get("body", b"")
+                    length += len(chunk)
+                    body += chunk
+                    if length > self.most_bytes:
+                        del body[MAX_BODY_BYTES:]
+                    more = message.get("more_body", False) or message["type"] == "http.disconnect"
+                    if message["type"] == "http.disconnect":
+                        break
         except TimeoutError:
-            return None
-        return bytes(body)
+            pass
+        return bytes(body), not more and length <= self.most_bytes
 
-    def _looked_at(self, scope: Scope, body: bytes | None) -> tuple[bytes, SentFile | FileRefused]:
+    def _looked_at(self, scope: Scope, body: bytes, is_whole: bool) -> tuple[bytes, SentFile | FileRefused]:
         """Return the fields that came with a file, and the file or why it is refused."""
-        if body is None:
-            return b"", FileRefused("size")
         headers = Request(scope).headers
         if scope["path"] == PAGE:
             fields, name, content = _form(headers.get("content-type", ""), body)
         else:
             fields, name, content = [], _name(headers.get("content-disposition", "")), body
         try:
-            found: SentFile | FileRefused = look_at(
-                content, name, kinds=self.uploads.kinds, most_bytes=self.uploads.most_bytes, is_clean=self.is_clean
-            )
+            if not is_whole:
+                raise FileRefused("size", self.limits)
+            found: SentFile | FileRefused = look_at(content, name, limits=self.limits, is_clean=self.is_clean)
         except FileRefused as refused:
             log.info("file refused", extra={"fields": {"reason": refused.reason}})
             found = refused

@@ -107,6 +107,14 @@ def test_a_file_is_sent_by_keyboard_and_the_page_has_no_barriers(
     assert sideways(page) == 0
     _look(page, device, "taken")
 
+    page.locator(".files button").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text(said["file_removed"].format(answer="Brief Müller.pdf (1 kB)")).wait_for()
+    assert page.locator(".files").count() == 0
+    assert barriers(page) == []
+    assert sideways(page) == 0
+    _look(page, device, "removed")
+
 
 def _look(page: object, device: Device, name: str) -> None:
     """Keep a picture where somebody wants to look at the page."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from bot.interview.form.form import Path
+from bot.interview.manners.files import FileTurn
 from bot.interview.manners.listening import (
     FREE_TEXT,
     CachedReader,
@@ -22,7 +23,7 @@ from bot.interview.manners.listening import (
     tells_something,
 )
 from bot.interview.manners.session import Session, name_of
-from bot.interview.manners.turn import MOST_TRIES, OpenTurn, choices_of, is_unlisted
+from bot.interview.manners.turn import MOST_TRIES, choices_of, is_unlisted
 from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.reading.yesno import read_yes_no
@@ -47,7 +48,7 @@ PLAIN_YES = frozenset(
 )
 
 
-class Hearing(OpenTurn):
+class Hearing(FileTurn):
     """A turn in which the patient says something; any text at all."""
 
     def __init__(self, engine: Engine, reader: CachedReader, session: Session, text: str) -> None:
@@ -68,6 +69,8 @@ class Hearing(OpenTurn):
         if not sanitise(self.text).text:
             self.say("why_empty")
             self.ask_open()
+        elif self.hear_of_file(self.text):
+            pass
         elif phase == "finished":
             if self.wants == "change":
                 self._change()

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Literal
 
 from bot.interview.form.form import Form, Path
+from bot.interview.manners.files import FileTurn, said_of_file, sent_files, wants_file
 from bot.interview.manners.hearing import Hearing
 from bot.interview.manners.hints import said_answers
 from bot.interview.manners.listening import NUMBERS, OWN_WORDS, CachedReader, Listener, is_named, question_like
@@ -21,6 +22,7 @@ from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.engine import AskAnother, AskItem, Engine
+from bot.interview.walk.filling import Given
 from bot.interview.walk.plan import Plan
 
 OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
@@ -125,14 +127,36 @@ class Interview:
 
     def wants_file(self, session: Session) -> bool:
         """Say whether a file would answer what is open."""
-        step = self.listener(session).step if session.talk.phase == "asking" else None
-        return isinstance(step, AskItem | AskAnother) and step.item.type == "attachment"
+        return wants_file(self.listener(session))
+
+    def hears_of_file(self, session: Session, text: str) -> bool:
+        """Say whether a message says something of a file: that it is to go, comes along, is not there."""
+        return said_of_file(self.listener(session), text) is not None
+
+    def most_bytes_wanted(self, session: Session) -> int | None:
+        """Return how many bytes a file may have as the answer to what is open; None where the form says nothing."""
+        step = self.listener(session).step
+        most = step.item.limits.max_bytes if isinstance(step, AskItem | AskAnother) else None
+        return int(most) if most is not None else None
 
     def attach(self, session: Session, file: Answer) -> Turn | None:
         """Take an attachment as the answer to the open question; None when it may not be one."""
-        turn = self._open_turn(session)
+        turn = FileTurn(self.engine, self._reader, session)
         taken = turn.take_file(file)
         return turn.end() if taken else None
+
+    def files(self, session: Session) -> tuple[Answer, ...]:
+        """Return the attachments that stand as answers, in the order in which they came."""
+        return tuple(file for _, file in sent_files(self.listener(session)))
+
+    def remove_file(self, session: Session, file: Answer) -> Turn | None:
+        """Take an attachment out of the answers; None when it is none of them."""
+        found = [path for path, each in sent_files(self.listener(session)) if each == file]
+        if not found:
+            return None
+        turn = FileTurn(self.engine, self._reader, session)
+        turn.remove_file(found[0], file)
+        return turn.end()
 
     def file_problems(self, session: Session, file: Answer) -> tuple[str, ...]:
         """Return the codes of what is wrong with an attachment as the answer to the open question."""
@@ -174,6 +198,10 @@ class Interview:
             known.setdefault(path[-1][0], []).extend(answers)
         for path, texts in filling.noted.items():
             known.setdefault(path[-1][0], []).extend(Answer("string", text) for text in texts)
+        for event in session.events:
+            if isinstance(event, Given):  # a file that was taken out again is told by its name
+                files = (answer for answer in event.answers if answer.type == "attachment")
+                known.setdefault(event.path[-1][0], []).extend(files)
         for link_id, text in self.engine.texts(filling):
             known.setdefault(link_id, []).append(computed_text(text))
         step = self.listener(session).step

@@ -114,20 +114,6 @@ class OpenTurn(Listener):
         self.onward()
         self.go_on()
 
-    def take_file(self, file: Answer) -> bool:
-        """Take an attachment as the answer to the open question, or as one more; say whether it may be one."""
-        step = self.step
-        if not isinstance(step, AskItem | AskAnother):
-            return False
-        before = self.answers(step.path) if self.talk.more or isinstance(step, AskAnother) else ()
-        if self.problems(step.path, (*before, file)):
-            return False
-        if isinstance(step, AskAnother):
-            self.open_again(step.path, more=True)
-        self.repeat("file_taken", step.path, (file,))
-        self.give(self.question(step.path), (*before, file))
-        return True
-
     def leave(self, reason: str) -> None:
         """Leave the open question without an answer; `reason`: skipped, dont_know, refused, or none of the options."""
         step = self.step
@@ -377,7 +363,8 @@ class OpenTurn(Listener):
             return
         may_propose = self.talk.pending is None and not self.talk.declined
         if self.answers(question.path):
-            self.repeat("so_far", question.path, question.proposal)
+            key = "so_far_file" if question.item.type == "attachment" else "so_far"
+            self.repeat(key, question.path, question.proposal)
         elif may_propose and not self.problems(question.path, question.proposal):
             self.note(pending=question.proposal, proposed=True)
         if self.talk.proposed and self.talk.pending is not None:

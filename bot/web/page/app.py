@@ -56,6 +56,7 @@ def addresses(pages: Pages) -> list[Address]:
     ]
     if pages.settings.uploads is not None:
         found.append(Address("POST", "/upload", pages.upload))
+        found.append(Address("POST", "/upload/remove", pages.remove_file))
     return found
 
 

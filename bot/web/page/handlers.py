@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import secrets
 import time
@@ -17,10 +18,10 @@ from bot.catalog.topics import Topic
 from bot.errors import NoSuchChoice, Reused
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.sentences.spelling import spelt
-from bot.settings import UPLOAD_KINDS, Settings, Uploads
+from bot.settings import UPLOAD_KINDS, Settings
 from bot.talk.conversation import Message, Taken
 from bot.talk.reception import Reception
-from bot.talk.uploads import EXTENSIONS, FileRefused, Reason, SentFile
+from bot.talk.uploads import EXTENSIONS, FileLimits, FileRefused, Reason, SentFile
 from bot.text import sanitise
 from bot.web.limits import FULL_FILES, RateLimit
 from bot.web.links import Invitation, NotInvited, unseal
@@ -35,6 +36,7 @@ LOOK_HOURS = 24 * 180
 BACK = ("/", "/chat", "/copy", "/delete", "/end")
 REASONS: dict[str, FlagReason] = {"helpful": "helpful", "wrong": "wrong", "complicated": "complicated"}
 IS_TURN_ID = re.compile(TURN_ID.removeprefix("^").removesuffix("$"))  # databases refuse more than spaces in keys
+IS_FILE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 NOTES = ("stale", "empty", "flagged", "reason", "consent", *(f"upload_{reason}" for reason in get_args(Reason)))
 
 
@@ -140,7 +142,8 @@ class Pages:
                 conversation, last, labels, self.renderer.labels(conversation.language), at=self.reception.now()
             ),
             topics=self._suggested(language),
-            upload=self._upload(labels) if conversation.wants_file else None,
+            upload=self._upload(conversation.wanted_file, labels, _note(visit)),
+            files=conversation.files(at=self.reception.now()),
             turn_id=secrets.token_urlsafe(16),
         )
 
@@ -179,6 +182,21 @@ class Pages:
             return _see(f"/chat?note=upload_{refused.reason}#upload")
         except Reused:  # somebody went back and sent another file from an old form
             return _see("/chat?note=upload_not_asked#upload")
+        self.metrics.turn("page", taken.turn.decision, time.perf_counter() - started_s)
+        return _see("/chat#newest")
+
+    def remove_file(self, visit: Visit) -> Response:
+        """Take a file out of the answers, and go back to the conversation."""
+        opened = self._require(visit)
+        if wait_s := self.turns.wait_s(opened.id):
+            raise PageProblem(HTTPStatus.TOO_MANY_REQUESTS, wait_s=wait_s)
+        if not IS_FILE_ID.fullmatch(visit.said("file")):
+            raise PageProblem(HTTPStatus.BAD_REQUEST)
+        started_s = time.perf_counter()
+        try:
+            taken = self.reception.remove_file(opened, visit.said("file"))
+        except (FileRefused, Reused):
+            return _see("/chat?note=upload_gone#now")
         self.metrics.turn("page", taken.turn.decision, time.perf_counter() - started_s)
         return _see("/chat#newest")
 
@@ -275,16 +293,23 @@ class Pages:
                 raise NoSuchChoice("This choice belongs to an older list.") from None
             return self.reception.take(opened, replace(message, turn_id=own))
 
-    def _upload(self, labels: Labels) -> dict[str, str | int]:
-        """Return what may be sent: for browsers to choose from, and in words."""
-        uploads = self.settings.uploads or Uploads()
-        names = [name.upper() for name, kind in UPLOAD_KINDS.items() if kind in uploads.kinds]
-        most = f"{uploads.most_bytes / 1_000_000:.1f}".removesuffix(".0").replace(".", labels["decimal_mark"])
+    def _upload(self, wanted: FileLimits | None, labels: Labels, note: str) -> dict[str, str | int] | None:
+        """Return what the open question takes: for browsers to choose from, and in words; None where it takes none.
+
+        The hint names what the form and the site allow together; `problem` is what is wrong with what was just sent.
+        """
+        if wanted is None:
+            return None
+        names = [name.upper() for name, kind in UPLOAD_KINDS.items() if kind in wanted.kinds]
+        said = {"kinds": ", ".join(names), "most": _in_words(wanted.most_bytes, labels)}
+        photos = any(kind.startswith("image/") for kind in wanted.kinds)
+        hints = [labels["upload_hint"].format(**said), *([labels["upload_photo"]] if photos else [])]
         return {
-            "accept": ",".join((*uploads.kinds, *(EXTENSIONS[kind] for kind in uploads.kinds))),
-            "most_bytes": uploads.most_bytes,
-            "hint": labels["upload_hint"].format(kinds=", ".join(names), most=most),
-            "too_large": labels["note_upload_size"],
+            "accept": ",".join((*wanted.kinds, *(EXTENSIONS[kind] for kind in wanted.kinds))),
+            "most_bytes": wanted.most_bytes,
+            "hint": " ".join(hints),
+            "too_large": labels["note_upload_size"].format(**said),
+            "problem": labels[f"note_{note}"].format(**said) if note.startswith("upload_") else "",
         }
 
     def _suggested(self, language: str) -> list[tuple[str, tuple[Suggestion, ...]]]:
@@ -359,3 +384,10 @@ def _look(language: str, *, large: bool) -> str:
 
 def _see(address: str) -> Response:
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
+
+
+def _in_words(most_bytes: int, labels: Labels) -> str:
+    """Return a size that is not larger than the bytes: "2.5 MB", "200 kB"."""
+    amount, unit = (most_bytes / 1_000_000, "MB") if most_bytes >= 1_000_000 else (most_bytes / 1000, "kB")
+    number = f"{math.floor(amount * 10) / 10:.1f}".removesuffix(".0").replace(".", labels["decimal_mark"])
+    return f"{number} {unit}"

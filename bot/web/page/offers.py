@@ -78,7 +78,7 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
     buttons += [Button(text, words=text) for text in dict.fromkeys(quick) if text not in there]
     if stage == "summary":
         buttons.append(Button(labels["summary_yes"], words=spoken["word_yes"]))
-    if "so_far" in keys:
+    if any(key.startswith("so_far") for key in keys):
         buttons.append(Button(labels["step_keep"], words=spoken["word_keep"]))
     choosing_pairs = any(isinstance(part, Content) for part in conversation.choices)
     asks = "on_with" in keys or any(isinstance(part, FormText) for part in last.parts)

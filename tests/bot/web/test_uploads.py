@@ -7,6 +7,7 @@ import io
 import json
 import socket
 import sqlite3
+import subprocess
 import sys
 import time
 import uuid
@@ -15,6 +16,7 @@ import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -314,11 +316,14 @@ def test_a_browser_without_script_sends_a_file(taking: Server, language: str) ->
         browser._show(browser.client.post("/upload", data=fields, files={"file": (name, content, "image/png")}))
 
     send(b"no picture", "x.png")
-    assert labels["note_upload_type"] in browser.page.one("form", id="upload").text
+    assert (
+        labels["note_upload_type"].format(kinds="PDF, JPEG, PNG, HEIC, DICOM")
+        in browser.page.one("form", id="upload").text
+    )
     send(b"", "")
     assert labels["note_upload_empty"] in browser.text
     send(PDF[:-6] + bytes(MOST) + b"%%EOF\n", "big.pdf")
-    assert labels["note_upload_size"] in browser.text
+    assert labels["note_upload_size"].format(most="2.5 MB" if language == "en" else "2,5 MB") in browser.text
     send(PDF, "Brief <b>.pdf")
     assert SENTENCES[language]["file_taken"].format(answer="Brief b.pdf (1 kB)") in browser.newest.text
     browser.client.close()
@@ -345,3 +350,170 @@ def test_without_the_setting_there_is_no_such_address(server: Server) -> None:
 
     assert put(other, PDF).status_code == 404
     assert httpx.post(server.url + "/upload", data={}).status_code == 404
+
+
+def remove(patient: Patient, turn: str, *, token: str = "") -> httpx.Response:
+    address = f"{patient.server.url}/api/v1/conversations/{patient.id}/turns/{turn}/file"
+    return httpx.delete(address, headers={"Authorization": f"Bearer {token or patient.token}"}, timeout=60)
+
+
+def bundles(server: Server, conversation: str) -> list[list[dict[str, Any]]]:
+    with sqlite3.connect(server.database()) as database:
+        wanted = "SELECT bundle FROM outbox WHERE conversation = ? ORDER BY id"
+        rows = database.execute(wanted, (conversation,)).fetchall()
+    return [[entry["resource"] for entry in json.loads(bundle)["entry"]] for (bundle,) in rows]
+
+
+def test_a_file_is_taken_out_by_its_address_once_and_by_nobody_else(patient: Patient, taking: Server) -> None:
+    other = Patient(taking)
+    assert put(patient, PDF, "brief.pdf", turn="one").status_code == 200
+    assert put(patient, JPEG, "zwei.jpg", turn="two").status_code == 200
+
+    assert remove(patient, "one", token=other.token).status_code == 401
+    assert remove(other, "one").status_code == 404
+    assert remove(patient, "three").status_code == 404
+    assert len(stored_files(taking, patient.id)) == 2
+    first, again = remove(patient, "one"), remove(patient, "one")
+
+    assert (first.status_code, again.status_code) == (200, 200), first.text
+    assert first.json()["number"] == again.json()["number"]
+    assert texts(first)[0] == "Ich habe die Datei gelöscht: brief.pdf (1 kB)."
+    assert [size for _, size in stored_files(taking, patient.id)] == [len(JPEG)]
+    assert put(patient, PDF, "brief.pdf", turn="one").status_code == 200  # replayed: its old reply, nothing stored
+    assert [size for _, size in stored_files(taking, patient.id)] == [len(JPEG)]
+
+
+def test_a_turn_of_the_same_name_is_not_taken_for_the_removal(patient: Patient, taking: Server) -> None:
+    assert put(patient, PDF, turn="one").status_code == 200
+    ((id_, _),) = stored_files(taking, patient.id)
+    patient.send(f"remove-{id_}", text="nein")
+
+    assert remove(patient, "one").status_code == 409
+    assert len(stored_files(taking, patient.id)) == 1
+
+
+def test_taken_out_after_the_answers_were_handed_over_the_team_gets_them_again_without_it(
+    patient: Patient, taking: Server
+) -> None:
+    put(patient, PDF, turn="one")
+    for text in ("nein", "überspringen", "Dr. Meier", "Ja"):
+        patient.say(text)
+    (before,) = bundles(taking, patient.id)
+    assert base64.b64encode(PDF).decode() in json.dumps(before)
+
+    gone = remove(patient, "one")
+
+    assert gone.status_code == 200, gone.text
+    assert SENTENCES["de"]["file_removed_sent"] in texts(gone)
+    assert stored_files(taking, patient.id) == []
+    after = bundles(taking, patient.id)[-1]
+    (response,) = (each for each in after if each["resourceType"] == "QuestionnaireResponse")
+    assert response["status"] == "amended"
+    assert "valueAttachment" not in json.dumps(response)
+    assert base64.b64encode(PDF).decode() not in json.dumps(after)
+
+
+def test_too_large_is_said_in_the_same_words_whatever_the_size(patient: Patient) -> None:
+    contents = [PDF[:-6] + bytes(size) + b"%%EOF\n" for size in (2_600_000, MOST + 10, 4 * MOST, 15 * MOST)]
+    answers = [put(patient, content) for content in contents]
+
+    assert {answer.status_code for answer in answers} == {413}
+    assert all(answer.json()["detail"].startswith("The file is too large. Taken here: at most ") for answer in answers)
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_a_browser_without_script_takes_a_file_out(taking: Server, language: str) -> None:
+    labels = LABELS[language]
+    browser = Browser(taking.url, language)
+    browser.open("/")
+    browser.press(labels["begin"], consent="yes")
+    browser.press(SENTENCES[language]["yes"])
+    browser.say(SENTENCES[language]["word_skip"])
+    asked = browser.page.one("form", id="upload")
+    assert (
+        asked.one("input", type="file").get("accept") == "image/png,.png"
+    )  # what the form wants, of what the site takes
+    assert "PDF" not in asked.text
+
+    def send(content: bytes, name: str) -> None:
+        fields = browser.filled(browser.page.one("form", id="upload"))
+        browser._show(browser.client.post("/upload", data=fields, files={"file": (name, content, "image/png")}))
+
+    send(PDF[:-6] + bytes(5 * MOST) + b"%%EOF\n", "big.pdf")  # far beyond the limit: still beside the field
+    assert browser.answer.status_code == 200
+    assert labels["note_upload_size"].split("{")[0].strip() in browser.page.one("form", id="upload").text
+    send(png(), "Bild.png")
+    (section,) = browser.page.all("section", class_="files")
+    assert "Bild.png (1 kB)" in section.text
+    form_ = section.one("form")
+    forged = browser.client.post("/upload/remove", data={**browser.filled(form_), "token": "x"})
+    odd = browser.client.post("/upload/remove", data={**browser.filled(form_), "file": "../x"})
+    unknown = browser.client.post("/upload/remove", data={**browser.filled(form_), "file": str(uuid.uuid4())})
+    assert (forged.status_code, odd.status_code) == (403, 400)
+    assert labels["note_upload_gone"] in unknown.text
+
+    browser.send(form_, form_.one("button"))
+    assert SENTENCES[language]["file_removed"].format(answer="Bild.png (1 kB)") in browser.newest.text
+    assert browser.page.all("section", class_="files") == []
+    assert browser.page.one("form", id="upload")  # another one can be sent
+    number = len(browser.page.all("article", class_="turn"))
+    browser.send(form_, form_.one("button"))  # pressed twice
+    assert len(browser.page.all("article", class_="turn")) == number
+    browser.client.close()
+
+
+def test_where_the_form_wants_none_of_the_sites_kinds_there_is_no_field(shipped_data: Path, tmp_path: Path) -> None:
+    asked = tmp_path / "form.json"
+    sound = item(
+        "sound", "attachment", text="Ein Ton?", extension=extended((CORE + "mimeType", {"valueCode": "audio/mp4"}))
+    )
+    asked.write_text(json.dumps(form(sound, title="Ton")), encoding="utf-8")
+    running = Server(tmp_path, shipped_data, {"KLARTEXT_UPLOADS": "on", "KLARTEXT_UPLOAD_SCAN": "none"})
+    running.start("--questionnaire", str(asked))
+    patient = Patient(running)
+
+    said = patient.say("Ja")
+
+    assert SENTENCES["de"]["file"] in said
+    assert put(patient, PDF).status_code == 409
+    running.kill()
+
+
+def test_encrypted_at_rest_a_file_is_exported_removed_erased_and_purged(shipped_data: Path, tmp_path: Path) -> None:
+    """One file from end to end under a key in a file: nothing of it can be read in the database."""
+    pytest.importorskip("cryptography")
+    key, asked = tmp_path / "key", tmp_path / "form.json"
+    key.write_text(base64.b64encode(bytes(range(32))).decode() + "\n", encoding="utf-8")
+    key.chmod(0o600)
+    asked.write_text(json.dumps(ASKED), encoding="utf-8")
+    environ = {"KLARTEXT_UPLOADS": "on", "KLARTEXT_UPLOAD_SCAN": "none", "KLARTEXT_TEXT_KEY_FILE": str(key)}
+    running = Server(tmp_path, shipped_data, environ)
+    running.start("--questionnaire", str(asked))
+    kept, erased, removed = (Patient(running) for _ in range(3))
+    for patient in (kept, erased, removed):
+        patient.say("Ja")
+        assert put(patient, PDF, "Sehr-geheim.pdf", turn="one").status_code == 200
+
+    assert list(kept.request("GET", "/export").json()["files"].values()) == [base64.b64encode(PDF).decode()]
+    raw = b"".join(path.read_bytes() for path in tmp_path.glob("klartext.db*"))
+    assert PDF not in raw
+    assert base64.b64encode(PDF) not in raw
+    assert b"Sehr-geheim" not in raw
+    assert erased.request("DELETE").status_code == 204
+    assert remove(removed, "one").status_code == 200
+    assert stored_files(running, erased.id) == stored_files(running, removed.id) == []
+    assert len(stored_files(running, kept.id)) == 1
+    running.stop()
+
+    with sqlite3.connect(running.database()) as database:
+        long_ago = "2020-01-01 00:00:00.000000"
+        database.execute("UPDATE conversations SET begun = ?", (long_ago,))
+        database.execute("UPDATE turns SET at = ?", (long_ago,))
+        database.execute("UPDATE interviews SET changed_at = ?", (long_ago,))
+        database.commit()
+    code = "from bot.commands.main import main; main()"
+    purged = subprocess.run(
+        [sys.executable, "-c", code, "purge"], env=running._environ, capture_output=True, text=True, check=False
+    )
+    assert purged.returncode == 0, purged.stderr
+    assert stored_files(running, kept.id) == []
