@@ -239,10 +239,10 @@ def test_what_is_said_decides_how_it_ends(
 
 
 def test_what_is_unusable_ends_in_one_line_and_exit_code_2(ask: Any, klartext: Run, tmp_path: Path) -> None:
-    other = form(item("a", "choice", text="A?", answerValueSet="http://example.org/unknown"))
+    other = form(item("a", "hologram", text="A?"))
     cases = [
         (ask(TWO, "c\tx\n"), "the Questionnaire has no item 'c'"),
-        (ask(other, ""), "is not at hand"),
+        (ask(other, ""), "hologram"),
         (ask({"resourceType": "Bundle", "type": "collection"}, ""), "0 Questionnaires"),
         (ask(tmp_path / "none.json", ""), "none.json: No such file"),
         (klartext("interview", "--questionnaire", MAMMOGRAPHY, "--answers", "/none", "--out", "R"), "/none"),
