@@ -32,7 +32,7 @@ from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
 from bot.matching.red_flags import is_other_script, is_spelt_out, load_red_flags
 from bot.ports import Encoder, Neighbour, Vectors
-from bot.sentences.emergency_texts import Country
+from bot.catalog.catalog import Country
 from bot.sentences.spelling import released
 from bot.settings import Settings, numeric_threads
 from bot.text import AUTO, LanguageDetector, Sanitised, sanitise, seen, segments

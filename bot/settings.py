@@ -17,7 +17,7 @@ import platformdirs
 
 from bot.errors import Unreachable, UserFixable
 from bot.private_files import make_private_folder
-from bot.sentences.emergency_texts import COUNTRIES, Country
+from bot.catalog.catalog import COUNTRIES, Country
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +294,8 @@ class Settings:
         trusted_proxies: Addresses whose ``X-Forwarded-For`` is believed (``KLARTEXT_TRUSTED_PROXIES``, by commas).
         requests_per_minute: Of one address (``KLARTEXT_REQUESTS_PER_MINUTE``); many patients may share a hospital's.
         turns_per_minute: Of one conversation (``KLARTEXT_TURNS_PER_MINUTE``).
-        country: Whose emergency numbers patients are told (``KLARTEXT_COUNTRY``: AT, CH or DE); None: all of them.
+        country: Whose emergency numbers patients are told (``KLARTEXT_COUNTRY``: AT, CH, DE or GB), and whose
+            texts they get; None: the numbers of all, and texts for no country in particular.
         link_key: Signs links from appointments (``KLARTEXT_LINK_KEY``, or a file: ``KLARTEXT_LINK_KEY_FILE``).
         frame_ancestors: Sites that may show the page in a frame (``KLARTEXT_FRAME_ANCESTORS``, by commas).
         session_hours: How long the page knows a patient's browser (``KLARTEXT_SESSION_HOURS``).

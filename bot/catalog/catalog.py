@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -22,6 +22,9 @@ from bot.errors import BadCatalog, BadData, Finding
 from bot.resources import data_folder
 
 Status = Literal["draft", "reviewed", "approved"]
+# Countries whose patients may be given texts of their own.
+Country = Literal["AT", "CH", "DE", "GB"]
+COUNTRIES: tuple[Country, ...] = get_args(Country)
 
 
 class _Loader(yaml.CSafeLoader):
@@ -55,13 +58,19 @@ class Variant(_Edge):
 
 
 class Source(_Edge):
-    """A public guideline. `checked` is the day a person opened it, or None when nobody has."""
+    """A public source.
+
+    Attributes:
+        checked: The day on which the passage was read, or None when nobody has.
+        passage: What was read there and bears the text out, in own words.
+    """
 
     title: str = Field(min_length=1)
     publisher: str = Field(min_length=1)
     year: int = Field(ge=1950, le=2100)
     url: str | None = None
     checked: date | None = None
+    passage: str | None = None
 
 
 class Review(_Edge):
@@ -76,8 +85,21 @@ class Review(_Edge):
         return self.status == "approved" and (self.valid_until is None or self.valid_until >= today)
 
 
+class CountryText(_Edge):
+    """What a pair says to patients of one country: whole texts, never assembled from parts."""
+
+    answer: str = Field(min_length=1)
+    easy_answer: str | None = None
+    sources: tuple[Source, ...] = ()
+
+
 class Pair(_Edge):
-    """A curated question with its approved answer and the ways in which patients ask it."""
+    """A curated question with its approved answer and the ways in which patients ask it.
+
+    Attributes:
+        countries: What is said instead of the pair's own texts where a site has named its country.
+        words_target: How many words the answer should have, as its question asks for; None: no view.
+    """
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")
     question: str = Field(min_length=1)
@@ -85,7 +107,9 @@ class Pair(_Edge):
     variants: tuple[Variant, ...] = ()
     answer: str = Field(min_length=1)
     easy_answer: str | None = None
+    words_target: int | None = Field(default=None, ge=10, le=400)
     sources: tuple[Source, ...] = ()
+    countries: Mapping[Country, CountryText] = Field(default_factory=dict)
     review: Review = Review()
     related: tuple[str, ...] = ()
     same_as: tuple[str, ...] = ()

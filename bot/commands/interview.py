@@ -181,9 +181,8 @@ class Batch:
         if self._held is not None:
             held, self._held = self._held, None
             agreed = read_yes_no(said, language=language)
-            calm = said == INTERFACE_TEXTS[language]["chest_breast"] or (
-                isinstance(agreed, Read) and agreed.answers[0].value is False
-            )
+            buttons = [INTERFACE_TEXTS[language][key] for key in ("chest_breast", "no_emergency")]
+            calm = said in buttons or (isinstance(agreed, Read) and agreed.answers[0].value is False)
             return self._heard(turn, held) if calm else turn
         flag = load_red_flags(language).check(said)
         if flag is None:
@@ -197,8 +196,9 @@ class Batch:
         if flag == "chest-pain" or self._interview.listener(turn.session).hears_just_an_answer(said):
             # The breast or the heart; or words that the form itself lists.
             self._held = said
-            question = Sentence("chest_question" if flag == "chest-pain" else "is_emergency")
-            interruption = Said(language, (alarm, question), (Sentence("chest_breast"),))
+            chest = flag == "chest-pain"
+            question, way_out = ("chest_question", "chest_breast") if chest else ("is_emergency", "no_emergency")
+            interruption = Said(language, (alarm, Sentence(question)), (Sentence(way_out),))
         else:
             interruption = Said(language, (alarm,))
         self._show(replace(turn, said=interruption))
@@ -237,7 +237,7 @@ class Batch:
         """Return what is said next; None when there is nothing left to say."""
         words = SENTENCES[session.language]
         if self._held is not None and not self._confirm:
-            return words["chest_breast"]
+            return words["no_emergency"]
         if waiting.kind == "read-back" and not self._confirm:
             return words["yes"]
         planned = self._script.next_turn()

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field, fields, replace
 from string import Formatter
 from typing import Any, Literal, get_args
 
-from bot.catalog.catalog import Catalog, Pair
+from bot.catalog.catalog import Catalog, Country, Pair
 from bot.errors import BadData, GuardViolation
 from bot.interview.form.form import Form
 from bot.interview.manners.session import Answers, FormField, ListEntry, Quote, Said, Saying, Sentence, Slot
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import NotJson, as_object, dump, parse
 from bot.ports import Channel
-from bot.sentences.emergency_texts import Country, sentences
+from bot.sentences.emergency_texts import sentences
 from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS
 from bot.sentences.spelling import swiss
 from bot.sentences.spoken import form_text, spoken

@@ -1,12 +1,14 @@
-"""German as Switzerland spells it: without ß. Derived from the approved texts, and part of their identity. Pure."""
+"""A catalog as patients of a country are shown it: its own texts there, and German as Switzerland spells it. Pure.
+
+Both are derived from the approved texts, and are part of their identity.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
 
-from bot.catalog.catalog import Catalog, Pair
-from bot.sentences.emergency_texts import Country
+from bot.catalog.catalog import Catalog, Country, Pair
 
 
 def swiss(text: str) -> str:
@@ -23,16 +25,26 @@ def is_swiss(language: str, country: Country | None) -> bool:
 
 
 def released(catalog: Catalog, country: Country | None) -> Catalog:
-    """Return a catalog as patients of a country are shown it; its hash then names the spelling too.
+    """Return a catalog as patients of a country are shown it; where that differs, its hash names the country too.
 
-    Titles of sources stay as they were published; patients' own wordings, which nobody is shown, stay too.
+    A pair that has texts for the country gives those and their sources, whole. Titles of sources stay as they were
+    published; patients' own wordings, which nobody is shown, stay too.
     """
-    if not is_swiss(catalog.language, country):
+    if country is None or not (
+        is_swiss(catalog.language, country) or any(country in p.countries for p in catalog.pairs)
+    ):
         return catalog
-    digest = hashlib.sha256(f"{catalog.content_hash}\0de-CH".encode()).hexdigest()
-    return replace(catalog, pairs=tuple(_pair(pair) for pair in catalog.pairs), content_hash=digest)
+    digest = hashlib.sha256(f"{catalog.content_hash}\0{catalog.language}-{country}".encode()).hexdigest()
+    pairs = tuple(_pair(pair, catalog.language, country) for pair in catalog.pairs)
+    return replace(catalog, pairs=pairs, content_hash=digest)
 
 
-def _pair(pair: Pair) -> Pair:
-    easy = swiss(pair.easy_answer) if pair.easy_answer is not None else None
-    return pair.model_copy(update={"question": swiss(pair.question), "answer": swiss(pair.answer), "easy_answer": easy})
+def _pair(pair: Pair, language: str, country: Country) -> Pair:
+    own = pair.countries.get(country, pair)
+    easy = own.easy_answer
+    shown = {
+        "question": spelt(pair.question, language, country),
+        "answer": spelt(own.answer, language, country),
+        "easy_answer": spelt(easy, language, country) if easy is not None else None,
+    }
+    return pair.model_copy(update={**shown, "sources": own.sources})

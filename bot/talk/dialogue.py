@@ -35,6 +35,7 @@ class State:
         last_turn: Id of the last turn that was a question: the one that "/flag" means.
         offered: Whether the questions of the radiology team were just offered.
         alarmed: Whether an alarm is open: it was raised, and the patient has not called it off or gone on.
+        chest: Whether that alarm asks if it is the chest or only the breast.
         confirmed: Whether the patient has said that it is an emergency.
     """
 
@@ -47,6 +48,7 @@ class State:
     offered: bool = False
     alarmed: bool = False
     confirmed: bool = False
+    chest: bool = False
 
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
@@ -114,18 +116,23 @@ def chosen(state: State, text: str, catalog: Catalog) -> Chosen | None:
 def offered(state: State, catalog: Catalog) -> tuple[Part, ...]:
     """Return what may be chosen now, in the order shown."""
     if state.held_back is not None:
-        return (interface(state.language, "chest_breast"),)
+        return way_out(state)
     if not state.choices:
         return ()
     questions = tuple(content(catalog.pair(pair_id), "question") for pair_id in state.choices)
     return (*questions, interface(state.language, "none_of_these"))
 
 
+def way_out(state: State) -> tuple[Part, ...]:
+    """Return the button that calls the open alarm off; it says what is the case, not what it is called."""
+    return (interface(state.language, "chest_breast" if state.chest else "no_emergency"),)
+
+
 def says_no_emergency(state: State, text: str) -> bool:
     """Whether the patient calls off the open alarm: with the button, or in words of either language."""
     if not state.alarmed:
         return False
-    buttons = {_plain(texts["chest_breast"]) for texts in INTERFACE_TEXTS.values()}
+    buttons = {_plain(texts[key]) for texts in INTERFACE_TEXTS.values() for key in ("chest_breast", "no_emergency")}
     picked = state.held_back is not None and _plain(text) == "1"
     return picked or _plain(text) in buttons or calls_off(text)
 
@@ -149,9 +156,7 @@ def wants_easier(state: State, text: str) -> bool:
 
 def emergency(state: State) -> Reply:
     """Reply to a confirmed emergency; it can still be called off."""
-    return Reply(
-        state.language, (interface(state.language, "urgent"),), choices=(interface(state.language, "chest_breast"),)
-    )
+    return Reply(state.language, (interface(state.language, "urgent"),), choices=way_out(state))
 
 
 def _plain(text: str) -> str:
@@ -207,9 +212,10 @@ def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, 
 
 def _urgent(state: State, response: Response) -> tuple[Reply, State]:
     language = state.language
+    chest = response.flag == "chest-pain"
     parts = [interface(language, URGENT_TEXTS.get(response.flag or "", "urgent"))]
-    if response.flag == "chest-pain":
+    if chest:
         # "Schmerzen in der Brust" may be the breast or the heart: the number first, then one fixed question.
         parts.append(interface(language, "chest_question"))
-    reply = Reply(language, tuple(parts), choices=(interface(language, "chest_breast"),))
-    return reply, replace(state, held_back=sanitise(response.question).text, alarmed=True)
+    after = replace(state, held_back=sanitise(response.question).text, alarmed=True, chest=chest)
+    return Reply(language, tuple(parts), choices=way_out(after)), after

@@ -28,6 +28,7 @@ from bot.talk.dialogue import (
     says_no_emergency,
     show_pair,
     wants_easier,
+    way_out,
     with_context,
 )
 from bot.talk.interviewing import Interviewer
@@ -199,21 +200,22 @@ class Reactions:
     def _called_off(self, state: State, at: datetime) -> Reaction:
         """Go on after an alarm: the open question may take what was held back; else it may be a question."""
         who, held = self._interviewer, state.held_back or ""
-        rest = replace(_rest(state, state.language), last_question=None)  # "Why?" must not bring the alarm again
         if who is not None and who.is_asking and who.session is not None:
-            return self._back_to_interview(who, rest, held, at)
+            return self._back_to_interview(who, who.session, state, at)
+        rest = _after_alarm(state)
         if question_like(held, state.language) == "no":
-            return _fixed(rest, "go_on")
+            return _fixed(rest, *(("calmed_breast", "ask_away") if state.chest else ("go_on",)))
         response = self._assistant.answer(held, self._language(held, state.language), ignore_flags=True)
         reaction = self._respond(rest, response)
+        if state.chest:
+            calm = Reply(reaction.reply.language, (interface(reaction.reply.language, "calmed_breast"),))
+            reaction = replace(reaction, reply=_joined(calm, reaction.reply))
         return replace(reaction, after=replace(reaction.after, last_question=None))
 
-    def _back_to_interview(self, who: Interviewer, rest: State, held: str, at: datetime) -> Reaction:
-        asked, session = who.interview(at), who.session
-        if session is None:
-            return _fixed(rest, "go_on")
-        calm = Reply(session.language, (interface(session.language, "calmed"),))
-        turn = asked.called_off(session, held)
+    def _back_to_interview(self, who: Interviewer, session: Session, state: State, at: datetime) -> Reaction:
+        rest, held = _after_alarm(state), state.held_back or ""
+        calm = Reply(session.language, (interface(session.language, "calmed_breast" if state.chest else "calmed"),))
+        turn = who.interview(at).called_off(session, held)
         if turn.aside == "no":
             who.take(turn)
             reply = _joined(calm, reply_of(turn.said, who.form))
@@ -411,7 +413,7 @@ class Reactions:
         if state.alarmed and state.held_back is not None and not reply.choices:
             # An answer to the form might be taken for one about the emergency, and the way out would be gone.
             parts = (*reply.parts, interface(state.language, "is_emergency"))
-            return replace(reaction, reply=Reply(reply.language, parts, (interface(state.language, "chest_breast"),)))
+            return replace(reaction, reply=Reply(reply.language, parts, way_out(state)))
         if who is None or not who.is_asking or who.session is None or reply.choices:
             return reaction
         if who.session.language != reply.language:
@@ -449,6 +451,11 @@ def _fixed(state: State, *keys: str) -> Reaction:
 def _rest(state: State, language: str) -> State:
     """Return what is still known of a dialogue when something else comes in between."""
     return State(language, last_pair=state.last_pair, last_question=state.last_question, last_turn=state.last_turn)
+
+
+def _after_alarm(state: State) -> State:
+    """Return what is still known once an alarm is called off: "why?" must not bring it again."""
+    return replace(_rest(state, state.language), last_question=None)
 
 
 def _decided(response: Response) -> Decided:

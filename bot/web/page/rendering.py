@@ -14,7 +14,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from bot.errors import BadData
-from bot.sentences.emergency_texts import Country, numbers
+from bot.catalog.catalog import Country
+from bot.sentences.emergency_texts import numbers
 from bot.sentences.spelling import is_swiss
 from bot.web.page.visit import Visit
 
@@ -80,10 +81,10 @@ class Renderer:
         )
         self._environment.filters["tag"] = lambda language: "de-CH" if is_swiss(language, country) else language
         self._labels = labels
+        self._country = country
         self._default = default
         self._common = {
             "static": {name: file.address for name, file in static_files().items()},
-            "emergency_numbers": numbers("urgent", country),
             "sample": sample,
             "languages": {code: each["name"] for code, each in labels.items()},
             "all_labels": labels,
@@ -106,6 +107,7 @@ class Renderer:
             page=name,
             t=self._labels[own],
             lang=own,
+            emergency_numbers=numbers("urgent", self._country, own),
             visit=visit,
         )
         return HTMLResponse(text, status)

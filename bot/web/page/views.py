@@ -100,7 +100,7 @@ class Shown:
             language=reply.language,
             blocks=tuple(self.blocks(reply)),
             alert=bool(urgent),
-            call=numbers(urgent, self._assistant.country) if urgent else (),
+            call=numbers(urgent, self._assistant.country, reply.language) if urgent else (),
             flag=mine[-1] if mine else None,
             can_flag=taken.turn.decision == "answered",
         )

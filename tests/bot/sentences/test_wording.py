@@ -6,7 +6,8 @@ import pytest
 
 from bot import Assistant
 from bot.errors import GuardViolation
-from bot.sentences.emergency_texts import COUNTRIES, LINES, Country, numbers, sentences
+from bot.catalog.catalog import COUNTRIES, Country
+from bot.sentences.emergency_texts import LINES, numbers, sentences
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import SENTENCES, Content, Interface, Place, Reply, guard, interface, worded
 from bot.sentences.spelling import released, swiss
@@ -15,6 +16,7 @@ OTHER_NUMBERS = {
     "AT": ("112", "143", "145", "116 123"),
     "CH": ("112", "142", "116 123"),
     "DE": ("144", "142", "143", "145"),
+    "GB": ("112", "144", "142", "143", "145"),
 }
 
 
@@ -52,15 +54,17 @@ def test_channel_and_country_both_count() -> None:
 
     assert isinstance(part, Interface)
     assert part.key == "staff_called_ch"
-    assert "weiss ich nicht" in part.text
+    assert "nicht versprechen" in part.text
     assert "144" in part.text
 
 
-def test_help_lines_come_first_for_who_needs_them() -> None:
-    assert numbers("urgent_suicide_ch", "CH") == ("143", "144")
-    assert numbers("urgent_overdose_ch", "CH") == ("144", "145")
-    assert numbers("urgent_ch", "CH") == ("144",)
-    assert numbers("urgent", None) == ("112", "144")
+def test_the_numbers_are_those_of_the_sentence_in_its_order() -> None:
+    assert numbers("urgent_suicide_ch", "CH", "de") == ("144", "143")
+    assert numbers("urgent_overdose_ch", "CH", "de") == ("144", "145")
+    assert numbers("urgent_ch", "CH", "de") == ("144",)
+    assert numbers("urgent", None, "de") == ("112", "144")
+    assert numbers("urgent", None, "en") == ("112", "999", "144")
+    assert numbers("urgent_gb", "GB", "en") == ("999",)
     assert sentences("de")["urgent_de"].count("112") == 1
 
 
@@ -69,12 +73,25 @@ def test_swiss_texts_are_derived_and_have_a_hash_of_their_own(shipped: Assistant
 
     swiss_one = released(german, "CH")
 
-    assert released(german, "DE") is german
-    assert released(english, "CH") is english
-    assert swiss_one.content_hash != german.content_hash
+    assert released(german, None) is german
+    assert len({released(german, country).content_hash for country in (None, *COUNTRIES)}) == 1 + len(COUNTRIES)
+    assert released(english, "CH").by_id["pain"] == english.by_id["pain"]
     for one, other in zip(swiss_one.pairs, german.pairs, strict=True):
-        assert (one.question, one.answer) == (swiss(other.question), swiss(other.answer))
+        own = other.countries.get("CH", other)
+        assert (one.question, one.answer) == (swiss(other.question), swiss(own.answer))
         assert "ß" not in one.question + one.answer + (one.easy_answer or "")
+
+
+def test_a_country_has_its_own_texts_whole_with_their_sources(shipped: Assistant) -> None:
+    german = shipped.catalog("de")
+    pair = next(pair for pair in german.pairs if {"AT", "CH"} <= set(pair.countries))
+
+    austrian = released(german, "AT").by_id[pair.id]
+
+    assert austrian.answer == pair.countries["AT"].answer != pair.answer
+    assert austrian.easy_answer == pair.countries["AT"].easy_answer
+    assert austrian.sources == pair.countries["AT"].sources
+    assert released(german, "GB").by_id[pair.id].answer in {pair.answer, getattr(pair.countries.get("GB"), "answer", "")}
 
 
 def test_the_guard_compares_with_the_swiss_text(shipped: Assistant) -> None:
