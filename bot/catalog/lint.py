@@ -12,17 +12,24 @@ import numpy as np
 
 from bot.catalog.catalog import Catalog, Document, Pair, background_file, language_files, load_catalog, read_yaml
 from bot.catalog.readability import measure
+from bot.catalog.statements import answers_first, difficult, measured, numbers, sentences, vague_times
 from bot.errors import BadCatalog, Finding
 from bot.ports import Encoder, Vectors
 from bot.text import NearCopies
 
 MIN_VARIANTS = 20
-ANSWER_WORDS = (50, 120)
-EASY_WORDS = 60
+ANSWER_WORDS = (50, 120)  # where a pair has no target of its own
+OFF_TARGET = 0.25  # share of the target, and at least this many words:
+OFF_TARGET_WORDS = 12
+EASY_WORDS = 60  # where a pair has no target of its own; else:
+EASY_SHARE = 1.5
 EASY_SENTENCE = 10.0
+EASY_LONGEST = 15  # words of one sentence
 EASY_EASE = {"de": 65.0, "en": 75.0}
+SAME_MATTER = 4  # words that two sentences of different pairs share when they may state the same amount
 CONFUSABLE = 0.75  # cosine between canonical questions from which a pair is listed as a confusable neighbour
 LISTED_NEIGHBOURS = 12
+NEARER = 0.1  # cosine by which a later sentence of an answer is nearer to its question than the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +63,9 @@ def lint(folder: Path, *, today: date, encoder: Encoder | None = None) -> list[F
         if document is None:
             continue
         checked = loaded[language] = Checked(catalog, document)
-        found = [*_texts(checked, today), *_copies(checked)]
+        found = [*_texts(checked, today), *_between_pairs(checked), *_copies(checked)]
         if encoder is not None:
-            found += _confusable(checked, encoder)
+            found += [*_first_sentences(checked, encoder), *_confusable(checked, encoder)]
         findings += sorted(found, key=lambda finding: _ORDER[finding.severity])
     return findings + list(_across_languages(loaded))
 
@@ -66,56 +73,136 @@ def lint(folder: Path, *, today: date, encoder: Encoder | None = None) -> list[F
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """An answer with its easy answer: a pair's own, or that for a country.
+
+    Attributes:
+        at: Where they stand in the pair.
+        name: As findings call them: empty for the pair's own, else `` for AT``.
+    """
+
+    at: tuple[str, ...]
+    name: str
+    answer: str
+    easy: str | None
+
+
+def _said(pair: Pair) -> Iterator[_Text]:
+    yield _Text((), "", pair.answer, pair.easy_answer)
+    for country, text in pair.countries.items():
+        yield _Text(("countries", country), f" for {country}", text.answer, text.easy_answer)
+
+
 def _texts(checked: Checked, today: date) -> Iterator[Finding]:
     for number, pair in enumerate(checked.catalog.pairs):
-        yield from _answer(checked, number, pair)
-        yield from _easy_answer(checked, number, pair)
+        for text in _said(pair):
+            where = ("pairs", number, *text.at)
+            yield from _answer(checked, pair, text, where)
+            yield from _easy_answer(checked, pair, text, where)
+            yield from _wording(checked, pair, text, where)
         yield from _review(checked, number, pair, today)
         if len(pair.variants) < MIN_VARIANTS:
             problem = f"{len(pair.variants)} variants; patients put a question in at least {MIN_VARIANTS} ways."
-            yield _finding(checked, pair, number, "variants", problem, "Collect more.", "variants", "warning")
+            yield _found(checked, pair, ("pairs", number, "variants"), problem, "Collect more.", "variants", "warning")
         if not pair.sources:
-            yield _finding(checked, pair, number, "id", "No source.", "Name a public guideline.", "sources", "warning")
+            yield _found(
+                checked, pair, ("pairs", number, "id"), "No source.", "Name a public guideline.", "sources", "warning"
+            )
 
 
-def _answer(checked: Checked, number: int, pair: Pair) -> Iterator[Finding]:
-    words = measure(pair.answer, checked.catalog.language).words
+def _answer(checked: Checked, pair: Pair, text: _Text, where: tuple[str | int, ...]) -> Iterator[Finding]:
+    words, target = measure(text.answer, checked.catalog.language).words, pair.words_target
     low, high = ANSWER_WORDS
+    if target is not None:
+        off = max(OFF_TARGET_WORDS, round(OFF_TARGET * target))
+        low, high = target - off, target + off
     if not low <= words <= high:
-        problem = f"The answer has {words} words, outside {low} to {high}."
-        yield _finding(checked, pair, number, "answer", problem, "Shorten or complete it.", "length", "warning")
+        problem = f"The answer{text.name} has {words} words, outside {low} to {high}."
+        remedy = "Shorten or complete it, or set `words_target` to what the question needs."
+        yield _found(checked, pair, (*where, "answer"), problem, remedy, "length")
 
 
-def _easy_answer(checked: Checked, number: int, pair: Pair) -> Iterator[Finding]:
-    if pair.easy_answer is None:
-        problem, remedy = "There is no easy answer.", "Write one in easy language under `easy_answer`."
-        yield _finding(checked, pair, number, "id", problem, remedy, "easy-answer")
+def _easy_answer(checked: Checked, pair: Pair, text: _Text, where: tuple[str | int, ...]) -> Iterator[Finding]:
+    language, place = checked.catalog.language, (*where, "easy_answer")
+    if text.easy is None:
+        problem, remedy = f"There is no easy answer{text.name}.", "Write one in easy language under `easy_answer`."
+        yield _found(checked, pair, (*where, "answer" if text.at else "id"), problem, remedy, "easy-answer", "error")
         return
-    language = checked.catalog.language
-    found = measure(pair.easy_answer, language)
-    if found.words >= EASY_WORDS:
-        problem = f"The easy answer has {found.words} words; fewer than {EASY_WORDS} are easy."
-        yield _finding(checked, pair, number, "easy_answer", problem, "Shorten it.", "readability")
+    found = measure(text.easy, language)
+    most = EASY_WORDS if pair.words_target is None else max(EASY_WORDS, round(EASY_SHARE * pair.words_target))
+    if found.words >= most:
+        problem = f"The easy answer{text.name} has {found.words} words; fewer than {most} are easy."
+        yield _found(checked, pair, place, problem, "Shorten it.", "readability", "error")
     if found.words_per_sentence > EASY_SENTENCE:
         problem = f"Its sentences have {found.words_per_sentence:.1f} words on average, over {EASY_SENTENCE:.0f}."
-        yield _finding(checked, pair, number, "easy_answer", problem, "Split the long ones.", "readability")
+        yield _found(checked, pair, place, problem, "Split the long ones.", "readability", "error")
     wanted = EASY_EASE.get(language, EASY_EASE["en"])
     if found.reading_ease < wanted:
         problem = f"Its reading ease is {found.reading_ease:.0f}, below {wanted:.0f}."
-        yield _finding(checked, pair, number, "easy_answer", problem, "Use shorter words.", "readability")
+        yield _found(checked, pair, place, problem, "Use shorter words.", "readability", "error")
+    for sentence in sentences(text.easy):
+        if (words := len(sentence.split())) > EASY_LONGEST:
+            problem = f"A sentence of the easy answer{text.name} has {words} words: {sentence!r}."
+            yield _found(checked, pair, place, problem, f"Split it: at most {EASY_LONGEST}.", "readability")
+    for word, plain in difficult(text.easy, language):
+        problem = f"The easy answer{text.name} says {word!r} and does not explain it."
+        yield _found(
+            checked, pair, place, problem, f"Write {plain!r}, or say in the next sentence what it is.", "jargon"
+        )
+
+
+def _wording(checked: Checked, pair: Pair, text: _Text, where: tuple[str | int, ...]) -> Iterator[Finding]:
+    language = checked.catalog.language
+    for key, said in (("answer", text.answer), ("easy_answer", text.easy or "")):
+        for sentence in vague_times(said, language):
+            problem = f"The {key.replace('_', ' ')}{text.name} gives no time: {sentence!r}."
+            remedy = "Say by when: today, within a few days, within two weeks."
+            yield _found(checked, pair, (*where, key), problem, remedy, "time-frame")
+    own, easy = numbers(text.answer, language), numbers(text.easy or "", language)
+    if text.easy is not None and easy - own:
+        problem = f"Only the easy answer{text.name} says {_listed(easy - own)}."
+        yield _found(checked, pair, (*where, "easy_answer"), problem, "State the same facts in both.", "numbers")
+    if text.easy is not None and own - easy:
+        problem = f"Only the answer{text.name} says {_listed(own - easy)}; who reads the easy one is not told."
+        remedy = "Say it there too where it matters."
+        yield _found(checked, pair, (*where, "easy_answer"), problem, remedy, "numbers", "info")
+
+
+def _between_pairs(checked: Checked) -> Iterator[Finding]:
+    """Find amounts that two pairs state differently about what seems the same matter."""
+    catalog = checked.catalog
+    known = [
+        (number, pair, *stated)
+        for number, pair in enumerate(catalog.pairs)
+        for stated in measured(pair.answer, catalog.language)
+    ]
+    for (first, one, unit, here, about), (second, other, unit_there, there, beside) in combinations(known, 2):
+        if first != second and unit == unit_there and not here & there and len(about & beside) >= SAME_MATTER:
+            problem = f"Says {_listed(here)} where {other.id} says {_listed(there)}, of what seems the same."
+            remedy = "Make both agree, or say what differs."
+            yield _found(checked, one, ("pairs", first, "answer"), problem, remedy, "numbers")
+
+
+def _listed(amounts: frozenset[str]) -> str:
+    return ", ".join(sorted(amounts, key=float))
 
 
 def _review(checked: Checked, number: int, pair: Pair, today: date) -> Iterator[Finding]:
     review = pair.review
     if review.status == "approved" and (review.by is None or review.on is None):
         problem, remedy = "Approved without a name or a date.", "Fill in `by` and `on`."
-        yield _finding(checked, pair, number, "review", problem, remedy, "review")
+        yield _found(checked, pair, ("pairs", number, "review"), problem, remedy, "review", "error")
     if review.valid_until is not None and review.valid_until < today:
         problem = f"The review expired on {review.valid_until}."
-        yield _finding(checked, pair, number, "review", problem, "Have a clinician review it again.", "review")
+        yield _found(
+            checked, pair, ("pairs", number, "review"), problem, "Have a clinician review it again.", "review", "error"
+        )
     if review.status == "draft":
         problem = "Draft: shown in sample mode only."
-        yield _finding(checked, pair, number, "review", problem, "Have a clinician review it.", "review", "info")
+        yield _found(
+            checked, pair, ("pairs", number, "review"), problem, "Have a clinician review it.", "review", "info"
+        )
 
 
 def _copies(checked: Checked) -> Iterator[Finding]:
@@ -150,6 +237,28 @@ def _background_copies(checked: Checked, known: NearCopies) -> Iterator[Finding]
                 yield Finding(path, line, copy.label.split(" ")[0], problem, "Remove one of them.", rule="near-copy")
 
 
+def _first_sentences(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
+    """Find answers that begin with something else than a later sentence says of what was asked."""
+    language = checked.catalog.language
+    for number, pair in enumerate(checked.catalog.pairs):
+        for text in _said(pair):
+            parts = sentences(text.answer)
+            if len(parts) < 2 or answers_first(pair.question, text.answer, language):
+                continue
+            question, *said = encoder.encode([pair.question, *parts])
+            near = [
+                float(question @ each) / max(float(np.linalg.norm(question) * np.linalg.norm(each)), 1e-12)
+                for each in said
+            ]
+            best = int(np.argmax(near))
+            if near[best] - near[0] > NEARER:
+                problem = (
+                    f"The answer{text.name} begins with something else; nearer to the question is {parts[best]!r}."
+                )
+                remedy = "Begin with the answer itself: yes, no, how long, how much, whom to call."
+                yield _found(checked, pair, ("pairs", number, *text.at, "answer"), problem, remedy, "first-sentence")
+
+
 def _confusable(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
     """List the pairs of canonical questions that are nearest in meaning: where a wrong answer is likeliest."""
     pairs = checked.catalog.pairs
@@ -162,7 +271,7 @@ def _confusable(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
     for first, second in nearest[:LISTED_NEIGHBOURS]:
         problem = f"Confusable with {pairs[second].id} (similarity {similar[first, second]:.2f})."
         remedy = "Keep their variants apart, or declare them `same_as`."
-        yield _finding(checked, pairs[first], first, "id", problem, remedy, "confusable", "info")
+        yield _found(checked, pairs[first], ("pairs", first, "id"), problem, remedy, "confusable", "info")
 
 
 def _centre(pair: Pair, encoder: Encoder) -> Vectors:
@@ -175,19 +284,44 @@ def _across_languages(loaded: dict[str, Checked]) -> Iterator[Finding]:
         path = second.catalog.path
         for missing in sorted(set(first.catalog.by_id) - set(second.catalog.by_id)):
             yield Finding(path, 0, missing, f"The pair is in {one} only.", f"Add it in {other}.", rule="ids")
+    for (one, first), (other, second) in combinations(loaded.items(), 2):
+        for number, pair in enumerate(second.catalog.pairs):
+            if pair.id in first.catalog.by_id:
+                yield from _translated(second, number, pair, other, first.catalog.by_id[pair.id], one)
 
 
-def _finding(  # noqa: PLR0913 - one place that turns a problem into a finding
+def _translated(  # noqa: PLR0913 - two texts, each with its language, and where the second stands
+    checked: Checked, number: int, pair: Pair, language: str, twin: Pair, other: str
+) -> Iterator[Finding]:
+    """Compare the amounts of a pair with those of its twin in another language, country by country."""
+    twins = {text.at: text for text in _said(twin)}
+    for text in _said(pair):
+        same = twins.get(text.at)
+        if same is None:
+            continue
+        for key, here, there in (("answer", text.answer, same.answer), ("easy_answer", text.easy, same.easy)):
+            mine, theirs = numbers(here or "", language), numbers(there or "", other)
+            if mine != theirs:
+                only = [
+                    f"{_listed(each)} in {name} only"
+                    for each, name in ((mine - theirs, language), (theirs - mine, other))
+                    if each
+                ]
+                problem = f"The {key.replace('_', ' ')}{text.name} differs between languages: {', '.join(only)}."
+                at = ("pairs", number, *text.at, key)
+                yield _found(checked, pair, at, problem, "State the same facts in every language.", "numbers")
+
+
+def _found(  # noqa: PLR0913 - one place that turns a problem into a finding
     checked: Checked,
     pair: Pair,
-    number: int,
-    key: str,
+    at: tuple[str | int, ...],
     problem: str,
     remedy: str,
     rule: str,
-    severity: str = "error",
+    severity: str = "warning",
 ) -> Finding:
-    return Finding(checked.catalog.path, checked.line("pairs", number, key), pair.id, problem, remedy, severity, rule)
+    return Finding(checked.catalog.path, checked.line(*at), pair.id, problem, remedy, severity, rule)
 
 
 def worst(findings: Sequence[Finding]) -> str | None:

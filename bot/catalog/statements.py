@@ -1,0 +1,151 @@
+"""What an answer states that a program can compare: numbers, time frames, difficult words, its first sentence. Pure.
+
+Every check is a sign, not a proof: it says where a curator should look, and leaves the judgement to them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import yaml
+
+WORDS = Path(__file__).parent / "difficult_words"
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_]|\d)")
+_NUMBER_WORDS: Mapping[str, Mapping[str, str]] = {
+    "de": {
+        "zwei": "2",
+        "drei": "3",
+        "vier": "4",
+        "fünf": "5",
+        "sechs": "6",
+        "sieben": "7",
+        "acht": "8",
+        "neun": "9",
+        "zehn": "10",
+    },
+    "en": {
+        "two": "2",
+        "three": "3",
+        "four": "4",
+        "five": "5",
+        "six": "6",
+        "seven": "7",
+        "eight": "8",
+        "nine": "9",
+        "ten": "10",
+    },
+}
+# Digits in groups that are no amount: telephone numbers, and numbers to call.
+_TELEPHONE = re.compile(r"\b0\d{2,}(?: \d+)+\b|\b116 1\d\d\b|\b(?:112|144|145|999|111|1450)\b")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_AMOUNT = re.compile(r"\d+(?:[.,]\d+)*(?:\s*(?:bis|to|oder|or|und|and|-|–)\s*\d+(?:[.,]\d+)*)?\s+([^\W\d_]{2,})")
+_THOUSANDS = {"de": re.compile(r"(?<=\d)\.(?=\d{3}\b)"), "en": re.compile(r"(?<=\d),(?=\d{3}\b)")}
+
+_VAGUE = {
+    "de": re.compile(
+        r"\b(?:bald(?:igst|möglichst)?|demnächst|zeitnah|möglichst schnell|in nächster Zeit|rasch)\b", re.I
+    ),
+    "en": re.compile(r"\b(?:soon|promptly|shortly|before long|in due course|as quickly as possible)\b", re.I),
+}
+_FRAME = {
+    "de": re.compile(
+        r"\b(?:heute|sofort|morgen|noch am selben Tag|Stunden?|Tage[ns]?|Wochen?|Monate[ns]?|Minuten)\b", re.I
+    ),
+    "en": re.compile(r"\b(?:today|at once|now|tomorrow|the same day|hours?|days?|weeks?|months?|minutes)\b", re.I),
+}
+# How a sentence begins that answers at once.
+_STRAIGHT = {
+    "de": re.compile(
+        r"^(?:ja|nein|meist(?:ens)?|oft|kaum|manchmal|in der regel|das kommt|es kommt|kommt|rufen|bringen|nehmen|sagen"
+        r"|lassen|essen)\b",
+        re.I,
+    ),
+    "en": re.compile(
+        r"^(?:yes|no|usually|often|hardly|sometimes|as a rule|that depends|it depends|call|bring|take|tell|leave"
+        r"|eat)\b",
+        re.I,
+    ),
+}
+_COMMON = 4  # letters: shorter words do not tell what a question is about
+
+
+def sentences(text: str) -> list[str]:
+    return [part for part in _SENTENCE.split(text.strip()) if part]
+
+
+def numbers(text: str, language: str) -> frozenset[str]:
+    """Return the amounts that a text names, written alike in both languages: digits, a point before decimals."""
+    text = _TELEPHONE.sub(" ", text)
+    text = re.sub(r"[^\W\d_]+", lambda word: _NUMBER_WORDS.get(language, {}).get(word[0].lower(), word[0]), text)
+    text = _THOUSANDS.get(language, _THOUSANDS["en"]).sub("", text)
+    return frozenset(found[0].replace(",", ".").rstrip(".") for found in _NUMBER.finditer(text))
+
+
+def measured(text: str, language: str) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
+    """Yield for each sentence with an amount: the unit, the amounts, and the stems of the other words beside it."""
+    for sentence in sentences(text):
+        for found in _AMOUNT.finditer(sentence):
+            if len(found[1]) >= _COMMON or found[1] in ("mSv", "mm", "cm"):
+                yield stem(found[1]), numbers(found[0], language), stems(sentence) - {stem(found[1])}
+
+
+def stem(word: str) -> str:
+    """Return the beginning of a word by which its forms are alike."""
+    return word.lower()[:6]
+
+
+def stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in re.findall(r"[^\W\d_]+", text) if len(word) > _COMMON)
+
+
+def vague_times(text: str, language: str) -> Iterator[str]:
+    """Yield sentences that say "soon" and no time frame beside it."""
+    if language in _VAGUE:
+        vague, frame = _VAGUE[language], _FRAME[language]
+        yield from (each for each in sentences(text) if vague.search(each) and not frame.search(each))
+
+
+def answers_first(question: str, answer: str, language: str) -> bool:
+    """Say whether the first sentence seems to answer: it begins as an answer does, or speaks of what was asked."""
+    first = sentences(answer)[0] if sentences(answer) else ""
+    begins = _STRAIGHT.get(language)
+    return bool((begins and begins.search(first)) or stems(first) & stems(question) or numbers(first, language))
+
+
+def difficult(text: str, language: str) -> Iterator[tuple[str, str]]:
+    """Yield difficult words that a text neither avoids nor explains, each with what to write instead.
+
+    A word is explained where something in brackets follows it, or the next sentence begins to say what it is.
+    """
+    parts = sentences(text)
+    for word, plain in _difficult_words(language).items():
+        pattern = re.compile(rf"\b{re.escape(word)}\w{{0,3}}\b", re.I if word.islower() else 0)
+        for number, part in enumerate(parts):
+            found = pattern.search(part)
+            if found is None:
+                continue
+            behind = part[found.end() : found.end() + 2]
+            following = parts[number + 1] if number + 1 < len(parts) else ""
+            if not (behind.startswith(" (") or behind.startswith(")") or _explains(following, language)):
+                yield word, plain
+            break  # explained or not where it stands first
+
+
+_EXPLAINING = {
+    "de": ("Das ist", "Das sind", "Das heißt", "Das heisst", "Das bedeutet", "So nennt", "So heißt", "So heisst"),
+    "en": ("This is", "That is", "These are", "This means", "That means", "It is", "It means"),
+}
+
+
+def _explains(sentence: str, language: str) -> bool:
+    return sentence.startswith(_EXPLAINING.get(language, ()))
+
+
+@lru_cache(maxsize=4)
+def _difficult_words(language: str) -> Mapping[str, str]:
+    path = WORDS / f"{language}.yaml"
+    return dict(yaml.safe_load(path.read_text(encoding="utf-8"))) if path.is_file() else {}
