@@ -178,10 +178,11 @@ def _between_pairs(checked: Checked) -> Iterator[Finding]:
         for stated in measured(pair.answer, catalog.language)
     ]
     for (first, one, unit, here, about), (second, other, unit_there, there, beside) in combinations(known, 2):
-        if first != second and unit == unit_there and not here & there and len(about & beside) >= SAME_MATTER:
+        apart = first != second and unit == unit_there and not here & there
+        if apart and len(about & beside) >= SAME_MATTER:
             problem = f"Says {_listed(here)} where {other.id} says {_listed(there)}, of what seems the same."
             remedy = "Make both agree, or say what differs."
-            yield _found(checked, one, ("pairs", first, "answer"), problem, remedy, "numbers")
+            yield _found(checked, one, ("pairs", first, "answer"), problem, remedy, "numbers", "info")
 
 
 def _listed(amounts: frozenset[str]) -> str:
@@ -256,7 +257,8 @@ def _first_sentences(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
                     f"The answer{text.name} begins with something else; nearer to the question is {parts[best]!r}."
                 )
                 remedy = "Begin with the answer itself: yes, no, how long, how much, whom to call."
-                yield _found(checked, pair, ("pairs", number, *text.at, "answer"), problem, remedy, "first-sentence")
+                at = ("pairs", number, *text.at, "answer")
+                yield _found(checked, pair, at, problem, remedy, "first-sentence", "info")
 
 
 def _confusable(checked: Checked, encoder: Encoder) -> Iterator[Finding]:

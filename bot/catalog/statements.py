@@ -39,6 +39,10 @@ _NUMBER_WORDS: Mapping[str, Mapping[str, str]] = {
         "ten": "10",
     },
 }
+# Words behind which a number in words is an amount.
+_UNITS = (
+    r"(?:Sekund|Minut|Stund|Tag|Woche|Monat|Jahr|Bilder|Aufnahm|second|minute|hour|day|week|month|year|image|picture)"
+)
 # Digits in groups that are no amount: telephone numbers, and numbers to call.
 _TELEPHONE = re.compile(r"\b0\d{2,}(?: \d+)+\b|\b116 1\d\d\b|\b(?:112|144|145|999|111|1450)\b")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -80,7 +84,10 @@ def sentences(text: str) -> list[str]:
 def numbers(text: str, language: str) -> frozenset[str]:
     """Return the amounts that a text names, written alike in both languages: digits, a point before decimals."""
     text = _TELEPHONE.sub(" ", text)
-    text = re.sub(r"[^\W\d_]+", lambda word: _NUMBER_WORDS.get(language, {}).get(word[0].lower(), word[0]), text)
+    words = _NUMBER_WORDS.get(language, {})
+    text = re.sub(
+        r"([^\W\d_]+)(?= (?:bis|to|oder|or) | " + _UNITS + ")", lambda one: words.get(one[1].lower(), one[1]), text
+    )
     text = _THOUSANDS.get(language, _THOUSANDS["en"]).sub("", text)
     return frozenset(found[0].replace(",", ".").rstrip(".") for found in _NUMBER.finditer(text))
 
@@ -89,8 +96,10 @@ def measured(text: str, language: str) -> Iterator[tuple[str, frozenset[str], fr
     """Yield for each sentence with an amount: the unit, the amounts, and the stems of the other words beside it."""
     for sentence in sentences(text):
         for found in _AMOUNT.finditer(sentence):
-            if len(found[1]) >= _COMMON or found[1] in ("mSv", "mm", "cm"):
-                yield stem(found[1]), numbers(found[0], language), stems(sentence) - {stem(found[1])}
+            # "Of 1,000 women": what others are counted of is no amount of its own.
+            amounts = numbers(found[0], language) - {"100", "1000", "10000"}
+            if amounts and (len(found[1]) >= _COMMON or found[1] in ("mSv", "mm", "cm")):
+                yield stem(found[1]), amounts, stems(sentence) - {stem(found[1])}
 
 
 def stem(word: str) -> str:
@@ -119,30 +128,41 @@ def answers_first(question: str, answer: str, language: str) -> bool:
 def difficult(text: str, language: str) -> Iterator[tuple[str, str]]:
     """Yield difficult words that a text neither avoids nor explains, each with what to write instead.
 
-    A word is explained where something in brackets follows it, or the next sentence begins to say what it is.
+    A word is explained by brackets, its own or beside it, by a sentence that says what it is, or by one that follows
+    and begins "That is".
     """
     parts = sentences(text)
     for word, plain in _difficult_words(language).items():
-        pattern = re.compile(rf"\b{re.escape(word)}\w{{0,3}}\b", re.I if word.islower() else 0)
-        for number, part in enumerate(parts):
-            found = pattern.search(part)
-            if found is None:
-                continue
-            behind = part[found.end() : found.end() + 2]
-            following = parts[number + 1] if number + 1 < len(parts) else ""
-            if not (behind.startswith(" (") or behind.startswith(")") or _explains(following, language)):
-                yield word, plain
-            break  # explained or not where it stands first
+        flags = re.I if word.islower() else re.NOFLAG
+        named = re.compile(rf"\b{re.escape(word)}\w{{0,3}}\b", flags)
+        said = [number for number, part in enumerate(parts) if named.search(part)]
+        if said and not any(_explains(parts, number, named, language) for number in said):
+            yield word, plain
 
 
 _EXPLAINING = {
-    "de": ("Das ist", "Das sind", "Das heißt", "Das heisst", "Das bedeutet", "So nennt", "So heißt", "So heisst"),
-    "en": ("This is", "That is", "These are", "This means", "That means", "It is", "It means"),
+    "de": re.compile(r"^(?:das|dies) (?:ist|sind|heißt|heisst|bedeutet)\b|^so (?:nennt|heißt|heisst)\b", re.I),
+    "en": re.compile(r"^(?:this|that|these|it) (?:is|are|means)\b", re.I),
+}
+_SAYS_WHAT = {
+    "de": re.compile(r" (?:ist|sind|heißt|heisst|bedeutet|macht|machen)\b|\b(?:heißt|heisst|nennt man)\b", re.I),
+    "en": re.compile(r" (?:is|are|means|makes|make)\b|\bcalled\b", re.I),
 }
 
 
-def _explains(sentence: str, language: str) -> bool:
-    return sentence.startswith(_EXPLAINING.get(language, ()))
+def _explains(parts: list[str], number: int, named: re.Pattern[str], language: str) -> bool:
+    """Say whether a sentence explains the word that it names, or the next one does."""
+    part = parts[number]
+    found = named.search(part)
+    if found is None or language not in _EXPLAINING:
+        return False
+    brackets = "(" in part[max(0, found.start() - 20) : found.end() + 8]
+    following = parts[number + 1] if number + 1 < len(parts) else ""
+    article = re.match(r"(?:\w+ )?$", part[: found.start()])
+    itself = (article and _SAYS_WHAT[language].match(part[found.end() :])) or re.search(
+        r"\b(?:heißt|heisst|nennt man|called) [^.]*$", part[: found.start()]
+    )
+    return brackets or bool(_EXPLAINING[language].search(following)) or bool(itself)
 
 
 @lru_cache(maxsize=4)
