@@ -117,7 +117,8 @@ FUSION_L2 = 0.01
 FOLDS = 4
 BACKGROUND = "background"  # the group of questions that belong to no pair
 MIN_GROUP = 50  # an author with fewer texts says nothing about unseen authors
-MAX_COMPARED = 10_000  # up to here all texts are compared with all: a gigabyte and a half while training
+MAX_COMPARED = 16_000  # up to here all texts are compared with all: a gigabyte while training
+BLOCK = 512  # texts compared with all others at once
 MIN_HELD_OUT = 30  # fewer held-out questions of pairs fit no fusion: it would call everything "none of these"
 
 # What studies leave out to see what it is worth: a view of the fusion, vectors or wording in every view, the background
@@ -162,19 +163,34 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True)
 class _Material:
-    """All texts compared with all texts, once: folds are slices of it.
+    """All texts, ready to be compared with each other.
 
-    Vocabulary and whitening are unsupervised and shared by all folds.
+    Vocabulary and whitening are unsupervised and shared by all folds. All comparisons of 11,000 texts, by meaning and
+    by wording, would take gigabytes: they are made in blocks where they are used.
     """
 
     vocabulary: Vocabulary
     bags: list[Bag]
     whitening: Whitening
     vectors: Floats
-    meaning: Floats
-    wording: Floats
+    rows: csr_array
     label: Ints
     classes: int
+
+    def compared(self, some: Order, others: Order) -> tuple[Floats, Floats]:
+        """Return how alike texts are by meaning and by wording, each of shape (some, others)."""
+        wording = np.empty((len(some), len(others)), dtype=np.float32)
+        columns = self.rows[others].T.tocsr()
+        for start in range(0, len(some), BLOCK):
+            wording[start : start + BLOCK] = (self.rows[some[start : start + BLOCK]] @ columns).toarray()
+        return self.vectors[some] @ self.vectors[others].T, wording
+
+    def kernel(self, texts: Order) -> Floats:
+        """Return the kernel of the ridge, shape (texts, texts)."""
+        kernel = np.empty((len(texts), len(texts)), dtype=np.float32)
+        for start in range(0, len(texts), BLOCK):
+            kernel[start : start + BLOCK] = quadratic(*self.compared(texts[start : start + BLOCK], texts))
+        return kernel
 
 
 def train(
@@ -208,7 +224,7 @@ def train(
         evidence = fit_local(texts, vectors, label, classes, order)
         views, seen = held_out_local(evidence, texts, vectors, folds, order)
     else:
-        material = _compare(texts, vectors[order], label, classes)
+        material = _material(texts, vectors[order], label, classes)
         views, seen = _held_out_views(material, folds)
         evidence = _evidence(material)
     start = _start(without)
@@ -217,13 +233,11 @@ def train(
     return Head(evidence, fusion), held_out
 
 
-def _compare(texts: Sequence[str], vectors: Floats, label: Ints, classes: int) -> _Material:
+def _material(texts: Sequence[str], vectors: Floats, label: Ints, classes: int) -> _Material:
     vocabulary, bags = Vocabulary.with_bags(texts)
     whitening = fit_whitening(vectors)
-    white = whitening.apply(vectors)
     rows = sparse_rows(bags, len(vocabulary))
-    wording = np.asarray((rows @ rows.T).toarray(), dtype=np.float32)
-    return _Material(vocabulary, bags, whitening, white, white @ white.T, wording, label, classes)
+    return _Material(vocabulary, bags, whitening, whitening.apply(vectors), rows, label, classes)
 
 
 def _folds(examples: Sequence[Example]) -> Ints:
@@ -254,13 +268,12 @@ def _held_out_views(material: _Material, folds: Ints) -> tuple[Views | None, npt
         test, known = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         if not len(known):
             continue
-        label, inner = material.label[known], np.ix_(known, known)
-        alpha, bias = _solve(material.meaning[inner], material.wording[inner], label, material.classes)
+        label = material.label[known]
+        alpha, bias = _solve(material.kernel(known), label, material.classes)
         bm25 = _bm25([material.bags[number] for number in known], label, material.classes, len(material.vocabulary))
         parts.append(
             score_views(
-                material.meaning[np.ix_(test, known)],
-                material.wording[np.ix_(test, known)],
+                *material.compared(test, known),
                 [material.bags[number] for number in test],
                 Weights(label, alpha, bias, bm25),
             ).scores
@@ -283,20 +296,20 @@ def _cross_fitted(views: Views | None, label: Ints, folds: Ints, classes: int, s
     return result
 
 
-def _solve(meaning: Floats, wording: Floats, label: Ints, classes: int) -> tuple[Floats, Floats]:
-    """Return the ridge's dual weights, shape (texts, classes), and bias, shape (classes,)."""
+def _solve(kernel: Floats, label: Ints, classes: int) -> tuple[Floats, Floats]:
+    """Return the ridge's dual weights, shape (texts, classes), and bias, shape (classes,); the kernel is used up."""
     from scipy.linalg import cho_factor, cho_solve
 
-    kernel = quadratic(meaning, wording)
     kernel[np.diag_indices_from(kernel)] += RIDGE
     target = np.eye(classes, dtype=np.float32)[label]
     bias = target.mean(axis=0)
-    factor = cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
+    # Its own transpose, but in the order of columns that the solver works on: it would copy the other.
+    factor = cho_factor(kernel.T, lower=True, overwrite_a=True, check_finite=False)
     return cho_solve(factor, target - bias, check_finite=False).astype(np.float32), bias
 
 
 def _evidence(material: _Material) -> Evidence:
-    alpha, bias = _solve(material.meaning, material.wording, material.label, material.classes)
+    alpha, bias = _solve(material.kernel(np.arange(len(material.label))), material.label, material.classes)
     bm25 = _bm25(material.bags, material.label, material.classes, len(material.vocabulary))
     return Evidence(
         vocabulary=material.vocabulary,
