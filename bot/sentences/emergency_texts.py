@@ -47,27 +47,24 @@ EVERYWHERE: Mapping[str, tuple[str, ...]] = {"de": ("112", "144"), "en": ("112",
 _SHARED: Mapping[str, Mapping[str, str]] = {
     "de": {
         "net": (
-            "Haben Sie an Brust oder Achsel etwas bemerkt, zum Beispiel einen Knoten oder eine offene Stelle? Rufen "
-            "Sie innerhalb weniger Tage Ihre Frauenarzt- oder Hausarztpraxis an, wenn es noch nicht ärztlich "
-            "angesehen wurde oder sich verändert hat."
+            "Ist an Brust oder Achsel etwas neu, anders oder noch nicht ärztlich angesehen, auch wenn es nicht "
+            "wehtut? Rufen Sie innerhalb weniger Tage Ihre Frauenarzt- oder Hausarztpraxis an."
         ),
         "today": (
             "Ist die Brust rot, heiß oder plötzlich geschwollen, oder haben Sie dazu Fieber? Rufen Sie noch heute an, "
-            "und wenn die Praxis zu ist, {out_of_hours}. Haben Sie Fieber oder Schüttelfrost und bekommen eine "
-            "Chemotherapie? Rufen Sie sofort Ihr Behandlungsteam an, auch nachts. Wenn dort niemand antwortet und in "
-            "jedem anderen Notfall rufen Sie {emergency} an."
+            "und wenn die Praxis zu ist, {out_of_hours}. Im Notfall rufen Sie {emergency} an, bei Fieber in der "
+            "Chemotherapie sofort Ihr Behandlungsteam, auch nachts."
         ),
     },
     "en": {
         "net": (
-            "Have you noticed anything about your breasts or armpits, such as a lump or an open sore? Call your GP or "
-            "gynaecologist within a few days if no doctor has looked at it yet or if it has changed."
+            "Is anything about your breasts or armpits new, different or not yet seen by a doctor, even if it does "
+            "not hurt? Call your GP or gynaecologist within a few days."
         ),
         "today": (
             "Is the breast red, hot or suddenly swollen, or do you have a fever as well? Call today, or "
-            "{out_of_hours} if the practice is closed. Do you have a fever or shivering and are having chemotherapy? "
-            "Call your treatment team at once, day or night. If nobody answers there, and in any other emergency, "
-            "call {emergency}."
+            "{out_of_hours} if the practice is closed. In an emergency call {emergency}; with a fever during "
+            "chemotherapy call your treatment team at once, day or night."
         ),
     },
 }
@@ -125,8 +122,7 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
         ),
         "declined": (
             "Darauf habe ich leider keine Antwort. Ich habe Ihre Frage notiert, aber vielleicht liest sie vor Ihrem "
-            "Termin niemand: Fragen Sie auch am Telefon oder am Empfang. {net} {today} Sie können mich gern etwas "
-            "anderes fragen."
+            "Termin niemand: Fragen Sie auch am Telefon. {net} {today} Sie können mich gern etwas anderes fragen."
         ),
         "no_pairs": (
             "Diese Frage kann ich hier leider nicht beantworten. Fragen Sie bitte das Team am Telefon oder am "
@@ -196,8 +192,8 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
         ),
         "declined": (
             "I am sorry, I have no answer to that. I have noted your question, but it may be that nobody reads it "
-            "before your appointment: please also ask by phone or at reception. {net} {today} You are welcome to ask "
-            "me something else."
+            "before your appointment: please also ask by phone. {net} {today} You are welcome to ask me something "
+            "else."
         ),
         "no_pairs": (
             "I am sorry, I cannot answer this question here. Please ask the team by phone or at reception. {net} "
