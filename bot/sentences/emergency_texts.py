@@ -28,15 +28,15 @@ LINES: Mapping[Country, Lines] = {
 # Whom to call when it cannot wait and the practice is closed.
 OUT_OF_HOURS: Mapping[str, Mapping[Country, str]] = {
     "de": {
-        "AT": "die Gesundheitsberatung 1450",
+        "AT": "1450",
         "CH": "den ärztlichen Notdienst Ihrer Region",
-        "DE": "den ärztlichen Bereitschaftsdienst unter 116 117",
+        "DE": "116 117",
         "GB": "NHS 111",
     },
     "en": {
-        "AT": "the health line 1450",
-        "CH": "the on-call medical service of your region",
-        "DE": "the on-call medical service on 116 117",
+        "AT": "1450",
+        "CH": "the medical on-call service of your region",
+        "DE": "116 117",
         "GB": "NHS 111",
     },
 }
@@ -51,8 +51,8 @@ _SHARED: Mapping[str, Mapping[str, str]] = {
             "wehtut? Rufen Sie innerhalb weniger Tage Ihre Frauenarzt- oder Hausarztpraxis an."
         ),
         "today": (
-            "Ist die Brust rot, heiß oder plötzlich geschwollen, oder haben Sie dazu Fieber? Rufen Sie noch heute an, "
-            "und wenn die Praxis zu ist, {out_of_hours}. Im Notfall rufen Sie {emergency} an, bei Fieber in der "
+            "Ist die Brust rot, heiß oder plötzlich geschwollen, oder haben Sie dazu Fieber? Rufen Sie noch heute an. "
+            "Ist die Praxis zu, rufen Sie {out_of_hours} an. Im Notfall rufen Sie {emergency} an, bei Fieber in der "
             "Chemotherapie sofort Ihr Behandlungsteam, auch nachts."
         ),
     },
@@ -62,9 +62,9 @@ _SHARED: Mapping[str, Mapping[str, str]] = {
             "not hurt? Call your GP or gynaecologist within a few days."
         ),
         "today": (
-            "Is the breast red, hot or suddenly swollen, or do you have a fever as well? Call today, or "
-            "{out_of_hours} if the practice is closed. In an emergency call {emergency}; with a fever during "
-            "chemotherapy call your treatment team at once, day or night."
+            "If the breast is red, hot or suddenly swollen, or you have a fever as well, call today. If the practice "
+            "is closed, call {out_of_hours}. In an emergency call {emergency}; with a fever during chemotherapy call "
+            "your treatment team at once, day or night."
         ),
     },
 }
