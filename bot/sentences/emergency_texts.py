@@ -112,9 +112,10 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "Danke, dass Sie das sagen. Rufen Sie sofort {emergency} an, wenn auch nur eines dieser Zeichen "
             "dazukommt, selbst wenn es wieder vergeht: Schmerz, Druck oder Enge innen im Brustkorb; Schmerz, der in "
             "Arm, Schulter, Hals, Kiefer, Rücken oder Oberbauch zieht; Schmerz beim Einatmen; Atemnot, Übelkeit, "
-            "Schwindel, kalter Schweiß oder plötzliche große Angst. War eines davon in den letzten 3 Tagen da, rufen "
-            "Sie noch heute Ihre Hausarztpraxis an. Tut der Busen (die Brustdrüse) neu oder immer an derselben Stelle "
-            "weh? Rufen Sie innerhalb weniger Tage Ihre Frauenarzt- oder Hausarztpraxis an. {today}"
+            "Schwindel, kalter Schweiß oder plötzliche große Angst. Das gilt auch, wenn eines davon in den letzten 24 "
+            "Stunden da war. War es vor 2 oder 3 Tagen, rufen Sie noch heute Ihre Hausarztpraxis an. Tut der Busen "
+            "(die Brustdrüse) neu oder immer an derselben Stelle weh? Rufen Sie innerhalb weniger Tage Ihre "
+            "Frauenarzt- oder Hausarztpraxis an. {today}"
         ),
         "none_chosen": (
             "Danke. Ich habe Ihre Frage notiert, aber vielleicht liest sie vor Ihrem Termin niemand. Fragen Sie gern "
@@ -182,9 +183,9 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "Thank you for telling me. Call {emergency} at once if you get just one of these signs, even if it goes "
             "away again: pain, pressure or tightness inside your chest; pain that spreads to your arm, shoulder, "
             "neck, jaw, back or upper belly; pain when you breathe in; shortness of breath, feeling sick or dizzy, a "
-            "cold sweat or sudden great fear. If you have had any of them in the last 3 days, call your GP today. Is "
-            "the pain in the breast itself new, or always in the same spot? Call your GP or gynaecologist within a "
-            "few days. {today}"
+            "cold sweat or sudden great fear. This is true even if you had one of them in the last 24 hours and it "
+            "has gone. If it was 2 or 3 days ago, call your GP today. Is the pain in the breast itself new, or always "
+            "in the same spot? Call your GP or gynaecologist within a few days. {today}"
         ),
         "none_chosen": (
             "Thank you. I have noted your question, but it may be that nobody reads it before your appointment. "
