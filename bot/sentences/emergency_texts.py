@@ -16,100 +16,201 @@ class Lines:
     emergency: str
     poison: str
     counsel: tuple[str, ...]
+    listening: str  # who answers there
 
 
 LINES: Mapping[Country, Lines] = {
-    "AT": Lines("144", "01 406 43 43", ("142",)),
-    "CH": Lines("144", "145", ("143",)),
-    "DE": Lines("112", "030 19240", ("0800 111 0 111", "116 123")),
-    "GB": Lines("999", "111", ("116 123",)),
+    "AT": Lines("144", "01 406 43 43", ("142",), "TelefonSeelsorge"),
+    "CH": Lines("144", "145", ("143",), "Die Dargebotene Hand"),
+    "DE": Lines("112", "030 19240", ("0800 111 0 111", "116 123"), "TelefonSeelsorge"),
+    "GB": Lines("999", "111", ("116 123",), "Samaritans"),
+}
+# Whom to call when it cannot wait and the practice is closed.
+OUT_OF_HOURS: Mapping[str, Mapping[Country, str]] = {
+    "de": {
+        "AT": "1450",
+        "CH": "den ärztlichen Notdienst Ihrer Region",
+        "DE": "116 117",
+        "GB": "NHS 111",
+    },
+    "en": {
+        "AT": "1450",
+        "CH": "the medical on-call service of your region",
+        "DE": "116 117",
+        "GB": "NHS 111",
+    },
 }
 # Where no country is set.
 EVERYWHERE: Mapping[str, tuple[str, ...]] = {"de": ("112", "144"), "en": ("112", "999", "144")}
 
+# What several of them say: on changes of the breast, and on what cannot wait.
+_SHARED: Mapping[str, Mapping[str, str]] = {
+    "de": {
+        "net": (
+            "Ist an Brust oder Achsel etwas neu, anders oder noch nicht ärztlich angesehen, auch wenn es nicht "
+            "wehtut? Rufen Sie innerhalb weniger Tage Ihre Frauenarzt- oder Hausarztpraxis an."
+        ),
+        "today": (
+            "Ist die Brust rot, heiß oder plötzlich geschwollen, oder haben Sie dazu Fieber? Rufen Sie noch heute an. "
+            "Ist die Praxis zu, rufen Sie {out_of_hours} an. Im Notfall rufen Sie {emergency} an, bei Fieber in der "
+            "Chemotherapie sofort Ihr Behandlungsteam, auch nachts."
+        ),
+    },
+    "en": {
+        "net": (
+            "Is anything about your breasts or armpits new, different or not yet seen by a doctor, even if it does "
+            "not hurt? Call your GP or gynaecologist within a few days."
+        ),
+        "today": (
+            "If the breast is red, hot or suddenly swollen, or you have a fever as well, call today. If the practice "
+            "is closed, call {out_of_hours}. In an emergency call {emergency}; with a fever during chemotherapy call "
+            "your treatment team at once, day or night."
+        ),
+    },
+}
 _SENTENCES: Mapping[str, Mapping[str, str]] = {
     "de": {
         "emergency_notice": (
-            "Notfall? Rufen Sie {emergency} an. In diesem Chat antwortet ein Programm, es liest nicht immer jemand mit."
+            "Notfall? Rufen Sie {emergency} an. Hier antwortet ein Programm. Ihre Nachricht sieht vielleicht niemand."
         ),
         "urgent": (
-            "Rufen Sie jetzt {emergency} an: Das klingt nach einem Notfall. Wenn Sie schon bei uns sind, sagen "
-            "Sie sofort dem Personal Bescheid, oder rufen Sie laut um Hilfe. Warten Sie nicht auf diesen Chat."
+            "Rufen Sie jetzt {emergency} an: Das klingt nach einem Notfall. Wenn Sie schon bei uns sind, sagen Sie "
+            "sofort dem Personal Bescheid, oder rufen Sie laut um Hilfe. Warten Sie nicht auf diesen Chat."
         ),
         "urgent_overdose": (
-            "Rufen Sie jetzt {emergency} an, auch wenn Sie noch nichts spüren: Das kann eine Vergiftung sein. "
-            "Bringen Sie sich nicht zum Erbrechen, und halten Sie die Packung bereit. Wenn Sie schon bei uns "
-            "sind, sagen Sie sofort dem Personal Bescheid. Warten Sie nicht auf diesen Chat. Der Giftnotruf hilft "
-            "auch: {poison}. War es Absicht? Sie sind damit nicht allein. Es hört Ihnen Tag und Nacht jemand zu: "
-            "{counsel}."
+            "Rufen Sie jetzt {emergency} an, auch wenn Sie noch nichts spüren: Das kann eine Vergiftung sein. Bringen "
+            "Sie sich nicht zum Erbrechen, und halten Sie die Packung bereit. Wenn Sie schon bei uns sind, sagen Sie "
+            "sofort dem Personal Bescheid. Warten Sie nicht auf diesen Chat. Der Giftnotruf hilft auch: {poison}. "
+            "Wollten Sie sich etwas antun? Bleiben Sie nicht allein. Tag und Nacht hört Ihnen jemand zu: {counsel}."
         ),
         "urgent_suicide": (
-            "Sind Sie in Gefahr, oder haben Sie sich schon etwas angetan? Rufen Sie jetzt {emergency} an. Wenn "
-            "Sie schon bei uns sind, sprechen Sie sofort jemanden vom Personal an, und bleiben Sie nicht allein. "
-            "Es tut mir leid, dass es Ihnen so schlecht geht. Tag und Nacht hört Ihnen jemand zu: {counsel}."
+            "Sind Sie in Gefahr, oder haben Sie sich schon etwas angetan? Rufen Sie jetzt {emergency} an. Bleiben Sie "
+            "nicht allein. Wenn Sie schon bei uns sind, sprechen Sie sofort jemanden vom Personal an. Es tut mir "
+            "leid, dass es Ihnen so schlecht geht. Tag und Nacht hört Ihnen jemand zu: {counsel}."
         ),
         "urgent_chest_pain": (
-            "Schmerz, Druck oder Enge im Brustkorb kann vom Herzen kommen. Rufen Sie sofort {emergency} an, wenn "
-            "es stark ist oder länger als 5 Minuten dauert oder wenn es in Arm, Schulter, Hals, Kiefer, Rücken "
-            "oder Oberbauch zieht. Rufen Sie auch an bei Atemnot, Übelkeit, kaltem Schweiß, Schwindel oder "
-            "plötzlicher großer Angst: Bei Frauen sind das manchmal die einzigen Zeichen. Im Zweifel rufen Sie "
-            "an."
+            "Rufen Sie jetzt {emergency} an, wenn es innen im Brustkorb (wo Herz und Lunge sind) stark wehtut, drückt "
+            "oder eng ist oder wenn es länger als 5 Minuten dauert. Rufen Sie auch an, wenn der Schmerz in Arm, "
+            "Schulter, Hals, Kiefer, Rücken oder Oberbauch zieht oder wenn es beim Einatmen wehtut. Oder wenn Sie "
+            "schlecht Luft bekommen, Ihnen übel oder schwindlig ist, Sie kalt schwitzen oder plötzlich große Angst "
+            "haben: Bei Frauen sind das manchmal die einzigen Zeichen. Es kann das Herz sein. War es in den letzten "
+            "24 Stunden so und ist wieder weg? Rufen Sie trotzdem an. Wenn Sie schon bei uns sind, sagen Sie sofort "
+            "dem Personal Bescheid. Im Zweifel rufen Sie an."
         ),
         "go_on": (
-            "Gut, dass Sie das sagen. Wird es schlimmer, rufen Sie sofort {emergency} an. Was möchten Sie über "
+            "Danke, dass Sie das sagen. Wenn es schlimmer wird, rufen Sie sofort {emergency} an. Was möchten Sie über "
             "Ihre Untersuchung wissen?"
         ),
-        "calmed": "Gut, dass Sie das sagen. Wird es schlimmer, rufen Sie sofort {emergency} an.",
+        "calmed": "Danke, dass Sie das sagen. Wenn es schlimmer wird, rufen Sie sofort {emergency} an.",
+        "calmed_harm": (
+            "Danke, dass Sie das sagen. Haben Sie zu viel von einem Mittel genommen? Dann rufen Sie trotzdem jetzt "
+            "{emergency} an, auch wenn Sie nichts spüren. Denken Sie daran, sich etwas anzutun? Bleiben Sie nicht "
+            "allein. Tag und Nacht hört Ihnen jemand zu: {counsel}. Wenn Sie in Gefahr sind, rufen Sie sofort "
+            "{emergency} an."
+        ),
         "calmed_breast": (
-            "Gut. Kommt Druck oder Enge im Brustkorb, Atemnot, Übelkeit oder kalter Schweiß dazu, rufen Sie "
-            "sofort {emergency} an. Ist der Schmerz in der Brust neu, rufen Sie innerhalb weniger Tage Ihre "
-            "Arztpraxis an, bei Rötung, Hitze, Schwellung oder Fieber noch heute."
+            "Danke, dass Sie das sagen. Rufen Sie sofort {emergency} an, wenn auch nur eines dieser Zeichen "
+            "dazukommt, selbst wenn es wieder vergeht: Schmerz, Druck oder Enge innen im Brustkorb; Schmerz, der in "
+            "Arm, Schulter, Hals, Kiefer, Rücken oder Oberbauch zieht; Schmerz beim Einatmen; Atemnot, Übelkeit, "
+            "Schwindel, kalter Schweiß oder plötzliche große Angst. Das gilt auch, wenn eines davon in den letzten 24 "
+            "Stunden da war. War es vor 2 oder 3 Tagen, rufen Sie noch heute Ihre Hausarztpraxis an. Tut der Busen "
+            "(die Brustdrüse) neu oder immer an derselben Stelle weh? Rufen Sie innerhalb weniger Tage Ihre "
+            "Frauenarzt- oder Hausarztpraxis an. {today}"
+        ),
+        "none_chosen": (
+            "Danke. Ich habe Ihre Frage notiert, aber vielleicht liest sie vor Ihrem Termin niemand. Fragen Sie gern "
+            "noch einmal mit anderen Worten. {net} {today}"
+        ),
+        "declined": (
+            "Darauf habe ich leider keine Antwort. Ich habe Ihre Frage notiert, aber vielleicht liest sie vor Ihrem "
+            "Termin niemand: Fragen Sie auch am Telefon. {net} {today} Sie können mich gern etwas anderes fragen."
+        ),
+        "no_pairs": (
+            "Diese Frage kann ich hier leider nicht beantworten. Fragen Sie bitte das Team am Telefon oder am "
+            "Empfang. {net} {today}"
+        ),
+        "safe": (
+            "Entschuldigung, da ist bei mir etwas schiefgegangen. Bitte versuchen Sie es noch einmal, oder rufen Sie "
+            "die Radiologie an. Im Notfall rufen Sie {emergency} an."
+        ),
+        "why_too_long": (
+            "Das ist leider zu lang für mich. Bitte schreiben Sie es kürzer. Im Notfall rufen Sie {emergency} an."
         ),
         "staff_called": (
-            "Ich habe notiert, dass Sie mit dem Personal sprechen möchten. Ich kann nicht versprechen, wann es "
-            "jemand liest. Eilt es, rufen Sie bitte die Radiologie an, oder sprechen Sie vor Ort jemanden vom "
-            "Team an. Im Notfall: {emergency}."
+            "Ich habe notiert, dass Sie mit dem Personal sprechen möchten. Ich kann nicht versprechen, wann es jemand "
+            "liest. Wenn es eilt, rufen Sie bitte die Radiologie an, oder sprechen Sie vor Ort jemanden vom Team an. "
+            "Im Notfall rufen Sie {emergency} an."
         ),
     },
     "en": {
         "emergency_notice": (
-            "Emergency? Call {emergency}. A computer program answers in this chat; staff do not always read along."
+            "Emergency? Call {emergency}. A computer program answers here. It may be that nobody sees your message."
         ),
         "urgent": (
-            "Call {emergency} now: this sounds like an emergency. If you are already with us, tell a member of "
-            "staff at once, or shout for help. Do not wait for this chat."
+            "Call {emergency} now: this sounds like an emergency. If you are already with us, tell a member of staff "
+            "at once, or shout for help. Do not wait for this chat."
         ),
         "urgent_overdose": (
-            "Call {emergency} now, even if you do not feel anything yet: this may be poisoning. Do not make "
-            "yourself sick, and keep the packet at hand. If you are already with us, tell a member of staff at "
-            "once. Do not wait for this chat. Poison information can help too: {poison}. Did you mean to do it? "
-            "You are not alone with this. Someone will listen day and night: {counsel}."
+            "Call {emergency} now, even if you do not feel anything yet: this may be poisoning. Do not make yourself "
+            "vomit, and keep the packet at hand. If you are already with us, tell a member of staff at once. Do not "
+            "wait for this chat. Poison information can help too: {poison}. Were you trying to harm yourself? Do not "
+            "stay alone. Someone will listen day and night: {counsel}."
         ),
         "urgent_suicide": (
-            "Are you in danger, or have you already harmed yourself? Call {emergency} now. If you are already "
-            "with us, speak to a member of staff at once, and do not stay alone. I am sorry that you are feeling "
-            "so bad. Someone will listen day and night: {counsel}."
+            "Are you in danger, or have you already harmed yourself? Call {emergency} now. Do not stay alone. If you "
+            "are already with us, speak to a member of staff at once. I am sorry that you are feeling so bad. Someone "
+            "will listen day and night: {counsel}."
         ),
         "urgent_chest_pain": (
-            "Pain, pressure or tightness in the chest can come from the heart. Call {emergency} at once if it is "
-            "strong or lasts longer than 5 minutes, or if it spreads to the arm, shoulder, neck, jaw, back or "
-            "upper belly. Call too if you are short of breath, feel sick, break out in a cold sweat, feel dizzy "
-            "or are suddenly very afraid: in women these are sometimes the only signs. If in doubt, call."
+            "Call {emergency} now if you have strong pain, pressure or tightness inside your chest (where your heart "
+            "and lungs are), or if it lasts longer than 5 minutes. Call too if the pain spreads to your arm, "
+            "shoulder, neck, jaw, back or upper belly, or if it hurts when you breathe in. Or if you are short of "
+            "breath, feel sick or dizzy, break out in a cold sweat or are suddenly very afraid: in women these are "
+            "sometimes the only signs. It may be your heart. Was it like this in the last 24 hours, and has it gone "
+            "again? Call all the same. If you are already with us, tell a member of staff at once. If in doubt, call."
         ),
         "go_on": (
-            "Thank you for saying so. If it gets worse, call {emergency} at once. What would you like to know "
-            "about your examination?"
+            "Thank you for telling me. If it gets worse, call {emergency} at once. What would you like to know about "
+            "your examination?"
         ),
-        "calmed": "Thank you for saying so. If it gets worse, call {emergency} at once.",
+        "calmed": "Thank you for telling me. If it gets worse, call {emergency} at once.",
+        "calmed_harm": (
+            "Thank you for telling me. Have you taken too much of a medicine? Then call {emergency} now all the same, "
+            "even if you do not feel anything. Are you thinking of harming yourself? Do not stay alone. Someone will "
+            "listen day and night: {counsel}. If you are in danger, call {emergency} at once."
+        ),
         "calmed_breast": (
-            "All right. If you get pressure or tightness in the chest, shortness of breath, a cold sweat or feel "
-            "sick, call {emergency} at once. If the pain in your breast is new, call your doctor within a few "
-            "days, and today if there is redness, heat, swelling or fever."
+            "Thank you for telling me. Call {emergency} at once if you get just one of these signs, even if it goes "
+            "away again: pain, pressure or tightness inside your chest; pain that spreads to your arm, shoulder, "
+            "neck, jaw, back or upper belly; pain when you breathe in; shortness of breath, feeling sick or dizzy, a "
+            "cold sweat or sudden great fear. This is true even if you had one of them in the last 24 hours and it "
+            "has gone. If it was 2 or 3 days ago, call your GP today. Is the pain in the breast itself new, or always "
+            "in the same spot? Call your GP or gynaecologist within a few days. {today}"
+        ),
+        "none_chosen": (
+            "Thank you. I have noted your question, but it may be that nobody reads it before your appointment. "
+            "Please feel free to ask it in other words. {net} {today}"
+        ),
+        "declined": (
+            "I am sorry, I have no answer to that. I have noted your question, but it may be that nobody reads it "
+            "before your appointment: please also ask by phone. {net} {today} You are welcome to ask me something "
+            "else."
+        ),
+        "no_pairs": (
+            "I am sorry, I cannot answer this question here. Please ask the team by phone or at reception. {net} "
+            "{today}"
+        ),
+        "safe": (
+            "I am sorry, something went wrong on my side. Please try again, or call the radiology department. In an "
+            "emergency call {emergency}."
+        ),
+        "why_too_long": (
+            "I am sorry, that is too long for me. Please make it shorter. In an emergency call {emergency}."
         ),
         "staff_called": (
-            "I have noted that you would like to speak to a member of staff. I cannot promise when someone will "
-            "read it. If it is urgent, please call the radiology department, or speak to someone from the team if "
-            "you are here. In an emergency: {emergency}."
+            "I have noted that you would like to speak to a member of staff. I cannot promise when someone will read "
+            "it. If it is urgent, please call the radiology department, or speak to someone from the team if you are "
+            "here. In an emergency call {emergency}."
         ),
     },
 }
@@ -119,12 +220,22 @@ _OR = {"de": " oder ", "en": " or "}
 def sentences(language: str) -> dict[str, str]:
     """Return the sentences of a language with the numbers of each country, by key and country: `urgent_ch`."""
     return {
-        f"{key}_{country.lower()}": sentence.format(
-            emergency=lines.emergency, poison=lines.poison, counsel=_OR[language].join(lines.counsel)
-        )
+        f"{key}_{country.lower()}": _said(sentence, language, country)
         for key, sentence in _SENTENCES[language].items()
-        for country, lines in LINES.items()
+        for country in LINES
     }
+
+
+def _said(sentence: str, language: str, country: Country) -> str:
+    lines = LINES[country]
+    called = {
+        "emergency": lines.emergency,
+        "poison": lines.poison,
+        "counsel": f"{lines.listening} {_OR[language].join(lines.counsel)}",
+        "out_of_hours": OUT_OF_HOURS[language][country],
+    }
+    shared = {key: text.format(**called) for key, text in _SHARED[language].items()}
+    return sentence.format(**called, **shared)
 
 
 def numbers(key: str, country: Country | None, language: str) -> tuple[str, ...]:

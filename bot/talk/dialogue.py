@@ -36,6 +36,7 @@ class State:
         offered: Whether the questions of the radiology team were just offered.
         alarmed: Whether an alarm is open: it was raised, and the patient has not called it off or gone on.
         chest: Whether that alarm asks if it is the chest or only the breast.
+        harm: Whether that alarm is about harming oneself, or about too much of a medicine.
         confirmed: Whether the patient has said that it is an emergency.
     """
 
@@ -49,6 +50,7 @@ class State:
     alarmed: bool = False
     confirmed: bool = False
     chest: bool = False
+    harm: bool = False
 
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
@@ -217,5 +219,6 @@ def _urgent(state: State, response: Response) -> tuple[Reply, State]:
     if chest:
         # "Schmerzen in der Brust" may be the breast or the heart: the number first, then one fixed question.
         parts.append(interface(language, "chest_question"))
-    after = replace(state, held_back=sanitise(response.question).text, alarmed=True, chest=chest)
+    harm = response.flag in {"overdose", "suicide"}
+    after = replace(state, held_back=sanitise(response.question).text, alarmed=True, chest=chest, harm=harm)
     return Reply(language, tuple(parts), choices=way_out(after)), after

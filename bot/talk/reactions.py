@@ -204,24 +204,21 @@ class Reactions:
             return self._back_to_interview(who, who.session, state, at)
         rest = _after_alarm(state)
         if question_like(held, state.language) == "no":
-            return _fixed(rest, *(("calmed_breast", "ask_away") if state.chest else ("go_on",)))
+            return _fixed(rest, *(("go_on",) if _calming(state) == "calmed" else (_calming(state), "ask_away")))
         response = self._assistant.answer(held, self._language(held, state.language), ignore_flags=True)
         reaction = self._respond(rest, response)
-        if state.chest:
-            calm = Reply(reaction.reply.language, (interface(reaction.reply.language, "calmed_breast"),))
-            reaction = replace(reaction, reply=_joined(calm, reaction.reply))
-        return replace(reaction, after=replace(reaction.after, last_question=None))
+        return _calmed(state, replace(reaction, after=replace(reaction.after, last_question=None)))
 
     def _back_to_interview(self, who: Interviewer, session: Session, state: State, at: datetime) -> Reaction:
         rest, held = _after_alarm(state), state.held_back or ""
-        calm = Reply(session.language, (interface(session.language, "calmed_breast" if state.chest else "calmed"),))
+        calm = Reply(session.language, (interface(session.language, _calming(state)),))
         turn = who.interview(at).called_off(session, held)
         if turn.aside == "no":
             who.take(turn)
             reply = _joined(calm, reply_of(turn.said, who.form))
             return Reaction(reply, replace(rest, language=session.language))
         reaction = self._aside(who, turn, rest, held, at, ignore_flags=True)
-        return replace(reaction, after=replace(reaction.after, last_question=None))
+        return _calmed(state, replace(reaction, after=replace(reaction.after, last_question=None)))
 
     def _question(self, state: State, text: str) -> Reaction:
         """React to a message that is not about the interview."""
@@ -451,6 +448,19 @@ def _fixed(state: State, *keys: str) -> Reaction:
 def _rest(state: State, language: str) -> State:
     """Return what is still known of a dialogue when something else comes in between."""
     return State(language, last_pair=state.last_pair, last_question=state.last_question, last_turn=state.last_turn)
+
+
+def _calming(state: State) -> str:
+    """Return the key of what is said once an alarm is called off; it says when to call all the same."""
+    return "calmed_breast" if state.chest else "calmed_harm" if state.harm else "calmed"
+
+
+def _calmed(state: State, reaction: Reaction) -> Reaction:
+    """Return a reaction that begins with it where more has to be said than that."""
+    if _calming(state) == "calmed":
+        return reaction
+    calm = Reply(reaction.reply.language, (interface(reaction.reply.language, _calming(state)),))
+    return replace(reaction, reply=_joined(calm, reaction.reply))
 
 
 def _after_alarm(state: State) -> State:

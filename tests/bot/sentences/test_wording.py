@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from bot import Assistant
-from bot.errors import GuardViolation
 from bot.catalog.catalog import COUNTRIES, Country
+from bot.errors import GuardViolation
 from bot.sentences.emergency_texts import LINES, numbers, sentences
-from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS
 from bot.sentences.reply import SENTENCES, Content, Interface, Place, Reply, guard, interface, worded
 from bot.sentences.spelling import released, swiss
 
@@ -20,17 +22,44 @@ OTHER_NUMBERS = {
 }
 
 
+# Words that name a country or a service: as many may differ.
+NAMES = 16
+
+
 @pytest.mark.parametrize("country", COUNTRIES)
 @pytest.mark.parametrize("language", INTERFACE_TEXTS)
 def test_every_sentence_with_numbers_has_those_of_the_country_only(language: str, country: Country) -> None:
-    with_numbers = [key for key, text in INTERFACE_TEXTS[language].items() if "112" in text]
+    fixed = {**INTERFACE_TEXTS[language], **INTERVIEW_TEXTS[language]}
+    with_numbers = [key for key, text in fixed.items() if "112" in text]
 
     assert with_numbers
     for key in with_numbers:
         reply = worded(Reply(language, (interface(language, key),)), Place("page", country))
         (part,) = guard(reply, None, shown=frozenset()).parts
         assert LINES[country].emergency in part.text
-        assert not [number for number in OTHER_NUMBERS[country] if number in part.text], part.text
+        assert not [number for number in OTHER_NUMBERS[country] if re.search(rf"\b{number}\b", part.text)], part.text
+
+
+@pytest.mark.parametrize("language", INTERFACE_TEXTS)
+def test_a_country_says_the_same_but_for_whom_to_call(language: str) -> None:
+    """Whoever changes a sentence in one place is told about the other."""
+    fixed = {**INTERFACE_TEXTS[language], **INTERVIEW_TEXTS[language]}
+    for key, text in sentences(language).items():
+        base = fixed[key.rpartition("_")[0]]
+        ours, theirs = (set(re.findall(r"[^\W\d]{4,}", each)) for each in (base, text))
+        assert len(ours ^ theirs) <= NAMES, (key, ours ^ theirs)
+
+
+def test_the_text_that_calms_names_every_sign_of_the_alarm() -> None:
+    signs = {
+        "de": "Brustkorb Arm Schulter Hals Kiefer Rücken Oberbauch Einatmen Atemnot Übelkeit Schwindel Schweiß Angst",
+        "en": "chest arm shoulder neck jaw back belly breathe breath sick dizzy sweat",
+    }
+    alarm = {"Atemnot": "schlecht Luft", "Übelkeit": "übel", "Schwindel": "schwindlig", "Schweiß": "schwitzen"}
+    for language, named in signs.items():
+        for sign in named.split():
+            assert sign in INTERFACE_TEXTS[language]["calmed_breast"], sign
+            assert alarm.get(sign, sign) in INTERFACE_TEXTS[language]["urgent_chest_pain"], sign
 
 
 def test_where_no_country_is_set_nothing_changes() -> None:
@@ -91,7 +120,10 @@ def test_a_country_has_its_own_texts_whole_with_their_sources(shipped: Assistant
     assert austrian.answer == pair.countries["AT"].answer != pair.answer
     assert austrian.easy_answer == pair.countries["AT"].easy_answer
     assert austrian.sources == pair.countries["AT"].sources
-    assert released(german, "GB").by_id[pair.id].answer in {pair.answer, getattr(pair.countries.get("GB"), "answer", "")}
+    assert released(german, "GB").by_id[pair.id].answer in {
+        pair.answer,
+        getattr(pair.countries.get("GB"), "answer", ""),
+    }
 
 
 def test_the_guard_compares_with_the_swiss_text(shipped: Assistant) -> None:

@@ -354,3 +354,10 @@ def test_who_calls_staff_leaves_an_urgent_turn_that_says_so(conversation: Conver
     (kept,) = records.kept("c1")
     assert _texts(reply) == [DE["staff_called"]]
     assert (kept.turn.decision, kept.turn.question, kept.turn.pair_id) == ("urgent", DE["staff_request"], None)
+
+
+@pytest.mark.parametrize("said", ["Ich will nicht mehr leben", "Ich habe zu viele Tabletten genommen"])
+def test_who_takes_back_a_danger_to_oneself_is_told_whom_to_call(conversation: Conversation, said: str) -> None:
+    assert _texts(conversation.turn(said, at=NOW))[0] in (DE["urgent_suicide"], DE["urgent_overdose"])
+
+    assert DE["calmed_harm"] in _texts(conversation.turn("nein", at=NOW))

@@ -229,7 +229,7 @@ def test_a_command_leaves_the_way_out_of_an_alarm_open(say: Say, command: str) -
     after = say(command)
     assert texts(after)[-1] == DE["is_emergency"]
     assert [part.text for part in after.choices] == [DE["chest_breast"]]
-    assert DE["calmed"] in texts(say(after.choices[0].text))
+    assert DE["calmed_breast"] in texts(say(after.choices[0].text))
 
 
 def test_an_answer_that_the_form_lists_is_read_once_it_is_no_emergency(open_chat: Callable[..., Conversation]) -> None:
