@@ -191,6 +191,14 @@ class Interviewer:
         return self._session is not None and self._migration is not None
 
     @property
+    def is_complete(self) -> bool:
+        """Whether the response is complete, and nothing was changed since the patient agreed to it."""
+        session = self._session
+        if session is None or session.status == "in-progress":
+            return False
+        return session.talk.sent == len(session.past) + len(session.events)
+
+    @property
     def _migration(self) -> Migration | None:
         if not self._migrations or self._document == self._later:
             return None
@@ -244,7 +252,7 @@ class Interviewer:
         """Begin, or go on where the patient stopped."""
         asked = self.interview(at)
         self.reopen(at=at)
-        if self.is_outdated and not self.is_finished:
+        if self.is_outdated and not self.is_complete:
             return self.renew(at=at)
         turn = asked.begin(language) if self._session is None else asked.resume(self._session)
         self._session = turn.session

@@ -362,18 +362,19 @@ class Reactions:
             return self._then_question(Reaction(said, rest), at)
         # Whoever wants help, or to stop, shall not have it taken for an answer, in whatever language it is said.
         talk = "goodbye" if kind == "farewell" else small_talk(text) or ""
-        if who.is_outdated and session.talk.phase != "asking":  # nobody agrees to a summary of an earlier version
-            return Reaction(reply_of(who.renew(at=at).said, who.form), rest)
         turn = asked.turn(session, IN_INTERVIEW.get(talk, text))
         if turn.aside != "no":
             return self._aside(who, turn, state, text, at)
         return self._taken(who, turn, rest, at)
 
     def _taken(self, who: Interviewer, turn: Turn, rest: State, at: datetime) -> Reaction:
-        """Take a turn; an answer on an earlier version of the form is the last one there."""
-        before = len(who.session.events) if who.session is not None else 0
+        """Take a turn; of an earlier version of the form, one answer more is taken, and no summary is agreed to."""
+        known = len(who.session.events) if who.session is not None else 0
+        agrees = turn.session.talk.phase == "finished"
+        if who.is_outdated and agrees and not who.is_complete:
+            return Reaction(reply_of(who.renew(at=at).said, who.form), rest)
         who.take(turn)
-        if who.is_outdated and who.is_asking and len(turn.session.events) > before:
+        if who.is_outdated and who.is_asking and len(turn.session.events) > known:
             turn = who.renew(at=at)
         return Reaction(reply_of(turn.said, who.form), rest)
 

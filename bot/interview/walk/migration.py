@@ -58,9 +58,9 @@ class Rule:
     item: str
     to: str
     codes: Mapping[str, str] = field(default_factory=dict)
-    only: Collection[str] = ()
-    ask: Collection[str] = ()
-    words: Collection[str] = ()
+    only: Collection[str] = frozenset()
+    ask: Collection[str] = frozenset()
+    words: Collection[str] = frozenset()
     grown: bool = False
     each: bool = False
     alone: str = ""
