@@ -107,6 +107,14 @@ def test_after_it_was_sent_a_correction_amends(said: str, value: int) -> None:
     assert (chat.status, chat.value("age"), chat.errors()) == ("amended", value, [])
 
 
+@pytest.mark.parametrize("said", ["Ich möchte noch etwas ändern", "etwas ändern", "eine Antwort ändern"])
+def test_who_wants_to_change_just_something_is_asked_what(said: str) -> None:
+    chat = _summary("ja").say(said)
+
+    assert chat.keys[-1:] == ["change_which"]
+    assert chat.open == "choosing"
+
+
 @pytest.mark.parametrize("said", ["tut das weh?", "wie alt muss man für die Untersuchung sein", "danke", "Kosten"])
 def test_after_it_was_sent_other_messages_change_nothing(said: str) -> None:
     chat = _summary("ja").ask(said)
