@@ -18,9 +18,10 @@ from bot.catalog.fhir_files import shipped_migrations
 from bot.handover.handover import Context, Handover, export_of
 from bot.interview.values.fhir_json import dump
 from bot.interview.walk.filling import Filling
+from bot.interview_wiring import Interviewers
 from bot.ports import StoredConversation, StoredInterview
 from bot.sentences.reply import SENTENCES, Reply
-from bot.settings import FhirAccess
+from bot.settings import FhirAccess, Settings
 from bot.talk.conversation import Conversation
 from bot.talk.interviewing import House, Interviewer, asked_form, session_of
 from tests.bot.interview.chat import mammography
@@ -317,3 +318,21 @@ def test_to_look_at_a_completed_interview_and_agree_again_changes_nothing(
 
     assert json.loads(asked_form(stored(interviews)))["version"] == "2026.1"
     assert session_of(stored(interviews)).status == "completed"
+
+
+def test_the_service_takes_the_migrations_beside_its_questionnaire(
+    small: Assistant, records: SqlRecords, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.json"
+    own.write_text(dump(mammography()), encoding="utf-8")
+    (tmp_path / "own.migration.yaml").write_text("questionnaire: x\nfrom: '1'\nto: '2'\n", encoding="utf-8")
+    settings = Settings(tmp_path)
+
+    shipped = Interviewers.open(settings, small, exam="mammography", records=records)
+    site = Interviewers.open(settings, small, exam="mammography", questionnaire=own, records=records)
+    (tmp_path / "own.migration.yaml").unlink()
+    without = Interviewers.open(settings, small, exam="mammography", questionnaire=own, records=records)
+
+    assert [(each.earlier, each.later) for each in shipped.migrations] == [("2026.1", "2026.2")]
+    assert [(each.earlier, each.later) for each in site.migrations] == [("1", "2")]
+    assert list(without.migrations) == []
