@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot import Assistant
-from bot.catalog.catalog import COUNTRIES, Country
 from bot.errors import GuardViolation
+from bot.catalog.catalog import COUNTRIES, Country
 from bot.sentences.emergency_texts import LINES, numbers, sentences
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import SENTENCES, Content, Interface, Place, Reply, guard, interface, worded
@@ -91,10 +91,7 @@ def test_a_country_has_its_own_texts_whole_with_their_sources(shipped: Assistant
     assert austrian.answer == pair.countries["AT"].answer != pair.answer
     assert austrian.easy_answer == pair.countries["AT"].easy_answer
     assert austrian.sources == pair.countries["AT"].sources
-    assert released(german, "GB").by_id[pair.id].answer in {
-        pair.answer,
-        getattr(pair.countries.get("GB"), "answer", ""),
-    }
+    assert released(german, "GB").by_id[pair.id].answer in {pair.answer, getattr(pair.countries.get("GB"), "answer", "")}
 
 
 def test_the_guard_compares_with_the_swiss_text(shipped: Assistant) -> None:
