@@ -13,10 +13,19 @@ from typing import Self
 from bot.adapters.terminology_server import fetch_value_sets
 from bot.assistant import Assistant
 from bot.catalog.catalog import Catalog
-from bot.catalog.fhir_files import as_bundle, read_json, resources_in, shipped_questionnaires, shipped_terminology
+from bot.catalog.fhir_files import (
+    as_bundle,
+    migrations_beside,
+    read_json,
+    resources_in,
+    shipped_migrations,
+    shipped_questionnaires,
+    shipped_terminology,
+)
 from bot.handover.handover import Context, Handover, hand_over_new
 from bot.interview.values.fhir_json import JsonObject, as_object, dump, parse
 from bot.interview.values.terminology import Terminology
+from bot.interview.walk.migration import Migration
 from bot.outbox_ports import Outbox
 from bot.ports import History, Interviews, Records
 from bot.sentences.spelling import swiss
@@ -72,6 +81,7 @@ class Interviewers:
         files: What files patients may send; None where they may send none.
         patient: Returns the pseudonym of a conversation's patient; None for an anonymous one.
         launch: Resources that formulas may use, by name, in every interview that begins.
+        migrations: How interviews that were begun with earlier versions of the document go on with it.
     """
 
     document: str | None
@@ -83,6 +93,7 @@ class Interviewers:
     files: FileLimits | None = None
     patient: Callable[[str], str | None] = field(default=lambda _: None)
     launch: Mapping[str, JsonObject] = field(default_factory=dict)
+    migrations: Sequence[Migration] = ()
 
     @classmethod
     def open(
@@ -103,6 +114,8 @@ class Interviewers:
             document: JsonObject | None = as_object(read_json(questionnaire).value)
         else:
             document = next((each for each in shipped_questionnaires() if each.get("id") == f"{exam}-history"), None)
+        name = f"{exam}-history"
+        migrations = shipped_migrations(name) if questionnaire is None else migrations_beside(questionnaire)
         if document is not None and settings.country == "CH":
             document = as_object(parse(swiss(dump(document))).value)
         if document is not None:
@@ -117,6 +130,7 @@ class Interviewers:
             tuple(assistant.catalog(language) for language in assistant.languages),
             files=FileLimits(uploads.kinds, uploads.most_bytes) if uploads is not None else None,
             patient=partial(_patient_of, records) if records is not None else lambda _: None,
+            migrations=migrations,
         )
 
     def of(self, conversation: str) -> Interviewer | None:
@@ -125,7 +139,7 @@ class Interviewers:
             return None
         handover = self.handover(conversation)
         hand_over = handover.finished if handover is not None else None
-        house = House(hand_over, self.launch, self.files)
+        house = House(hand_over, self.launch, self.files, self.migrations)
         return Interviewer(self.document, self.interviews, conversation, house)
 
     def handover(self, conversation: str) -> Handover | None:

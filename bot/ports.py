@@ -184,6 +184,7 @@ class StoredInterview:
         head: Language, status and where the talk stands, as JSON text.
         events: What happened, in order, each as JSON text.
         changed_at: When, with time zone.
+        begun_at: When its first event was stored; None where that is not known.
     """
 
     conversation: str
@@ -191,6 +192,7 @@ class StoredInterview:
     head: str
     events: tuple[str, ...]
     changed_at: datetime
+    begun_at: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +220,7 @@ class InterviewChange:
         outgoing: What goes into the outbox with it, where the patient has just agreed: both are stored, or neither.
         files: What came with the turn.
         dropped: Ids of files that no answer names any more.
+        anew: Whether all that is stored of it is replaced, form and events: what is gone must not be kept.
     """
 
     interview: StoredInterview
@@ -225,6 +228,7 @@ class InterviewChange:
     outgoing: Outgoing | None = None
     files: tuple[StoredFile, ...] = ()
     dropped: tuple[str, ...] = ()
+    anew: bool = False
 
 
 class Interviews(Protocol):

@@ -64,8 +64,8 @@ def test_a_turn_passes_few_files(shipped: Assistant, records: SqlRecords, questi
 def test_a_turn_of_the_interview_passes_few_files(shipped: Assistant, records: SqlRecords, said: str) -> None:
     interviewer = Interviewer(dump(mammography()), SqlInterviews(records.engine), "c")
     talk = Conversation.begin(shipped, records, StoredConversation("c", NOW, "de", "terminal"), interviewer=interviewer)
-    before = {"ja": 0, "45": 1, "nein, noch nie": 3, "letztes Jahr im März": 4}[said]
-    for answer in ("/interview", "ja", "45", "nein", "ja")[: before + 1]:
+    before = {"ja": 0, "45": 2, "nein, noch nie": 4, "letztes Jahr im März": 5}[said]
+    for answer in ("/interview", "ja", "Früherkennung", "45", "nein", "ja")[: before + 1]:
         talk.turn(answer, at=NOW)
 
     found = files(lambda: talk.turn(said, at=NOW))

@@ -114,12 +114,15 @@ class SqlInterviews:
             .where(InterviewEventRow.conversation == conversation)
             .order_by(InterviewEventRow.number)
         )
+        began = select(func.min(InterviewEventRow.at)).where(InterviewEventRow.conversation == conversation)
         with talking_to(self._engine) as session:
             row = session.get(InterviewRow, conversation)
             if row is None:
                 return None
+            events, begun_at = tuple(session.scalars(wanted)), session.scalar(began)
+            changed_at = in_utc(row.changed_at)
             return StoredInterview(
-                conversation, row.form, row.head, tuple(session.scalars(wanted)), in_utc(row.changed_at)
+                conversation, row.form, row.head, events, changed_at, in_utc(begun_at) if begun_at else None
             )
 
 
@@ -139,6 +142,9 @@ def write_change(session: Session, change: InterviewChange) -> None:
     with session.no_autoflush:
         if row is None or session.scalar(count) != known:
             raise AlreadyStored("This interview has gone on in another window.")
+    if change.anew:
+        session.execute(delete(InterviewEventRow).where(InterviewEventRow.conversation == interview.conversation))
+        row.form, known = interview.form, 0
     row.head = interview.head
     row.changed_at = interview.changed_at.astimezone(UTC)
     session.flush()  # the interview before its events

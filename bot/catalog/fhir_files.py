@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.errors import BadData
 from bot.interview.form.texts import Synonyms
@@ -25,6 +26,7 @@ from bot.interview.values.fhir_json import (
     string,
 )
 from bot.interview.values.terminology import Terminology
+from bot.interview.walk.migration import ALL, Migration, Rule
 from bot.resources import data_folder
 
 _TERMINOLOGY = ("terminology", "code-systems", "value-sets")
@@ -165,6 +167,87 @@ class _SynonymFile(BaseModel):
 
     questionnaire: str
     items: dict[str, _SynonymsOfItem]
+
+
+def migrations_beside(path: Path) -> tuple[Migration, ...]:
+    """Return how interviews that were begun with earlier versions of a Questionnaire's file go on with it.
+
+    They lie beside the file ``name.json`` as ``name.migration.yaml``, or, if several, ``name.*.migration.yaml``.
+
+    Raises:
+        BadData: One cannot be read, or is no migration.
+    """
+    found = {*path.parent.glob(f"{path.stem}.migration.yaml"), *path.parent.glob(f"{path.stem}.*.migration.yaml")}
+    return tuple(_migration(each) for each in sorted(found))
+
+
+def shipped_migrations(id_: str) -> tuple[Migration, ...]:
+    """Return the migrations of a shipped Questionnaire, by its id."""
+    return migrations_beside(data_folder("fhir") / "questionnaires" / f"{id_}.json")
+
+
+def _migration(path: Path) -> Migration:
+    try:
+        file = _MigrationFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+    except OSError as error:
+        raise BadData(f"{path}: {error.strerror or 'cannot be read'}.") from None
+    except ValidationError as error:
+        flaw = error.errors()[0]
+        where = ".".join(str(step) for step in flaw["loc"])
+        raise BadData(f"{path}: {where}: {flaw['msg']}. See fhir/questionnaires/README.md.") from None
+    except yaml.YAMLError:
+        raise BadData(f"{path}: not YAML. See fhir/questionnaires/README.md.") from None
+    kept = (Rule(item, item) for item in file.keep)
+    return Migration(file.questionnaire, file.from_, file.to, (*kept, *map(_rule, file.rules)), file.agreement)
+
+
+def _rule(stated: _RuleOfMigration) -> Rule:
+    return Rule(
+        stated.item,
+        stated.to or stated.item,
+        codes=stated.codes,
+        only=frozenset(stated.only),
+        ask=_codes(stated.ask),
+        words=_codes(stated.words),
+        grown=stated.grown,
+        each=stated.each,
+        alone=stated.alone,
+        where=stated.where,
+        unless=stated.unless,
+        hours=stated.hours,
+    )
+
+
+def _codes(named: Literal["all"] | list[str]) -> frozenset[str]:
+    return frozenset([ALL] if isinstance(named, str) else named)
+
+
+class _RuleOfMigration(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    item: str
+    to: str = ""
+    codes: dict[str, str] = {}
+    only: list[str] = []
+    ask: Literal["all"] | list[str] = []
+    words: Literal["all"] | list[str] = []
+    grown: bool = False
+    each: bool = False
+    alone: str = ""
+    where: dict[str, list[str]] = {}
+    unless: dict[str, list[str]] = {}
+    hours: float | None = None
+
+
+class _MigrationFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    questionnaire: str
+    from_: str = Field(alias="from")
+    to: str
+    agreement: str = ""
+    keep: list[str] = []
+    rules: list[_RuleOfMigration] = []
 
 
 def _folder(folder: Path) -> Iterator[JsonObject]:

@@ -18,7 +18,7 @@ from bot.interview.walk.assemble import Heading
 from bot.outbox_ports import Outbox, Outgoing, RedFlag
 from bot.ports import History, Interviews, KeptTurn, StoredInterview, StoredTurn
 from bot.settings import FhirAccess
-from bot.talk.interviewing import form_of, launch_of, parsed, session_of
+from bot.talk.interviewing import asked_form, form_of, launch_of, parsed, session_of
 from bot.talk.uploads import with_files
 
 log = logging.getLogger("klartext")
@@ -184,15 +184,17 @@ def _launch(stored: StoredInterview | None) -> dict[str, JsonObject]:
 
 def _filled(stored: StoredInterview, history: History, events: int = 0) -> Interview:
     """Return form and response of an interview as agreed to, or as it stood after so many events."""
-    document = parsed(stored.form)
     # Formulas that look at the clock see the moment of the last change, so the response is always the same.
     launch = launch_of(stored)
-    asking = Asking(form_of(document, launch=launch), now=stored.changed_at, launch=launch)
     session = session_of(stored)
     # What the patient has changed since, without agreeing to it, stays out.
     agreed = events or (session.talk.sent if session.talk.phase != "finished" else 0)
     if agreed:
-        session = replace(session, events=session.events[:agreed])
+        # Then it may have been another version of the form that was asked.
+        stored = replace(stored, events=stored.events[:agreed])
+        session = session_of(stored)
+    document = parsed(asked_form(stored))
+    asking = Asking(form_of(document, launch=launch), now=stored.changed_at, launch=launch)
     session = asking.open(session)
     authored = stored.changed_at.isoformat(timespec="seconds")
     # What the patient corrected later was complete at first, and a correction itself the times after that.

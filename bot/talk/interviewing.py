@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Collection, Mapping
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import lru_cache
@@ -12,15 +13,25 @@ from importlib.metadata import version
 
 from bot.catalog.fhir_files import resources_in, shipped_synonyms, shipped_terminology
 from bot.errors import BadData
-from bot.interview.form.form import Form
+from bot.interview.form.form import Form, Path
 from bot.interview.form.modular import roots
 from bot.interview.load import Beside, compile_form
 from bot.interview.manners.interview import Interview
-from bot.interview.manners.session import Session, head_to_json, session_from_json
+from bot.interview.manners.session import Session, Talk, head_to_json, session_from_json
 from bot.interview.manners.turn import Turn
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.fhir_json import JsonObject, NotJson, as_object, dump, parse
-from bot.interview.walk.filling import STATE_VERSION, Filling, Given, event_to_json, filling_from_json, filling_to_json
+from bot.interview.values.fhir_json import JsonObject, NotJson, as_object, dump, parse, string
+from bot.interview.walk.filling import (
+    STATE_VERSION,
+    Filling,
+    Given,
+    Renewed,
+    Shown,
+    event_to_json,
+    filling_from_json,
+    filling_to_json,
+)
+from bot.interview.walk.migration import Begun, Migration, agreement_path, carry_over
 from bot.interview.walk.plan import Plan, make_plan
 from bot.outbox_ports import Outgoing
 from bot.ports import InterviewChange, Interviews, StoredFile, StoredInterview
@@ -28,6 +39,7 @@ from bot.sentences.reply import Heard
 from bot.talk.uploads import FileLimits, FileRefused, SentFile, file_id, file_ids
 
 log = logging.getLogger("klartext")
+_RENEWED = dump({"event": Renewed.__name__})[:-1]  # what such an event begins with as it is stored
 # Makes the Bundle of a conversation from its interview and how many events were there when it was agreed to before.
 HandOver = Callable[[StoredInterview, int], Outgoing | None]
 
@@ -70,11 +82,13 @@ class House:
         hand_over: Makes what leaves the house when the patient has agreed to the summary.
         launch: Resources that formulas may use, by name.
         files: What files the site lets patients send; None where it lets them send none.
+        migrations: How interviews that were begun with earlier versions of the form go on with it.
     """
 
     hand_over: HandOver | None = None
     launch: Mapping[str, JsonObject] = field(default_factory=dict)
     files: FileLimits | None = None
+    migrations: Sequence[Migration] = ()
 
 
 class Interviewer:
@@ -87,7 +101,9 @@ class Interviewer:
         conversation: str,
         house: House = House(),  # it is frozen
     ) -> None:
-        """Take the form, as JSON text, for an interview that begins; one that was begun goes on with its own.
+        """Take the form, as JSON text, for an interview that begins.
+
+        One that was begun goes on with its own, until `renew` carries it over where there is a migration for that.
 
         Args:
             document: The Questionnaire, or a Bundle with its value sets.
@@ -103,7 +119,8 @@ class Interviewer:
         self._hand_over = house.hand_over
         self._limits = house.files
         stored = interviews.interview(conversation)
-        self._document = stored.form if stored else document
+        self._document = asked_form(stored) if stored else document
+        self._later, self._migrations = document, house.migrations
         self._launch = launch_of(stored) if stored else dict(house.launch)
         self._form, self._plan = _compiled(self._document, frozenset(self._launch))
         self._asking: tuple[date, Interview] | None = None
@@ -168,6 +185,52 @@ class Interviewer:
             filling = self._filling(self._stored, at)
             self._session = asking.open(session) if filling is None else replace(session, filling=filling)
 
+    @property
+    def is_outdated(self) -> bool:
+        """Whether a later version of the form is asked by now, and what was answered can be carried over to it."""
+        return self._session is not None and self._migration is not None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the response is complete, and nothing was changed since the patient agreed to it."""
+        session = self._session
+        if session is None or session.status == "in-progress":
+            return False
+        return session.talk.sent == len(session.past) + len(session.events)
+
+    @property
+    def _migration(self) -> Migration | None:
+        if not self._migrations or self._document == self._later:
+            return None
+        ends = _canonical(self._document), _canonical(self._later)
+        ways = {
+            ((each.questionnaire, each.earlier), (each.questionnaire, each.later)): each for each in self._migrations
+        }
+        return ways.get(ends)
+
+    def renew(self, *, at: datetime) -> Turn:
+        """Go on with the later version of the form, where the interview is outdated: say so, and ask what is open.
+
+        Raises:
+            BadData: It is not outdated.
+        """
+        migration, asked = self._migration, self.interview(at)
+        if migration is None or self._session is None:
+            raise BadData("There is no later version of the form for this interview. Go on with it as it is.")
+        before, begun_at = self._session, self._stored.begun_at if self._stored is not None else at
+        hours = (at - begun_at).total_seconds() / 3600 if begun_at is not None else math.inf
+        begun = Begun(self._form, before.filling, before.events, before.language, hours)
+        self._document = self._later
+        self._form, self._plan = _compiled(self._document, frozenset(self._launch))
+        self._asking, self._session = None, None
+        asked = self.interview(at)
+        talk = Talk(sent=before.talk.sent, earlier=before.talk.earlier)
+        past = (*before.past, *before.events, Renewed((), self._document))
+        fresh = Session(before.language, (), talk, before.status, past)
+        turn = asked.renewed(fresh, carry_over(migration, begun, asked.engine))
+        self._session = turn.session
+        return turn
+
     def _filling(self, stored: StoredInterview, at: datetime) -> Filling | None:
         """Return the stored state; None where events must be replayed: it is damaged, or of another day or program."""
         state = as_object(parsed(stored.head).get("state"))
@@ -189,6 +252,8 @@ class Interviewer:
         """Begin, or go on where the patient stopped."""
         asked = self.interview(at)
         self.reopen(at=at)
+        if self.is_outdated and not self.is_complete:
+            return self.renew(at=at)
         turn = asked.begin(language) if self._session is None else asked.resume(self._session)
         self._session = turn.session
         return turn
@@ -290,7 +355,33 @@ class Interviewer:
         outgoing = None
         if self._hand_over is not None and self._agreed is not None:
             outgoing = self._hand_over(change, self._agreed.talk.sent)
-        return InterviewChange(change, known, outgoing, tuple(self._files.values()), self._dropped())
+        files = tuple(self._files.values())
+        # What was sent before can be taken back only as long as it is known what it was.
+        if self._was_refused(self._session) and (self._agreed or not self._session.talk.sent or not self._hand_over):
+            dropped = self._dropped()
+            self._session = self._forgotten(self._session, at)
+            change = self._as_stored(self._session, at, anew=True)
+            return InterviewChange(change, known, outgoing, files, dropped, anew=True)
+        return InterviewChange(change, known, outgoing, files, self._dropped())
+
+    def _was_refused(self, session: Session) -> bool:
+        """Say whether the patient, asked again on a later version, does not agree to what was answered before."""
+        path = self._agreement(session)
+        return path is not None and session.filling.answers.get(path) == (Answer("boolean", False),)
+
+    def _agreement(self, session: Session) -> Path | None:
+        if not session.past:
+            return None
+        now = _canonical(self._document)
+        names = (each.agreement for each in self._migrations if (each.questionnaire, each.later) == now)
+        return agreement_path(self._form, next(names, ""))
+
+    def _forgotten(self, session: Session, at: datetime) -> Session:
+        """Return a session without anything that was ever said, but for the no."""
+        path = self._agreement(session)
+        events = tuple(each for each in session.events if isinstance(each, Shown) or each.path == path)
+        talk = replace(session.talk, sent=len(events) if self._agreed else 0, earlier=())
+        return self.interview(at).open(replace(session, events=events, past=(), talk=talk))
 
     def stored(self, change: InterviewChange) -> None:
         """Note that a change was stored."""
@@ -299,21 +390,24 @@ class Interviewer:
 
     def _dropped(self) -> tuple[str, ...]:
         """Return the files that were answers once and are no more."""
-        events = self._session.events if self._session is not None else ()
+        events = (*self._session.past, *self._session.events) if self._session is not None else ()
         given = (answer for event in events if isinstance(event, Given) for answer in event.answers)
         ever = [answer for answer in given if answer.type == "attachment"]
         return tuple(sorted(file_ids(ever) - file_ids(self._attachments()))) if ever else ()
 
-    def _as_stored(self, session: Session, at: datetime) -> StoredInterview:
-        known = self._stored.events if self._stored else ()
-        new = (dump(event_to_json(event)) for event in session.events[len(known) :])
+    def _as_stored(self, session: Session, at: datetime, *, anew: bool = False) -> StoredInterview:
+        stored = None if anew else self._stored
+        known = stored.events if stored else ()
+        new = (dump(event_to_json(event)) for event in (*session.past, *session.events)[len(known) :])
         day = self._asking[0] if self._asking is not None else None
         state: dict[str, JsonValue] = {"filling": filling_to_json(session.filling)}
         if day == at.date():
             state["of"] = self._state_of(at)
         launch: dict[str, JsonValue] = {"launch": _as_json(self._launch)} if self._launch else {}
         head = dump({**head_to_json(session), **launch, "state": state})
-        return StoredInterview(self._conversation, self._document, head, (*known, *new), at)
+        form = stored.form if stored else self._document
+        begun_at = stored.begun_at if stored else at
+        return StoredInterview(self._conversation, form, head, (*known, *new), at, begun_at)
 
 
 # Compiling a form costs much more than a turn; its text, and what of the launch context is there, is all that counts.
@@ -321,6 +415,21 @@ class Interviewer:
 def _compiled(document: str, launch: frozenset[str]) -> tuple[Form, Plan]:
     form = form_of(parsed(document), launch=launch)
     return form, make_plan(form)
+
+
+@lru_cache(maxsize=64)
+def _canonical(document: str) -> tuple[str, str]:
+    """Return url and version of the Questionnaire in a document; empty where there is not just one."""
+    resources = resources_in(parsed(document))
+    forms = roots([each for each in resources if each.get("resourceType") == "Questionnaire"])
+    return (string(forms[0], "url"), string(forms[0], "version")) if len(forms) == 1 else ("", "")
+
+
+def asked_form(stored: StoredInterview) -> str:
+    """Return the document whose questions a stored interview asks: that of its last renewal, or of its beginning."""
+    renewals = (event for event in reversed(stored.events) if event.startswith(_RENEWED))
+    last = next(renewals, None)
+    return string(parsed(last), "form") if last is not None else stored.form
 
 
 def session_of(stored: StoredInterview) -> Session:

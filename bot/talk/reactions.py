@@ -328,8 +328,7 @@ class Reactions:
         turn = who.interview(at).turn(who.session, text)
         if turn.aside != "no":
             return None
-        who.take(turn)
-        return Reaction(reply_of(turn.said, who.form), _rest(state, turn.session.language))
+        return self._taken(who, turn, _rest(state, turn.session.language), at)
 
     def _interviewing(self, who: Interviewer, state: State, text: str, at: datetime) -> Reaction:
         """React while questions are asked: red flags by rule, what was offered, the form, and what else it may be."""
@@ -363,7 +362,17 @@ class Reactions:
         turn = asked.turn(session, IN_INTERVIEW.get(talk, text))
         if turn.aside != "no":
             return self._aside(who, turn, state, text, at)
+        return self._taken(who, turn, rest, at)
+
+    def _taken(self, who: Interviewer, turn: Turn, rest: State, at: datetime) -> Reaction:
+        """Take a turn; of an earlier version of the form, one answer more is taken, and no summary is agreed to."""
+        known = len(who.session.events) if who.session is not None else 0
+        agrees = turn.session.talk.phase == "finished"
+        if who.is_outdated and agrees and not who.is_complete:
+            return Reaction(reply_of(who.renew(at=at).said, who.form), rest)
         who.take(turn)
+        if who.is_outdated and who.is_asking and len(turn.session.events) > known:
+            turn = who.renew(at=at)
         return Reaction(reply_of(turn.said, who.form), rest)
 
     def _alarm(self, rest: State, text: str, urgent: _RedFlag, *, may_be_none: bool) -> Reaction:

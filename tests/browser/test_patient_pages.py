@@ -15,9 +15,9 @@ NARROW = replace(PHONE, width=320)  # as wide as 1280 pixels at 400 %
 
 SAID = {
     "de": {"pain": "Tut das weh?", "unclear": "termin", "odd": "Wie wird morgen das Wetter in Konstanz?",
-           "urgent": "Ich kriege keine Luft", "chest": "Druck auf der Brust", "yes": "Ja"},
+           "urgent": "Ich kriege keine Luft", "chest": "Druck auf der Brust", "yes": "Ja", "reason": "Früherkennung"},
     "en": {"pain": "Does it hurt?", "unclear": "appointment", "odd": "What will the weather be like in York tomorrow?",
-           "urgent": "I cannot breathe", "chest": "pressure on my chest", "yes": "Yes"},
+           "urgent": "I cannot breathe", "chest": "pressure on my chest", "yes": "Yes", "reason": "screening"},
 }  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def test_the_interview_has_no_barriers(server: Server, open_page: OpenPage, devi
     visitor.choose(SAID[device.language]["yes"])
     check(visitor, "consent")
     visitor.choose(SAID[device.language]["yes"])
-    visitor.say("54")
+    visitor.say(SAID[device.language]["reason"]).say("54")
     check(visitor, "question")
     for _ in range(60):
         if visitor.page.get_by_role("button", name=visitor.t["summary_yes"]).count():

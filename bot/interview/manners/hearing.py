@@ -10,6 +10,7 @@ from bot.interview.form.form import Path
 from bot.interview.manners.files import FileTurn
 from bot.interview.manners.listening import (
     FREE_TEXT,
+    WORDS,
     CachedReader,
     agrees,
     has_second_thoughts,
@@ -449,7 +450,7 @@ class Hearing(FileTurn):
         if number is not None and self.talk.listed:
             self._change_number(number)
             return
-        named = bool(self.target) and number is None
+        named = number is None and not WORDS["empty_words"].issuperset(words(self.target))
         found = questions_meant(self.form, settled, self.target, self.language) if named else []
         if len(found) == 1:
             self.revisit(found[0])

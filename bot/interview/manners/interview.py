@@ -23,6 +23,7 @@ from bot.interview.values.fhir_json import JsonObject
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.engine import AskAnother, AskItem, Engine
 from bot.interview.walk.filling import Given
+from bot.interview.walk.migration import Carried
 from bot.interview.walk.plan import Plan
 
 OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
@@ -68,6 +69,17 @@ class Interview:
             BadData: The events are not of this form.
         """
         return replace(stored, filling=self.engine.replay(stored.events))
+
+    def renewed(self, session: Session, carried: Carried) -> Turn:
+        """Go on with what was carried over from an earlier version of the form; `session` has none of it yet."""
+        turn = self._open_turn(replace(session, filling=self.engine.start()))
+        turn.apply(*carried.events)
+        again = dict.fromkeys(self._named_for(link_id) for link_id in carried.asked_again)
+        named = [name_of(each) for each in again if is_named(self.form.by_link_id[each], session.language)]
+        turn.say("renewed" if named else "renewed_kept")
+        turn.parts += named
+        turn.go_on()
+        return turn.end()
 
     def resume(self, session: Session) -> Turn:
         """Go on after a pause: show again what was shown last, and put the open question."""
@@ -232,6 +244,11 @@ class Interview:
         """Return the questions that can be changed by their number now, with what they are called."""
         items = ((number, self.form.by_link_id[path[-1][0]]) for number, path in enumerate(session.talk.listed, 1))
         return tuple((number, name_of(item.link_id)) for number, item in items if is_named(item, session.language))
+
+    def _named_for(self, link_id: str) -> str:
+        """Return what a question is named for where it stands alone: the repeating group that it is about, if any."""
+        around = self.form.by_link_id[link_id].line[:-1]
+        return next((each for each in around if self.form.by_link_id[each].repeats), link_id)
 
     def _open_turn(self, session: Session) -> OpenTurn:
         return OpenTurn(self.engine, self._reader, session)

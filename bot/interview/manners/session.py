@@ -16,6 +16,7 @@ from bot.interview.values.fhir_json import JsonObject
 from bot.interview.walk.filling import (
     Event,
     Filling,
+    Renewed,
     answers_from_json,
     event_from_json,
     path_from_json,
@@ -45,7 +46,7 @@ class Talk:
         heading: The group that was announced last.
         kept: An answer that waits to be confirmed while another one is corrected, and the question that it is to.
         kept_for: That question.
-        sent: How many events there were when the patient agreed to the summary; 0 before.
+        sent: How many events there were, of all versions, when the patient agreed to the summary; 0 before.
         earlier: How many there were each time before that, since the response was complete.
     """
 
@@ -77,7 +78,8 @@ class Session:
 
     Attributes:
         language: In which the patient is asked.
-        events: What happened, in order; they only ever grow.
+        events: What happened on the form as it is asked now, in order; they only ever grow.
+        past: What happened on earlier versions of it, with the last renewal: stored before `events`.
         talk: Where the talk stands.
         status: Of the response.
         filling: What the events amount to; worked out again when a session is opened.
@@ -87,6 +89,7 @@ class Session:
     events: tuple[Event, ...] = ()
     talk: Talk = Talk()
     status: Status = "in-progress"
+    past: tuple[Event, ...] = ()
     filling: Filling = field(default_factory=Filling, compare=False, repr=False)
 
 
@@ -123,9 +126,10 @@ def session_from_json(stored: JsonObject) -> Session:
     try:
         head: Any = stored
         events = tuple(event_from_json(event) for event in head["events"])
+        begins = max((number for number, event in enumerate(events, 1) if isinstance(event, Renewed)), default=0)
         kept = dict(head["talk"])
         talk = Talk(**{name: _READERS[name](value) if name in _READERS else value for name, value in kept.items()})
-        return Session(str(head["language"]), events, talk, head["status"])
+        return Session(str(head["language"]), events[begins:], talk, head["status"], events[:begins])
     except (KeyError, TypeError, ValueError) as error:
         raise BadData("A stored interview cannot be read. Start the interview again.") from error
 

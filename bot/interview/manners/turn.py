@@ -182,7 +182,8 @@ class OpenTurn(Listener):
     def finish(self) -> None:
         """The patient agrees: the response is complete, unless something required is missing or does not fit."""
         session, listed = self.session, self.talk.listed  # each can still be changed by its number
-        changed = self.talk.sent not in (0, len(session.events))
+        happened = len(session.past) + len(session.events)
+        changed = self.talk.sent not in (0, happened)
         was_complete = session.status != "in-progress"
         errors = self._errors()
         status: Status = "in-progress" if errors else "amended" if was_complete and changed else "completed"
@@ -191,7 +192,7 @@ class OpenTurn(Listener):
         self.say("in_progress" if status == "in-progress" else "completed")
         self.onward()
         earlier = self.talk.earlier + ((self.talk.sent,) if was_complete and changed else ())
-        self.note(phase="finished", sent=len(session.events), earlier=earlier, listed=listed)
+        self.note(phase="finished", sent=happened, earlier=earlier, listed=listed)
         self.session = replace(self.session, status=status)
 
     # What is said
@@ -269,6 +270,8 @@ class OpenTurn(Listener):
             self._ask_question(step, brief=brief)
         elif not isinstance(step, AskAnother):
             self.go_on()
+        elif step.path in self.session.filling.reopened:
+            self._ask_grown_list(step)
         elif step.item.type == "group":
             self._announce(step.path)
             self.parts.append(name_of(step.item.link_id))
@@ -276,6 +279,14 @@ class OpenTurn(Listener):
         else:
             self.repeat("summary_answer", step.path, self.answers(step.path))
             self.say("another_answer")
+
+    def _ask_grown_list(self, step: AskAnother) -> None:
+        """Show a list that has grown since it was chosen from, and ask whether there is more than what stands."""
+        self._announce(step.path)
+        self._say_text(step.path)
+        self.choices = choices_of(step.item, self.question(step.path).options[:MOST_SHOWN])
+        self.repeat("summary_answer", step.path, self.answers(step.path))
+        self.say("another_answer")
 
     def _ask_question(self, question: AskItem, *, brief: bool) -> None:
         item, shown = question.item, question.item.presentation

@@ -343,6 +343,8 @@ def _check_code(answer: Answer, offered: Names, known: Terminology) -> Iterator[
     names = {_plain(name) for name in (concept.display, *(text for _, text in concept.designations))}
     if display and concept.display and _plain(display) not in names:
         renamed = _plain(display) in {_plain(name) for name in offered or ()}
+        if renamed and _plain(display) in {_plain(text) for _, text in known.names(system, code)}:
+            return  # a supplement to the code system calls it as the form does
         values = {"concept": f"{concept.system}#{concept.code}", "display": concept.display}
         yield Violation("display", "warning" if renamed else "error", "of system", values)
 

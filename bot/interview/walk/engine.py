@@ -32,6 +32,7 @@ from bot.interview.walk.filling import (
     NoMore,
     Noted,
     Pointer,
+    Reopened,
     Shown,
     Skipped,
     Summary,
@@ -152,7 +153,10 @@ class Engine:
             case Shown(path):
                 changed, dirty = replace(filling, shown=filling.shown | {path}), set()
             case NoMore(path):
-                changed, dirty = replace(filling, closed=filling.closed | {first(path)}), set()
+                closed, reopened = filling.closed | {first(path)}, filling.reopened - {path}
+                changed, dirty = replace(filling, closed=closed, reopened=reopened), set()
+            case Reopened(path):
+                changed, dirty = replace(filling, reopened=filling.reopened | {path}), set()
             case GroupAdded(path):
                 changed = filling.with_instance(item, path)
             case GroupRemoved(path):
@@ -167,12 +171,13 @@ class Engine:
         if item is None or not filling.exists(self.form, path, next_too=isinstance(event, GroupAdded | NoMore)):
             raise BadData("An event of the interview names a question that is not asked. Start the interview again.")
         wanted = {Shown: "display", GroupAdded: "group", GroupRemoved: "group"}.get(type(event))
-        if isinstance(event, Given | Skipped | Cleared | MarkedForStaff | Noted) and not item.is_question:
+        answering = Given | Skipped | Cleared | MarkedForStaff | Noted | Reopened
+        if isinstance(event, answering) and not item.is_question:
             raise BadData(f"An event answers the item {item.link_id!r}, which is no question.")
         if wanted not in (None, item.type):
             raise BadData(f"An event takes the item {item.link_id!r} for a {wanted}.")
-        if isinstance(event, NoMore) and not item.repeats:
-            raise BadData(f"An event ends the repetitions of {item.link_id!r}, which has none.")
+        if isinstance(event, NoMore | Reopened) and not item.repeats:
+            raise BadData(f"An event ends or opens the repetitions of {item.link_id!r}, which has none.")
         return item
 
     def _given(self, filling: Filling, item: Item, event: Given) -> Filling:
@@ -365,8 +370,9 @@ def _open_question(filling: Filling, item: Item, own: Path, given: int) -> Summa
         return Summary(answered=1, of=1) if filling.settled(own) else Summary(late=("ask", own), of=1)
     if not filling.settled(own):
         return Summary(("ask", own), of=1)
-    # From a list, all are chosen at once.
-    more = item.repeats and not (item.type in CHOICES and item.options) and (item.most is None or given < item.most)
+    # From a list, all are chosen at once, unless it has grown since.
+    at_once = item.type in CHOICES and item.options and own not in filling.reopened
+    more = item.repeats and not at_once and (item.most is None or given < item.most)
     step: Pointer | None = ("another", own) if given and own not in filling.closed and more else None
     return Summary(step, answered=1, of=1)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from bot.errors import BadData
 from bot.interview.form.form import Form, Item, Path
@@ -97,11 +97,30 @@ class NoMore:
     path: Path
 
 
-Event = Given | Skipped | MarkedForStaff | Noted | Cleared | Shown | GroupAdded | GroupRemoved | NoMore
-_EVENTS: Mapping[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (Given, Skipped, MarkedForStaff, Noted, Cleared, Shown, GroupAdded, GroupRemoved, NoMore)
-}
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """There may be more in a list than what stands at it: it has grown since the patient chose from it."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """From here on another version of the form is asked; what follows is about that one.
+
+    Attributes:
+        path: Always empty.
+        form: The document of the version, as JSON text.
+    """
+
+    path: Path
+    form: str
+
+
+Event = (
+    Given | Skipped | MarkedForStaff | Noted | Cleared | Shown | GroupAdded | GroupRemoved | NoMore | Reopened | Renewed
+)
+_EVENTS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event)}
 
 
 def event_to_json(event: Event) -> dict[str, JsonValue]:
@@ -167,6 +186,7 @@ class Filling:
         edited: Calculated values that the patient changed.
         counts: How many instances repeating groups have, by the path of their first; only where it was changed.
         closed: Repeating groups and questions of which there are no more.
+        reopened: Lists that were chosen from and have grown since: whether there is more is asked.
         shown: Texts that were shown.
         summaries: Worked out before; follows from the rest.
     """
@@ -181,6 +201,7 @@ class Filling:
     edited: frozenset[Path] = frozenset()
     counts: Mapping[Path, int] = field(default_factory=dict)
     closed: frozenset[Path] = frozenset()
+    reopened: frozenset[Path] = frozenset()
     shown: frozenset[Path] = frozenset()
     summaries: dict[Path, Summary] = field(default_factory=dict, compare=False, repr=False)
 
@@ -258,6 +279,7 @@ class Filling:
             marked={key: value for key, value in self.marked.items() if key != path},
             accepted=self.accepted - {path},
             edited=self.edited - {path},
+            reopened=self.reopened - {path},
         )
 
     def forgetting(self, changed: Iterable[Path]) -> Filling:

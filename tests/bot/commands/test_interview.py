@@ -25,26 +25,29 @@ PATIENTS: dict[str, tuple[str, str, dict[str, list[Any]]]] = {
         "de",
         """
         consent: ja
+        reason: ich habe eine Einladung bekommen
         age: ich bin fünfzig
         interpreter: brauche ich nicht
         mammogram-before: noch nie
-        complaint-now: nein
+        other-imaging: nein
+        complaints-now: nein
         own-cancer: nein
         procedures: nichts davon
         implant: nein
         family-cancer: nein
-        hormones: keine Hormone
-        period: 2
         pregnant: nicht schwanger
+        period: 2
+        hormones: keine Hormone
         devices: keines
         blood-thinner: nein
         allergies: keine
         vaccination: nein
         support: nein
+        female-radiographer: egal
         """,
         {
-            "consent": [True], "age": [50], "interpreter": [False], "mammogram-before": ["373067005"],
-            "complaint-now": [False], "procedures": ["no-procedure"], "implant": ["373067005"],
+            "consent": [True], "reason": ["reason-screening"], "other-imaging": ["no-imaging"], "age": [50], "interpreter": [False], "mammogram-before": ["373067005"],
+            "complaints-now": ["no-complaint"], "procedures": ["no-procedure"], "implant": ["373067005"],
             "hormones": ["no-hormones"], "pregnant": ["LA26683-5"], "devices": ["no-device"],
             "allergies": ["no-allergy"], "vaccination": ["373067005"], "support": ["no-help"], "note": [],
         },
@@ -53,15 +56,19 @@ PATIENTS: dict[str, tuple[str, str, dict[str, list[Any]]]] = {
         "en",
         """
         consent: yes, of course
+        reason: my doctor sent me
         age: 38
         interpreter: yes
         interpreter-language: Turkish
         mammogram-before: no
-        complaint-now: yes
+        complaints-now: a lump
+        complaints-now: my nipple is inverted
         complaint-kind: lump
         complaint-side: left
+        complaint-place: towards the arm, up
         complaint-since: October 2026
-        complaint-kind: my nipple changed
+        complaint-seen: yes
+        complaint-kind: my nipple is inverted
         complaint-side: right
         own-cancer: no
         procedures: none of these
@@ -73,16 +80,18 @@ PATIENTS: dict[str, tuple[str, str, dict[str, list[Any]]]] = {
         relative-who: grandmother on the mother's side
         relative-cancer: breast cancer
         relative-cancer: ovarian
-        hormones: none
-        period: not at the moment
         pregnant: no
         breastfeeding: yes
+        period: not at the moment
+        hormones: none
         support: I am afraid of the examination
         """,
         {
             "age": [38], "interpreter": [True], "interpreter-language": ["tr"],
+            "complaints-now": ["breast-lump", "nipple-retracted"],
+            "complaint-kind": ["breast-lump", "nipple-retracted"], "complaint-seen": ["373066001"],
             "complaint-side": ["7771000", "24028007"], "complaint-since": ["2026-10"],
-            "relative-who": ["maternal-aunt", "maternal-grandmother"], "relative-age": [52],
+            "relative-who": ["MAUNT", "MGRMTH"], "relative-age": [52],
             "relative-cancer": ["254837009", "254837009", "363443007"], "affected-relatives": [2],
             "breastfeeding": ["LA29252-6"], "support": ["anxious"],
         },
@@ -91,22 +100,32 @@ PATIENTS: dict[str, tuple[str, str, dict[str, list[Any]]]] = {
         "de",
         """
         consent: ja
+        reason: Nachsorge
         age: 71
         mammogram-before: ja, letztes Jahr
         last-mammogram: im November 2025
         last-mammogram-place: Klinikum am See, Konstanz
-        own-cancer: ja, Brustkrebs
+        own-cancer: ja, früher
         own-cancer-kind: Brustkrebs
+        own-cancer-side: links
         own-cancer-age: mit achtundfünfzig
         procedures: 3
         procedures: Bestrahlung
+        procedure-kind: brusterhaltend operiert
         procedure-side: links
-        procedure-when: 2014
-        implant: links
+        procedure-year: 2014
+        procedure-kind: Bestrahlung
+        procedure-side: links
+        chest-radiotherapy-age: 59
+        implant: ja
+        implant-side: links
         family-cancer: weiß nicht
         hormones: wegen der Wechseljahre
         hormones-duration: anderthalb Jahre
         devices: Herzschrittmacher
+        device-kind: Schrittmacher
+        device-side: links
+        device-new: nein
         blood-thinner: ja
         blood-thinner-name: Eliquis
         allergies: Pflaster
@@ -119,7 +138,9 @@ PATIENTS: dict[str, tuple[str, str, dict[str, list[Any]]]] = {
         {
             "last-mammogram": ["2025-11"], "last-mammogram-place": ["Klinikum am See, Konstanz"],
             "own-cancer-age": [58], "procedures": ["breast-cancer-operation", "chest-radiotherapy"],
-            "procedure-when": ["2014"], "family-cancer": ["261665006"], "blood-thinner-name": ["Eliquis"],
+            "procedure-kind": ["breast-cancer-operation", "chest-radiotherapy"], "procedure-year": ["2014"],
+            "procedure-side": ["7771000", "7771000"], "chest-radiotherapy-age": [59], "implant-side": ["7771000"],
+            "device-kind": ["pacemaker"], "device-side": ["7771000"], "family-cancer": ["261665006"], "blood-thinner-name": ["Eliquis"],
             "allergies": ["plaster-allergy", "Erdbeeren"], "support": ["wheelchair", "cannot-stand"],
             "note": ["Bitte vorsichtig mit der linken Seite."],
         },

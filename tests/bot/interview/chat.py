@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from bot.catalog.fhir_files import shipped_questionnaires, shipped_synonyms, shipped_terminology
 from bot.interview.form.form import Path
 from bot.interview.form.indexed import index_questionnaire
+from bot.interview.form.texts import Synonyms
 from bot.interview.load import load_form
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.session import Session, head_to_json, session_from_json
@@ -35,11 +37,16 @@ class Chat:
 
     session: Session
 
-    def __init__(self, questionnaire: JsonObject, language: str = "de", **launch: Any) -> None:
+    def __init__(
+        self,
+        questionnaire: JsonObject,
+        language: str = "de",
+        synonyms: Mapping[str, Synonyms] | None = None,
+        **launch: Any,
+    ) -> None:
         self.questionnaire = questionnaire
-        self.interview = Interview(
-            load_form(questionnaire, known=shipped_terminology(), synonyms=shipped_synonyms()), now=NOW, launch=launch
-        )
+        form = load_form(questionnaire, known=shipped_terminology(), synonyms=synonyms or shipped_synonyms())
+        self.interview = Interview(form, now=NOW, launch=launch)
         self.language = language
         self.aside = "no"
         self._took(self.interview.begin(language))

@@ -19,16 +19,9 @@ class Code:
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class With:
-    """An answer, and what was asked about it."""
-
-    answer: Any
-    inside: Mapping[str, Any]
-
-
 YES, NO, UNKNOWN = Code("373066001"), Code("373067005"), Code("261665006")
 LEFT, RIGHT = Code("7771000"), Code("24028007")
+_NOT_PREGNANT: Mapping[str, Any] = {"period": Code("period-paused"), "pregnant": Code("LA26683-5")}
 
 
 def questionnaire() -> Json:
@@ -58,19 +51,23 @@ def respond(told: Mapping[str, Any], *, form: Json) -> Json:
 
 def healthy_at_first_visit(form: Json) -> Json:
     """Fifty, nothing to report, never had a mammogram."""
-    return respond(_nothing(age=50, period=Code("period-paused"), pregnant=Code("LA26683-5")), form=form)
+    return respond(_nothing(age=50, **_NOT_PREGNANT), form=form)
 
 
 def lump_while_breastfeeding(form: Json) -> Json:
     """Thirty-eight, with a lump on the left for a month; an aunt and the grandmother had cancer."""
-    told = _nothing(age=38, period=Code("period-paused"), pregnant=Code("LA26683-5"), breastfeeding=Code("LA29252-6"))
+    told = _nothing(age=38, **_NOT_PREGNANT, breastfeeding=Code("LA29252-6"), reason=Code("reason-symptoms"))
     relatives = [
-        {"relative-who": Code("maternal-aunt"), "relative-cancer": [Code("254837009")], "relative-age": 52},
-        {"relative-who": Code("maternal-grandmother"), "relative-cancer": [Code("254837009"), Code("363443007")]},
+        {"relative-who": Code("MAUNT"), "relative-cancer": [Code("254837009")], "relative-age": 52},
+        {"relative-who": Code("MGRMTH"), "relative-cancer": [Code("both-breasts"), Code("363443007")]},
     ]
+    lump = {
+        "complaint-kind": Code("breast-lump"), "complaint-side": LEFT, "complaint-place": Code("upper-outer"),
+        "complaint-since": "2026-10", "complaint-seen": YES,
+    }  # fmt: skip
     told |= {
-        "complaint-now": True,
-        "complaint": [{"complaint-kind": Code("89164003"), "complaint-side": LEFT, "complaint-since": "2026-10"}],
+        "complaints-now": [Code("breast-lump")],
+        "complaint": [lump],
         "family-cancer": YES,
         "relative": relatives,
         "affected-relatives": 2,
@@ -85,12 +82,22 @@ def after_breast_cancer(form: Json) -> Json:
         "mammogram-before": YES,
         "last-mammogram": "2025-11",
         "last-mammogram-place": "Klinikum am See, Konstanz",
-        "own-cancer": True,
-        "own-cancer-kind": [With(Code("254837009"), {"own-cancer-age": 58})],
-        "procedures": [Code("122548005"), Code("breast-removed"), Code("implant-operation"), Code("chest-radiotherapy")],
-        "procedure-side": LEFT,
-        "procedure-when": "2014",
-        "implant": LEFT,
+        "last-mammogram-consent": YES,
+        "reason": Code("reason-follow-up"),
+        "own-cancer": Code("cancer-past"),
+        "own-cancer-detail": [
+            {"own-cancer-kind": Code("254837009"), "own-cancer-side": LEFT, "own-cancer-age": 58},
+        ],
+        "procedures": [Code("biopsy"), Code("breast-removed"), Code("implant-operation"), Code("chest-radiotherapy")],
+        "procedure": [
+            {"procedure-kind": Code("biopsy"), "procedure-side": RIGHT, "procedure-year": "2009"},
+            {"procedure-kind": Code("breast-removed"), "procedure-side": LEFT, "procedure-year": "2014"},
+        ],
+        "chest-radiotherapy-age": 58,
+        "implant": YES,
+        "implant-side": LEFT,
+        "implant-kind": Code("silicone"),
+        "implant-damage": Code("damage-suspected"),
         "family-cancer": UNKNOWN,
         "hormones": [Code("menopause-hormones")],
         "hormones-duration": {
@@ -112,10 +119,14 @@ def _nothing(**told: Any) -> dict[str, Any]:
         "consent": True,
         "interpreter": False,
         "mammogram-before": NO,
-        "complaint-now": False,
-        "own-cancer": False,
+        "reason": Code("reason-screening"),
+        "other-imaging": [Code("no-imaging")],
+        "complaints-now": [Code("no-complaint")],
+        "own-cancer": NO,
         "procedures": [Code("no-procedure")],
+        "breast-skin": [Code("no-skin")],
         "implant": NO,
+        "gene-change": UNKNOWN,
         "family-cancer": NO,
         "hormones": [Code("no-hormones")],
         "devices": [Code("no-device")],
@@ -123,6 +134,7 @@ def _nothing(**told: Any) -> dict[str, Any]:
         "allergies": [Code("no-allergy")],
         "vaccination": NO,
         "support": [Code("no-help")],
+        "female-radiographer": Code("no-preference"),
         **told,
     }
 
@@ -143,8 +155,6 @@ def _items(items: list[Json], told: Mapping[str, Any]) -> list[Json]:
 
 
 def _answer(item: Json, given: Any) -> Json:
-    if isinstance(given, With):
-        return {**_answer(item, given.answer), "item": _items(item["item"], given.inside)}
     if isinstance(given, Code):
         options = [option["valueCoding"] for option in item["answerOption"]]
         return {"valueCoding": next(_plain(option) for option in options if option["code"] == given.code)}

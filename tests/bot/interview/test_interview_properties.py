@@ -104,7 +104,7 @@ def test_every_talk_about_any_form_ends(questionnaire: Json, language: str, seed
 @given(languages, seeds, st.sampled_from((0, 3, 6, 9)))
 def test_every_talk_about_the_shipped_form_ends(language: str, seed: int, stubborn: int) -> None:
     random = Random(seed)
-    chat = Chat(mammography(), language).say("1", str(random.randint(16, 90)))
+    chat = Chat(mammography(), language).say("1", "1", str(random.randint(16, 90)))
 
     talk(chat, random, stubborn=stubborn, turns=120)
 
@@ -142,7 +142,7 @@ def test_any_text_gets_a_reply(questionnaire: Json, language: str, texts: list[s
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_hostile_texts_get_a_reply_at_every_kind_of_question(hostile: str, language: str) -> None:
     chat = Chat(mammography(), language)
-    for kind in ("1", "45"):
+    for kind in ("1", "1", "45"):
         chat.say(hostile).say(kind)
 
     for _ in range(40):

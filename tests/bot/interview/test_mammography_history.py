@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from bot.interview.values.fhir_json import translations, walk
 from bot.resources import data_folder
 
 FHIR = data_folder("fhir")
+TESTS = Path(__file__).parents[2]
 NOTICE = {"de": "Beispielinhalt, nicht ärztlich freigegeben", "en": "Sample content, not approved by a clinician"}
 LOCAL = "https://klartext.example/fhir/CodeSystem/mammography-history"
 OBSERVATION_EXTRACT = "http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-observationExtract"
@@ -46,6 +48,7 @@ def values(element: Json, *urls: str) -> list[Any]:
 
 QUESTIONNAIRE = read("questionnaires")
 ITEMS: list[Json] = [dict(item) for item in walk(QUESTIONNAIRE["item"])]
+CONSENTED = [{"question": "consent", "operator": "=", "answerBoolean": True}]
 QUESTIONS = [item for item in ITEMS if item["type"] not in {"group", "display"}]
 OPTIONS: list[Json] = [option["valueCoding"] for item in ITEMS for option in parts(item, "answerOption")]
 
@@ -147,14 +150,78 @@ def test_formulas_name_items_that_exist() -> None:
     assert named <= {item["linkId"] for item in ITEMS}
 
 
-def test_options_that_are_switched_off_are_options() -> None:
-    for item in ITEMS:
-        offered = {option["valueCoding"]["code"] for option in parts(item, "answerOption")}
-        for toggle in extensions(item, fhir_names.ANSWER_OPTIONS_TOGGLE):
-            switched = [coding["code"] for coding in values(toggle, "option")]
+def test_no_answer_is_ever_switched_off() -> None:
+    assert [item["linkId"] for item in ITEMS if extensions(item, fhir_names.ANSWER_OPTIONS_TOGGLE)] == []
+    assert [element for element in elements(QUESTIONNAIRE) if "enableWhenExpression" in str(element.get("url"))] == []
 
-            assert switched
-            assert set(switched) <= offered
+
+@pytest.mark.parametrize(
+    "link_id",
+    ["complaints-now", "own-cancer", "procedures", "implant", "gene-change", "family-cancer", "hormones", "devices",
+     "blood-thinner", "allergies"],
+)  # fmt: skip
+def test_what_matters_for_safety_hangs_on_nothing_but_the_consent(link_id: str) -> None:
+    (group,) = (item for item in QUESTIONNAIRE["item"] if by_id(link_id) in parts(item, "item"))
+
+    assert "enableWhen" not in by_id(link_id)
+    assert group["enableWhen"] == CONSENTED
+
+
+def test_pregnancy_is_asked_of_everybody_under_sixty_whatever_else_is_answered() -> None:
+    (group,) = (item for item in QUESTIONNAIRE["item"] if by_id("pregnant") in parts(item, "item"))
+
+    assert by_id("pregnant")["enableWhen"] == [{"question": "age", "operator": "<", "answerInteger": 60}]
+    assert by_id("pregnant")["required"] is True
+    assert by_id("age")["required"] is True
+    assert group["enableWhen"] == CONSENTED
+    assert group["item"][0]["linkId"] == "pregnant"
+
+
+@pytest.mark.parametrize(
+    ("group", "asked"),
+    [
+        ("complaint", ["kind", "side", "place", "since"]),
+        ("own-cancer-detail", ["kind", "side", "age"]),
+        ("procedure", ["kind", "side", "year"]),
+        ("device", ["kind", "side", "new"]),
+        ("relative", ["who", "cancer", "age"]),
+    ],
+)
+def test_what_can_be_there_several_times_is_a_group_that_repeats(group: str, asked: list[str]) -> None:
+    item = by_id(group)
+    inside = {child["linkId"] for child in item["item"]}
+
+    assert (item["type"], item["repeats"]) == ("group", True)
+    assert {f"{group.removesuffix('-detail')}-{each}" for each in asked} <= inside
+
+
+@pytest.mark.parametrize("link_id", ["complaints-now", "procedures", "devices", "hormones", "other-imaging"])
+def test_a_list_can_be_answered_with_none_and_with_not_knowing(link_id: str) -> None:
+    alone = [each for each in by_id(link_id)["answerOption"] if values(each, *fhir_names.OPTION_EXCLUSIVE) == [True]]
+
+    assert [each["valueCoding"]["code"] for each in alone][1:] == ["261665006"]
+    assert alone[0]["valueCoding"]["code"].startswith("no-")
+
+
+@pytest.mark.parametrize(
+    "link_id", [item["linkId"] for item in ITEMS if re.search(r"-side$", item["linkId"]) and item["type"] != "display"]
+)
+def test_a_side_is_left_right_both_or_not_known(link_id: str) -> None:
+    sides = [option["valueCoding"]["code"] for option in by_id(link_id)["answerOption"]]
+
+    assert [code for code in sides if code.isdecimal()] == ["7771000", "24028007", "51440002", "261665006"]
+
+
+def test_nobody_is_told_that_it_is_mostly_harmless() -> None:
+    texts = [text(item, "text", language) for item in ITEMS for language in ("de", "en")]
+    advice = {language: text(by_id("complaint-advice"), "text", language) for language in ("de", "en")}
+
+    assert [
+        each for each in texts if re.search("meist steckt|most of the time the cause|besonders genau hin", each)
+    ] == []
+    assert "innerhalb weniger Tage" in advice["de"]
+    assert "within a few days" in advice["en"]
+    assert "Früherkennung ersetzt das nicht" in advice["de"]
 
 
 def test_several_choices_can_be_answered_with_none() -> None:
@@ -199,7 +266,7 @@ def test_it_says_that_it_is_a_sample() -> None:
     assert (QUESTIONNAIRE["status"], QUESTIONNAIRE["experimental"], QUESTIONNAIRE["version"]) == (
         "draft",
         True,
-        "2026.1",
+        "2026.2",
     )
     assert first["type"] == "display"
     for language, notice in NOTICE.items():
@@ -224,7 +291,7 @@ def test_nothing_is_asked_before_the_patient_agrees() -> None:
     assert kinds[2] == ("consent", "boolean")
     assert {kind for _, kind in kinds[3:]} == {"display", "group"}
     for group in groups:
-        assert {"question": "consent", "operator": "=", "answerBoolean": True} in group["enableWhen"]
+        assert group["enableWhen"] == CONSENTED
 
 
 def test_constraints_explain_themselves_in_both_languages() -> None:
@@ -248,9 +315,9 @@ def test_what_is_extracted_has_a_code() -> None:
 
 def test_codes_of_its_own_are_defined_with_the_same_words() -> None:
     code_system = read("code-systems")
-    defined = {
-        concept["code"]: (concept["display"], concept["designation"][0]["value"]) for concept in code_system["concept"]
-    }
+    retired = {"code": "status", "valueCode": "retired"}
+    concepts = [each for each in code_system["concept"] if retired not in parts(each, "property")]
+    defined = {concept["code"]: (concept["display"], concept["designation"][0]["value"]) for concept in concepts}
     used = {
         option["code"]: (option["display"], translations(option, "display")["en"])
         for option in OPTIONS
@@ -259,6 +326,14 @@ def test_codes_of_its_own_are_defined_with_the_same_words() -> None:
 
     assert CodeSystem.model_validate(code_system).url == LOCAL
     assert used == defined
+
+
+def test_codes_of_earlier_versions_stay_defined() -> None:
+    now = {concept["code"] for concept in read("code-systems")["concept"]}
+    before = json.loads((TESTS / "data" / "mammography-history-2026.1.json").read_text(encoding="utf-8"))
+    options = [option["valueCoding"] for item in walk(before["item"]) for option in parts(dict(item), "answerOption")]
+
+    assert {each["code"] for each in options if each["system"] == LOCAL} <= now
 
 
 def test_a_code_means_the_same_everywhere() -> None:

@@ -28,12 +28,12 @@ def language_of(browser: Browser) -> str:
 
 
 def answer_next(browser: Browser, language: str) -> None:
-    """Answer one question: no where that is offered, boxes where there are some, else skip."""
+    """Answer one question: no where that is offered, the last of boxes (none of them), else skip."""
     labels = LABELS[language]
     forms = browser.page.all("form", class_="choices")
     offered = [button.text for form in forms for button in form.all("button")]
     if offered == [labels["choose_send"]]:
-        browser.press(labels["choose_send"], pick=forms[0].all("input", name="pick")[0].get("value"))
+        browser.press(labels["choose_send"], pick=forms[0].all("input", name="pick")[-1].get("value"))
     elif NO[language] in offered and AGE[language] in browser.text:
         browser.press(NO[language])
     elif offered:
@@ -42,8 +42,14 @@ def answer_next(browser: Browser, language: str) -> None:
         browser.press(labels["step_skip"])
 
 
-def to_summary(browser: Browser, language: str) -> None:
+def to_age(browser: Browser, language: str) -> None:
+    """Agree, and say why she comes; then her age is asked."""
     browser.press(SENTENCES[language]["yes"])
+    answer_next(browser, language)
+
+
+def to_summary(browser: Browser, language: str) -> None:
+    to_age(browser, language)
     browser.say("52")
     for _ in range(60):
         if LABELS[language]["summary_yes"] in browser.labels:
@@ -107,7 +113,7 @@ def test_progress_is_told_in_words_and_as_a_bar(browser: Browser) -> None:
 
 def test_boxes_are_sent_together_and_shown_as_words(browser: Browser) -> None:
     language = language_of(browser)
-    browser.press(SENTENCES[language]["yes"])
+    to_age(browser, language)
     browser.say("52")
     while not browser.page.all("input", name="pick"):
         answer_next(browser, language)
@@ -121,7 +127,7 @@ def test_boxes_are_sent_together_and_shown_as_words(browser: Browser) -> None:
 
 def test_a_question_in_between_is_answered_and_the_form_goes_on(browser: Browser) -> None:
     language = language_of(browser)
-    browser.press(SENTENCES[language]["yes"])
+    to_age(browser, language)
 
     browser.say({"de": "Tut das weh?", "en": "Does it hurt?"}[language])
 
@@ -133,7 +139,7 @@ def test_a_question_in_between_is_answered_and_the_form_goes_on(browser: Browser
 def test_steps_and_pause_are_buttons(browser: Browser) -> None:
     language = language_of(browser)
     labels, sentences = LABELS[language], SENTENCES[language]
-    browser.press(sentences["yes"])
+    to_age(browser, language)
 
     browser.press(labels["step_pause"])
     assert sentences["paused_page"] in browser.newest.text

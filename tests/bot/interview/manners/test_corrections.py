@@ -107,6 +107,14 @@ def test_after_it_was_sent_a_correction_amends(said: str, value: int) -> None:
     assert (chat.status, chat.value("age"), chat.errors()) == ("amended", value, [])
 
 
+@pytest.mark.parametrize("said", ["Ich möchte noch etwas ändern", "etwas ändern", "eine Antwort ändern"])
+def test_who_wants_to_change_just_something_is_asked_what(said: str) -> None:
+    chat = _summary("ja").say(said)
+
+    assert chat.keys[-1:] == ["change_which"]
+    assert chat.open == "choosing"
+
+
 @pytest.mark.parametrize("said", ["tut das weh?", "wie alt muss man für die Untersuchung sein", "danke", "Kosten"])
 def test_after_it_was_sent_other_messages_change_nothing(said: str) -> None:
     chat = _summary("ja").ask(said)
@@ -116,15 +124,15 @@ def test_after_it_was_sent_other_messages_change_nothing(said: str) -> None:
 
 def _shipped(language: str, complaint: bool) -> Chat:
     skip, yes, no = {"de": ("überspringen", "ja", "nein"), "en": ("skip", "yes", "no")}[language]
-    chat = Chat(mammography(), language).say("1", "61")
+    chat = Chat(mammography(), language).say("1", "1", "61")
     for _ in range(80):
         if chat.open == "summary":
             return chat.say(yes)
         kind, _, link_id = chat.open.partition(" ")
-        if link_id == "complaint-now":
-            chat.say(yes if complaint else no)
+        if link_id == "complaints-now" and kind == "question":
+            chat.say("10" if complaint else no)
         elif link_id == "complaint-kind" and kind == "question":
-            chat.say("2")
+            chat.say("10")
         else:
             chat.say(yes if kind in ("read-back", "proposal") else no if kind == "another" else skip)
     pytest.fail("no end")
@@ -133,8 +141,8 @@ def _shipped(language: str, complaint: bool) -> Chat:
 @pytest.mark.parametrize(
     ("language", "complaint", "said", "reaches"),
     [
-        ("de", False, "ich habe einen Knoten vergessen", "read-back complaint-now"),
-        ("en", False, "sorry, I forgot to tell you about a lump", "read-back complaint-now"),
+        ("de", False, "ich habe einen Knoten vergessen", "read-back complaints-now"),
+        ("en", False, "sorry, I forgot to tell you about a lump", "complaints-now"),
         ("de", True, "da ist noch ein Knoten, den habe ich vergessen", "complaint-kind"),
         ("en", True, "I also forgot a lump", "complaint-kind"),
     ],
@@ -148,7 +156,9 @@ def test_a_forgotten_lump_is_added_after_everything_was_agreed_to(
 
     chat.say(said)
     assert chat.open.endswith(reaches)
-    if not complaint:
+    if chat.open == "question complaints-now":
+        chat.say("1")
+    elif not complaint:
         chat.say(yes)
     if chat.open == "question complaint-kind":
         chat.say("1")
@@ -166,5 +176,5 @@ def test_a_forgotten_lump_is_added_after_everything_was_agreed_to(
         if path[-1][0] == "complaint-kind"
         for answer in each
     ]
-    assert "89164003" in codes
+    assert "breast-lump" in codes
     assert len(codes) == 1 + complaint

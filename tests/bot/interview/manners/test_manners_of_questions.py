@@ -287,9 +287,9 @@ def test_a_long_list_shows_its_beginning_and_takes_all_of_it(language: str, told
 
 
 def test_the_answers_of_a_form_in_another_language_keep_its_own_words(say: Any) -> None:
-    chat = Chat(mammography(), "en").say("yes", "45", "no", "I don't know")
+    chat = Chat(mammography(), "en").say("yes", "1", "45", "no", "I don't know")
 
-    (given,) = chat.answers("earlier-mammograms", "mammogram-before")
+    (given,) = chat.answers("earlier-examinations", "mammogram-before")
     assert given["display"] == "Weiß ich nicht"
     assert "Weiß ich nicht" not in " ".join(chat.say("summary").said)
     assert chat.errors() == []

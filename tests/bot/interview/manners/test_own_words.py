@@ -31,15 +31,15 @@ def _code(answer: Answer) -> str:
 @pytest.mark.parametrize(
     ("language", "link_id", "said", "code"),
     [
-        ("de", "procedures", "da hams mal eine probe genommen", "122548005"),
-        ("en", "procedures", "they took a sample once", "122548005"),
+        ("de", "procedures", "da hams mal eine probe genommen", "biopsy"),
+        ("en", "procedures", "they took a sample once", "biopsy"),
         ("de", "family-cancer", "meine tante und die oma", "373066001"),
         ("en", "family-cancer", "my gran had it", "373066001"),
         ("de", "blood-thinner", "ass 100 nehm ich", "373066001"),
         ("de", "blood-thinner", "Xarelto, seit zwei Jahren", "373066001"),
         ("de", "support", "ich hab schon ziemlich angst", "anxious"),
         ("en", "support", "I'm quite scared", "anxious"),
-        ("de", "devices", "ich hab nen Schrittmacher", "14106009"),
+        ("de", "devices", "ich hab nen Schrittmacher", "pacemaker"),
     ],
 )
 def test_plain_words_are_read_as_the_option_that_they_mean(language: str, link_id: str, said: str, code: str) -> None:

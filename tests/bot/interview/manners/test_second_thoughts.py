@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from bot.interview.form.texts import Synonyms
 from bot.talk.messages import wants_interview
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.resources import form, item
 
-TO_COMPLAINTS = {"en": ("yes", "45", "no", "no"), "de": ("ja", "45", "nein", "nein")}
+TO_COMPLAINTS = {
+    "en": ("yes", "screening", "45", "no", "no", "skip"),
+    "de": ("ja", "Früherkennung", "45", "nein", "nein", "überspringen"),
+}
 
 
 def _at_complaints(language: str) -> Chat:
     chat = Chat(mammography(), language).say(*TO_COMPLAINTS[language])
-    assert chat.open == "question complaint-now"
+    assert chat.open == "question complaints-now"
     return chat
 
 
@@ -26,8 +30,8 @@ def test_a_complaint_that_is_named_means_yes(language: str, said: str) -> None:
 
     if chat.open.startswith("read-back"):
         chat.say("yes" if language == "en" else "ja")
-    assert "complaint" in chat.open
-    assert chat.open != "question complaint-now"
+    assert chat.open == "question complaint-kind"
+    assert len(chat.answers("complaints", "complaints-now")) == 1
 
 
 @pytest.mark.parametrize(
@@ -37,10 +41,24 @@ def test_a_complaint_that_is_named_means_yes(language: str, said: str) -> None:
 def test_a_complaint_of_somebody_else_or_denied_is_none(language: str, said: str) -> None:
     chat = _at_complaints(language).say(said)
 
+    assert chat.open == "read-back complaints-now"
+    assert chat.say("no" if language == "en" else "nein").answers("complaints", "complaints-now") == []
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "my sister has a lump"), ("en", "no lump"), ("de", "meine Schwester hat einen Knoten")],
+)
+def test_a_complaint_of_somebody_else_or_denied_is_no_yes(language: str, said: str) -> None:
+    asked = {"de": "Haben Sie jetzt einen Knoten oder Schmerzen?", "en": "Do you have a lump or pain now?"}
+    questionnaire = form(item("now", "boolean", text=asked[language]), item("rest", "string"), language=language)
+    names = Synonyms(options={"now": {"true": ("knoten", "schmerzen", "lump", "pain")}})
+    chat = Chat(questionnaire, language, synonyms={str(questionnaire["url"]): names}).say(said)
+
     if chat.open.startswith("read-back"):
         assert not any("Ja" in text or "Yes" in text for text in chat.said)
     else:
-        assert chat.open in ("question complaint-now", "question own-cancer")
+        assert chat.open in ("question now", "question rest")
 
 
 @pytest.mark.parametrize(
