@@ -27,7 +27,6 @@ from tests.bot.handover.sdc_marks import (
     variable,
 )
 
-
 # Beside the Task that the conversation itself makes there is one for staff: answers that did not become a clinical record.
 TOLD = {"Task": 2}
 
