@@ -26,10 +26,13 @@ _SHOWN = ("help", "inline", "sidebar", "highlight")
 
 
 def item_text(raw: JsonObject) -> Text:
-    """Return what an item asks; where it has no text, what its code means."""
-    if raw.get("text"):
-        return read_text(raw, "text")
-    return next((read_text(code, "display") for code in objects(raw, "code") if code.get("display")), Text())
+    """Return what an item asks; where it has no text, what its code means, or what it is called in short."""
+    said = (
+        read_text(raw, "text"),
+        *(read_text(code, "display") for code in objects(raw, "code")),
+        extension_text(raw, SDC + "shortText"),
+    )
+    return next((text for text in said if text.base.strip() or text.translations), Text())
 
 
 def extension_text(element: JsonObject, *urls: str) -> Text:
