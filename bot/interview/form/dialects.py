@@ -23,13 +23,39 @@ from bot.interview.values.fhir_json import (
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES
 
 _TYPES = {**{kind.lower(): kind for kind in ANSWER_TYPES}, "open_choice": "open-choice", "openchoice": "open-choice"}
+_PROPERTIES = frozenset(
+    [
+        "id",
+        "extension",
+        "modifierExtension",
+        "linkId",
+        "definition",
+        "code",
+        "prefix",
+        "_prefix",
+        "text",
+        "_text",
+        "type",
+        "enableWhen",
+        "enableBehavior",
+        "required",
+        "repeats",
+        "readOnly",
+        "maxLength",
+        "_maxLength",
+        "answerValueSet",
+        "answerOption",
+        "initial",
+        "item",
+    ]
+)
 # R5: what may be answered beside the options. Without it, only they may.
 _OPEN = frozenset({"optionsOrType", "optionsOrString"})
 
 
 def in_r4(raw: JsonObject) -> JsonObject:
     """Return a Questionnaire as R4 has it; the same object where nothing differs."""
-    if not any(_differs(item) for item in walk(objects(raw, "item"))):
+    if _is_plain_r4(raw.get("item")) or not any(_own(item) != item for item in walk(objects(raw, "item"))):
         return raw
     return {**raw, "item": [_item(each) for each in objects(raw, "item")]}
 
@@ -62,8 +88,24 @@ def why_empty(raw: JsonObject) -> str:
     return "it has no items, so there is nothing to ask"
 
 
-def _differs(item: JsonObject) -> bool:
-    return _own(item) != item
+def _is_plain_r4(items: JsonValue) -> bool:
+    """Say whether items, and all inside them, are such that nothing need be looked at: nearly all are."""
+    pending = [items]
+    while pending:
+        listed = pending.pop()
+        for item in listed if isinstance(listed, list) else ():
+            if not isinstance(item, dict):
+                continue
+            kind, conditions = item.get("type"), item.get("enableWhen")
+            known = isinstance(kind, str) and kind in ANSWER_TYPES and isinstance(item.get("linkId"), str)
+            if not (known and item.keys() <= _PROPERTIES):
+                return False
+            for each in conditions if isinstance(conditions, list) else ():
+                if isinstance(each, dict) and not ("operator" in each and isinstance(each.get("question"), str)):
+                    return False
+            if "item" in item:
+                pending.append(item["item"])
+    return True
 
 
 def _item(item: JsonObject) -> JsonValue:

@@ -29,7 +29,8 @@ from bot.interview.values.fhir_json import (
 )
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES
 from bot.interview.values.finding import Place
-from bot.interview.values.primitives import comparable, problem_with, relate
+from bot.interview.values.primitives import comparable, relate
+from bot.interview.values.references import uri_problem
 
 _REFERENCE = ("reference", "type", "identifier", "display")
 _WHOLE = re.compile(r"-?[0-9]{1,10}")
@@ -138,7 +139,7 @@ def repeatable(option: Answer, kind: str) -> Answer:
         coding = as_object(value)
         system, code = code_key(coding)
         said = {
-            "system": "" if problem_with("uri", system) else system,
+            "system": "" if system[:4] == "urn:" and uri_problem(system) else system,
             "version": plain(coding, "version"),
             "code": code,
             "display": plain(coding, "display"),
