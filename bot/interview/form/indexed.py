@@ -30,7 +30,7 @@ from bot.interview.values.fhir_json import (
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES
 from bot.interview.values.finding import Place
 from bot.interview.values.primitives import comparable, relate
-from bot.interview.values.references import uri_problem
+from bot.interview.values.references import sound_system
 
 _REFERENCE = ("reference", "type", "identifier", "display")
 _WHOLE = re.compile(r"-?[0-9]{1,10}")
@@ -139,7 +139,7 @@ def repeatable(option: Answer, kind: str) -> Answer:
         coding = as_object(value)
         system, code = code_key(coding)
         said = {
-            "system": "" if system[:4] == "urn:" and uri_problem(system) else system,
+            "system": sound_system(system),
             "version": plain(coding, "version"),
             "code": code,
             "display": plain(coding, "display"),

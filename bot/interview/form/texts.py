@@ -133,7 +133,9 @@ def with_synonyms(items: tuple[Item, ...], synonyms: Synonyms) -> tuple[Item, ..
             yes_said=named.get("true", ()) if item.type == "boolean" else (),
             options=tuple(
                 replace(option, synonyms=(*named.get(_code(option), ()), *option.synonyms)) for option in item.options
-            ),
+            )
+            if named
+            else item.options,
             children=with_synonyms(item.children, synonyms),
         )
         for item in items

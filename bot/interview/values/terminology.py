@@ -22,6 +22,7 @@ from bot.interview.values.fhir_json import (
     value_of,
 )
 from bot.interview.values.patterns import matcher
+from bot.interview.values.references import sound_system
 
 _MAX_IMPORTS = 20
 # What codes of systems look like that are too large, or not free, to be shipped: enough to refuse what cannot be one.
@@ -115,7 +116,7 @@ def read_code_system(resource: JsonObject) -> CodeSystem:
 def _concept(system: str, node: JsonObject) -> Concept:
     given = sorted(objects(node, "designation"), key=_rank_of_use)
     texts = tuple((string(each, "language"), string(each, "value")) for each in given if each.get("value"))
-    key = code_key({"system": system, "code": node.get("code")})
+    key = code_key({"system": sound_system(system), "code": node.get("code")})
     return Concept(*key, string(node, "display"), texts, node, _is_inactive(node))
 
 

@@ -311,13 +311,19 @@ def test_several_items_without_link_id_are_left_out_alone() -> None:
     assert [note.feature for note in loaded.gaps].count("linkId") == 2
 
 
-def test_a_code_whose_system_is_no_uri_is_chosen_without_it() -> None:
-    odd = {"system": "urn:uuid:53fe", "code": "r", "display": "Red"}
+@pytest.mark.parametrize("system", ["urn:uuid:53fe", "urn:oid:2.16.x.1"])
+@pytest.mark.parametrize("how", ["options", "value set"])
+def test_a_code_whose_system_is_no_uri_is_chosen_without_it(how: str, system: str) -> None:
+    odd = {"system": system, "code": "r", "display": "Red"}
     shown = [{"question": "q", "operator": "=", "answerCoding": odd}]
+    include = {"system": system, "concept": [{"code": "r", "display": "Red"}]}
+    contained = {"resourceType": "ValueSet", "id": "v", "status": "active", "compose": {"include": [include]}}
+    listed = {"answerOption": [{"valueCoding": odd}]} if how == "options" else {"answerValueSet": "#v"}
     questionnaire = form(
-        item("q", "choice", text="Colour?", required=True, answerOption=[{"valueCoding": odd}], initial=[{"valueCoding": odd}]),
+        item("q", "choice", text="Colour?", required=True, initial=[{"valueCoding": odd}], **listed),
         item("then", "string", text="Why?", enableWhen=shown),
-    )  # fmt: skip
+        **({} if how == "options" else {"contained": [contained]}),
+    )
     chat = Chat(questionnaire, "en").say("yes", "because", "yes")
 
     assert (chat.value("q"), chat.value("then")) == ({"code": "r", "display": "Red"}, "because")
