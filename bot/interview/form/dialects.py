@@ -55,19 +55,22 @@ _OPEN = frozenset({"optionsOrType", "optionsOrString"})
 
 def in_r4(raw: JsonObject) -> JsonObject:
     """Return a Questionnaire as R4 has it; the same object where nothing differs."""
-    if _is_plain_r4(raw.get("item")) or not any(_own(item) != item for item in walk(objects(raw, "item"))):
+    if _is_plain_r4(raw.get("item")):
         return raw
-    return {**raw, "item": [_item(each) for each in objects(raw, "item")]}
+    older = _is_older(raw)
+    if not any(_own(item, older) != item for item in walk(objects(raw, "item"))):
+        return raw
+    return {**raw, "item": [_item(each, older) for each in objects(raw, "item")]}
 
 
 def differences(raw: JsonObject) -> Iterator[tuple[str, str, str]]:
     """Yield what of a Questionnaire is read otherwise than written: linkId, property, and how it is read."""
-    items = walk(objects(raw, "item"))
-    numbers = sum(_own(item).get("linkId") != item.get("linkId") for item in items)
+    older = _is_older(raw)
+    numbers = sum(_own(item, older).get("linkId") != item.get("linkId") for item in walk(objects(raw, "item")))
     if numbers:
-        yield "", "linkId", f"{numbers} linkIds are no texts; read as such"
+        yield "", "linkId", f"those that are no texts are read as such: {numbers}"
     for item in walk(objects(raw, "item")):
-        made = _own(item)
+        made = _own(item, older)
         link_id = plain(item, "linkId")
         if made.get("type") != item.get("type"):
             written = repr(string(item, "type")) + " is none of R4" if item.get("type") else "it is missing"
@@ -108,15 +111,20 @@ def _is_plain_r4(items: JsonValue) -> bool:
     return True
 
 
-def _item(item: JsonObject) -> JsonValue:
-    made = dict(_own(item))
+def _is_older(raw: JsonObject) -> bool:
+    """Say whether no condition of a form has an operator: it is of STU3, where that meant "equals"."""
+    return not any("operator" in each for item in walk(objects(raw, "item")) for each in objects(item, "enableWhen"))
+
+
+def _item(item: JsonObject, older: bool) -> JsonValue:
+    made = dict(_own(item, older))
     if "item" in made:
-        made["item"] = [_item(each) for each in objects(item, "item")]
+        made["item"] = [_item(each, older) for each in objects(item, "item")]
     return made
 
 
-def _own(item: JsonObject) -> JsonObject:
-    """Return an item as R4 has it, but for the items inside."""
+def _own(item: JsonObject, older: bool) -> JsonObject:
+    """Return an item as R4 has it, but for the items inside; `older`: see `_is_older`."""
     changed: dict[str, JsonValue] = {}
     if not isinstance(item.get("linkId"), str) and plain(item, "linkId"):
         changed["linkId"] = plain(item, "linkId")
@@ -132,7 +140,7 @@ def _own(item: JsonObject) -> JsonObject:
     if "initial" not in item and (initial := next(values_of(item, "initial"), None)) is not None:
         changed["initial"] = [{value_name(initial.type): initial.value}]
     conditions = objects(item, "enableWhen")
-    meant: list[JsonValue] = [dict(_condition(each)) for each in conditions]
+    meant: list[JsonValue] = [dict(_condition(each, older)) for each in conditions]
     if meant != conditions:
         changed["enableWhen"] = meant
     return {**item, **changed} if changed else item
@@ -150,12 +158,12 @@ def _type_of(item: JsonObject) -> str:
     return str(_TYPES.get(written, kind))
 
 
-def _condition(condition: JsonObject) -> JsonObject:
+def _condition(condition: JsonObject, older: bool) -> JsonObject:
     changed: dict[str, JsonValue] = {}
     if not isinstance(condition.get("question"), str) and plain(condition, "question"):
         changed["question"] = plain(condition, "question")
     if "operator" not in condition and isinstance(condition.get("hasAnswer"), bool):
         changed |= {"operator": "exists", "answerBoolean": condition["hasAnswer"]}
-    elif "operator" not in condition and value_of(condition, "answer") is not None:
+    elif older and value_of(condition, "answer") is not None:
         changed["operator"] = "="
     return {**condition, **changed} if changed else condition

@@ -115,3 +115,15 @@ def test_a_form_in_which_nobody_is_asked_anything_says_so_to_staff(only: Json) -
 
     assert [line for line in loaded.gap_lines() if "nobody is asked anything" in line] != []
     assert not any("nobody is asked anything" in line for line in load_form(form(only, OTHER)).gap_lines())
+
+
+def test_one_condition_without_operator_among_others_is_a_defect_that_spares_nobody_the_question() -> None:
+    equal = {"question": "a", "operator": "=", "answerBoolean": True}
+    questionnaire = form(
+        item("a", "boolean", text="A?"),
+        item("b", "string", text="B?", enableWhen=[equal]),
+        item("c", "string", text="C?", required=True, enableWhen=[{"question": "a", "answerBoolean": True}]),
+    )
+
+    assert Chat(questionnaire, "en").say("no").open == "question c"
+    assert in_r4(questionnaire) is questionnaire
