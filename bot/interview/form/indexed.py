@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from bot.interview.form.dialects import in_r4
 from bot.interview.form.form import Limits, Stated, Units
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import Answer, JsonValue
@@ -29,6 +30,7 @@ from bot.interview.values.fhir_json import (
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES
 from bot.interview.values.finding import Place
 from bot.interview.values.primitives import comparable, relate
+from bot.interview.values.references import sound_system
 
 _REFERENCE = ("reference", "type", "identifier", "display")
 _WHOLE = re.compile(r"-?[0-9]{1,10}")
@@ -130,14 +132,14 @@ def repeatable(option: Answer, kind: str) -> Answer:
     """Return the answer that chooses an option of an item of type `kind`.
 
     What belongs to the form (translations, scores) is left out, and so is what no answer may hold: many published forms
-    have codes as numbers, empty displays, or spaces around a code.
+    have codes as numbers, empty displays, spaces around a code, or a system that is no URI.
     """
     value = option.value
     if option.type == "coding":
         coding = as_object(value)
         system, code = code_key(coding)
         said = {
-            "system": system,
+            "system": sound_system(system),
             "version": plain(coding, "version"),
             "code": code,
             "display": plain(coding, "display"),
@@ -242,7 +244,8 @@ class IndexedForm:
 
 
 def index_questionnaire(questionnaire: JsonObject, *, container: JsonObject | None = None) -> IndexedForm:
-    """Index a Questionnaire. Where a linkId occurs twice, the first item has it."""
+    """Index a Questionnaire, read in the words of R4. Where a linkId occurs twice, the first item has it."""
+    questionnaire = in_r4(questionnaire)
     top: dict[str, IndexedItem] = {}
     by_id: dict[str, IndexedItem] = {}
     pending: list[tuple[JsonObject, IndexedItem | None]] = [

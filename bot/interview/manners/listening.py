@@ -424,7 +424,18 @@ def usual_unit(item: Item) -> JsonObject | None:
         stated = next((unit for text in texts if (unit := unit_asked_for(text, language))), None)
         if stated:
             return {"system": stated.system, "code": stated.code}
-    return None
+    return _unit_of_limits(item)
+
+
+def _unit_of_limits(item: Item) -> JsonObject | None:
+    """Return the unit that the limits of a quantity are in, or a proposed amount; None where they are in several."""
+    bounds = [bound.fixed for bound in (item.limits.minimum, item.limits.maximum) if bound and bound.fixed]
+    amounts = [as_object(each.value) for each in (*bounds, *item.initial) if each.type == "quantity"]
+    coded = [each for each in amounts if string(each, "code")]
+    if not coded or len({(string(each, "system"), string(each, "code")) for each in coded}) > 1:
+        return None
+    names = ("system", "code")
+    return {**{name: coded[0][name] for name in names if name in coded[0]}, "display": string(coded[0], "unit")}
 
 
 def unit_in_words(unit: JsonObject, language: str) -> str:

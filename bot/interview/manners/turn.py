@@ -487,16 +487,22 @@ class OpenTurn(Listener):
     def _say_what_is_open(self) -> None:
         problems = self._errors()
         required = (problem for problem in problems if problem.code == "required" and problem.path)
-        missing = [problem for problem in required if not self.item(problem.path).left_out]
         # What a patient was never asked, they cannot mend; the interview then stays open for the team.
-        others = (each for each in problems if each.code != "required" or not each.path)
-        wrong = [each for each in others if each.code != "refused" or (each.path and self.item(each.path).asked)]
+        missing = [problem for problem in required if self._may_mend(self.item(problem.path))]
+        others = [each for each in problems if each.code != "required" or not each.path]
+        told = (each for each in others if not each.path or self._may_mend(self.item(each.path)))
+        wrong = [each for each in told if each.code != "refused" or (each.path and self.item(each.path).asked)]
         if wrong:
             self.say("summary_problems")
             self.say_problems(wrong, named=True)
         if missing:
             self.say("summary_required")
             self.parts += [name_of(problem.path[-1][0]) for problem in missing]
+
+    @staticmethod
+    def _may_mend(item: Item) -> bool:
+        """Say whether a patient is shown an item, and could answer it or something inside it."""
+        return not (item.hidden or item.left_out) and (item.asked or not item.is_question)
 
     def _errors(self) -> list[Problem]:
         found = self.engine.open_problems(self.session.filling)

@@ -521,8 +521,10 @@ class _Measuring:
         if after is not None and after.kind == "word" and not counts and self._may_be_unit(after.text):
             return plain.failed("a word after the number that is no known unit", "unit")
         unit = self.asked.unit or (self.allowed[0] if len(self.allowed) == 1 else None)
-        if unit is None:
+        if unit is None and self.allowed:
             return plain.failed("a number without its unit", "unit-missing")
+        if unit is None:  # the question knows of no unit either; it is read back
+            return replace(plain, value={"value": value}, literal=False)
         meant = self._meant(value, unit.code)
         converted = _convert_roughly(value, meant, unit.code, self.asked.decimal_places) if meant != unit.code else None
         if converted is not None:

@@ -471,7 +471,8 @@ class PlacedQuestion:
 
     def _problems_with(self, answer: Answer, option: Option | None) -> Iterator[Problem]:
         item = self.item
-        if answer.type not in item.answer_types:
+        types = item.answer_types | ({option.answer.type} if option is not None else set())
+        if answer.type not in types:
             parameters: dict[str, JsonValue] = {"expected": sorted(item.answer_types)[0], "given": answer.type}
             yield Problem("wrong-type", self.path, parameters)
             return

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from bot.interview.form.formulas import stated_constraints
 from bot.interview.form.indexed import GivenItem, Holder, IndexedForm, IndexedItem, index_questionnaire
-from bot.interview.form.options import read_options
+from bot.interview.form.options import OptionReader
 from bot.interview.formulas.evaluator import CONSTANTS, Evaluator, as_json, compile_formula
 from bot.interview.formulas.formula import BadFormula, FormulaFailed, Scored
 from bot.interview.rules.enabled import Enablement, Truth
@@ -154,7 +154,7 @@ def _check_canonical(response: JsonObject, questionnaire: JsonObject, root: Plac
     """Check that a response names the Questionnaire that it is held against, and in which version."""
     canonical, place = string(response, "questionnaire"), root.child("questionnaire")
     url, version = split_canonical(canonical)
-    expected, actual = string(questionnaire, "url"), string(questionnaire, "version")
+    expected, actual = split_canonical(string(questionnaire, "url"))[0], string(questionnaire, "version")
     by_id = canonical == f"Questionnaire/{string(questionnaire, 'id')}"
     if problem_with("canonical", canonical):
         return  # which has been said
@@ -241,7 +241,7 @@ class ResponseFormulas:
     def _typed(
         self, expression: JsonObject, asked: IndexedItem | None, given: GivenItem | None, focus: GivenItem | None
     ) -> list[object]:
-        if string(expression, "language") not in {"", "text/fhirpath"}:
+        if string(expression, "language").strip().lower() not in {"", "text/fhirpath"}:
             raise Unclear("its language is not FHIRPath")
         formula = compile_formula(string(expression, "expression"))
         if not self._evaluator.now and formula.reads.functions & _CLOCK:
@@ -328,9 +328,10 @@ def with_scores(response: JsonObject, form: IndexedForm, known: Terminology) -> 
     owners = (form.raw, *(asked.raw for asked in form.by_id.values()))
     if "item" not in response or not any(word in str(raw.get("extension", "")) for raw in owners for word in _ASKING):
         return response
+    reader = OptionReader(known)
     scores: dict[str, dict[tuple[str, str], _Counted]] = {}
     for link_id, asked in form.by_id.items():
-        for option in read_options(asked.raw, asked.type, known).options if asked.type in CHOICES else ():
+        for option in reader.read(asked.raw, asked.type).options if asked.type in CHOICES else ():
             if option.ordinal is not None:
                 key = code_key(as_object(option.answer.value))
                 scores.setdefault(link_id, {}).setdefault(key, (option.ordinal, option.marks))

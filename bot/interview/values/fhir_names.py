@@ -53,10 +53,17 @@ CONSTRAINT_TRANSLATION = ("https://klartext.example/fhir/StructureDefinition/con
 TARGET_CONSTRAINT = (_CORE + "targetConstraint", _SDC + "targetConstraint")
 MIN_QUANTITY = (_SDC + "sdc-questionnaire-minQuantity",)
 MAX_QUANTITY = (_SDC + "sdc-questionnaire-maxQuantity",)
-ENABLE_WHEN_EXPRESSION = (_SDC + "sdc-questionnaire-enableWhenExpression",)
-CALCULATED_EXPRESSION = (_SDC + "sdc-questionnaire-calculatedExpression",)
-INITIAL_EXPRESSION = (_SDC + "sdc-questionnaire-initialExpression",)
-ANSWER_EXPRESSION = (_SDC + "sdc-questionnaire-answerExpression",)
+# The second of two addresses is that of the drafts of SDC, which older forms still have.
+ENABLE_WHEN_EXPRESSION = (
+    _SDC + "sdc-questionnaire-enableWhenExpression",
+    _CORE + "questionnaire-enableWhenExpression",
+)
+CALCULATED_EXPRESSION = (
+    _SDC + "sdc-questionnaire-calculatedExpression",
+    _CORE + "questionnaire-calculatedExpression",
+)
+INITIAL_EXPRESSION = (_SDC + "sdc-questionnaire-initialExpression", _CORE + "questionnaire-initialExpression")
+ANSWER_EXPRESSION = (_SDC + "sdc-questionnaire-answerExpression", _CORE + "questionnaire-answerExpression")
 ANSWER_OPTIONS_TOGGLE = (_SDC + "sdc-questionnaire-answerOptionsToggleExpression",)
 LAUNCH_CONTEXT = (_SDC + "sdc-questionnaire-launchContext",)
 UNIT_OPEN = (_SDC + "sdc-questionnaire-unitOpen",)

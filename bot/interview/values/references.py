@@ -77,6 +77,11 @@ def uri_problem(uri: str) -> str:
     return "" if form is None or form.fullmatch(rest) else f"no valid address of the form {name}:…"
 
 
+def sound_system(system: str) -> str:
+    """Return the system of a code; empty where it is an address that FHIR does not take."""
+    return "" if system[:4] == "urn:" and uri_problem(system) else system
+
+
 def target_type(reference: JsonObject) -> str:
     """Return the type of what is referred to, as far as the reference shows it: in its address, or else by name."""
     return read_target(string(reference, "reference")).type or string(reference, "type")
