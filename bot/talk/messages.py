@@ -134,7 +134,7 @@ def small_talk(text: str) -> str | None:
 
 
 def heavy_bleeding(text: str) -> str:
-    """Return a message in haste or little English about bleeding now in words that the alarm knows; empty for others."""
+    """Return a message in haste about bleeding now in words that the alarm knows; empty for others."""
     said = fold(text)
     if len(said.split()) > MOST_IN_HASTE or not _NOW.search(said) or _DENIED.search(said):
         return ""

@@ -235,23 +235,26 @@ class Hearing(FileTurn):
                 kept = None if reading.why in MEASURED else self.noted(question)
                 self.fail(question, f"why_{reading.why.replace('-', '_')}", kept=kept)
 
-    def noted(self, question: AskItem) -> Answer | None:
+    def noted(self, question: AskItem, *, beside: bool = False) -> Answer | None:
         """Keep the message in the patient's words, for the team, and return it; None where it tells nothing.
 
-        Nothing is kept before the patient has agreed to that.
+        Nothing is kept before the patient has agreed to that. `beside`: beside an answer, where a year tells enough.
         """
         item = question.item
         coded = any(string(code, "code") == CONSENT_CODE for code in objects(item.raw, "code"))
         asks_consent = item.type == "boolean" and (coded or item.link_id == "consent")
         bare = self.yes is not None and not self.beside
-        if bare or asks_consent or item.type in FREE_TEXT or not tells_something(self.text):
+        if bare or asks_consent or item.type in FREE_TEXT:
+            return None
+        year = beside and any(word.isdecimal() and len(word) == 4 for word in words(self.text))
+        if not (year or tells_something(self.text)):
             return None
         said = own_words(self.text)
         self.apply(Noted(question.path, str(said.value)))
         return said
 
     def _note_too(self, question: AskItem) -> None:
-        said = self.noted(question)
+        said = self.noted(question, beside=True)
         if said is not None:
             self.repeat("noted_too", question.path, (said,))
 

@@ -528,10 +528,8 @@ def has_second_thoughts(text: str, language: str) -> bool:
 
 
 def tells_something(text: str) -> bool:
-    """Say whether there is a word in a message, or a year, that could be worth keeping."""
-    return any(
-        len(word) == 4 if word.isdecimal() else len(word) > 2 and word not in WORDS["sounds"] for word in words(text)
-    )
+    """Say whether there is a word in a message that could be worth keeping."""
+    return any(len(word) > 2 and not word.isdecimal() and word not in WORDS["sounds"] for word in words(text))
 
 
 def own_words(text: str) -> Answer:
