@@ -386,8 +386,13 @@ def read_command(text: str, *, language: str) -> Command | None:
 def _command_kind(texts: Sequence[str], words: Words) -> str:
     core = [text for text in texts if text not in words["command_padding"]] or texts
     kinds = [kind for kind, phrases in words.commands.items() if {" ".join(texts), " ".join(core)} & phrases]
-    if not kinds and len(core) == 1 and len(core[0]) >= MIN_CORRECTED:
-        kinds = [kind for kind, phrases in words.commands.items() if near(core[0], phrases.single)]
+    if not kinds and len(core) == 1 and len(core[0]) >= MIN_CORRECTED and core[0] not in words["judging"]:
+        # "Normal" is an answer, and no slip of "nomal".
+        kinds = [
+            kind
+            for kind, phrases in words.commands.items()
+            if near(core[0], (each for each in phrases.single if len(each) >= MIN_CORRECTED))
+        ]
         kinds = kinds if len(kinds) == 1 else []
     return kinds[0] if kinds else ""
 

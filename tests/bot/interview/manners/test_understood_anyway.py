@@ -223,6 +223,12 @@ def test_words_that_only_begin_like_that_are_an_answer(language: str, said: str)
     assert chat.answers("m", "dose") == [said] or chat.aside != "no"
 
 
+@pytest.mark.parametrize(("language", "said"), [("de", "normal"), ("de", "norma"), ("en", "normal"), ("en", "reserve")])
+def test_a_word_that_is_like_a_command_is_an_answer(language: str, said: str) -> None:
+    assert Chat(form(item("q", "text", text="How?"), NEXT), language).say(said).value("q") == said
+    assert _noted(Chat(form(item("q", "integer", text="How many?"), NEXT), language).say(said)) == [said]
+
+
 COUNTRIES = [{"valueCoding": {"system": "urn:iso:std:iso:3166", "code": code, "display": name}}
              for code, name in (("NO", "Norway"), ("DE", "Germany"), ("YE", "Yemen"), ("KN", "Saint Kitts"))]  # fmt: skip
 
