@@ -253,6 +253,9 @@ def read_choice(raw: str, reply: Reply, asked: Asked, words: Words) -> Reading:
 
 def _without_code(option: Option, said: str, words: Words) -> Option:
     """Return an option without a code that nobody sees and that is a yes or no: "no" is no "Norway"."""
+    opened = words.fold(option.labels[0].split()[0].strip(",.;:")) if option.labels and option.labels[0].split() else ""
+    if opened in words["plain_yes"] | words["plain_no"]:
+        return option  # "ja", of "Yes, on both sides"
     unseen = tuple(name for name in option.unseen if words.fold(name) == said)
     return replace(option, labels=tuple(name for name in option.labels if name not in unseen)) if unseen else option
 
