@@ -496,12 +496,13 @@ def _answers_itself(text: str, language: str) -> bool:
 def asks_meaning(text: str, item: Item, language: str) -> bool:
     """Say whether a message asks what a question, or a word of it, means: "was heißt das", "what does dose mean"."""
     said = words(text)
-    if not 1 < len(said) <= MOST_REPEATED or said[0] not in WORDS_OF[language]["asking_what"]:
+    spoken = next((each for each in WORDS_OF.values() if said[:1] and said[0] in each["asking_what"]), None)
+    if spoken is None or not 1 < len(said) <= MOST_REPEATED:
         return False
-    means = bool(WORDS_OF[language]["meaning_words"] & set(said)) or said[1] in WORDS_OF[language]["being_words"]
+    means = bool(spoken["meaning_words"] & set(said)) or said[1] in spoken["being_words"]
     texts = (item.text, item.presentation.short, *item.presentation.instructions, *item.presentation.help)
     asked = {word for each in texts for word in words(each.into(language))}
-    known = asked | WORDS_OF[language]["this_words"] | WORDS_OF[language]["meaning_words"]
+    known = asked | spoken["this_words"] | spoken["meaning_words"]
     return means and known.issuperset(said[1:])
 
 

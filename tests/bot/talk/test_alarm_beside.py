@@ -125,6 +125,15 @@ def test_heavy_bleeding_is_heard_in_few_words_of_english(
     assert records.kept("en-quantity")[-1].turn.decision == "urgent"
 
 
+@pytest.mark.parametrize(
+    "said", ["starke Blutung jetzt", "weiß nicht, Blutung ist stark jetzt", "Hilfe schwere Blutung"]
+)
+def test_heavy_bleeding_is_heard_in_few_words_of_german(small: Assistant, records: SqlRecords, said: str) -> None:
+    _open(small, records, "de", "quantity").turn(said, at=NOW)
+
+    assert records.kept("de-quantity")[-1].turn.decision == "urgent"
+
+
 @pytest.mark.parametrize("said", ["no heavy bleeding now", "heavy bleeding after my first birth", "not much blood now",
                                   "much better now", "big knee now"])  # fmt: skip
 def test_what_is_denied_or_long_past_is_no_bleeding_now(small: Assistant, records: SqlRecords, said: str) -> None:

@@ -205,7 +205,7 @@ def test_the_first_row_that_the_form_demands_stays() -> None:
 @pytest.mark.parametrize(
     ("language", "said"),
     [("de", "was heißt dose"), ("de", "was bedeutet das"), ("de", "wie meinen Sie das"), ("de", "was heißt dose and"),
-     ("en", "what does dose mean"), ("en", "what is dose"), ("en", "what does that mean"), ("en", "what means dose")],
+     ("en", "was heißt dose"), ("en", "what does dose mean"), ("en", "what is dose"), ("en", "what does that mean"), ("en", "what means dose")],
 )  # fmt: skip
 def test_a_question_about_the_question_is_no_answer_even_without_its_mark(language: str, said: str) -> None:
     chat = Chat(MEDICINES, language).say("Aspirin", said)
