@@ -57,7 +57,7 @@ def test_what_will_be_stored_is_read_back(
 
 def test_what_nobody_has_is_not_taken_and_what_few_have_is_questioned() -> None:
     assert Chat(form(HEIGHT), "de").say("1800").keys[0] == "why_implausible"
-    assert Chat(form(HEIGHT), "de").say("70 Liter").keys[:2] == ["why_unit", "units"]
+    assert Chat(form(HEIGHT), "de").say("70 Liter").keys[:3] == ["why_unit", "units", "noted"]
     assert Chat(form(HEIGHT), "de").say("240 cm").keys == ["unusual", "read_back"]
 
 
