@@ -32,6 +32,7 @@ from bot.interview.values.fhir_names import (
     ANSWER_EXPRESSION,
     ANSWER_TYPES,
     CHOICES,
+    ENABLE_WHEN_EXPRESSION,
     EXTENSION_ITEMS,
     EXTENSION_TYPES,
     MAX_DECIMAL_PLACES,
@@ -281,6 +282,9 @@ def _check_extensions(item: JsonObject, place: Place, findings: Findings) -> Non
             if value is not None and value.type in EXTENSION_TYPES[url]:
                 here = place.child("extension", index)
                 findings.add(severity, here, text, code="business-rule", rule="extension-item")
+        if url in ENABLE_WHEN_EXPRESSION and "enableWhen" in item:
+            text = "An item has conditions or a formula that enables it, not both: the formula decides"
+            findings.warning(place.child("extension", index), text, code="business-rule", rule="enableWhen-twice")
         bound = value if url in (*MIN_VALUE, *MAX_VALUE) else None
         if bound is None or bound.type not in EXTENSION_TYPES[url]:
             continue

@@ -111,7 +111,7 @@ def _check_answers(
         unnamed=unnamed,
         broken=broken,
     )
-    constraints = Constraints(formulas, findings, finished=finished, broken=unnamed or bool(broken))
+    constraints = Constraints(formulas, findings, finished=finished, broken=bool(broken), unnamed=unnamed)
     checks.check_inside(whole)
     constraints.check(form.raw, root)
     for item in given:
@@ -314,9 +314,16 @@ def _given_of(owner: IndexedItem | None, given: GivenItem | None) -> GivenItem |
 class Constraints:
     """Checks the constraints of a form and of its items."""
 
-    def __init__(self, formulas: ResponseFormulas, findings: Findings, *, finished: bool, broken: bool) -> None:
-        """Take whether the response is finished (else a broken constraint is a warning), or cannot all be read."""
-        self._broken = broken
+    def __init__(
+        self, formulas: ResponseFormulas, findings: Findings, *, finished: bool, broken: bool, unnamed: bool
+    ) -> None:
+        """Take whether the response is finished: until then, a broken constraint is a warning.
+
+        Where answers are `broken`, they may be all that keeps a constraint from being checked; where items are
+        `unnamed`, all that breaks it.
+        """
+        self._broken = broken or unnamed
+        self._unnamed = unnamed
         self._formulas = formulas
         self._findings = findings
         self._finished = finished
@@ -334,7 +341,7 @@ class Constraints:
                 self._findings.warning(place, text, code="incomplete", rule="constraint")
                 continue
             # Nothing to say is no objection; so is anything but a plain "false".
-            if found and found[0] is False:
+            if found and found[0] is False and not self._unnamed:
                 mild = constraint.mild or not self._finished
                 human = extension_value(constraint.raw, "human")
                 said = human.value[:300] if human is not None and isinstance(human.value, str) else ""

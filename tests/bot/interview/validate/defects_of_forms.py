@@ -259,6 +259,8 @@ SENSE = [
         coding("FR", "urn:iso:std:iso:3166")]), "initial-value", f"{Q}.item[+].initial[0]", "late", "warning"),
     conditional("R4 enableWhen: a code of the value set", "enableWhen-option",
                 when("country", "=", answerCoding={"system": "urn:iso:std:iso:3166", "code": "FR"}), "warning"),
+    Defect("SDC enableWhenExpression: without enableWhen", "@by-formula.enableWhen", when("smoker", "=", answerBoolean=True),
+           "enableWhen-twice", "@by-formula.extension[0]", severity="warning"),
     # One finding, whatever else does not fit then.
     Defect("R4 answerOption.value[x]: its types", "@grade.answerOption[0]", {"valueDecimal": Decimal("1.5")}, "unknown-property",
            "@grade.answerOption[0]"),

@@ -316,6 +316,7 @@ CONTENT = [
     Defect("linkId: that of the Questionnaire", "@smoker.linkId", "smoker ", "linkId", "@smoker", "smoker "),
     Defect("linkId: capital letters count", "@packs.linkId", "Packs", "linkId", "@packs", "Packs"),
     Defect("R4 QuestionnaireResponse.item.linkId 1..1", "@smoker.linkId", GONE, "cardinality", "@smoker", "person"),
+    Defect("R4 canonical: an address before the version", "questionnaire", "|1.0", "type", f"{QR}.questionnaire", "-"),
     Defect("R4 qty-3", "@weight.answer[0].valueQuantity", {"value": 120, "code": "kg", "unit": "kg"}, "qty-3", value("weight", "Quantity")),
     Defect("unitOption", "@weight.answer[0].valueQuantity", quantity("120", "cm", unit="cm")["valueQuantity"], "unitOption",
            value("weight", "Quantity")),
