@@ -33,7 +33,15 @@ from bot.interview.values.fhir_json import (
 )
 from bot.interview.values.finding import Severity
 from bot.interview.values.patterns import fits_pattern
-from bot.interview.values.primitives import PRIMITIVES, Relation, base64_size, problem_with, relate, relate_quantities
+from bot.interview.values.primitives import (
+    PRIMITIVES,
+    Relation,
+    base64_size,
+    problem_with,
+    relate,
+    relate_quantities,
+    span,
+)
 from bot.interview.values.references import target_type
 from bot.interview.values.terminology import Concept, Member, Terminology, could_be_code, implied_system
 from bot.interview.values.units import UCUM, convert, known
@@ -116,10 +124,19 @@ def check_bound(answer: Answer, bound: Answer, *, least: bool) -> Iterator[Viola
         relation = relate(answer, bound)
         # A date known in part may lie on either side of the limit: nobody can ask for more than is known.
         how = "beyond" if relation == beyond else "unknown" if relation in {"different", "unknown"} else ""
+        how = "" if how == "unknown" and _is_within(answer, bound, least=least) else how
     if how in {"beyond", "no code", "other kind"}:
         yield broken(rule, how, limit=bound, answer=answer)
     elif how:
         yield doubtful(rule, how, limit=bound, answer=answer)
+
+
+def _is_within(answer: Answer, bound: Answer, *, least: bool) -> bool:
+    """Say whether a date known in part keeps to a limit whatever the rest of it is: ``2020`` from ``2020-01-01`` on."""
+    one, limit = (span(each.value) if isinstance(each.value, str) else None for each in (answer, bound))
+    if one is None or limit is None:
+        return False
+    return one.start >= limit.start if least else one.end <= limit.end
 
 
 def _stands(answer: Answer, bound: Answer, beyond: Relation) -> str:

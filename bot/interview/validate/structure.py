@@ -281,7 +281,8 @@ def check_contained(resource: JsonObject, root: Place, findings: Findings) -> No
     mentioned = _mentions({name: value for name, value in resource.items() if name != "id"})
     seen: set[str] = set()
     # Whatever is wrong with what should refer to a resource, or with the resource: one finding is enough.
-    lost = any(each.rule in _LOST for each in findings.all()) or _asks_for_nothing(resource)
+    lost = any(each.rule in _LOST or each.path.endswith(_LEADING) for each in findings.all())
+    lost = lost or _asks_for_nothing(resource)
     for index, inner in enumerate(objects(resource, "contained")):
         place, name = root.child("contained", index), contained_id(inner)
         if inner.get("contained"):
@@ -301,6 +302,7 @@ def check_contained(resource: JsonObject, root: Place, findings: Findings) -> No
             findings.error(place, "A contained resource has no security label", code="invariant", rule="dom-5")
 
 
+_LEADING = ("(Reference)", ".reference", ".answerValueSet")
 _LOST = frozenset({"ref-1", "reference-form", "reference-type", "vsd-1", "vsd-2"})
 
 

@@ -224,9 +224,12 @@ def translated(element: JsonObject, name: str, lang: str) -> str:
 
 
 def split_canonical(canonical: str) -> tuple[str, str]:
-    """Split ``url|version#fragment`` into url and version; the version is empty where there is none."""
+    """Split ``url|version#fragment`` into url and version; the version is empty where there is none.
+
+    The address of something contained (``#id``) is all url.
+    """
     url, _, version = canonical.partition("|")
-    return url, version.partition("#")[0]
+    return url if url.startswith("#") else url.partition("#")[0], version.partition("#")[0]
 
 
 def walk(items: Sequence[JsonObject]) -> Iterator[JsonObject]:

@@ -152,6 +152,23 @@ def test_a_date_too_coarse_for_its_limit_is_a_warning() -> None:
     assert rules(findings) == [("warning", "minValue")]
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("2020-06", []),
+        ("2020", [("warning", "minValue")]),
+        ("2021-12", []),
+        ("2021", []),
+        ("2022", [("error", "maxValue")]),
+        ("2020-05", [("error", "minValue")]),
+    ],
+)
+def test_a_date_known_in_part_is_within_a_limit_where_all_of_it_is(given: str, expected: list[tuple[str, str]]) -> None:
+    findings = checked(form(between("date", "2020-06-01", "2021-12-31")), response(said("a", {"valueDate": given})))
+
+    assert rules(findings) == expected
+
+
 def test_a_computed_limit_is_said_to_be_unchecked() -> None:
     today = {
         "url": CORE + "cqf-calculatedValue",

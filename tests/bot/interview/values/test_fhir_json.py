@@ -99,3 +99,5 @@ def test_translations_are_known_by_language() -> None:
 def test_a_canonical_splits_into_url_and_version() -> None:
     assert split_canonical("http://x|1.0#part") == ("http://x", "1.0")
     assert split_canonical("http://x") == ("http://x", "")
+    assert split_canonical("http://x#part") == ("http://x", "")
+    assert split_canonical("#part") == ("#part", "")
