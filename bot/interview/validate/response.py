@@ -7,7 +7,7 @@ not at hand, a query to a server, a failure) are said to be unclear; nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -17,10 +17,10 @@ from bot.interview.form.options import OptionReader
 from bot.interview.formulas.evaluator import CONSTANTS, Evaluator, as_json, compile_formula
 from bot.interview.formulas.formula import BadFormula, FormulaFailed, Scored
 from bot.interview.rules.enabled import Enablement, Truth
-from bot.interview.validate.item import ItemChecks, match_items
+from bot.interview.validate.item import ItemChecks, broken_answers, match_items, unnamed_in
 from bot.interview.validate.questionnaire import check_contained_forms
 from bot.interview.validate.structure import check_structure, contained_at, contained_types
-from bot.interview.values.answer import JsonValue
+from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import (
     JsonObject,
     as_object,
@@ -32,10 +32,10 @@ from bot.interview.values.fhir_json import (
     string,
     strings,
 )
-from bot.interview.values.fhir_names import CHOICES, ENABLE_WHEN_EXPRESSION, VARIABLE
+from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, ENABLE_WHEN_EXPRESSION, INSTANCE_TYPES, VARIABLE
 from bot.interview.values.finding import Finding, Findings, Place
 from bot.interview.values.primitives import compare_dates, problem_with
-from bot.interview.values.references import INSTANCE_TYPES, target_type
+from bot.interview.values.references import target_type
 from bot.interview.values.terminology import Terminology
 
 Resolve = Callable[[str], JsonObject | None]
@@ -94,19 +94,24 @@ def _check_answers(
     inside = around.known.within(form.container)
     response = with_scores(response, form, inside)
     whole = Holder(response, root, None, form.top)
+    broken, unnamed = broken_answers(findings), unnamed_in(whole)
     given = match_items(whole, form, findings)
     formulas = ResponseFormulas(form, response, now=around.now)
     finished = string(response, "status") not in UNFINISHED
     checks = ItemChecks(
         findings=findings,
         known=inside,
-        enablement=Enablement(form, given, formulas.enabled),
+        enablement=Enablement(
+            form, given, formulas.enabled, unreadable=_unreadable(given, broken, form, unnamed=unnamed)
+        ),
         finished=finished,
         same_language=_same_language(response, form.raw),
         retracted=string(response, "status") == "entered-in-error",
         contained=contained_types(response),
+        unnamed=unnamed,
+        broken=broken,
     )
-    constraints = Constraints(formulas, findings, finished=finished)
+    constraints = Constraints(formulas, findings, finished=finished, broken=bool(broken), unnamed=unnamed)
     checks.check_inside(whole)
     constraints.check(form.raw, root)
     for item in given:
@@ -114,6 +119,25 @@ def _check_answers(
         for holder in item.holders:
             checks.check_inside(holder)
         constraints.check(item.asked.raw, item.place, item)
+
+
+def _unreadable(
+    given: Iterable[GivenItem], broken: Collection[str], form: IndexedForm, *, unnamed: bool
+) -> frozenset[str]:
+    """Return the linkIds of the items whose answers cannot be read, or may stand in an item that has no name."""
+    if unnamed:
+        return frozenset(form.by_id) - {each.asked.link_id for each in given}
+    found = {each.asked.link_id for each in given if any(_is_unreadable(each, answer) for answer in each.values())}
+    lists = {one.rpartition("[")[0] if one.endswith("]") else one for one in broken}
+    return frozenset(
+        found | {each.asked.link_id for each in given if lists and str(each.place.child("answer")) in lists}
+    )
+
+
+def _is_unreadable(given: GivenItem, answer: Answer) -> bool:
+    """Say whether an answer is of a type that its question does not take."""
+    fitting = ANSWER_TYPES.get(given.asked.type)
+    return bool(fitting) and answer.type not in (fitting or ())
 
 
 def find_questionnaire(response: JsonObject, resolve: Resolve) -> IndexedForm | None:
@@ -134,6 +158,8 @@ def _say_unresolved(response: JsonObject, root: Place, findings: Findings, expec
     if canonical.startswith("#"):
         text = f"No Questionnaire {canonical[:80]} is contained, so the answers were not checked"
         findings.error(here, text, code="not-found", rule="questionnaire")
+    elif problem_with("canonical", canonical or "-"):
+        return  # which has been said
     elif canonical and expected and split_canonical(canonical)[0] != split_canonical(expected)[0]:
         text = f"{_other(canonical, expected)}, so the answers were not checked"
         findings.error(here, text, code="invalid", rule="questionnaire")
@@ -288,8 +314,16 @@ def _given_of(owner: IndexedItem | None, given: GivenItem | None) -> GivenItem |
 class Constraints:
     """Checks the constraints of a form and of its items."""
 
-    def __init__(self, formulas: ResponseFormulas, findings: Findings, *, finished: bool) -> None:
-        """Take whether the response is finished: until then, a broken constraint is a warning."""
+    def __init__(
+        self, formulas: ResponseFormulas, findings: Findings, *, finished: bool, broken: bool, unnamed: bool
+    ) -> None:
+        """Take whether the response is finished: until then, a broken constraint is a warning.
+
+        Where answers are `broken`, they may be all that keeps a constraint from being checked; where items are
+        `unnamed`, all that breaks it.
+        """
+        self._broken = broken or unnamed
+        self._unnamed = unnamed
         self._formulas = formulas
         self._findings = findings
         self._finished = finished
@@ -301,11 +335,13 @@ class Constraints:
             try:
                 found = self._formulas.value(constraint.expression, given.asked if given else None, given, given)
             except Unclear as reason:
+                if self._broken:
+                    continue  # what is wrong with the answers may be all
                 text = f"The constraint {key} was not checked: {reason}"
                 self._findings.warning(place, text, code="incomplete", rule="constraint")
                 continue
             # Nothing to say is no objection; so is anything but a plain "false".
-            if found and found[0] is False:
+            if found and found[0] is False and not self._unnamed:
                 mild = constraint.mild or not self._finished
                 human = extension_value(constraint.raw, "human")
                 said = human.value[:300] if human is not None and isinstance(human.value, str) else ""

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from bot.interview.values.fhir_json import JsonObject, string
-from bot.interview.values.fhir_names import RESOURCE_TYPES
+from bot.interview.values.fhir_names import INSTANCE_TYPES
 
 _ID = r"[A-Za-z0-9\-.]{1,64}"
 _RELATIVE = re.compile(rf"([A-Za-z]+)/{_ID}(/_history/{_ID})?")
@@ -22,8 +22,6 @@ _FORMS = {
     "urn:oid": re.compile(r"[0-2](\.(0|[1-9][0-9]*))+"),
     "urn": re.compile(r"[A-Za-z0-9][A-Za-z0-9\-]{0,31}:.+"),
 }
-# Nothing is only a resource: these are what all others are made from.
-INSTANCE_TYPES = RESOURCE_TYPES - {"Resource", "DomainResource"}
 
 
 @dataclass(frozen=True, slots=True)
