@@ -286,7 +286,8 @@ def _is_unit(quantity: JsonObject, choice: JsonObject) -> bool:
     if any(string(choice, name) not in {"", string(quantity, name)} for name in ("system", "code")):
         return False
     names = {string(choice, "display"), *translations(choice, "display").values()}
-    return names == {""} or string(quantity, "unit") in names
+    unit = string(quantity, "unit")
+    return names == {""} or unit in names or (not unit and bool(string(choice, "code")))
 
 
 @dataclass(frozen=True, slots=True)

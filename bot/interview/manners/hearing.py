@@ -7,9 +7,11 @@ from dataclasses import replace
 from itertools import takewhile
 
 from bot.interview.form.form import Item, Path
+from bot.interview.manners.agreement import asks_consent, asks_yes_or_no, begins_with_no, is_no, just_agrees
 from bot.interview.manners.files import FileTurn
 from bot.interview.manners.listening import (
     FREE_TEXT,
+    NUMBERS,
     WORDS,
     CachedReader,
     agrees,
@@ -22,7 +24,6 @@ from bot.interview.manners.listening import (
     own_words,
     question_like,
     questions_meant,
-    readable_options,
     tells_something,
 )
 from bot.interview.manners.session import Session, name_of
@@ -33,7 +34,6 @@ from bot.interview.reading.reading import Ambiguous, DontKnow, NotUnderstood, Re
 from bot.interview.reading.vocabulary import words_for
 from bot.interview.reading.yesno import read_yes_no
 from bot.interview.values.answer import Answer
-from bot.interview.values.fhir_json import objects, string
 from bot.interview.walk.engine import AskAnother, AskItem, Engine
 from bot.interview.walk.filling import Given, GroupAdded, MarkedForStaff, Noted, Skipped, first
 from bot.text import sanitise, words
@@ -45,7 +45,6 @@ MEASURED = frozenset({"unit-missing", "implausible"})
 DAYS = frozenset({"date", "dateTime"})
 MUCH_BESIDE = 4  # words beside an answer from which on they are kept with it
 MOST_AFTER_NO = 3  # a longer remainder after "no" is an answer of its own, where any text is one
-CONSENT_CODE = "59284-0"  # LOINC: Consent Document
 
 
 class Hearing(FileTurn):
@@ -232,25 +231,24 @@ class Hearing(FileTurn):
                 self.go_on()
             case NotUnderstood():
                 # A number without its unit was understood well enough to be asked for again.
-                kept = None if reading.why in MEASURED else self.noted(question)
+                kept = None if reading.why in MEASURED else self.noted(question, unfit=question.item.type in FREE_TEXT)
                 self.fail(question, f"why_{reading.why.replace('-', '_')}", kept=kept)
 
-    def noted(self, question: AskItem, *, beside: bool = False) -> Answer | None:
+    def noted(self, question: AskItem, *, beside: bool = False, unfit: bool = False) -> Answer | None:
         """Keep the message in the patient's words, for the team, and return it; None where it tells nothing.
 
-        Nothing is kept before the patient has agreed to that. `beside`: beside an answer, where a year tells enough.
+        `beside`: beside an answer, where a year tells enough; `unfit`: as one that breaks a limit, where all does.
         """
         item = question.item
-        coded = any(string(code, "code") == CONSENT_CODE for code in objects(item.raw, "code"))
-        asks_consent = item.type == "boolean" and (coded or item.link_id == "consent")
         bare = self.yes is not None and not self.beside
-        if bare or asks_consent or item.type in FREE_TEXT:
+        if bare or asks_consent(item) or (item.type in FREE_TEXT and not unfit):
             return None
-        year = beside and any(word.isdecimal() and len(word) == 4 for word in words(self.text))
-        if not (year or tells_something(self.text)):
-            return None
-        said = own_words(self.text)
-        self.apply(Noted(question.path, str(said.value)))
+        digits = [word for word in words(self.text) if any(letter.isdecimal() for letter in word)]
+        counts = bool(digits) and (unfit or (item.type in NUMBERS and not beside))
+        year = beside and any(len(word) == 4 for word in digits)
+        said = own_words(self.text) if year or counts or tells_something(self.text) else None
+        if said is not None:
+            self.apply(Noted(question.path, str(said.value)))
         return said
 
     def _note_too(self, question: AskItem) -> None:
@@ -268,7 +266,8 @@ class Hearing(FileTurn):
             self.propose((), nothing=True)
             self.read_back(question)
         elif problems := self.problems(question.path, answers):
-            self.fail(question, "", problems)
+            # What was understood and does not fit is all that the team may ever get of it.
+            self.fail(question, "", problems, kept=self.noted(question, unfit=True))
         elif reading.literal:
             self.give(question, answers)
         else:
@@ -285,8 +284,7 @@ class Hearing(FileTurn):
     def _confirms(self, question: AskItem) -> bool:
         """Take the reply to "is that right?"; say whether the message was such a reply."""
         talk = self.talk
-        if self.yes is None and talk.proposed and self._begins_with_no(question):
-            self._react(question, Read((Answer("boolean", False),), literal=False, remainder=self.text))
+        if talk.proposed and self._answers_beside(question, talk.pending or ()):
             return True
         if self.yes is None:
             return self._doubts(question)
@@ -294,7 +292,7 @@ class Hearing(FileTurn):
             return True
         if self.yes:
             more = self.read(question, self.beside) if self.beside and question.item.type not in FREE_TEXT else None
-            if self.beside and self._is_no(question, talk.pending or ()):
+            if self.beside and is_no(question, talk.pending or (), self.language):
                 # "Yes, I have had it", to "I understood: No": that may be meant against it.
                 self.drop_pending()
                 self.fail(question, "corrected", kept=self.noted(question))
@@ -310,7 +308,7 @@ class Hearing(FileTurn):
             return True
         self.drop_pending(declined=talk.declined or talk.proposed)
         said = self.read(question, self.text) if talk.proposed else None
-        if isinstance(said, Read) and said.answers != talk.pending and self._is_no(question, said.answers):
+        if isinstance(said, Read) and said.answers != talk.pending and is_no(question, said.answers, self.language):
             self._react(question, said)  # "no", to "My suggestion: Yes"
             return True
         ends = not self.beside or is_end(self.beside, self.language)
@@ -324,11 +322,21 @@ class Hearing(FileTurn):
             self.fail(question, "corrected")
         return True
 
-    def _begins_with_no(self, question: AskItem) -> bool:
-        """Say whether a message denies a yes that the form proposes, and then tells why: "no, I had coffee"."""
-        proposed = question.item.type == "boolean" and any(answer.value is True for answer in self.talk.pending or ())
-        said = read_yes_no(" ".join(words(self.text)[:1]), language=self.language)
-        return proposed and isinstance(said, Read) and said.literal and said.answers[0].value is False
+    def _answers_beside(self, question: AskItem, proposed: tuple[Answer, ...]) -> bool:
+        """Take yes or no as the answer to the question, not to what is proposed; say whether the message was either."""
+        if not asks_yes_or_no(question):
+            return False
+        said = self.read(question, self.text)
+        if just_agrees(self.text) or (isinstance(said, Read) and said.answers == proposed):
+            self.give(question, proposed, proposed=True)
+        elif isinstance(said, Read) and said.answers:
+            self.drop_pending(declined=True)
+            self._react(question, replace(said, literal=False))
+        elif any(each.value is True for each in proposed) and begins_with_no(self.text, self.language):
+            self._react(question, Read((Answer("boolean", False),), literal=False, remainder=self.text))
+        else:
+            return False
+        return True
 
     def _names_another(self, question: AskItem) -> bool:
         """Take words that may agree, but are what another option is called: "right" to "Left. Is that right?"."""
@@ -350,12 +358,6 @@ class Hearing(FileTurn):
             reading = replace(reading, literal=False)
         self._react(question, reading)
         return True
-
-    def _is_no(self, question: AskItem, answers: Sequence[Answer]) -> bool:
-        """Say whether an answer is a no."""
-        options = readable_options(question.options, self.language)
-        called = [words(each.labels[0]) for each in options if each.answer in answers]
-        return any(answer.value is False for answer in answers) or called in ([["no"]], [["nein"]])
 
     def _doubts(self, question: AskItem) -> bool:
         """Ask again for yes or no, unless the message is an answer, or a question of its own."""

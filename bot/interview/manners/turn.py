@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from bot.interview.form.form import Item, Option, Path
+from bot.interview.manners.agreement import asks_yes_or_no
 from bot.interview.manners.hints import example_answers, form_hints, unit_answers, unit_hint
 from bot.interview.manners.listening import FREE_TEXT, NUMBERS, Listener, QuestionLike, is_named
 from bot.interview.manners.session import (
@@ -389,7 +390,7 @@ class OpenTurn(Listener):
         elif may_propose and not self.problems(question.path, question.proposal):
             self.note(pending=question.proposal, proposed=True)
         if self.talk.proposed and self.talk.pending is not None:
-            self.repeat("proposal", question.path, self.talk.pending)
+            self._propose(question, self.talk.pending)
 
     def read_back(self, question: AskItem) -> None:
         """Say what was understood, and ask whether that is right."""
@@ -399,7 +400,14 @@ class OpenTurn(Listener):
             return
         if self.reader.is_unusual(question.item, question.options, self.language, pending):
             self.say("unusual")
-        self.repeat("proposal" if self.talk.proposed else "read_back", question.path, pending)
+        if self.talk.proposed:
+            self._propose(question, pending)
+        else:
+            self.repeat("read_back", question.path, pending)
+
+    def _propose(self, question: AskItem, answers: Sequence[Answer]) -> None:
+        """Say what the form proposes; "No. Is that right?" would make a yes mean no: there the answer is asked."""
+        self.repeat("proposal_yes_no" if asks_yes_or_no(question) else "proposal", question.path, answers)
 
     def say_example(self, item: Item) -> None:
         """Say how an answer could look."""

@@ -54,6 +54,7 @@ from bot.interview.values import units as ucum
 from bot.interview.values.answer import Answer, JsonValue
 
 MAX_UNIT_TOKENS = 6
+WARMTH = ("temp", "fieber", "fever", "warm", "grad", "degree")  # without such a word, C is no °C: "vitamin C"
 _ROUND_FROM = 20  # no example of a larger amount needs decimal places
 _LONG = 12  # letters; a shorter word may also be about something else: "Größe des Knotens"
 _MMHG = Unit("mm[Hg]", "mmHg")
@@ -211,6 +212,8 @@ def _stated_at(tokens: Sequence[Token], start: int, words: Words) -> tuple[Unit 
     if not code:
         return None, ""
     written = "".join(token.text for token in tokens[start:end])
+    if written in ("c", "f", "k") and not any(token.text.startswith(WARMTH) for token in tokens):
+        return None, ""  # "vitamin C", "Part B (K)"
     name = words.unit_names.get(code, code if code in _DATA["at_end"] or not written.isalpha() else written)
     return Unit(code, name), text_at(tokens, end)
 
@@ -255,10 +258,7 @@ def is_unusual(answer: Answer, question: Asked, *, language: str) -> bool:
 
 
 def likely_amount(question: Asked, unit: str, *, language: str) -> Decimal | None:
-    """Return an amount that nobody wonders about, in a unit: of a well-known quantity, or of a time; None for others.
-
-    A number without a unit is one of the quantities that have none, such as an age.
-    """
+    """Return an amount nobody wonders about, in a unit (empty: such as an age); None where it is not well known."""
     words = words_for(language)
     measure = _measure_of(question, cut(question.prompt, words.fold), words)
     if not unit:

@@ -105,3 +105,21 @@ def test_a_bare_number_is_taken_where_the_form_knows_of_no_unit_and_a_unit_that_
     chat.say("yes", "yes")
     assert (chat.value("q"), chat.status, chat.errors()) == ({"value": 7}, "completed", [])
     assert Chat(questionnaire, "en").say("7 mg").value("q")["code"] == "mg"
+
+
+@pytest.mark.parametrize(
+    "asked", ["How many tablets of vitamin C?", "Siblings with hepatitis C?", "Punkte (C)?", "Teil B.2 / K:", "Grade F"]
+)
+def test_a_letter_at_the_end_of_a_question_is_no_unit(asked: str) -> None:
+    chat = Chat(form(item("n", "integer", text=asked), item("next", "string", text="?"), language="en"), "en").say("2")
+
+    assert chat.open == "question next"
+    assert chat.value("n") == 2
+
+
+def test_of_a_temperature_it_is() -> None:
+    chat = Chat(form(item("n", "quantity", text="Body temperature (C)?"), language="en"), "en").say("38.5", "yes")
+
+    value = chat.value("n")
+    assert isinstance(value, dict)
+    assert value["code"] == "Cel"

@@ -432,3 +432,10 @@ def test_units_of_a_value_set_are_listed_for_people_and_looked_up_for_the_valida
     assert broken(*check_unit(read_stated(asked).units, given, Terminology([units]))) == []
     assert broken(*check_unit(compiled.units, given, Terminology())) == [("unitOption", "error", "")]
     assert broken(*check_unit(compiled.units, {**given, "unit": "Kilo"}, Terminology())) == []
+
+
+def test_an_amount_need_not_say_its_unit_in_words() -> None:
+    asked = form(limited("quantity", unit_option("m", "m"), unit_option("cm", "cm")))
+
+    assert rules(checked(asked, response(said("a", quantity("1.72", "m"))))) == []
+    assert rules(checked(asked, response(said("a", quantity("1.72", "m", unit="cm"))))) == [("error", "unitOption")]
