@@ -68,9 +68,12 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
 
 
 def resources_in(document: JsonObject) -> list[JsonObject]:
-    """Return a resource as a list of one, a Bundle as the resources in it."""
+    """Return a resource as a list of one, a Bundle or the Parameters of ``$questionnaire-package`` as what is in it."""
     if document.get("resourceType") == "Bundle":
         return [as_object(entry.get("resource")) for entry in objects(document, "entry")]
+    if document.get("resourceType") == "Parameters":
+        held = [as_object(each.get("resource")) for each in objects(document, "parameter") if "resource" in each]
+        return [inner for each in held for inner in resources_in(each)] or [document]
     return [document]
 
 

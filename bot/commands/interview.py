@@ -332,6 +332,8 @@ def interview(
         heading = Heading("", now.isoformat(timespec="seconds"), subject=_reference(given.get("patient", {})))
         response = asked.response(session, heading)
         write_text(out, dump(response) + "\n")
+    for loss in asked.engine.losses:
+        _tell(form.line_of(loss))
     for refusal in asked.refusals(session) if session.status == "in-progress" else ():
         print(f"klartext: not completed, the validator refuses {refusal}", file=sys.stderr)
     if unused := script.unused():

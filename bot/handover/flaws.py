@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from bot.handover.elements import Element, elements, is_known, model_of, required_choices
-from bot.handover.narratives import narrative_problem
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, objects, string
 from bot.interview.values.fhir_names import RESOURCE_TYPES
+from bot.interview.values.narratives import narrative_problem
 from bot.interview.values.primitives import problem_with, shape
 
 _RELATIVE = re.compile(r"([A-Z][A-Za-z]+)(?:/[A-Za-z0-9\-.]{1,64}(?:/_history/[A-Za-z0-9\-.]{1,64})?|\?\S+)")

@@ -190,7 +190,8 @@ class Templates:
                 resource = entry_resource(own, body, string(request, "method"), control)
             except CannotFill as error:
                 self.ground.note("", f"entry {number} of {reference}: {error}")
-                self.ground.lose("", string(as_object(entry.get("resource")), "resourceType"))
+                if kind := string(as_object(entry.get("resource")), "resourceType"):  # a deletion carries no answers
+                    self.ground.lose("", kind)
                 continue
             if resource is not None:
                 self.ground.made.append(resource)

@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.interview.form.compile import Around, Compiler
+from bot.interview.form.conditions import never_asked
+from bot.interview.form.dialects import differences, in_r4, why_empty
 from bot.interview.form.form import Form, Item, Note, read_text
 from bot.interview.form.formulas import Site, computed_elsewhere, launch_names
 from bot.interview.form.modular import assembled
@@ -24,6 +26,7 @@ from bot.interview.values.terminology import Terminology
 
 # Options of an item that are looked at when the form is loaded; those of longer lists when they are chosen.
 _MOST_JUDGED = 60
+_RULES_NAMED = 8  # in one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,11 @@ def _compile(raw: JsonObject, beside: Beside, *, strict: bool, in_words: bool) -
         raise UnsupportedQuestionnaire([Note("", "resourceType", f"{raw.get('resourceType')!r} is no Questionnaire")])
     if deeper_than(dict(raw), MAX_DEPTH):
         raise UnsupportedQuestionnaire([Note("", "item", f"nested deeper than {MAX_DEPTH} levels")])
+    written, raw = raw, in_r4(raw)
     notes = Notes({string(item, "linkId"): item for item in walk(objects(raw, "item"))}, strict)
-    _check(raw, notes)
+    broken = _check(written, notes)
+    if not objects(raw, "item"):
+        notes.refuse("", "item", why_empty(raw))
     site = Site.of_form(raw, notes, beside.launch)
     for name in computed_elsewhere(raw):
         site.leave_out(name, "it is computed, which is not done here; what the form says itself is used")
@@ -86,14 +92,20 @@ def _compile(raw: JsonObject, beside: Beside, *, strict: bool, in_words: bool) -
     constraints = site.constraints()
     by_link_id = {item.link_id: item for top in items for item in top.walk()}
     _note_dependents(by_link_id, notes)
+    if by_link_id and not any(item.asked for item in by_link_id.values()):
+        notes.miss("", "item", "nobody is asked anything: all of it is only shown, hidden, read-only or left out")
     if not notes.refusals and objects(raw, "item") and not any(_is_put(item) for item in by_link_id.values()):
         if not in_words:
             # Before nothing is asked at all, choices whose answers nobody knows are asked in the patient's own words.
-            return _compile(raw, beside, strict=strict, in_words=True)
-        notes.refusals += notes.gaps
-        notes.refuse("", "item", "nothing of it can be asked")
+            return _compile(written, beside, strict=strict, in_words=True)
+        first, *others = [note for note in notes.gaps if note.link_id] or [Note("", "item", "it has no questions")]
+        notes.refusals += [first, Note("", "item", "nothing of it can be asked"), *others]
     if notes.refusals:
         raise UnsupportedQuestionnaire(notes.refusals)
+    if broken:
+        named = ", ".join(sorted(broken)[:_RULES_NAMED]) + (" …" if len(broken) > _RULES_NAMED else "")
+        text = f"{broken.total()} errors by the rules of FHIR ({named}); `klartext fhir validate` lists them"
+        notes.miss("", "rules", text)
     base = string(raw, "language")
     return Form(
         url=string(raw, "url"),
@@ -129,17 +141,21 @@ def _note_dependents(items: Mapping[str, Item], notes: Notes) -> None:
                     "enableWhen",
                     f"depends on {condition.question!r}, which is left out, so it may never be asked",
                 )
+    for link_id, why in never_asked(items):
+        demanded = "required, and " if any(each.required for each in items[link_id].walk()) else ""
+        notes.miss(link_id, "enableWhen", f"{demanded}never asked: {why}")
 
 
-def _check(raw: JsonObject, notes: Notes) -> None:
-    for finding in check_questionnaire(raw):
+def _check(written: JsonObject, notes: Notes) -> Counter[str]:
+    """Note what is wrong with a form as it was `written`; return how often it breaks which rule."""
+    findings = check_questionnaire(written)
+    for finding in findings:
         note = notes.refuse if notes.strict and finding.is_error else notes.warn
         note("", finding.rule or finding.code, f"{finding.path}: {finding.text}")
-    counted = Counter(string(item, "linkId") for item in walk(objects(raw, "item")))
-    for link_id, times in counted.items():
-        if times > 1:
-            notes.refuse(link_id, "linkId", f"{times} items have this linkId")
-    check_extensions(raw, notes)
+    for difference in differences(written):
+        notes.miss(*difference)
+    check_extensions(written, notes)
+    return Counter(finding.rule or finding.code for finding in findings if finding.is_error)
 
 
 def _judged(item: Item, known: Terminology) -> Item:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from bot.interview.form.form import Form, Item, Text
+from bot.interview.form.form import Form, Item, Option, Text
 from bot.interview.manners.listening import NUMBERS, unit_in_words, usual_unit
 from bot.interview.reading.vocabulary import Words, words_for
 from bot.interview.values.answer import Answer, JsonValue
@@ -49,7 +49,7 @@ def _texts(item: Item, field: str, language: str) -> Sequence[str]:
             prefix = translated(item.raw, "prefix", language) if item.prefix else ""
             return [f"{prefix} {text}".strip() if prefix else text]
         case "option":
-            return [f"{option.prefix} {option.label.into(language)}".strip() for option in item.options]
+            return [f"{option.prefix} {_called(option, language)}".strip() for option in item.options]
         case "link":
             return shown.links
         case "media":
@@ -68,6 +68,13 @@ def _texts(item: Item, field: str, language: str) -> Sequence[str]:
     return [text.into(language) for text in texts]
 
 
+def _called(option: Option, language: str) -> str:
+    """Return what an option is called; a day or time, which a form writes as machines do, in words."""
+    shown, value = option.label.into(language), option.answer.value
+    in_words = option.answer.type in ("date", "dateTime", "time") and shown == value
+    return format_answer(option.answer, language=language) if in_words else shown
+
+
 def spoken(form: Form, link_id: str, answers: Sequence[Answer], language: str) -> str:
     """Return the answers to a question in words."""
     item = form.by_link_id[link_id]
@@ -77,7 +84,7 @@ def spoken(form: Form, link_id: str, answers: Sequence[Answer], language: str) -
 def _spoken(item: Item, answer: Answer, language: str) -> str:
     for option in item.options:
         if option.answer == answer:
-            return option.label.into(language)
+            return _called(option, language)
     if answer.type == "boolean":
         return INTERVIEW_TEXTS[language]["yes" if answer.value is True else "no"]
     if answer.type == "markdown":  # a text that a formula of the form gave

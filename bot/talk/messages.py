@@ -20,11 +20,11 @@ import yaml
 from bot.sentences.interface_texts import LANGUAGES
 from bot.text import fold, words
 
-Kind = Literal["farewell", "thanks", "refusal", "announcement", "hesitation", "relief", "agreement"]
+Kind = Literal["farewell", "thanks", "refusal", "announcement", "hesitation", "waiting", "relief", "agreement"]
 # What a message with several of them counts as: the first that it has.
 KINDS: tuple[Kind, ...] = get_args(Kind)
 # Kinds whose words are all known: nothing else can be heard in them.
-CLOSED = frozenset[Kind]({"farewell", "thanks", "hesitation", "relief", "agreement"})
+CLOSED = frozenset[Kind]({"farewell", "thanks", "hesitation", "waiting", "relief", "agreement"})
 MOST_WORDS = 24
 MOST_CALLING_OFF = 14  # words
 _FOLDER = Path(__file__).parent / "reaction_phrases"
@@ -37,6 +37,19 @@ _WANTS_INTERVIEW = re.compile(
     r"answer|do|begin)\b)"
     r"(?!.*\b(?:nicht|angst|kein\w*|don t|afraid|scared|not|never|no)\b)"
 )
+# "Heavy bleeding now", "i am bleed strong": the rules for red flags know bleeding that is heavy, said in this order.
+_BLEEDING = {
+    "bleeding heavily": re.compile(
+        r"\b(?:heavy|heavily|much|many|big|strong|bad|massive|lots?) (?:of )?(?:bleed\w*|blood)\b|"
+        r"\b(?:bleed\w*|blood) (?:very )?(?:strong\w*|much|big|bad|hard|many|heavy)\b"
+    ),
+    "blute stark": re.compile(
+        r"\b(?:stark\w*|gross\w*|schwer\w*|heftig\w*|schlimm\w*) blutung\w*\b|\bblutung\w* (?:\w+ )?stark\b"
+    ),
+}
+_NOW = re.compile(r"\b(?:now|help|i (?:am |m )?bleed\w*|jetzt|gerade|grad|hilfe)\b")
+_DENIED = re.compile(r"\b(?:no|not|never|none|t|kein\w*|nicht|nie|nix)\b(?!.*\bstop)")
+MOST_IN_HASTE = 12  # words
 _CLAUSE = re.compile(r"[.!,;:\n…–—]+|\s-+\s|(?<=\w)\s*[)(]+")
 
 
@@ -118,6 +131,14 @@ def small_talk(text: str) -> str | None:
     """Return which kind of small talk a whole message is, a key of the interface texts; None when it is a question."""
     said = " ".join(words(text))
     return next((key for key, messages in _messages()["small_talk"].items() if said in messages), None)
+
+
+def heavy_bleeding(text: str) -> str:
+    """Return a message in haste about bleeding now in words that the alarm knows; empty for others."""
+    said = fold(text)
+    if len(said.split()) > MOST_IN_HASTE or not _NOW.search(said) or _DENIED.search(said):
+        return ""
+    return next((form.sub(known, said) for known, form in _BLEEDING.items() if form.search(said)), "")
 
 
 def asks_on(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -37,6 +37,7 @@ from bot.talk.messages import (
     Kind,
     calls_off,
     calms,
+    heavy_bleeding,
     nothing_asked,
     refuses,
     remarks,
@@ -61,10 +62,16 @@ _REPLIES: Mapping[Kind, str] = {
     "thanks": "thanks",
     "refusal": "refusal",
     "announcement": "all_right",
+    "waiting": "take_your_time",
     "hesitation": "take_your_time",
     "relief": "all_right",
     "agreement": "all_right",
 }
+# Reactions that are none where any words are an answer: "good", "red" and "maybe" may be what the patient has to say.
+_ANSWERS = frozenset[Kind]({"refusal", "announcement", "hesitation", "agreement"})
+_FORGETTING = frozenset({"vergessen", "vergisst", "vergesslich", "forgot", "forgotten", "forget", "forgets"})
+# Show that words are about an alarm, and no answer.
+_OF_ALARMS = frozenset({"notfall", "notruf", "fehlalarm", "alarm", "emergency", "urgent", "akut", "dringend"})
 # What small talk means while questions are asked, in words that the interview knows in every language.
 IN_INTERVIEW = {"help": "help", "stop": "pause", "goodbye": "pause"}
 
@@ -255,13 +262,22 @@ class Reactions:
     def _raises(self, text: str, fallback: str, rules_only: bool) -> bool:
         return self._red_flag(text, fallback, rules_only=rules_only) is not None
 
-    def _red_flag(self, text: str, fallback: str, *, rules_only: bool = False) -> _RedFlag | None:
+    def _red_flag(
+        self, text: str, fallback: str, *, rules_only: bool = False, calm: Callable[[str], bool] = lambda said: False
+    ) -> _RedFlag | None:
         """Return the red flag that a message raises, as a whole or by what it says beside "I don't know" and the like.
 
-        The "not" of "I don't know" must not call off what is said with it.
+        The "not" of "I don't know" must not call off what is said with it. Nor must it make more of what would be calm
+        by itself; `calm` says of which words that is known.
         """
-        heard_in = (*dict.fromkeys(_beside_silence(text)), text)
-        found = ((self._assistant.red_flag(each, fallback=fallback, rules_only=rules_only), each) for each in heard_in)
+        beside = tuple(dict.fromkeys(_beside_silence(text)))
+        # What was learned takes "I don't know" itself for a sign of danger: only what stands beside it may be one. To
+        # have forgotten is one itself.
+        parted = bool(beside) and any(each in text for each in beside) and _FORGETTING.isdisjoint(words(text))
+        pieces = ((each, rules_only or calm(each) or short_reaction(each) in CLOSED) for each in beside)
+        hasty = ((plain, True) for each in (*beside, text) if (plain := heavy_bleeding(each)))
+        heard_in = (*pieces, (text, rules_only or parted), *hasty)
+        found = ((self._assistant.red_flag(each, fallback=fallback, rules_only=only), each) for each, only in heard_in)
         return next((_RedFlag(language, each) for language, each in found if language is not None), None)
 
     def _easier(self, state: State) -> Reply:
@@ -345,14 +361,16 @@ class Reactions:
             return self._then_question(picked, at)
         text = _in_its_language(asked, session, text)
         understood = asked.listener(session).understands(text) or asked.hears_of_file(session, text)
-        kind = None if understood else short_reaction(text)
+        wants_words = asked.listener(session).wants_words
+        kind = None if understood else _reaction_beside_answers(text, wants_words=wants_words)
         # What the open question understands is an answer to it, whatever the learned alarm hears in it; but what is
         # said beside "I don't know", or yes and no, was not understood by it.
         calm = (understood and not _says_more(text, session.language)) or literal or kind in CLOSED
-        urgent = None if calm else self._red_flag(text, session.language)
+        understands = asked.listener(session).understands
+        urgent = None if calm else self._red_flag(text, session.language, calm=understands)
         if urgent is not None:
             return self._alarm(rest, text, urgent, may_be_none=False)
-        if not understood and calls_off(text):
+        if not understood and calls_off(text) and not (wants_words and _OF_ALARMS.isdisjoint(words(text))):
             return Reaction(reply_of(asked.again(session).said, who.form), rest)  # no alarm is open any more
         if kind is not None and kind != "farewell":
             said = Reply(session.language, (interface(session.language, _REPLIES[kind]),))
@@ -426,6 +444,13 @@ class Reactions:
             who.speak(reply.language)  # the patient has gone on in another language
         question = reply_of(who.interview(at).again(who.session).said, who.form)
         return replace(reaction, reply=_joined(reply, question))
+
+
+def _reaction_beside_answers(text: str, *, wants_words: bool) -> Kind | None:
+    """Return what kind of reaction a message is; None where it may be the answer to a question for any words."""
+    kind = short_reaction(text)
+    is_answer = kind in _ANSWERS or (kind == "relief" and len(words(text)) == 1)
+    return None if wants_words and is_answer else kind
 
 
 def _beside_silence(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from bot.interview.form.conditions import cannot_be_told, is_one_enough, read_co
 from bot.interview.form.form import Item, ItemType, Limits, Stated, Units
 from bot.interview.form.formulas import Site, computed_elsewhere
 from bot.interview.form.indexed import is_true, read_limits, read_stated
-from bot.interview.form.options import Listed, answer_types, check_options, read_initial, read_options
+from bot.interview.form.options import Listed, OptionReader, answer_types, check_options, read_initial
 from bot.interview.form.support import CORE, SUB_QUESTIONNAIRE, modifier_of
 from bot.interview.form.texts import as_display, is_absorbed, item_text, label_beside, read_presentation
 from bot.interview.values import fhir_names
@@ -22,8 +22,9 @@ from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES
 from bot.interview.values.patterns import bare, is_fhirpath, matcher
 from bot.interview.values.terminology import Terminology
 
+_PART = SUB_QUESTIONNAIRE[0].rpartition("/")[2]
 _SHOWN_ONLY = frozenset({"display", "display-non-empty"})
-_HINT = "give it with --terminology, or name a --terminology-server"
+_HINT = "give it with --terminology, or name a --terminology-server that has it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,11 @@ class Compiler:
     terminology: Terminology
     in_words: bool = False
     compiled: int = field(default=0)
+    options: OptionReader = field(init=False)
+    link_ids: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.options = OptionReader(self.terminology)
 
     def items(self, parent: JsonObject, around: Around) -> tuple[Item, ...]:
         """Compile the items directly inside `parent`, and all inside those."""
@@ -87,6 +93,12 @@ class Compiler:
             text = f"an item without linkId is left out ({string(raw, 'text')[:60] or 'it has no text'})"
             around.site.notes.leave_out("", "linkId", text)
             return None
+        if link_id in self.link_ids:
+            # Answers to it could not be told from those to the first.
+            note = around.site.notes.refuse if is_true(raw.get("required")) else around.site.notes.leave_out
+            note(link_id, "linkId", "an earlier item has this linkId, too; this one is left out with all inside it")
+            return None
+        self.link_ids.add(link_id)
         if not kind and objects(raw, "item"):
             around.site.notes.leave_out(link_id, "type", "it is missing; what holds items is taken for a group")
             kind = "group"
@@ -100,7 +112,7 @@ class Compiler:
         site, stated = within.site, read_stated(raw)
         for name in computed_elsewhere(raw):
             site.leave_out(name, "it is computed, which is not done here; what the form says itself is used")
-        listed = read_options(raw, kind, self.terminology)
+        listed = self.options.read(raw, kind)
         check_options(listed.options, site)
         any_condition = is_one_enough(site)
         item = Item(
@@ -158,11 +170,9 @@ def _why_unaskable(raw: JsonObject, kind: str) -> tuple[str, str] | None:
     """Return the feature, and in words, why an item cannot be asked whatever is at hand; None when it can."""
     if modifier := modifier_of(raw):
         return modifier.rpartition("/")[2], f"left out: the modifier extension {modifier} is not known here"
-    part = extension_value(raw, SUB_QUESTIONNAIRE)
+    part = extension_value(raw, *SUB_QUESTIONNAIRE)
     if part is not None:
-        return SUB_QUESTIONNAIRE.rpartition("/")[
-            2
-        ], f"this part is left out: the Questionnaire {part.value} is not at hand; hand it in"
+        return _PART, f"this part is left out: the Questionnaire {part.value} is not at hand; hand it in"
     if kind not in ANSWER_TYPES or kind == "question":
         return "type", f"left out: {f'the type {kind!r} is unknown' if kind else 'it has no type'}"
     return None
@@ -214,5 +224,7 @@ def _answerable(item: Item, listed: Listed, site: Site, *, in_words: bool) -> It
             return replace(item, asked=False, left_out=True, initial=(), formulas=replace(item.formulas, initial=None))
     filled = item.initial or item.formulas.initial or computed
     if item.is_question and item.required and not item.asked and not item.left_out and not filled:
-        site.warn("required", "nobody is asked, and nothing fills it")
+        site.notes.miss(
+            item.link_id, "required", "nobody is asked, and nothing fills it: a response that needs it stays open"
+        )
     return item

@@ -5,10 +5,13 @@ Nobody may be spared a question by a slip of the form: where no answer can meet 
 
 from __future__ import annotations
 
-from bot.interview.form.form import Condition
+from collections.abc import Iterator, Mapping
+
+from bot.interview.form.form import Condition, Item
 from bot.interview.form.formulas import Site
 from bot.interview.form.indexed import never_met, unheeded
 from bot.interview.values.fhir_json import JsonObject, objects, string, value_of
+from bot.interview.values.primitives import relate
 
 _OPERATORS = frozenset({"exists", "=", "!=", ">", "<", ">=", "<="})
 
@@ -71,3 +74,67 @@ def _flaw(condition: JsonObject, site: Site) -> str:
     if operator == "exists" and not isinstance(answer.value, bool):
         return "the operator exists needs answerBoolean"
     return ""
+
+
+def never_asked(items: Mapping[str, Item]) -> Iterator[tuple[str, str]]:
+    """Yield the outermost items that no answers can switch on, and why: a defect of the form that nobody would see."""
+    reached = _reached(items)
+    for item in items.values():
+        if item.link_id in reached or (item.parent and item.parent not in reached):
+            continue
+        waits = [each for each in item.conditions if not _may_hold(each, items, reached)]
+        unanswered = [each.question for each in waits if not _is_answered(items[each.question])]
+        if not waits:
+            yield item.link_id, "its conditions contradict each other"
+        elif unanswered:
+            yield item.link_id, f"nobody is asked for {unanswered[0]!r}, and nothing fills it"
+        else:
+            yield item.link_id, f"its condition on {waits[0].question!r} waits for something that is never asked either"
+
+
+def _reached(items: Mapping[str, Item]) -> set[str]:
+    """Return the items that some answers switch on; what waits for itself, by whatever detour, is none of them."""
+    reached: set[str] = set()
+    grown = True
+    while grown:
+        grown = False
+        for item in items.values():
+            around = not item.parent or item.parent in reached
+            if item.link_id not in reached and around and _may_be_on(item, items, reached):
+                reached.add(item.link_id)
+                grown = True
+    return reached
+
+
+def _may_be_on(item: Item, items: Mapping[str, Item], reached: set[str]) -> bool:
+    if not item.conditions or item.formulas.enabled is not None:
+        return True
+    each_may = [_may_hold(condition, items, reached) for condition in item.conditions]
+    return any(each_may) if item.any_condition else all(each_may) and not _contradicts_itself(item, items)
+
+
+def _may_hold(condition: Condition, items: Mapping[str, Item], reached: set[str]) -> bool:
+    target = items.get(condition.question)
+    if target is None or target.left_out or not target.is_question:
+        return True  # said elsewhere
+    if condition.operator == "!=" or (condition.operator == "exists" and condition.answer.value is False):
+        return True
+    return target.link_id in reached and _is_answered(target)
+
+
+def _is_answered(item: Item) -> bool:
+    """Say whether somebody is asked for an item, or something fills it."""
+    return bool(item.asked or item.left_out or item.initial or item.formulas.initial or item.formulas.calculated)
+
+
+def _contradicts_itself(item: Item, items: Mapping[str, Item]) -> bool:
+    """Say whether an item waits for two answers to a question that takes one."""
+    equal = [each for each in item.conditions if each.operator == "=" and each.question in items]
+    return any(
+        one.question == other.question
+        and not any(items[around].repeats for around in items[one.question].line)
+        and one.answer.type == other.answer.type
+        and relate(one.answer, other.answer) not in {"same", "unknown"}
+        for place, one in enumerate(equal)
+        for other in equal[:place]
+    )

@@ -2,17 +2,69 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from html import unescape
 from typing import Literal
 
 from bot.interview.formulas.formula import Formula
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.fhir_json import JsonObject, as_object, code_key, string, translations, value_name
+from bot.interview.values.fhir_json import (
+    JsonObject,
+    as_object,
+    code_key,
+    companion,
+    extension_value,
+    string,
+    translations,
+    value_name,
+)
 from bot.interview.values.terminology import Terminology
 
 _SHOWN_TEXT = 60  # characters of a question in a warning about it
+_RENDERING = "http://hl7.org/fhir/StructureDefinition/rendering-"
+_MARKDOWN, _XHTML = _RENDERING + "markdown", _RENDERING + "xhtml"
+# What stands in the place of a tag; nothing where it is within a line.
+_PARTING = {
+    **dict.fromkeys(
+        [
+            "p",
+            "br",
+            "div",
+            "li",
+            "ul",
+            "ol",
+            "tr",
+            "table",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "hr",
+            "blockquote",
+            "pre",
+            "dt",
+            "dd",
+        ],
+        "\n",
+    ),
+    **dict.fromkeys(("td", "th"), " "),
+}
+_TAG = re.compile(
+    r"</?(p|br|div|li|ul|ol|tr|td|th|table|tbody|thead|h[1-6]|hr|blockquote|pre|dl|dt|dd|span|strong|b|i|u|s|em|sup|sub|"
+    r"small|big|font|a|img|center|code|mark|del|ins|label|style)"
+    r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'<>]+))*\s*/?>",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"<!--.*?-->|<style\b[^<>]*>.*?</style>", re.IGNORECASE | re.DOTALL)
+_ENTITY = re.compile(r"&(?:[a-zA-Z]{2,10}|#[0-9]{1,6}|#x[0-9a-fA-F]{1,5});")
+_LINE_MARK = re.compile(r"^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+)")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\(([^()\s]*)[^()]*\)")
+_EMPHASIS = re.compile(r"(\*\*\*|\*\*|\*|___|__|(?<!\w)_)(?=\S)(.+?)(?<=\S)\1")
 # From the root to one instance of an item. The number counts the repetitions of a group; a question itself has 0,
 # and stands with the number of one of its answers in the paths of what is asked about that answer.
 Path = tuple[tuple[str, int], ...]
@@ -40,18 +92,55 @@ class Text:
 
 
 def read_text(element: JsonObject, name: str) -> Text:
-    """Return the text `name` with its translations."""
-    return Text(string(element, name), translations(element, name))
+    """Return the text `name` with its translations, as plain words; what stands only as Markdown or XHTML, too."""
+    said = {language: plain_words(text) for language, text in translations(element, name).items()}
+    beside, written = companion(element, name), string(element, name)
+    markdown = extension_value(beside, _MARKDOWN)
+    if markdown is not None and markdown.value == written:  # it is Markdown itself
+        return Text(_without_marks(written), said)
+    base = plain_words(written)
+    return Text(base if base.strip() else _rendered(beside) or base, said)
+
+
+def _rendered(beside: JsonObject) -> str:
+    """Return what a text says that is given by its rendering alone."""
+    for url, plain in ((_MARKDOWN, _without_marks), (_XHTML, plain_words)):
+        value = extension_value(beside, url)
+        if value is not None and isinstance(value.value, str):
+            return plain(value.value)
+    return ""
+
+
+def plain_words(text: str) -> str:
+    """Return a text without HTML: tags fall away, entities become characters. A text without any stays as it is.
+
+    "< 5 mg" and "a<b" are no tags: one begins with the name of an element.
+    """
+    if not (_TAG.search(text) or _ENTITY.search(text)):
+        return text
+    if _TAG.search(text):
+        text = _TAG.sub(lambda tag: _PARTING.get(tag[1].lower(), ""), _COMMENT.sub("", text))
+        lines = (" ".join(line.split()) for line in _ENTITY.sub(lambda entity: unescape(entity[0]), text).split("\n"))
+        return "\n".join(line for line in lines if line)
+    return _ENTITY.sub(lambda entity: unescape(entity[0]), text).replace("\xa0", " ")
+
+
+def _without_marks(text: str) -> str:
+    """Return Markdown as plain words: without the marks of headings, lists, links and emphasis."""
+    lines = (_LINE_MARK.sub("", line).strip() for line in plain_words(text).split("\n"))
+    joined = "\n".join(line for line in lines if line)
+    return _EMPHASIS.sub(r"\2", _LINK.sub(r"\1 (\2)", joined))
 
 
 def label_of(answer: Answer, element: JsonObject | None = None) -> Text:
     """Return what stands for an answer in a list; `element` is what held it."""
     value = answer.value
     if isinstance(value, dict):
-        for name in ("display", "code", "reference", "title"):
-            if value.get(name):
-                return read_text(value, name)
-        value = value.get("value")
+        texts = (read_text(value, name) for name in ("display", "code", "reference", "title"))
+        called = next((text for text in texts if text.base.strip() or text.translations), None)
+        if called is not None:
+            return called
+        value = code_key(value)[1] or value.get("value")
     elif element and isinstance(value, str):
         return read_text(element, value_name(answer.type))
     if isinstance(value, bool):
@@ -197,7 +286,8 @@ def _is_unit(quantity: JsonObject, choice: JsonObject) -> bool:
     if any(string(choice, name) not in {"", string(quantity, name)} for name in ("system", "code")):
         return False
     names = {string(choice, "display"), *translations(choice, "display").values()}
-    return names == {""} or string(quantity, "unit") in names
+    unit = string(quantity, "unit")
+    return names == {""} or unit in names or (not unit and bool(string(choice, "code")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,10 +461,13 @@ class Form:
 
     def gap_lines(self) -> Iterator[str]:
         """Yield for staff what is not done as the form means it, each on a line with what its item asks."""
-        for note in self.gaps:
-            item = self.by_link_id.get(note.link_id)
-            text = " ".join(item.text.base.split())[:_SHOWN_TEXT] if item is not None else ""
-            yield f"{note.link_id} ({text}): {note.feature}: {note.text}" if text else note.as_line()
+        yield from map(self.line_of, self.gaps)
+
+    def line_of(self, note: Note) -> str:
+        """Return a note as a line that also says what its item asks."""
+        item = self.by_link_id.get(note.link_id)
+        text = " ".join(item.text.base.split())[:_SHOWN_TEXT] if item is not None else ""
+        return f"{note.link_id} ({text}): {note.feature}: {note.text}" if text else note.as_line()
 
     def text(self, item: Item, language: str) -> str:
         """Return what is asked."""

@@ -105,13 +105,16 @@ class Site:
             if problem:
                 blind[name] = f"%{name} has no value: {problem}"
                 if not (formula and self._waits_for_launch(formula)):
-                    self.warn("variable", blind[name])
+                    self.miss("variable", blind[name])
             variables = (*site.variables, (name, None if problem else formula))
             site = replace(site, variables=variables, names=site.names | {name}, blind=blind)
         return site
 
     def warn(self, feature: str, text: str) -> None:
         self.notes.warn(self.link_id, feature, text)
+
+    def miss(self, feature: str, text: str) -> None:
+        self.notes.miss(self.link_id, feature, text)
 
     def leave_out(self, feature: str, text: str) -> None:
         self.notes.leave_out(self.link_id, feature, text)
@@ -125,7 +128,7 @@ class Site:
 
     def _read(self, expression: JsonObject) -> tuple[Formula | None, str]:
         """Compile an Expression; return why it cannot be evaluated as meant, empty when it can."""
-        language, source = string(expression, "language"), string(expression, "expression")
+        language, source = string(expression, "language").strip().lower(), string(expression, "expression")
         if language == "application/x-fhir-query":
             return None, "it is a query to a server"
         if language not in ("text/fhirpath", ""):
@@ -147,7 +150,7 @@ class Site:
         """Read a formula; None with a warning, of what is done `without` it, where it cannot be evaluated."""
         formula, problem = self._read(expression)
         for unknown in sorted(formula.reads.link_ids - self.notes.items.keys()) if formula is not None else ():
-            self.warn(feature, f"asks for the item {unknown!r}, which does not exist")
+            self.miss(feature, f"asks for the item {unknown!r}, which does not exist")
         if problem:
             self.leave_out(feature, f"{without}: {problem}")
         return None if problem else formula
@@ -187,7 +190,7 @@ class Site:
             return None
         formula, problem = self._read(_expression(value.value))
         if problem and not (formula and self._waits_for_launch(formula)):
-            self.warn("initialExpression", f"nothing is proposed: {problem}")
+            self.miss("initialExpression", f"nothing is proposed: {problem}")
         return None if problem else formula
 
     def _text(self) -> Formula | None:

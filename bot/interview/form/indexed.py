@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 
+from bot.interview.form.dialects import in_r4
 from bot.interview.form.form import Limits, Stated, Units
 from bot.interview.values import fhir_names
 from bot.interview.values.answer import Answer, JsonValue
@@ -23,14 +25,17 @@ from bot.interview.values.fhir_json import (
     number,
     objects,
     plain,
+    split_canonical,
     string,
     value_of,
 )
 from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES
 from bot.interview.values.finding import Place
 from bot.interview.values.primitives import comparable, relate
+from bot.interview.values.references import sound_system
 
 _REFERENCE = ("reference", "type", "identifier", "display")
+_MOST_DIGITS = 25
 _WHOLE = re.compile(r"-?[0-9]{1,10}")
 
 
@@ -87,8 +92,8 @@ def read_limits(raw: JsonObject, said: Table, *, as_meant: bool = False) -> Limi
         min_occurs=count(_first(said, fhir_names.MIN_OCCURS)),
         max_occurs=count(_first(said, fhir_names.MAX_OCCURS)),
         mime_types=_codes(said, fhir_names.MIME_TYPE),
-        max_bytes=int(size) if as_meant and size is not None else size,
-        reference_types=_codes(said, fhir_names.REFERENCE_RESOURCE),
+        max_bytes=_whole(size) if as_meant and size is not None else size,
+        reference_types=_reference_types(said),
     )
 
 
@@ -100,6 +105,19 @@ def _codes(said: Table, urls: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(value for value in said.get(urls[0], ()) if isinstance(value, str))
 
 
+def _reference_types(said: Table) -> tuple[str, ...]:
+    """Return the resources that may be referred to: as named, or as profiles tell that are R4's own resource types.
+
+    Of other profiles it cannot be told here what they constrain.
+    """
+    named = _codes(said, fhir_names.REFERENCE_RESOURCE)
+    profiles = [split_canonical(each)[0] for each in _codes(said, fhir_names.REFERENCE_PROFILE)]
+    kinds = [each.removeprefix(fhir_names.DEFINITIONS) for each in profiles]
+    if not kinds or not all(each in fhir_names.INSTANCE_TYPES for each in kinds):
+        return named
+    return tuple(each for each in kinds if not named or each in named) or named
+
+
 def _integer(value: JsonValue) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
@@ -109,7 +127,13 @@ def _meant_number(value: JsonValue) -> int | None:
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
         return int(value)
     found = number(value)
-    return int(found) if found is not None and found == found.to_integral_value() and found >= 0 else None
+    whole = found is not None and found == found.to_integral_value() and found >= 0
+    return _whole(found) if found is not None and whole else None
+
+
+def _whole(value: Decimal) -> int | None:
+    """Return a number without its fraction; None for one so large that it limits nothing."""
+    return int(value) if value.adjusted() < _MOST_DIGITS else None
 
 
 _NO_UNITS = Units(open=False)
@@ -130,14 +154,14 @@ def repeatable(option: Answer, kind: str) -> Answer:
     """Return the answer that chooses an option of an item of type `kind`.
 
     What belongs to the form (translations, scores) is left out, and so is what no answer may hold: many published forms
-    have codes as numbers, empty displays, or spaces around a code.
+    have codes as numbers, empty displays, spaces around a code, or a system that is no URI.
     """
     value = option.value
     if option.type == "coding":
         coding = as_object(value)
         system, code = code_key(coding)
         said = {
-            "system": system,
+            "system": sound_system(system),
             "version": plain(coding, "version"),
             "code": code,
             "display": plain(coding, "display"),
@@ -242,7 +266,8 @@ class IndexedForm:
 
 
 def index_questionnaire(questionnaire: JsonObject, *, container: JsonObject | None = None) -> IndexedForm:
-    """Index a Questionnaire. Where a linkId occurs twice, the first item has it."""
+    """Index a Questionnaire, read in the words of R4. Where a linkId occurs twice, the first item has it."""
+    questionnaire = in_r4(questionnaire)
     top: dict[str, IndexedItem] = {}
     by_id: dict[str, IndexedItem] = {}
     pending: list[tuple[JsonObject, IndexedItem | None]] = [

@@ -40,7 +40,7 @@ ASSEMBLED = "-assembled"  # after the version of a form that was put together
 def roots(questionnaires: Sequence[JsonObject]) -> list[JsonObject]:
     """Return those Questionnaires that are no part of another one."""
     items = (item for each in questionnaires for item in walk(objects(each, "item")))
-    named = (extension_value(item, SUB_QUESTIONNAIRE) for item in items)
+    named = (extension_value(item, *SUB_QUESTIONNAIRE) for item in items)
     parts = {split_canonical(str(each.value))[0] for each in named if each is not None}
     return [each for each in questionnaires if string(each, "url") not in parts]
 
@@ -50,7 +50,7 @@ def assembled(raw: JsonObject, resources: Sequence[JsonObject]) -> JsonObject:
 
     Its url stays, and its version says that it was assembled.
     """
-    if not any(extension_value(item, SUB_QUESTIONNAIRE) for item in walk(objects(raw, "item"))):
+    if not any(extension_value(item, *SUB_QUESTIONNAIRE) for item in walk(objects(raw, "item"))):
         return raw
     parts = [each for each in resources if each.get("resourceType") == "Questionnaire" and each is not raw]
     run = _Assembly(parts, {string(item, "linkId") for item in walk(objects(raw, "item"))})
@@ -98,7 +98,7 @@ class _Assembly:
         return found
 
     def _part(self, item: JsonObject, path: tuple[str, ...]) -> JsonObject | None:
-        named = extension_value(item, SUB_QUESTIONNAIRE)
+        named = extension_value(item, *SUB_QUESTIONNAIRE)
         if named is None or not isinstance(named.value, str):
             return None
         url, version = split_canonical(named.value)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 
 from bot.interview.form.form import Item, Option, Text, label_of, named_option, read_text
@@ -43,15 +44,63 @@ class Listed:
     gap: str = ""
 
 
-def read_options(raw: JsonObject, kind: str, terminology: Terminology) -> Listed:
-    """Read answerOption, or expand answerValueSet; a plain text item takes the codes of a value set as text."""
-    given = [option for each in objects(raw, "answerOption") if (option := _option(each, kind, terminology))]
-    canonical = string(raw, "answerValueSet") if kind in LISTING else ""
-    if given or not canonical:
-        return Listed(tuple(given))
-    expansion = terminology.expand(canonical)
-    options = tuple(_from_concept(concept, terminology, coded=kind in CHOICES) for concept in expansion.concepts)
-    return Listed(options, "; ".join(expansion.missing))
+@dataclass(slots=True)
+class OptionReader:
+    """Reads the listed answers of the items of one form; a value set that many of them share is listed once."""
+
+    terminology: Terminology
+    _expanded: dict[tuple[str, bool], Listed] = field(default_factory=dict)
+
+    def read(self, raw: JsonObject, kind: str) -> Listed:
+        """Read answerOption, or expand answerValueSet; a plain text item takes the codes of a value set as text."""
+        given = [option for each in objects(raw, "answerOption") if (option := _option(each, kind, self.terminology))]
+        canonical = string(raw, "answerValueSet") if kind in (*CHOICES, "string") else ""
+        if given or not canonical:
+            return Listed(_told_apart(given))
+        key = canonical, kind in CHOICES
+        if key not in self._expanded:
+            self._expanded[key] = self._expand(*key)
+        return self._expanded[key]
+
+    def _expand(self, canonical: str, coded: bool) -> Listed:
+        expansion = self.terminology.expand(canonical)
+        active = (concept for concept in expansion.concepts if not concept.inactive)
+        options = [_from_concept(concept, self.terminology, coded=coded) for concept in active]
+        return Listed(_told_apart(options), "; ".join(expansion.missing))
+
+
+def _told_apart(options: Sequence[Option]) -> tuple[Option, ...]:
+    """Return options, each of those of the same name with what else tells it: its code, or the system of that.
+
+    What is listed twice is listed once.
+    """
+    named = Counter(_name_of(option) for option in options)
+    if len(named) == len(options):
+        return tuple(options)
+    once: list[Option] = []
+    for option in options:
+        if named[_name_of(option)] == 1 or all(option.answer != other.answer for other in once):
+            once.append(option)
+    names = Counter(_name_of(option) for option in once)
+    codes = Counter((_name_of(option), code_key(as_object(option.answer.value))[1]) for option in once)
+    found: list[Option] = []
+    for option in once:
+        system, code = code_key(as_object(option.answer.value))
+        telling = code if codes[_name_of(option), code] == 1 else f"{system} {code}".strip()
+        found.append(_called_beside(option, telling) if names[_name_of(option)] > 1 and telling else option)
+    return tuple(found)
+
+
+def _name_of(option: Option) -> str:
+    return " ".join(f"{option.prefix} {option.label.base}".casefold().split())
+
+
+def _called_beside(option: Option, telling: str) -> Option:
+    """Return an option with `telling` behind its label in every language; its bare label is still understood."""
+    label = option.label
+    added = {language: f"{text} ({telling})" for language, text in label.translations.items()}
+    bare = (label.base, *label.translations.values())
+    return replace(option, label=Text(f"{label.base} ({telling})", added), synonyms=(*option.synonyms, *bare))
 
 
 def missing_value_sets(raw: JsonObject, known: Terminology) -> tuple[str, ...]:
@@ -71,14 +120,16 @@ def check_options(options: Sequence[Option], site: Site) -> None:
     kind = string(site.raw, "type")
     given = objects(site.raw, "answerOption")
     unused = len(given) - len(options) if given and (options or "answerValueSet" not in site.raw) else 0
-    if kind not in LISTING and (given or "answerValueSet" in site.raw):
-        site.warn("answerOption", f"what it lists is left out: an item of type {kind} is answered without a list")
+    if (kind not in LISTING and given) or (kind not in (*CHOICES, "string") and "answerValueSet" in site.raw):
+        site.miss("answerOption", f"what it lists is left out: an item of type {kind} is answered without a list")
     elif unused > 0:
-        site.warn("answerOption", f"options left out: {unused}; they say nothing, or are no answers to a {kind}")
-    for option in options:
-        system = as_object(option.answer.value).get("system", "")
-        if option.answer.type == "coding" and ":" not in str(system):
-            site.warn("answerOption", "codes without the URI of their system; a server may refuse them")
+        site.miss(
+            "answerOption",
+            f"options left out: {unused}; they say nothing, are there twice, or are no answers to a {kind}",
+        )
+    coded = (as_object(option.answer.value) for option in options if option.answer.type == "coding")
+    if any(":" not in str(coding.get("system", "")) for coding in coded):
+        site.warn("answerOption", "codes without the URI of their system; a server may refuse them")
 
 
 def _option(element: JsonObject, kind: str, terminology: Terminology) -> Option | None:
@@ -186,7 +237,7 @@ def read_initial(site: Site, options: Sequence[Option]) -> tuple[Answer, ...]:
     for answer in (answer for element in objects(site.raw, "initial") for answer in values_of(element)):
         fitting = fitted(answer, string(site.raw, "type"), options)
         if fitting is None or (fitting.type in PRIMITIVES and problem_with(fitting.type, fitting.value)):
-            site.warn("initial", f"a proposed {answer.type} does not fit the question")
+            site.miss("initial", f"a proposed {answer.type} does not fit the question, and is left out")
         else:
             found.append(fitting)
     return tuple(found) or tuple(option.answer for option in options if option.selected)
@@ -194,7 +245,7 @@ def read_initial(site: Site, options: Sequence[Option]) -> tuple[Answer, ...]:
 
 def fitted(answer: Answer, kind: str, options: Sequence[Option]) -> Answer | None:
     """Turn a value into an answer to a question of type `kind`: the listed one that it names, or one of its type."""
-    option = named_option(answer, options)
+    option = named_option(repeatable(answer, kind) if answer.type == "coding" else answer, options)
     if option is not None:
         return option.answer
     types = answer_types(kind, options)
@@ -245,6 +296,28 @@ def as_answers(item: Item, values: Sequence[JsonValue]) -> tuple[Answer, ...]:
         if answer is not None and not (answer.type == "coding" and answer in found):
             found.append(answer)
     return tuple(found[: item.most])
+
+
+def as_candidates(item: Item, values: Sequence[JsonValue]) -> tuple[Answer, ...]:
+    """Turn what a formula gave into answers to choose from; a choice may offer all types that options may have."""
+    alone = replace(item, options=())
+    types = frozenset(ANSWER_TYPES[item.type]) if item.type in CHOICES else frozenset()
+    found: dict[str, Answer] = {}
+    for value in values:
+        guess = _guessed(value)
+        if guess is not None and guess.type in types:
+            answer: Answer | None = repeatable(guess, item.type)
+        else:
+            answer = _as_answer(alone, value)
+        if answer is not None:
+            found.setdefault(repr(answer), answer)
+    return tuple(found.values())
+
+
+def kinds_of(values: Sequence[JsonValue]) -> str:
+    """Say of which types values are, and nothing else of them."""
+    guesses = (_guessed(value) for value in values)
+    return " and ".join(dict.fromkeys(guess.type if guess is not None else "no answer" for guess in guesses))
 
 
 def _as_answer(item: Item, value: JsonValue) -> Answer | None:

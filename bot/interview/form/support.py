@@ -23,7 +23,7 @@ SDC = "http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-"
 
 COMPUTED = (CORE + "cqf-expression", CORE + "cqf-calculatedValue")
 CRITICAL = "http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-rendering-criticalExtension"
-SUB_QUESTIONNAIRE = SDC + "subQuestionnaire"
+SUB_QUESTIONNAIRE = (SDC + "subQuestionnaire", CORE + "sub-questionnaire")
 
 _SHOWN = 4
 
@@ -113,11 +113,12 @@ def check_extensions(raw: JsonObject, notes: Notes) -> None:
             if not link_id and not _is_understood(extension):
                 notes.refuse("", feature, f"the modifier extension {url} is not known here")
         elif url in _LEFT_OUT:
-            notes.leave_out(link_id, feature, _LEFT_OUT[url])
+            if extension.get("valueBoolean") is not False:
+                notes.leave_out(link_id, feature, _LEFT_OUT[url])
         elif url in _NOTED:
-            notes.warn(link_id, feature, _NOTED[url])
+            notes.miss(link_id, feature, _NOTED[url])
         elif url not in _KNOWN:
-            notes.warn("", feature, f"the extension {url} is ignored")
+            notes.miss("", feature, f"the extension {url} is ignored")
 
 
 def _is_understood(modifier: JsonObject) -> bool:

@@ -26,10 +26,13 @@ _SHOWN = ("help", "inline", "sidebar", "highlight")
 
 
 def item_text(raw: JsonObject) -> Text:
-    """Return what an item asks; where it has no text, what its code means."""
-    if raw.get("text"):
-        return read_text(raw, "text")
-    return next((read_text(code, "display") for code in objects(raw, "code") if code.get("display")), Text())
+    """Return what an item asks; where it has no text, what its code means, or what it is called in short."""
+    said = (
+        read_text(raw, "text"),
+        *(read_text(code, "display") for code in objects(raw, "code")),
+        extension_text(raw, SDC + "shortText"),
+    )
+    return next((text for text in said if text.base.strip() or text.translations), Text())
 
 
 def extension_text(element: JsonObject, *urls: str) -> Text:
@@ -130,7 +133,9 @@ def with_synonyms(items: tuple[Item, ...], synonyms: Synonyms) -> tuple[Item, ..
             yes_said=named.get("true", ()) if item.type == "boolean" else (),
             options=tuple(
                 replace(option, synonyms=(*named.get(_code(option), ()), *option.synonyms)) for option in item.options
-            ),
+            )
+            if named
+            else item.options,
             children=with_synonyms(item.children, synonyms),
         )
         for item in items

@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from bot.interview.form.form import Path
+from bot.interview.form.form import Item, Path
+from bot.interview.manners.agreement import asks_consent, asks_yes_or_no, begins_with_no, is_no, just_agrees
 from bot.interview.manners.files import FileTurn
 from bot.interview.manners.listening import (
     FREE_TEXT,
+    NUMBERS,
     WORDS,
     CachedReader,
     agrees,
+    asks_for_another,
+    asks_meaning,
     has_second_thoughts,
     is_end,
     is_listed,
@@ -20,16 +24,16 @@ from bot.interview.manners.listening import (
     own_words,
     question_like,
     questions_meant,
-    readable_options,
     tells_something,
 )
 from bot.interview.manners.session import Session, name_of
 from bot.interview.manners.turn import MOST_TRIES, choices_of, is_unlisted
+from bot.interview.reading.dates import rough_times
 from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
+from bot.interview.reading.vocabulary import words_for
 from bot.interview.reading.yesno import read_yes_no
 from bot.interview.values.answer import Answer
-from bot.interview.values.fhir_json import objects, string
 from bot.interview.walk.engine import AskAnother, AskItem, Engine
 from bot.interview.walk.filling import Given, GroupAdded, MarkedForStaff, Noted, Skipped, first
 from bot.text import sanitise, words
@@ -37,16 +41,10 @@ from bot.text import sanitise, words
 # Reasons that show no attempt at an answer: such a message may be a question to the assistant.
 _NO_ATTEMPT = frozenset({"nothing", "not-listed", "yes-no", "url", "not-in-chat"})
 # Numbers that were understood and cannot be taken.
-MEASURED = frozenset({"unit", "unit-missing", "implausible"})
+MEASURED = frozenset({"unit-missing", "implausible"})
+DAYS = frozenset({"date", "dateTime"})
 MUCH_BESIDE = 4  # words beside an answer from which on they are kept with it
 MOST_AFTER_NO = 3  # a longer remainder after "no" is an answer of its own, where any text is one
-CONSENT_CODE = "59284-0"  # LOINC: Consent Document
-
-
-# Words that agree to whatever was said, and are no name of a side or of how somebody feels.
-PLAIN_YES = frozenset(
-    {"yes", "yeah", "yep", "yup", "ja", "jo", "jep", "jawohl", "y", "j", "please", "bitte", "thanks", "danke"}
-)
 
 
 class Hearing(FileTurn):
@@ -59,9 +57,17 @@ class Hearing(FileTurn):
         command = read_command(text, language=self.language)
         self.wants, self.target = (command.kind, command.target) if command is not None else ("", "")
         self.asks = question_like(text, self.language)
+        if self.asks_meaning:
+            self.asks = "clear"
         said = read_yes_no(text, language=self.language)
         self.yes = said.answers[0].value is True if isinstance(said, Read) else None
         self.beside = said.remainder if isinstance(said, Read) else ""
+
+    @property
+    def asks_meaning(self) -> bool:
+        """Whether the message asks what the open question means."""
+        step = self.step if self.talk.phase == "asking" else None
+        return isinstance(step, AskItem | AskAnother) and asks_meaning(self.text, step.item, self.language)
 
     def take(self) -> None:
         """Take the message, whatever is open."""
@@ -98,6 +104,9 @@ class Hearing(FileTurn):
         if self.talk.phase != "asking" or not isinstance(step, AskItem | AskAnother):
             self.say("no_pairs" if self.asks == "clear" else "not_understood")
             self.ask_open()
+        elif self.asks_meaning:
+            self._tell()
+            self.ask(brief=True)
         elif isinstance(step, AskAnother):
             # The third time, take it that there is nothing else.
             if self.talk.tries + 1 >= MOST_TRIES:
@@ -141,6 +150,10 @@ class Hearing(FileTurn):
             self._take_another(step)
         elif not isinstance(step, AskItem):
             self.go_on()
+        elif (row := self.row_around(step.path)) and self._asks_for_another(self.item(row)):
+            # Nobody is led into another row before this one is done, or left in an empty one.
+            self.say("go_ahead" if self.empty_row(step.path) else "row_first")
+            self._ask_again(step)
         elif not self._corrects_instead(step) and not (self.talk.pending is not None and self._confirms(step)):
             self._take_answer(step)
 
@@ -175,9 +188,11 @@ class Hearing(FileTurn):
         """Say whether the patient said yes to a list, or to room for words: they mean something, but not yet what."""
         if not self.yes or self.beside:
             return False
+        just_yes = (WORDS["plain_yes"] | WORDS["going_on"]).issuperset(words(self.text))
         if question.item.type in FREE_TEXT and not question.options:
-            return self.talk.tries == 0
-        return bool(question.options) and isinstance(reading, NotUnderstood)
+            return self.talk.tries == 0 and just_yes
+        own = just_yes and isinstance(reading, Read) and not is_listed(reading, question)
+        return bool(question.options) and (own or isinstance(reading, NotUnderstood))
 
     def _ask_again(self, question: AskItem) -> None:
         if self.talk.pending is not None:
@@ -190,7 +205,11 @@ class Hearing(FileTurn):
             case Read():
                 beside = words(reading.remainder)
                 tells_more = len(beside) > MUCH_BESIDE or any(word.isdecimal() for word in beside)
-                if not reading.literal and tells_more:
+                # No date of FHIR's can say "in spring", or when in a day without the hour.
+                day = question.item.type in DAYS and not any("T" in str(each.value) for each in reading.answers)
+                with_time = question.item.type == "dateTime"
+                rough = day and rough_times(self.text, words_for(self.language), with_time=with_time)
+                if not reading.literal and (tells_more or rough):
                     self._note_too(question)
                 self._understood(question, reading)
             case DontKnow():
@@ -211,27 +230,29 @@ class Hearing(FileTurn):
                 self.onward()
                 self.go_on()
             case NotUnderstood():
-                # A number in a wrong unit was understood well enough to be asked for again.
-                kept = None if reading.why in MEASURED else self.noted(question)
+                # A number without its unit was understood well enough to be asked for again.
+                kept = None if reading.why in MEASURED else self.noted(question, unfit=question.item.type in FREE_TEXT)
                 self.fail(question, f"why_{reading.why.replace('-', '_')}", kept=kept)
 
-    def noted(self, question: AskItem) -> Answer | None:
+    def noted(self, question: AskItem, *, beside: bool = False, unfit: bool = False) -> Answer | None:
         """Keep the message in the patient's words, for the team, and return it; None where it tells nothing.
 
-        Nothing is kept before the patient has agreed to that.
+        `beside`: beside an answer, where a year tells enough; `unfit`: as one that breaks a limit, where all does.
         """
         item = question.item
-        coded = any(string(code, "code") == CONSENT_CODE for code in objects(item.raw, "code"))
-        asks_consent = item.type == "boolean" and (coded or item.link_id == "consent")
         bare = self.yes is not None and not self.beside
-        if bare or asks_consent or item.type in FREE_TEXT or not tells_something(self.text):
+        if bare or asks_consent(item) or (item.type in FREE_TEXT and not unfit):
             return None
-        said = own_words(self.text)
-        self.apply(Noted(question.path, str(said.value)))
+        digits = [word for word in words(self.text) if any(letter.isdecimal() for letter in word)]
+        counts = bool(digits) and (unfit or (item.type in NUMBERS and not beside))
+        year = beside and any(len(word) == 4 for word in digits)
+        said = own_words(self.text) if year or counts or tells_something(self.text) else None
+        if said is not None:
+            self.apply(Noted(question.path, str(said.value)))
         return said
 
     def _note_too(self, question: AskItem) -> None:
-        said = self.noted(question)
+        said = self.noted(question, beside=True)
         if said is not None:
             self.repeat("noted_too", question.path, (said,))
 
@@ -245,7 +266,8 @@ class Hearing(FileTurn):
             self.propose((), nothing=True)
             self.read_back(question)
         elif problems := self.problems(question.path, answers):
-            self.fail(question, "", problems)
+            # What was understood and does not fit is all that the team may ever get of it.
+            self.fail(question, "", problems, kept=self.noted(question, unfit=True))
         elif reading.literal:
             self.give(question, answers)
         else:
@@ -262,13 +284,15 @@ class Hearing(FileTurn):
     def _confirms(self, question: AskItem) -> bool:
         """Take the reply to "is that right?"; say whether the message was such a reply."""
         talk = self.talk
+        if talk.proposed and self._answers_beside(question, talk.pending or ()):
+            return True
         if self.yes is None:
             return self._doubts(question)
         if self._names_another(question):
             return True
         if self.yes:
             more = self.read(question, self.beside) if self.beside and question.item.type not in FREE_TEXT else None
-            if self.beside and self._pending_is_no(question):
+            if self.beside and is_no(question, talk.pending or (), self.language):
                 # "Yes, I have had it", to "I understood: No": that may be meant against it.
                 self.drop_pending()
                 self.fail(question, "corrected", kept=self.noted(question))
@@ -282,23 +306,42 @@ class Hearing(FileTurn):
             else:
                 self.give(question, talk.pending, proposed=talk.proposed)
             return True
-        self.drop_pending()
+        self.drop_pending(declined=talk.declined or talk.proposed)
+        said = self.read(question, self.text) if talk.proposed else None
+        if isinstance(said, Read) and said.answers != talk.pending and is_no(question, said.answers, self.language):
+            self._react(question, said)  # "no", to "My suggestion: Yes"
+            return True
         ends = not self.beside or is_end(self.beside, self.language)
         reading = None if ends else self.read(question, self.beside)
         if isinstance(reading, Read) and reading.answers and question.item.type != "boolean":
             own = any(answer.type == "string" for answer in reading.answers)
             self._understood(question, replace(reading, literal=reading.literal and not own))
         elif talk.proposed:
-            self.note(declined=True)
             self.ask(brief=True)
         else:
             self.fail(question, "corrected")
         return True
 
+    def _answers_beside(self, question: AskItem, proposed: tuple[Answer, ...]) -> bool:
+        """Take yes or no as the answer to the question, not to what is proposed; say whether the message was either."""
+        if not asks_yes_or_no(question):
+            return False
+        said = self.read(question, self.text)
+        if just_agrees(self.text) or (isinstance(said, Read) and said.answers == proposed):
+            self.give(question, proposed, proposed=True)
+        elif isinstance(said, Read) and said.answers:
+            self.drop_pending(declined=True)
+            self._react(question, replace(said, literal=False))
+        elif any(each.value is True for each in proposed) and begins_with_no(self.text, self.language):
+            self._react(question, Read((Answer("boolean", False),), literal=False, remainder=self.text))
+        else:
+            return False
+        return True
+
     def _names_another(self, question: AskItem) -> bool:
         """Take words that may agree, but are what another option is called: "right" to "Left. Is that right?"."""
         said = words(self.text)
-        if not (self.yes and question.options) or PLAIN_YES.issuperset(said):
+        if not (self.yes and question.options) or WORDS["plain_yes"].issuperset(said):
             return False
         reading = self.read(question, self.text)
         pending = self.talk.pending or ()
@@ -315,13 +358,6 @@ class Hearing(FileTurn):
             reading = replace(reading, literal=False)
         self._react(question, reading)
         return True
-
-    def _pending_is_no(self, question: AskItem) -> bool:
-        """Say whether what was read back is a no."""
-        pending = self.talk.pending or ()
-        options = readable_options(question.options, self.language)
-        called = [words(each.labels[0]) for each in options if each.answer in pending]
-        return any(answer.value is False for answer in pending) or called in ([["no"]], [["nein"]])
 
     def _doubts(self, question: AskItem) -> bool:
         """Ask again for yes or no, unless the message is an answer, or a question of its own."""
@@ -360,9 +396,9 @@ class Hearing(FileTurn):
         silent = isinstance(reading, DontKnow | Refused)
         if is_end(self.text, self.language) or declines or silent:
             self.leave("skipped")
-        elif self.yes:
+        elif self.yes or self._asks_for_another(step.item):
             self._begin_another(step)
-            if not (self.beside and self._answers_ahead(self.beside, sure=False)):
+            if not (self.yes and self.beside and self._answers_ahead(self.beside, sure=False)):
                 self.go_on()
         else:
             # The next answer itself may be meant as a "yes"; in a group, that it begins another instance is guessed.
@@ -375,6 +411,11 @@ class Hearing(FileTurn):
             self.aside = "clear" if self.asks == "clear" else "maybe"
             self.say("on_with")
             self.ask(brief=True)
+
+    def _asks_for_another(self, item: Item) -> bool:
+        """Say whether the message asks for one more row, or answer, of an item."""
+        names = (item.text.into(self.language), item.presentation.short.into(self.language), *item.synonyms)
+        return asks_for_another(self.text, names, self.language)
 
     def _begin_another(self, step: AskAnother) -> None:
         if step.item.type == "group":

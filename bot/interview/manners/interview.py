@@ -26,6 +26,8 @@ from bot.interview.walk.filling import Given
 from bot.interview.walk.migration import Carried
 from bot.interview.walk.plan import Plan
 
+# Types of questions of which hints say an example.
+_HINTED = NUMBERS | {"date", "dateTime"}
 OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
 
 
@@ -220,7 +222,7 @@ class Interview:
         if isinstance(step, AskItem):
             options = (option.answer for option in step.options)
             bounds = (bound for bound in self.engine.bounds(filling, step.path) if bound is not None)
-            hinted = said_answers(step.item, session.language) if step.item.type in NUMBERS else ()
+            hinted = said_answers(step.item, session.language, self._reader.now) if step.item.type in _HINTED else ()
             offered = (*step.proposal, *(session.talk.pending or ()), *options, *bounds, *hinted)
             known.setdefault(step.item.link_id, []).extend(offered)
         return known

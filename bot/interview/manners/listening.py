@@ -24,6 +24,7 @@ from bot.interview.reading.reader import read, read_command
 from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.reading.reading import Option as Readable
 from bot.interview.reading.reading import Unit as ReadableUnit
+from bot.interview.reading.vocabulary import words_for
 from bot.interview.reading.yesno import read_yes_no
 from bot.interview.rules.answers import Problem
 from bot.interview.values.answer import Answer
@@ -244,6 +245,15 @@ class Listener:
             return bare or is_end(text, self.language)
         return (bare and self.talk.pending is not None) or self.takes(question, text)
 
+    @property
+    def wants_words(self) -> bool:
+        """Say whether any words would answer what is open: nothing else is a reply to a question for free text."""
+        step, talk = self.step, self.talk
+        if talk.phase != "asking" or not isinstance(step, AskItem) or (talk.pending is not None and not talk.proposed):
+            return False
+        item = step.item
+        return item.open or not step.options if item.type in CHOICES else item.type in FREE_TEXT and not step.options
+
     def find_correction(self, text: str, *, plainly: bool = False) -> Correction | None:
         """Return the correction of another answer than the open one that a message is, if it is one.
 
@@ -424,7 +434,18 @@ def usual_unit(item: Item) -> JsonObject | None:
         stated = next((unit for text in texts if (unit := unit_asked_for(text, language))), None)
         if stated:
             return {"system": stated.system, "code": stated.code}
-    return None
+    return _unit_of_limits(item)
+
+
+def _unit_of_limits(item: Item) -> JsonObject | None:
+    """Return the unit that the limits of a quantity are in, or a proposed amount; None where they are in several."""
+    bounds = [bound.fixed for bound in (item.limits.minimum, item.limits.maximum) if bound and bound.fixed]
+    amounts = [as_object(each.value) for each in (*bounds, *item.initial) if each.type == "quantity"]
+    coded = [each for each in amounts if string(each, "code")]
+    if not coded or len({(string(each, "system"), string(each, "code")) for each in coded}) > 1:
+        return None
+    names = ("system", "code")
+    return {**{name: coded[0][name] for name in names if name in coded[0]}, "display": string(coded[0], "unit")}
 
 
 def unit_in_words(unit: JsonObject, language: str) -> str:
@@ -472,7 +493,8 @@ def _states(said: Sequence[str], language: str) -> bool:
     """Say whether words without a question mark that open like a question are none: "can't see why not"."""
     denied = said[1:2] == ["t"] and said[2:3] and said[2] not in WORDS_OF[language]["asked_about"]
     placed = len(said) > 1 and said[1] in WORDS_OF[language]["stated_after"]
-    return bool(denied) or placed or bool(WORDS_OF[language]["gladly"] & set(said))
+    states = said[0] in WORDS_OF[language]["stating_verbs"] and not WORDS["denying_words"].isdisjoint(said[1:3])
+    return bool(denied) or states or placed or bool(WORDS_OF[language]["gladly"] & set(said))
 
 
 def _answers_itself(text: str, language: str) -> bool:
@@ -480,6 +502,30 @@ def _answers_itself(text: str, language: str) -> bool:
     asked, _, answer = text.rpartition("?")
     said = read_yes_no(answer, language=language)
     return isinstance(said, Read) and not said.remainder and len(fold(asked).split()) <= MOST_REPEATED
+
+
+def asks_meaning(text: str, item: Item, language: str) -> bool:
+    """Say whether a message asks what a question, or a word of it, means: "was heißt das", "what does dose mean"."""
+    said = words(text)
+    spoken = next((each for each in WORDS_OF.values() if said[:1] and said[0] in each["asking_what"]), None)
+    if spoken is None or not 1 < len(said) <= MOST_REPEATED:
+        return False
+    means = bool(spoken["meaning_words"] & set(said)) or said[1] in spoken["being_words"]
+    texts = (item.text, item.presentation.short, *item.presentation.instructions, *item.presentation.help)
+    asked = {word for each in texts for word in words(each.into(language))}
+    known = asked | spoken["this_words"] | spoken["meaning_words"]
+    return means and known.issuperset(said[1:])
+
+
+def asks_for_another(text: str, names: Sequence[str], language: str) -> bool:
+    """Say whether a whole message asks for one more of what is called by `names`: "noch eins", "one more medicine"."""
+    called = {word for name in names for word in words(name)}
+    said = [word for word in words(text) if word not in WORDS["around_another"]]
+    shorter = [word for word in said if not any(_likeness(word, name) > 1 for name in called)]
+    units = words_for(language).unit_codes
+    measured = said and (said[-1].isdecimal() or any("{" not in code for code in units.get(said[-1], ())))
+    forms = (said, shorter, *(() if measured else (said[:-1],)))  # "one more tablet", but not "one more week"
+    return any(" ".join(each) in WORDS_OF[language]["another_phrases"] for each in forms)
 
 
 def is_end(text: str, language: str) -> bool:

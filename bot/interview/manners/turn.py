@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from bot.interview.form.form import Item, Option, Path
+from bot.interview.manners.agreement import asks_yes_or_no
 from bot.interview.manners.hints import example_answers, form_hints, unit_answers, unit_hint
 from bot.interview.manners.listening import FREE_TEXT, NUMBERS, Listener, QuestionLike, is_named
 from bot.interview.manners.session import (
@@ -26,7 +27,7 @@ from bot.interview.rules.answers import Problem
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_names import CHOICES
 from bot.interview.walk.engine import AskAnother, AskItem, Done, Show
-from bot.interview.walk.filling import Cleared, Event, Given, MarkedForStaff, NoMore, Shown, Skipped
+from bot.interview.walk.filling import Cleared, Event, Given, GroupRemoved, MarkedForStaff, NoMore, Shown, Skipped
 
 MOST_SHOWN = 30
 MOST_TRIES = 3
@@ -119,14 +120,19 @@ class OpenTurn(Listener):
         step = self.step
         if not isinstance(step, AskItem | AskAnother):
             return
-        before = self.answers(step.path)
+        before, row = self.answers(step.path), self.empty_row(step.path)
+        has_none = reason == "none" and step.item.type in FREE_TEXT
+        takes_back = has_none or (reason == "skipped" and step.item.required)
         if isinstance(step, AskAnother) or self.talk.more:
             self.apply(NoMore(step.path))
+        elif row and takes_back:
+            self.apply(GroupRemoved(row))
+            self.say("row_left")
         elif before and reason == "skipped":
             self.repeat("kept", step.path, before)
         elif step.item.required and not self.talk.kindly:
             self.note(kindly=True, pending=None, proposed=False)
-            self.say("kindly")
+            self.say("row_out" if row else "kindly")
             self.ask(brief=True)
             return
         else:
@@ -160,6 +166,11 @@ class OpenTurn(Listener):
             self.say_problems(problems)
             if why:
                 self.say(why, otherwise="not_understood")
+            units = unit_answers(item) if why in ("why_unit", "why_unit_missing") else ()
+            if units:
+                self.repeat("units", path, units)
+            elif why == "why_unit":
+                self.say("number_only")
         if kept is not None:
             self.repeat("noted", path, (kept,))
         if gives_up:
@@ -167,17 +178,28 @@ class OpenTurn(Listener):
             self.onward()
             self.go_on()
             return
-        units = unit_answers(item) if why in ("why_unit", "why_unit_missing") else ()
-        if units:
-            self.repeat("units", path, units)
-        elif why == "why_unit":
-            self.say("number_only")
         if tries >= MOST_TRIES - 1:
             self.say_example(item)
+        if self.empty_row(path):
+            self.say("row_out")
         if tries >= MOST_TRIES:
             self.note(kindly=True)
             self.say("kindly")
         self.ask(brief=True)
+
+    def row_around(self, path: Path) -> Path:
+        """Return the place of the innermost repeating group around a question; empty where there is none."""
+        groups = (path[:depth] for depth in range(len(path) - 1, 0, -1))
+        rows = (each for each in groups if self.item(each).type == "group")
+        return next((each for each in rows if self.item(each).repeats), ())
+
+    def empty_row(self, path: Path) -> Path:
+        """Return the row around a question that the patient began, and has said nothing in; empty for no such."""
+        row, filling = self.row_around(path), self.session.filling
+        if not row or row[-1][1] < max(self.item(row).least, int(self.item(row).has_rule)):
+            return ()
+        said = (*filling.answers, *filling.skipped, *filling.marked, *filling.noted)
+        return () if any(each[: len(row)] == row for each in said) else row
 
     def finish(self) -> None:
         """The patient agrees: the response is complete, unless something required is missing or does not fit."""
@@ -366,7 +388,7 @@ class OpenTurn(Listener):
         """Say in what form an answer is wanted."""
         before = (event.path for event in self.session.events if isinstance(event, Given | Skipped | MarkedForStaff))
         is_first = not any(self.item(path).type == item.type for path in before)
-        self.parts += form_hints(item, self.language, is_first=is_first)
+        self.parts += form_hints(item, self.language, is_first=is_first, now=self.reader.now)
 
     def _say_what_stands(self, question: AskItem) -> None:
         """Say what stands at the question already, or what the form proposes."""
@@ -379,25 +401,32 @@ class OpenTurn(Listener):
         elif may_propose and not self.problems(question.path, question.proposal):
             self.note(pending=question.proposal, proposed=True)
         if self.talk.proposed and self.talk.pending is not None:
-            self.repeat("proposal", question.path, self.talk.pending)
+            self._propose(question, self.talk.pending)
 
     def read_back(self, question: AskItem) -> None:
         """Say what was understood, and ask whether that is right."""
         pending = self.talk.pending
         if self.talk.nothing or pending is None:
-            any_words = question.item.type in FREE_TEXT and not question.options
-            self.say("read_back_has_none" if any_words else "read_back_none")
+            self.say("read_back_none" if question.options else "read_back_has_none")
             return
         if self.reader.is_unusual(question.item, question.options, self.language, pending):
             self.say("unusual")
-        self.repeat("proposal" if self.talk.proposed else "read_back", question.path, pending)
+        if self.talk.proposed:
+            self._propose(question, pending)
+        else:
+            self.repeat("read_back", question.path, pending)
+
+    def _propose(self, question: AskItem, answers: Sequence[Answer]) -> None:
+        """Say what the form proposes; "No. Is that right?" would make a yes mean no: there the answer is asked."""
+        self.repeat("proposal_yes_no" if asks_yes_or_no(question) else "proposal", question.path, answers)
 
     def say_example(self, item: Item) -> None:
         """Say how an answer could look."""
         if item.type in CHOICES or item.options:
             self.say("example_choice")
-        elif fitting := example_answers(item, self.language):
-            self.parts.append(with_answers("example_answer", item.link_id, fitting))
+        elif fitting := example_answers(item, self.language, self.reader.now):
+            key = f"example_{item.type}" if item.type in ("date", "dateTime") else "example_answer"
+            self.parts.append(with_answers(key, item.link_id, fitting))
         else:
             self.say(f"example_{item.type}", otherwise="example_string")
         if Quote(item.link_id, "format") not in self.parts:  # as where it was said what is wrong
@@ -426,7 +455,9 @@ class OpenTurn(Listener):
         elif problem.code in _COUNTED and isinstance(limit, int):
             self.say(key, limit=limit)
         elif problem.code in _BOUNDED and limit is not None:
-            self.parts.append(with_answers(key, link_id, (Answer(str(problem.parameters["type"]), limit),)))
+            of_time = problem.parameters["type"] in ("date", "dateTime", "time")
+            bound = (Answer(str(problem.parameters["type"]), limit),)
+            self.parts.append(with_answers(f"{key}-date" if of_time else key, link_id, bound))
         elif problem.code in _COUNTED | _BOUNDED:
             self.say("problem")
         else:
@@ -498,16 +529,22 @@ class OpenTurn(Listener):
     def _say_what_is_open(self) -> None:
         problems = self._errors()
         required = (problem for problem in problems if problem.code == "required" and problem.path)
-        missing = [problem for problem in required if not self.item(problem.path).left_out]
         # What a patient was never asked, they cannot mend; the interview then stays open for the team.
-        others = (each for each in problems if each.code != "required" or not each.path)
-        wrong = [each for each in others if each.code != "refused" or (each.path and self.item(each.path).asked)]
+        missing = [problem for problem in required if self._may_mend(self.item(problem.path))]
+        others = [each for each in problems if each.code != "required" or not each.path]
+        told = (each for each in others if not each.path or self._may_mend(self.item(each.path)))
+        wrong = [each for each in told if each.code != "refused" or (each.path and self.item(each.path).asked)]
         if wrong:
             self.say("summary_problems")
             self.say_problems(wrong, named=True)
         if missing:
             self.say("summary_required")
             self.parts += [name_of(problem.path[-1][0]) for problem in missing]
+
+    @staticmethod
+    def _may_mend(item: Item) -> bool:
+        """Say whether a patient is shown an item, and could answer it or something inside it."""
+        return not (item.hidden or item.left_out) and (item.asked or not item.is_question)
 
     def _errors(self) -> list[Problem]:
         found = self.engine.open_problems(self.session.filling)

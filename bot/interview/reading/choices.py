@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.interview.reading.labels import EQUAL, Folded, Labels, texts_of
+from bot.interview.reading.labels import EQUAL, Folded, Labels, alike, texts_of
 from bot.interview.reading.numbers import places_only, with_numbers
 from bot.interview.reading.reading import (
     Ambiguous,
@@ -18,7 +18,7 @@ from bot.interview.reading.reading import (
     Refused,
     own_words,
 )
-from bot.interview.reading.vocabulary import Reply, Token, Words, cut
+from bot.interview.reading.vocabulary import Reply, Token, Words, cut, text_at
 from bot.interview.reading.yesno import (
     ends_unknown,
     means_refused,
@@ -235,17 +235,29 @@ def pick(pieces: Sequence[Piece], labels: Labels) -> Picked:
 
 def read_choice(raw: str, reply: Reply, asked: Asked, words: Words) -> Reading:
     """Read options; free text too where the question is open."""
-    spelled = with_numbers(reply, places_only(words))
+    spelled, bare = with_numbers(reply, places_only(words)), reply.said
+    if len(bare) == 1 and bare[0] in words["plain_yes"] | words["plain_no"]:
+        asked = replace(asked, options=tuple(_without_code(option, bare[0], words) for option in asked.options))
     labels, said = Labels(asked.options, words), read_boolean(reply, words)
     choosing = _Choosing(raw, reply, spelled, texts_of(spelled.tokens), said, asked, words, labels)
     reading = (
         choosing.called_just_so()
         or choosing.unanswered()
+        or choosing.told()
         or choosing.yes_no(alone=True)
         or choosing.none_or_all()
         or choosing.by_pieces()
     )
     return replace(reading, literal=choosing.literal(reading)) if isinstance(reading, Read) else reading
+
+
+def _without_code(option: Option, said: str, words: Words) -> Option:
+    """Return an option without a code that nobody sees and that is a yes or no: "no" is no "Norway"."""
+    opened = words.fold(option.labels[0].split()[0].strip(",.;:")) if option.labels and option.labels[0].split() else ""
+    if opened in words["plain_yes"] | words["plain_no"]:
+        return option  # "ja", of "Yes, on both sides"
+    unseen = tuple(name for name in option.unseen if words.fold(name) == said)
+    return replace(option, labels=tuple(name for name in option.labels if name not in unseen)) if unseen else option
 
 
 def asks_yes_no(asked: Asked, words: Words) -> bool:
@@ -299,6 +311,11 @@ class _Choosing:
     def unanswered(self) -> Reading | None:
         """Return "don't know" or "won't say", as the option that says so where there is one."""
         silence, words = read_silence(self.reply, self.words), self.words
+        if silence is None and not any(self._says(option, False) for option in self.asked.options):
+            # "Nein, weiß nicht", to a list without a no.
+            opened = next((place for place, each in enumerate(self.reply.tokens) if each.kind != "mark"), 0)
+            if text_at(self.reply.tokens, opened) in words["plain_no"]:
+                silence = read_silence(Reply(self.reply.text, self.reply.tokens[opened + 1 :]), words)
         if silence is None:
             return None
         means = means_unknown if isinstance(silence, DontKnow) else means_refused
@@ -339,6 +356,19 @@ class _Choosing:
         plain = self.words["plain_yes" if value else "plain_no"]
         return bool(option.labels) and self.words.fold(option.labels[0]) in plain
 
+    def told(self) -> Reading | None:
+        """Return the one option whose name is what a sentence comes to: "my husband died" of "Widowed"."""
+        said = f" {' '.join(self.texts)} "
+        meanings = {meaning for phrase, meaning in self.words.told.items() if f" {phrase} " in said}
+        called = self._places(
+            lambda names: any(
+                len(name) == 1 and (name[0] == meaning or alike(name[0], meaning))
+                for name in names
+                for meaning in meanings
+            )
+        )
+        return self._read(called) if len(called) == 1 else None
+
     def none_or_all(self) -> Reading | None:
         """Read "keine davon" and "alle"."""
         texts, said, words = self.spelled.said, self.said, self.words
@@ -346,7 +376,8 @@ class _Choosing:
             texts = texts[1:]
         negative = isinstance(said, Read) and said.answers[0].value is False and not said.remainder
         if " ".join(texts) in words["none_of_these"] or (negative and not self._names_one()):
-            nothing = Read((), literal=False) if self.asked.repeats else None
+            may_be_none = self.asked.repeats or self.asked.type == "open-choice"
+            nothing = Read((), literal=False) if may_be_none else None
             return self._one_of(self._none_options()) or nothing
         if " ".join(texts) not in words["all"] or self.labels.fit(texts):
             return None
@@ -363,7 +394,11 @@ class _Choosing:
     def _none_options(self) -> Sequence[int]:
         """Return the options that mean none of the others."""
         words = self.words
-        called = self._places(lambda names: any(" ".join(name) in words["none_of_these"] for name in names))
+        called = [
+            place
+            for place, names in enumerate(self.labels.all)
+            if any(" ".join(name) in words["none_of_these"] and place in self.labels.shown_as(name) for name in names)
+        ]
         opened = self._places(
             lambda names: any(words[name].length_at(names[0], 0) for name in ("negators", "no", "maybe_no"))
         )

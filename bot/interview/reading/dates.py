@@ -14,7 +14,7 @@ from decimal import Decimal
 
 from bot.interview.reading.numbers import HALF, and_a_half, loose_number_at
 from bot.interview.reading.reading import Asked, Context, Found, Why
-from bot.interview.reading.vocabulary import Feast, Token, Words, corrected, text_at
+from bot.interview.reading.vocabulary import Feast, Token, Words, corrected, cut, text_at
 
 EARLIEST, LATEST = 1850, 2150  # years that patients speak of; anything else is a typing error
 MAX_YEARS = 150
@@ -157,6 +157,8 @@ class Calendar:
         for form, pattern in _FORMS:
             match = pattern.match(self.drawn, start, start + _MAX_FORM)
             found = self._of_form(match, form) if match else None
+            if found and found.end > start + 1 and self.tokens[found.end - 1].numeric and self._ago(found.end - 1):
+                continue  # "March three years ago"
             if found:
                 after = found.end
                 after += after < len(self.tokens) and self._text(after) == "'" and self.tokens[after].glued
@@ -282,6 +284,7 @@ class Calendar:
         elif token.text in months:
             # A month without a year, where the word is surely a month: "in May", not "it may be".
             opened = any(self._text(start - 1) in words[name] for name in ("ahead", "ago_before", "part_names"))
+            opened = opened or self._ago(start + 1)  # "März vor drei Jahren"
             if opened or sum(each.wordlike for each in self.tokens) == 1:
                 value = _latest(months[token.text], 0, today)
         if not value and token.text in words["this_year"]:
@@ -342,6 +345,11 @@ class Calendar:
         value = self._away(away, unit, rough=back and (place > start + 1 or ranged))
         return Found(start, end, value) if value else None
 
+    def _ago(self, start: int) -> bool:
+        """Tell whether a number of years in the past begins at a place."""
+        counted = self._counted(start) if start < len(self.tokens) else None
+        return counted is not None and len(str(counted.value)) == 4
+
     def _span(self, start: int) -> tuple[int, Decimal, str] | None:
         """Return where "3 Wochen", "einem halben Jahr" or "a year and a half" ends, its number and its unit.
 
@@ -377,6 +385,27 @@ class Calendar:
             return ""
         day = today + timedelta(days=int(days))
         return day.isoformat() if exact else written(day.year, day.month)
+
+
+def without_seasons(found: Sequence[Found], tokens: Sequence[Token], words: Words) -> list[Found]:
+    """Return the dates without a season beside a year: "vor drei Jahren im Frühling" is that year."""
+    named = words.tables["seasons"].keys() | words["winters"]
+    years = [each for each in found if each.value is not None and len(str(each.value)) == 4]
+    seasons = [each for each in found if {token.text for token in tokens[each.first : each.end]} & named]
+    if len(found) == 2 and len(seasons) == 1 and any(each not in seasons for each in years):
+        return [each for each in found if each not in seasons]
+    return list(found)
+
+
+def rough_times(text: str, words: Words, *, with_time: bool) -> bool:
+    """Tell whether a text says when in a year something was, which no FHIR date can say: "im Frühling", "Anfang 2023".
+
+    `with_time`: also when in a day: "gestern Abend".
+    """
+    said = cut(text, words.fold).names
+    parts = words.tables["seasons"].keys() | words["winters"] | words["part_names"] | words.tables["year_parts"].keys()
+    day = words.parts_of_day.keys() - words.tables["days"].keys() if with_time else frozenset()
+    return not parts.isdisjoint(said) or not day.isdisjoint(said)
 
 
 def means_part_of_day(tokens: Sequence[Token], place: int, words: Words) -> bool:

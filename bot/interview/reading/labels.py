@@ -225,9 +225,12 @@ class Labels:
         """Return how like a written word is to a known one; 0 when it is another word."""
         if written == known:
             return EQUAL
+        short, long = sorted((written, known), key=len)
+        said_anyway = {written, known} & self.words["weak"]
+        if len(said_anyway) == 1 and len(min(said_anyway)) < MIN_PREFIX:
+            return 0  # "man" is no "Mann"
         if alike(written, known):
             return INFLECTED
-        short, long = sorted((written, known), key=len)
         head = long.removesuffix(short)
         if len(short) >= MIN_TAIL and MIN_STEM < len(head) < len(long) and head not in self.words["negating"]:
             return ALIKE  # "Schrittmacher" for "Herzschrittmacher"

@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 
-from bot.interview.reading.dates import Calendar, exists, full_year, means_part_of_day, written
+from bot.interview.reading.dates import (
+    Calendar,
+    exists,
+    full_year,
+    means_part_of_day,
+    without_seasons,
+    written,
+)
 from bot.interview.reading.numbers import HALF, and_a_half, loose_number_at, with_numbers
 from bot.interview.reading.quantities import unit_at
 from bot.interview.reading.reading import Context, Found, NotUnderstood, Read, Reading, answered, settle
@@ -116,7 +123,8 @@ def _written_out(reply: Reply, words: Words) -> bool:
 def _dates_in(reply: Reply, context: Context) -> list[Found]:
     """Return the dates in a reply whose number words are merged."""
     tokens, words = reply.tokens, context.words
-    found = _month_of_year(_with_weekday(one_after_another(tokens, Calendar(tokens, context).at)))
+    said = one_after_another(tokens, Calendar(tokens, context).at)
+    found = _month_of_year(_with_weekday(without_seasons(said, tokens, words)))
     limited = [replace(item, problem=_limit(item, found, tokens, words) or item.problem) for item in found]
     return limited or _bare_year(tokens, context)
 

@@ -54,6 +54,7 @@ from bot.interview.values import units as ucum
 from bot.interview.values.answer import Answer, JsonValue
 
 MAX_UNIT_TOKENS = 6
+WARMTH = ("temp", "fieber", "fever", "warm", "grad", "degree")  # without such a word, C is no °C: "vitamin C"
 _ROUND_FROM = 20  # no example of a larger amount needs decimal places
 _LONG = 12  # letters; a shorter word may also be about something else: "Größe des Knotens"
 _MMHG = Unit("mm[Hg]", "mmHg")
@@ -167,7 +168,20 @@ def unit_at(
         codes = (own.get(key) or words.unit_codes.get(key)) if key else None
         if codes:
             result = place + 1, tuple(codes)
-    return result
+    return _per(tokens, *result, words, allowed) or result
+
+
+def _per(
+    tokens: Sequence[Token], end: int, codes: Sequence[str], words: Words, allowed: Sequence[Unit]
+) -> tuple[int, tuple[str, ...]] | None:
+    """Return where "litres per minute" ends that begins with a unit, and its code; None where none such is wanted."""
+    opened = words["per"].length_at([token.text for token in tokens[end : end + words["per"].longest]], 0)
+    if not (codes and opened and allowed):
+        return None
+    after, below = unit_at(tokens, end + opened, words)
+    made = [f"{above}/{each}" for above in codes for each in below]
+    fits = [code for code in made if any(ucum.convert(Decimal(1), code, unit.code) is not None for unit in allowed)]
+    return (after, tuple(fits)) if fits else None
 
 
 def stated_unit(prompt: Reply, words: Words) -> Unit | None:
@@ -198,6 +212,8 @@ def _stated_at(tokens: Sequence[Token], start: int, words: Words) -> tuple[Unit 
     if not code:
         return None, ""
     written = "".join(token.text for token in tokens[start:end])
+    if written in ("c", "f", "k") and not any(token.text.startswith(WARMTH) for token in tokens):
+        return None, ""  # "vitamin C", "Part B (K)"
     name = words.unit_names.get(code, code if code in _DATA["at_end"] or not written.isalpha() else written)
     return Unit(code, name), text_at(tokens, end)
 
@@ -242,10 +258,7 @@ def is_unusual(answer: Answer, question: Asked, *, language: str) -> bool:
 
 
 def likely_amount(question: Asked, unit: str, *, language: str) -> Decimal | None:
-    """Return an amount that nobody wonders about, in a unit: of a well-known quantity, or of a time; None for others.
-
-    A number without a unit is one of the quantities that have none, such as an age.
-    """
+    """Return an amount nobody wonders about, in a unit (empty: such as an age); None where it is not well known."""
     words = words_for(language)
     measure = _measure_of(question, cut(question.prompt, words.fold), words)
     if not unit:
@@ -260,7 +273,15 @@ def likely_amount(question: Asked, unit: str, *, language: str) -> Decimal | Non
 
 
 def _measure_of(asked: Asked, prompt: Reply, words: Words) -> Measure:
-    """Return the well-known quantity that a question asks for, if its unit is none or one of its kind."""
+    """Return the well-known quantity that a question asks for, whatever the language of its form."""
+    found = _measured(asked, prompt, words)
+    others = (words_for(each) for each in LANGUAGES) if not found.kind else ()
+    foreign = (_measured(asked, cut(asked.prompt, each.fold), each) for each in others if each.fold is not words.fold)
+    return next((each for each in foreign if each.kind), found)
+
+
+def _measured(asked: Asked, prompt: Reply, words: Words) -> Measure:
+    """Return the same by the words of one language, if the unit is none or one of its kind."""
     texts, unit = prompt.names, asked.allowed_units[0].code if asked.allowed_units else ""
     kinds = {kind for kind in words.measured if _asks_for(kind, texts, words)}
     pressed = unit == "mm[Hg]" or "pressure" in kinds or _names_pressure(texts)
@@ -521,8 +542,13 @@ class _Measuring:
         if after is not None and after.kind == "word" and not counts and self._may_be_unit(after.text):
             return plain.failed("a word after the number that is no known unit", "unit")
         unit = self.asked.unit or (self.allowed[0] if len(self.allowed) == 1 else None)
-        if unit is None:
+        likely = [each for each in self.allowed if self.measure.kind and self.measure.is_likely(value, each.code)]
+        if unit is None and len(likely) == 1:  # "168", of a height in cm or feet
+            return replace(plain, value=_quantity(value, likely[0]), literal=False)
+        if unit is None and self.allowed:
             return plain.failed("a number without its unit", "unit-missing")
+        if unit is None:  # the question knows of no unit either; it is read back
+            return replace(plain, value={"value": value}, literal=False)
         meant = self._meant(value, unit.code)
         converted = _convert_roughly(value, meant, unit.code, self.asked.decimal_places) if meant != unit.code else None
         if converted is not None:

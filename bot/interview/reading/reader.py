@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
 from typing import Literal, cast
 from urllib.parse import urlsplit
 
 from bot.interview.reading.choices import asks_yes_no, read_choice
-from bot.interview.reading.labels import is_relative
+from bot.interview.reading.labels import alike, is_relative
 from bot.interview.reading.moments import read_age, read_date, read_moment, read_time
 from bot.interview.reading.quantities import read_amount, read_quantity, stated_unit
 from bot.interview.reading.reading import (
@@ -149,7 +150,7 @@ def _read(text: str, context: Context) -> Reading:
         return NotUnderstood("no text", "empty")
     reply = cut(text, context.words.fold)
     if asked.type in ("choice", "open-choice"):
-        return read_choice(text, reply, asked, context.words)
+        return _read_dated_option(reply, context) or read_choice(text, reply, asked, context.words)
     own, context = context, context.with_echo()
     words, yes_no = context.words, asked.type == "boolean"
     silence = read_silence(reply, words)
@@ -172,9 +173,55 @@ def _read(text: str, context: Context) -> Reading:
     reading = _READERS[asked.type](reply, context)
     if not isinstance(reading, NotUnderstood) or reading.why not in ("nothing", "vague"):
         return reading
+    if none := _none_of_it(reply, own):
+        return none
     if _names_what_means_yes(reply, context):
         return Read((Answer("boolean", True),), literal=False, remainder=clean.text)
     return (yes_no and read_how_often(reply, words)) or hints_at_silence(reply, words) or reading
+
+
+def _read_dated_option(reply: Reply, context: Context) -> Reading | None:
+    """Return the one listed day or time that a reply names in words; None where it may be its place in the list."""
+    asked = context.asked
+    kinds = {option.answer.type for option in asked.options}
+    if len(kinds) != 1 or not kinds <= {"date", "dateTime", "time"} or len(reply.said) < 2:
+        return None
+    (kind,) = kinds
+    plain = replace(asked, type=kind, options=(), prompt="", repeats=False, minimum=None, maximum=None)
+    reading = _READERS[kind](reply, replace(context, asked=plain, prompt=Reply("", ())))
+    if not isinstance(reading, Read) or len(reading.answers) != 1:
+        return None
+    value = str(reading.answers[0].value)
+    listed = [(str(option.answer.value), option.answer) for option in asked.options]
+    # A day without a year is one of those that are listed.
+    said_so = [answer for each, answer in listed if each == value or each[:16] == value[:16] != ""]
+    same_day = [answer for each, answer in listed if kind != "time" and each[4:10] == value[4:10] != ""]
+    found = said_so or ([] if reading.literal else same_day)
+    if len(found) == 1:
+        return Read((found[0],), reading.literal and bool(said_so), reading.remainder)
+    return NotUnderstood("a day or time that is not in the list", "not-listed") if reading.literal else None
+
+
+def _none_of_it(reply: Reply, context: Context) -> Read | None:
+    """Return zero, or that there is none, for a reply that denies all that is asked for: "tut nicht weh", "no"."""
+    kind, bare = context.asked.type, read_boolean(reply, context.words)
+    if _is_zero(reply, context):
+        return Read((Answer(kind, 0 if kind == "integer" else Decimal(0)),), literal=False)
+    denies = isinstance(bare, Read) and bare.answers[0].value is False and not bare.remainder
+    return Read((), literal=False) if context.asked.repeats and denies else None  # the first of several times
+
+
+def _is_zero(reply: Reply, context: Context) -> bool:
+    """Say whether a reply to a question for a number from 0 on denies all of it: "tut nicht weh", "gar nicht"."""
+    asked, words, said = context.asked, context.words, reply.said
+    from_zero = asked.minimum == 0 or "0" in context.prompt.said
+    if asked.type not in ("integer", "decimal") or not from_zero or context.asks("age") or not words.negates(said):
+        return False
+    if " ".join(said) in words["no"] | words["maybe_no"]:
+        return True
+    silent = words["weak"] | words["articles"] | words["openers"] | words["silence_padding"] | words["harmless"]
+    rest = [text for text in words.without_negation(said) if text not in silent]
+    return all(any(text == name or alike(text, name) for name in context.prompt.names) for text in rest)
 
 
 def _names_what_means_yes(reply: Reply, context: Context) -> bool:
@@ -215,6 +262,8 @@ def _read_text(raw: str, reply: Reply, context: Context) -> Reading:
     about_it = (text for text in texts if text not in context.prompt.names)  # "ich habe keinen Hausarzt"
     crossed_out = not texts and all(token.text in ("-", "/") for token in reply.tokens)
     denied = not words["having_none"].isdisjoint((" ".join(texts), " ".join(about_it))) or crossed_out
+    says_none = not (words["plain_no"] | words["nothing"]).isdisjoint(texts)
+    denied = denied or (len(texts) > 1 and says_none and words["nothing_more"].issuperset(texts))  # "no thanks"
     if denied and asked.type == "string":
         return Read((), literal=False)
     start, end = _framed(reply, context)
@@ -337,8 +386,13 @@ def read_command(text: str, *, language: str) -> Command | None:
 def _command_kind(texts: Sequence[str], words: Words) -> str:
     core = [text for text in texts if text not in words["command_padding"]] or texts
     kinds = [kind for kind, phrases in words.commands.items() if {" ".join(texts), " ".join(core)} & phrases]
-    if not kinds and len(core) == 1 and len(core[0]) >= MIN_CORRECTED:
-        kinds = [kind for kind, phrases in words.commands.items() if near(core[0], phrases.single)]
+    if not kinds and len(core) == 1 and len(core[0]) >= MIN_CORRECTED and core[0] not in words["judging"]:
+        # "Normal" is an answer, and no slip of "nomal".
+        kinds = [
+            kind
+            for kind, phrases in words.commands.items()
+            if near(core[0], (each for each in phrases.single if len(each) >= MIN_CORRECTED))
+        ]
         kinds = kinds if len(kinds) == 1 else []
     return kinds[0] if kinds else ""
 

@@ -281,6 +281,7 @@ class Words:
         tables: What words mean: numbers, or for spans codes of UCUM.
         flags: Habits of the language that it has, such as "month_first".
         texts: Marks in numbers, and patterns for reading values back.
+        told: By phrases of a sentence, what an option may be called that they come to.
     """
 
     fold: Fold
@@ -296,6 +297,7 @@ class Words:
     endings: Sequence[str]
     unit_codes: Mapping[str, Sequence[str]]
     unit_names: Mapping[str, str]
+    told: Mapping[str, str]
     measured: Mapping[str, Phrases]
     commands: Mapping[str, Phrases]
 
@@ -333,7 +335,13 @@ def unit_key(form: str, fold: Fold) -> str:
 
 
 _PADDING = {"silence": "silence_padding", "commands": "command_padding"}  # left out of what is listed beside it
-_MADE: dict[str, Callable[[Any], Any]] = {"spans": str, "feasts": Feast.of, "halves": Decimal, "parts_of_day": tuple}
+_MADE: dict[str, Callable[[Any], Any]] = {
+    "spans": str,
+    "told": str,
+    "feasts": Feast.of,
+    "halves": Decimal,
+    "parts_of_day": tuple,
+}
 _FILES = {path.stem: path for path in (Path(__file__).parent / "words").glob("*.yaml")}
 LANGUAGES = tuple(_FILES)
 

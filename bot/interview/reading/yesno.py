@@ -27,7 +27,9 @@ def read_silence(reply: Reply, words: Words) -> DontKnow | Refused | None:
     core = _without_padding(reply.said, words)
     if not core:
         return DontKnow() if reply.tokens and all(token.text == "?" for token in reply.tokens) else None
-    if all(taken for _, (taken,) in steps(core, words["dont_know"])):
+    left = [reply.said[place] for place, (taken,) in steps(reply.said, words["learners"]) if not taken]
+    learnt = len(left) < len(reply.said) and words["silence_padding"].issuperset(left)
+    if learnt or all(taken for _, (taken,) in steps(core, words["dont_know"])):
         return DontKnow()
     return Refused() if all(taken for _, (taken,) in steps(core, words["refused"])) else None
 
@@ -67,13 +69,14 @@ def beside_silence(text: str, *, language: str) -> str:
     core = [place for place, token in enumerate(tokens) if token.kind != "mark" and token.text not in padding]
     texts = [tokens[place].text for place in core]
     left, start = list[str](), 0
-    for place, lengths in steps(texts, words["dont_know"], words["refused"]):
+    for place, lengths in steps(texts, words["dont_know"], words["refused"], words["learners"]):
         length = max(lengths)
-        if not length:
+        apart = length > max(lengths[:2]) and core[place + length - 1] - core[place] >= length
+        if not length or apart:
             continue
         first, end = core[place], core[place + length - 1] + 1
         goes_on = end < len(tokens) and tokens[end].kind != "mark"
-        wants = lengths[0] < length and texts[place + length - 1] in words["negators"].single
+        wants = lengths[1] == length > lengths[0] and texts[place + length - 1] in words["negators"].single
         governs = "".join(texts[place + length : place + length + 1]) in words["governed"]
         if governs or (wants and goes_on):
             continue  # "I don't know whether", "I will not suffocate"

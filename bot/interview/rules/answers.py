@@ -33,10 +33,18 @@ from bot.interview.values.fhir_json import (
 )
 from bot.interview.values.finding import Severity
 from bot.interview.values.patterns import fits_pattern
-from bot.interview.values.primitives import PRIMITIVES, Relation, base64_size, problem_with, relate, relate_quantities
+from bot.interview.values.primitives import (
+    PRIMITIVES,
+    Relation,
+    base64_size,
+    problem_with,
+    relate,
+    relate_quantities,
+    span,
+)
 from bot.interview.values.references import target_type
 from bot.interview.values.terminology import Concept, Member, Terminology, could_be_code, implied_system
-from bot.interview.values.units import UCUM, known
+from bot.interview.values.units import UCUM, convert, known
 
 AnyItem = Item | Stated
 _BOUNDED = frozenset({"integer", "decimal", "date", "dateTime", "time", "quantity"})
@@ -116,10 +124,19 @@ def check_bound(answer: Answer, bound: Answer, *, least: bool) -> Iterator[Viola
         relation = relate(answer, bound)
         # A date known in part may lie on either side of the limit: nobody can ask for more than is known.
         how = "beyond" if relation == beyond else "unknown" if relation in {"different", "unknown"} else ""
+        how = "" if how == "unknown" and _is_within(answer, bound, least=least) else how
     if how in {"beyond", "no code", "other kind"}:
         yield broken(rule, how, limit=bound, answer=answer)
     elif how:
         yield doubtful(rule, how, limit=bound, answer=answer)
+
+
+def _is_within(answer: Answer, bound: Answer, *, least: bool) -> bool:
+    """Say whether a date known in part keeps to a limit whatever the rest of it is: ``2020`` from ``2020-01-01`` on."""
+    one, limit = (span(each.value) if isinstance(each.value, str) else None for each in (answer, bound))
+    if one is None or limit is None:
+        return False
+    return one.start >= limit.start if least else one.end <= limit.end
 
 
 def _stands(answer: Answer, bound: Answer, beyond: Relation) -> str:
@@ -169,6 +186,17 @@ def check_unit(units: Units, quantity: JsonObject, known_codes: Terminology) -> 
     elif units.choices:
         allowed: list[JsonValue] = [string(each, "display") or string(each, "code") for each in units.choices]
         yield broken("unitOption", unit=unit, allowed=allowed)
+    elif units.usual and measures_else(quantity, units.usual):
+        # The extension is made for numbers, so that of quantities it only tells what they should measure.
+        usual = string(units.usual, "display") or string(units.usual, "code")
+        yield doubtful("questionnaire-unit", unit=unit, usual=usual)
+
+
+def measures_else(quantity: JsonObject, unit: JsonObject) -> bool:
+    """Say whether two units of UCUM measure different things."""
+    if not all(string(each, "system") == UCUM and known(string(each, "code")) for each in (quantity, unit)):
+        return False
+    return convert(Decimal(1), string(quantity, "code"), string(unit, "code")) is None
 
 
 def check_attachment(item: AnyItem, answer: Answer) -> Iterator[Violation]:
@@ -365,15 +393,19 @@ def check_exclusive(item: Stated, answers: Sequence[Answer]) -> Iterator[Violati
 
 def stated_violations(item: Stated, answer: Answer, known: Terminology) -> Iterator[Violation]:
     """Yield what is wrong with an answer of a fitting type by all that its item states."""
-    yield from check_text(item, answer)
-    yield from check_pattern(item, answer)
+    texts = [*check_text(item, answer), *check_pattern(item, answer)]
+    # A line break where the text is refused anyway is no further news.
+    yield from (each for each in texts if each.rule != "line-break" or all(one.severity != "error" for one in texts))
     bounds = _check_stated_bounds(item, answer)
     if answer.type != "quantity":
         yield from bounds
     yield from check_decimal_places(item, answer)
     if answer.type == "quantity":
-        yield from bounds
-        yield from check_unit(item.units, as_object(answer.value), known)
+        units = list(check_unit(item.units, as_object(answer.value), known))
+        refused = any(each.severity == "error" for each in units)
+        # What is measured in a unit that is refused is not compared with limits besides.
+        yield from (each for each in bounds if not refused or each.how == "beyond")
+        yield from units
     yield from check_attachment(item, answer)
     yield from check_reference(item, answer)
     yield from check_options(item, answer, known)
@@ -473,7 +505,8 @@ class PlacedQuestion:
 
     def _problems_with(self, answer: Answer, option: Option | None) -> Iterator[Problem]:
         item = self.item
-        if answer.type not in item.answer_types:
+        types = item.answer_types | ({option.answer.type} if option is not None else set())
+        if answer.type not in types:
             parameters: dict[str, JsonValue] = {"expected": sorted(item.answer_types)[0], "given": answer.type}
             yield Problem("wrong-type", self.path, parameters)
             return

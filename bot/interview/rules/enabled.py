@@ -93,9 +93,24 @@ ByExpression = Callable[[IndexedItem, GivenItem | None], Truth | None]
 class Enablement:
     """Answers whether an item is enabled, for one response; what cannot be told stays unclear."""
 
-    def __init__(self, form: IndexedForm, given: Sequence[GivenItem], by_expression: ByExpression) -> None:
-        """Take what the response holds. `by_expression` decides items with an enableWhenExpression, None otherwise."""
+    def __init__(
+        self,
+        form: IndexedForm,
+        given: Sequence[GivenItem],
+        by_expression: ByExpression,
+        *,
+        unreadable: Collection[str] = (),
+    ) -> None:
+        """Take what the response holds.
+
+        Args:
+            form: The Questionnaire.
+            given: The items of the response.
+            by_expression: Decides items with an enableWhenExpression, None otherwise.
+            unreadable: The linkIds of items whose answers cannot be read: conditions on them are unclear.
+        """
         self._form = form
+        self.unreadable = unreadable
         self._by_expression = by_expression
         self._by_id: dict[str, list[GivenItem]] = defaultdict(list)
         for each in given:
@@ -148,7 +163,7 @@ class Enablement:
 
     def _condition(self, condition: JsonObject, parent: GivenItem | None) -> Truth:
         target = self._form.by_id.get(string(condition, "question"))
-        if target is None:
+        if target is None or target.link_id in self.unreadable:
             return Truth.UNCLEAR
         # Repetitions are kept apart: what counts is the nearest item from `parent` outwards that holds the target.
         while parent is not None and not parent.asked.holds(target):

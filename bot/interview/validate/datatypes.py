@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
-import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from xml.etree import ElementTree
 
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import JsonObject, as_object, objects, string, value_of
-from bot.interview.values.fhir_names import EXTENSION_TYPES
+from bot.interview.values.fhir_names import EXTENSION_PLACES, EXTENSION_TYPES
 from bot.interview.values.finding import Findings, Place
+from bot.interview.values.narratives import SAYS_NOTHING, narrative_problem
 from bot.interview.values.primitives import (
     base64_size,
     compare_dates,
@@ -35,9 +33,9 @@ def _extension(findings: Findings, node: JsonObject, place: Place) -> None:
         text = "An extension holds either a value or extensions" + ("" if has_value else "; this one holds neither")
         findings.error(place, text, code="invariant", rule="ext-1")
     url, value = string(node, "url"), value_of(node)
-    allowed = EXTENSION_TYPES.get(url)
-    if allowed is not None and value is not None and value.type not in allowed:
-        text = f"The extension {url.rpartition('/')[2]} holds {' or '.join(allowed)}, not {value.type[:60]}"
+    allowed = [kind for kind in EXTENSION_TYPES.get(url, ()) if kind != "*"]
+    if allowed and value is not None and value.type not in allowed:
+        text = f"The extension {_short(url)} holds {' or '.join(allowed)}, not {value.type[:60]}"
         findings.error(place, text, code="structure", rule="extension-type")
     elif value is not None and (element := EXTENSION_CODES.get(url)) is not None:
         _bound(findings, value, element, place)
@@ -47,6 +45,40 @@ def _extension(findings: Findings, node: JsonObject, place: Place) -> None:
     nested = place.parent is not None and place.parent.name in {"extension", "modifierExtension"}
     if url and ":" not in url and not nested:
         findings.error(place, "The url of an extension must be absolute", code="invalid", rule="extension-url")
+    if url in EXTENSION_PLACES:
+        _misplaced(findings, url, place)
+
+
+def _short(url: str) -> str:
+    return url.rpartition("/")[2]
+
+
+def _misplaced(findings: Findings, url: str, place: Place) -> None:
+    """Say that an extension stands at an element that its definition (the context) does not name.
+
+    Of what is contained it is not known here which resource it is part of.
+    """
+    around, holder = [], place.parent
+    while holder is not None:
+        around.append(holder.name)
+        holder = holder.parent
+    wanted = EXTENSION_PLACES[url]
+    plain = bool(around) and "contained" not in around and around[0] in {"item", "answer", "answerOption", around[-1]}
+    if plain and (around[0] != wanted or around[-1] == "QuestionnaireResponse"):
+        text = f"The extension {_short(url)} belongs to {wanted} of a Questionnaire and says nothing here"
+        findings.warning(place, text, code="structure", rule="extension-place")
+
+
+def check_repeated(findings: Findings, node: JsonObject, place: Place) -> None:
+    """Warn of an extension that an element has more than once although its definition allows one."""
+    given = node.get("extension")
+    seen: set[str] = set()
+    for index, each in enumerate(given if isinstance(given, list) else ()):
+        url = string(each, "url") if isinstance(each, dict) else ""
+        if url in seen and "*" not in EXTENSION_TYPES.get(url, ("*",)):
+            text = f"The extension {_short(url)} is there more than once, but its definition allows one"
+            findings.warning(place.child("extension", index), text, code="structure", rule="extension-twice")
+        seen.add(url)
 
 
 def _bound(findings: Findings, value: Answer, element: Element, place: Place) -> None:
@@ -114,12 +146,23 @@ def _sha1(content: str) -> str:
 def _quantity(findings: Findings, node: JsonObject, place: Place) -> None:
     if "code" in node and "system" not in node:
         findings.error(place, "A unit code needs its system", code="invariant", rule="qty-3")
-    _coded_unit(findings, node, place)
+    if node.get("system") == UCUM:
+        _coded_unit(findings, node, place)
+
+
+def _coding(findings: Findings, node: JsonObject, place: Place) -> None:
+    system = string(node, "system")
+    if system == UCUM:
+        _coded_unit(findings, node, place)
+    # What is chosen and offered is looked at by the rules for answers.
+    elif system and ":" not in system and "(" not in place.name and not problem_with("uri", system):
+        text = "The system of a code should be an absolute URI"
+        findings.warning(place.child("system"), text, code="code-invalid", rule="coding-system")
 
 
 def _coded_unit(findings: Findings, node: JsonObject, place: Place) -> None:
     code = string(node, "code")
-    if code and string(node, "system") == UCUM and not known(code):
+    if code and not known(code):
         text = f"UCUM has no unit {code[:40]!r}"
         findings.warning(place.child("code"), text, code="code-invalid", rule="ucum")
 
@@ -146,15 +189,35 @@ def _code_system(findings: Findings, node: JsonObject, place: Place) -> None:
         pending.extend(objects(concept, "concept"))
 
 
-def _patient_contact(findings: Findings, node: JsonObject, place: Place) -> None:
-    if not node.keys() & {"name", "telecom", "address", "organization"}:
-        text = "A contact needs a name, a way to reach it, or an organization"
-        findings.error(place, text, code="invariant", rule="pat-1")
+_VERIFICATION = "http://terminology.hl7.org/CodeSystem/"
+_OVER = ("inactive", "resolved", "remission")
+
+
+def _codes_of(node: JsonObject, name: str, system: str) -> set[str]:
+    """Return the codes that a CodeableConcept has of one of HL7's code systems."""
+    codings = objects(as_object(node.get(name)), "coding")
+    return {string(each, "code") for each in codings if string(each, "system") == _VERIFICATION + system}
+
+
+def _allergy(findings: Findings, node: JsonObject, place: Place) -> None:
+    mistaken = "entered-in-error" in _codes_of(node, "verificationStatus", "allergyintolerance-verification")
+    if mistaken is ("clinicalStatus" in node):
+        text = "A clinicalStatus is there unless the allergy was entered in error"
+        findings.error(place, text, code="invariant", rule="ait-2" if mistaken else "ait-1")
+
+
+def _condition(findings: Findings, node: JsonObject, place: Place) -> None:
+    over = _codes_of(node, "clinicalStatus", "condition-clinical").intersection(_OVER)
+    if any(name.startswith("abatement") for name in node) and not over:
+        text = f"A condition that has abated is {' or '.join(_OVER)}"
+        findings.error(place, text, code="invariant", rule="con-4")
+    mistaken = "entered-in-error" in _codes_of(node, "verificationStatus", "condition-ver-status")
+    if mistaken and "clinicalStatus" in node:
+        text = "A condition that was entered in error has no clinicalStatus"
+        findings.error(place, text, code="invariant", rule="con-5")
 
 
 def _organization(findings: Findings, node: JsonObject, place: Place) -> None:
-    if not node.keys() & {"name", "identifier"}:
-        findings.error(place, "An organization needs a name or an identifier", code="invariant", rule="org-1")
     for rule, name in (("org-2", "address"), ("org-3", "telecom")):
         if any(each.get("use") == "home" for each in objects(node, name)):
             text = f"The {name} of an organization is never of use 'home'"
@@ -178,11 +241,6 @@ def _range(findings: Findings, node: JsonObject, place: Place) -> None:
         findings.error(place, "The range ends before it starts", code="invariant", rule="rng-2")
 
 
-def _ratio(findings: Findings, node: JsonObject, place: Place) -> None:
-    if ("numerator" in node) is not ("denominator" in node):
-        findings.error(place, "A ratio needs both its parts", code="invariant", rule="rat-1")
-
-
 def _identifier(findings: Findings, node: JsonObject, place: Place) -> None:
     system, value = string(node, "system"), string(node, "value")
     if system and ":" not in system:
@@ -198,84 +256,30 @@ def _period(findings: Findings, node: JsonObject, place: Place) -> None:
         findings.error(place, "The period ends before it starts", code="invariant", rule="per-1")
 
 
-def _expression(findings: Findings, node: JsonObject, place: Place) -> None:
-    if "expression" not in node and "reference" not in node:
-        findings.error(place, "Neither expression nor reference", code="invariant", rule="exp-1")
-
-
-def _contact(findings: Findings, node: JsonObject, place: Place) -> None:
-    if "value" in node and "system" not in node:
-        findings.error(place, "A contact value needs its system", code="invariant", rule="cpt-2")
-
-
 def _narrative(findings: Findings, node: JsonObject, place: Place) -> None:
-    if (markup := string(node, "div")) and not has_bad_characters(markup):
-        check_narrative(markup, place.child("div"), findings)
+    markup = string(node, "div")
+    if markup and not has_bad_characters(markup) and (problem := narrative_problem(markup, strict=False)):
+        rule = "txt-2" if problem == SAYS_NOTHING else "txt-1"
+        findings.error(place.child("div"), f"The narrative: {problem}", code="invariant", rule=rule)
 
 
 INVARIANTS: Mapping[str, Callable[[Findings, JsonObject, Place], None]] = MappingProxyType(
     {
         "Age": _measure("age-1"),
+        "AllergyIntolerance": _allergy,
         "Attachment": _attachment,
         "CodeSystem": _code_system,
-        "Coding": _coded_unit,
-        "ContactPoint": _contact,
+        "Coding": _coding,
+        "Condition": _condition,
         "Distance": _measure("dis-1"),
         "Duration": _measure("drt-1"),
-        "Expression": _expression,
         "Extension": _extension,
         "Identifier": _identifier,
         "Narrative": _narrative,
         "Organization": _organization,
-        "PatientContact": _patient_contact,
         "Period": _period,
         "Quantity": _quantity,
         "Range": _range,
-        "Ratio": _ratio,
         "ValueSetComposeInclude": _include,
     }
 )
-
-
-_XHTML = "http://www.w3.org/1999/xhtml"
-_ACTIVE = frozenset(
-    {"applet", "audio", "base", "body", "button", "embed", "form", "frame", "frameset", "head", "html", "iframe"}
-    | {"input", "link", "meta", "noscript", "object", "option", "script", "select", "source", "style", "svg"}
-    | {"textarea", "title", "video"}
-)
-_SAYS_NOTHING = "says nothing"
-# Browsers read over white space and control characters in front of, and in, the name of a scheme.
-_SCRIPT = re.compile(r"(?:javascript|vbscript):", re.IGNORECASE)
-_NAMED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][A-Za-z0-9]*;")
-
-
-def check_narrative(markup: str, place: Place, findings: Findings) -> None:
-    """Check the ``div`` of a narrative (txt-1 and txt-2)."""
-    problem = _problem(markup)
-    if problem:
-        rule = "txt-2" if problem == _SAYS_NOTHING else "txt-1"
-        findings.error(place, f"The narrative {problem}", code="invariant", rule=rule)
-
-
-def _problem(markup: str) -> str:
-    # Entities of its own can blow a document up; FHIR allows no document type at all.
-    if "<!" in markup.replace("<!--", ""):
-        return "must not have a document type"
-    try:
-        root = ElementTree.fromstring(_NAMED_ENTITY.sub(lambda match: html.unescape(match[0]), markup))
-    except (ElementTree.ParseError, ValueError, RecursionError):
-        return "is not well-formed XHTML"
-    if root.tag != f"{{{_XHTML}}}div":
-        return "is no <div> of XHTML"
-    for element in root.iter():
-        written = str(element.tag).rpartition("}")[2]
-        name = written.lower()
-        if name != written:
-            return "has elements in capital letters: XHTML knows only small ones"
-        if any(_SCRIPT.match(re.sub(r"[\x00-\x20]", "", value)) for value in element.attrib.values()):
-            return "must not hold scripts"
-        if name in _ACTIVE or any(attribute.lower().startswith("on") for attribute in element.attrib):
-            return f"must not hold <{name}> or scripts" if name in _ACTIVE else "must not hold scripts"
-    if not "".join(root.itertext()).strip() and root.find(f".//{{{_XHTML}}}img") is None:
-        return _SAYS_NOTHING
-    return ""

@@ -29,6 +29,10 @@ def check_formulas(resource: JsonObject) -> list[Finding]:
     while pending:
         node, place, around = pending.pop()
         names = around | set(_defined(node))
+        for index, extension in enumerate(objects(node, "extension")):
+            if string(extension, "url") in VARIABLE and "name" not in as_object(extension.get("valueExpression")):
+                text = "A variable without a name: no formula can use it"
+                findings.warning(place.child("extension", index), text, code="required", rule="formula-name")
         for expression, here in _expressions(node, place):
             _check(expression, names, here, findings)
         found = node.get("item")

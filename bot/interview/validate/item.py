@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -66,7 +67,12 @@ def _match_holder(holder: Holder, form: IndexedForm, findings: Findings) -> Iter
             last = order[link_id]
         elif link_id:  # without one, it has been said that linkId is required
             asked = form.by_id.get(link_id)
-            if asked is None:
+            near = [each for each in holder.asked if each.split() == link_id.split() or each.lower() == link_id.lower()]
+            if asked is None and near:
+                text = f"The Questionnaire has no item {_named(link_id)}, only {_named(near[0])}"
+                findings.error(place, text, code="not-found", rule="linkId")
+                link_id, asked = near[0], holder.asked[near[0]]
+            elif asked is None:
                 text = f"The Questionnaire has no item {_named(link_id)}"
                 findings.error(place, text, code="not-found", rule="linkId")
             else:
@@ -78,6 +84,33 @@ def _match_holder(holder: Holder, form: IndexedForm, findings: Findings) -> Iter
             yield given
 
 
+def unnamed_in(root: Holder) -> bool:
+    """Say whether an item has no linkId that can be read: then it cannot be told what is missing."""
+    pending: list[JsonValue] = [root.raw.get("item", [])]
+    while pending:
+        items = pending.pop()
+        if not isinstance(items, list):
+            return True
+        for each in items:
+            if not isinstance(each, dict) or not isinstance(each.get("linkId"), str) or not each["linkId"]:
+                return True
+            answers = each.get("answer")
+            for holder in (each, *answers) if isinstance(answers, list) else (each,):
+                if isinstance(holder, dict) and "item" in holder:
+                    pending.append(holder["item"])
+    return False
+
+
+# Where in an answer, or in its place, the structure is wrong: then no rule of the form says more.
+_IN_ANSWER = re.compile(r"(.*\.answer(?:\[[0-9]+\])?)(?:\._?value.*)?")
+
+
+def broken_answers(findings: Findings) -> frozenset[str]:
+    """Return the places of the answers whose structure has been said to be wrong."""
+    matches = (_IN_ANSWER.fullmatch(each.path) for each in findings.all() if each.is_error and ".answer" in each.path)
+    return frozenset(match[1] for match in matches if match is not None)
+
+
 _LONGEST_NAME = 120
 
 
@@ -87,6 +120,12 @@ def _named(link_id: str) -> str:
 
 
 _VALUES = frozenset(kind for kinds in ANSWER_TYPES.values() for kind in kinds)
+
+
+def _has_answers(given: GivenItem) -> bool:
+    """Say whether the answers are all objects in a list, or left out, so that they can be counted."""
+    found = given.raw.get("answer", [])
+    return isinstance(found, list) and len(found) == len(given.answers)
 
 
 def _type_name(kind: str) -> str:
@@ -128,6 +167,9 @@ class ItemChecks:
         same_language: Whether response and Questionnaire are in one language, so that texts must be equal.
         retracted: Whether it was entered in error: then nobody will fill in what is missing.
         contained: The types of what the response contains, by id.
+        unnamed: Whether an item without a readable linkId may be the one that is missing.
+        broken: The places of answers whose structure is wrong.
+        split: Items that together hold the answers to one repeating question, by the id of each; filled on the way.
     """
 
     findings: Findings
@@ -137,6 +179,9 @@ class ItemChecks:
     same_language: bool
     retracted: bool
     contained: Mapping[str, str]
+    unnamed: bool
+    broken: Collection[str]
+    split: dict[int, list[GivenItem]] = field(default_factory=dict)
 
     def check(self, given: GivenItem) -> None:
         """Check an item that is there."""
@@ -151,6 +196,14 @@ class ItemChecks:
 
     def check_inside(self, holder: Holder) -> None:
         """Check that what is needed inside the response, an item or an answer is there, and not too often."""
+        for items in holder.items.values():
+            if len(items) > 1 and items[0].asked.stated.repeats and ANSWER_TYPES.get(items[0].asked.type):
+                self._check_split(items)
+        # What stands beside the answers of a question, and not in them, has been said to be in the wrong place.
+        in_answer = holder.owner is not None and holder.raw is not holder.owner.raw
+        beside = (
+            {string(each, "linkId") for each in objects(holder.owner.raw, "item")} if holder.owner and in_answer else ()
+        )
         for link_id, asked in holder.asked.items():
             given = len(holder.items.get(link_id, ()))
             for violation in check_number(asked.stated, given) if given else ():
@@ -158,11 +211,18 @@ class ItemChecks:
                 if violation.rule == "repeats" or asked.type == "group":
                     self._report_number(violation, asked, "times", holder.place)
             # A display that says it is required (que-6) is the Questionnaire's fault: it has no answers.
-            if not given and asked.required and asked.type != "display":
+            if not given and asked.required and asked.type != "display" and link_id not in beside:
                 enabled = self.enablement.of_asked(asked, holder.owner)
                 if enabled is not Truth.NO:
                     text = f"The required item {_named(asked.link_id)} is missing"
                     self._missing(holder.place.about(link_id), text, "required", sure=enabled is Truth.YES)
+
+    def _check_split(self, items: list[GivenItem]) -> None:
+        """Say that a repeating question is there in several items; its answers are counted together all the same."""
+        link_id = items[0].asked.link_id
+        text = f"The question {_named(link_id)} is there in {len(items)} items: one item holds all answers to it"
+        self.findings.warning(items[1].place, text, code="structure", rule="question-twice")
+        self.split.update((id(each), items) for each in items)
 
     def _report_number(self, violation: Violation, item: IndexedItem, what: str, place: Place) -> None:
         limit, given = violation.values["limit"], violation.values["given"]
@@ -178,8 +238,8 @@ class ItemChecks:
         self.findings.error(place.about(item.link_id), text, code="invalid", rule=violation.rule)
 
     def _missing(self, place: Place, text: str, rule: str, *, sure: bool = True) -> None:
-        if self.retracted:
-            return
+        if self.retracted or self.unnamed or (self.enablement.unreadable and not sure):
+            return  # nobody will fill it in, or what is wrong elsewhere may be all
         severity: Severity = "error" if self.finished and sure else "warning"
         self.findings.add(severity, place, text, code="required", rule=rule)
 
@@ -214,35 +274,44 @@ class ItemChecks:
 
     def _check_question(self, given: GivenItem) -> None:
         asked, place = given.asked, given.place
-        if "item" in given.raw:
+        if given.raw.get("item"):
             if "answer" in given.raw:
                 text = "Items beside the answers of a question: they stand in its answers"
                 self.findings.error(place, text, code="invariant", rule="qrs-1")
             else:
                 text = "Items of a question stand in its answers, not beside them"
                 self.findings.error(place, text, code="structure", rule="question-item")
-        for violation in check_number(asked.stated, len(given.answers)):
+        together = self.split.get(id(given), [given])
+        if together[0] is not given:
+            self._check_answers(given)  # counted where the first of them stands
+            return
+        answers = sum(len(each.answers) for each in together)
+        countable = "answer" not in given.raw if not answers else all(map(_has_answers, together))
+        for violation in check_number(asked.stated, answers) if countable else ():
             # Only where it is enabled, something can be missing.
-            enabled = Truth.YES if given.answers else self.enablement.of_given(given)
+            enabled = Truth.YES if answers else self.enablement.of_given(given)
             if violation.rule == "required" and enabled is not Truth.NO:
                 text = f"The required item {_named(asked.link_id)} has no answer"
                 self._missing(place, text, "required", sure=enabled is Truth.YES)
             elif violation.rule != "required" and enabled is Truth.YES:
                 self._report_number(violation, asked, "answers", place)
-        for violation in check_exclusive(asked.stated, self._check_answers(given)):
+        others = [value for each in together[1:] for value in each.values()]
+        for violation in check_exclusive(asked.stated, [*self._check_answers(given), *others]):
             report(violation, asked, place, self.findings)
 
     def _check_answers(self, given: GivenItem) -> list[Answer]:
         fitting = ANSWER_TYPES.get(given.asked.type)
         values: list[Answer] = []
         for index, raw in enumerate(given.answers):
+            here = given.place.child("answer", index)
+            if self.broken and str(here) in self.broken:
+                continue
             if not any(name.startswith(("value", "_value")) for name in raw):
-                place = given.place.child("answer", index)
-                self.findings.warning(place, "An answer without a value", code="required", rule="no-value")
+                self.findings.warning(here, "An answer without a value", code="required", rule="no-value")
             # Of several, which is said to be wrong, the first counts.
             for answer in islice(values_of(raw), 1):
                 values.append(answer)
-                place = given.place.child("answer", index).child(f"value.ofType({_type_name(answer.type)})")
+                place = here.child(f"value.ofType({_type_name(answer.type)})")
                 if fitting is None or answer.type not in _VALUES:
                     continue  # an unknown type, which has been said to be so
                 if answer.type in PRIMITIVES and problem_with(answer.type, answer.value):
@@ -272,7 +341,7 @@ class ItemChecks:
             severity: Severity = "error" if self.finished else "warning"
             text = f"The item {_named(given.asked.link_id)} is answered, but not enabled"
             self.findings.add(severity, given.place, text, code="invalid", rule="enableWhen")
-        else:
+        elif not self.enablement.unreadable:
             text = f"Whether the item {_named(given.asked.link_id)} is enabled cannot be told"
             self.findings.information(given.place, text, code="incomplete", rule="enableWhen")
 
@@ -280,7 +349,7 @@ class ItemChecks:
 _WORDING = yaml.load((Path(__file__).parent / "wording.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
 _BY_SEVERITY = {"error": "invariant", "warning": "incomplete", "information": "incomplete"}
 _BOUNDS = ("minValue", "maxValue", "minQuantity", "maxQuantity")
-_LONGEST = {"value_set": 120, "system": 120, "code": 60, "given": 60, "unit": 40}
+_LONGEST = {"value_set": 120, "system": 120, "code": 60, "given": 60, "unit": 40, "usual": 40}
 
 
 def report(violation: Violation, item: IndexedItem, place: Place, findings: Findings) -> None:

@@ -10,12 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from bot.interview.form.indexed import read_stated
-from bot.interview.rules.answers import is_option, stated_errors
+from bot.interview.form.indexed import is_true, read_stated
+from bot.interview.rules.answers import is_option, measures_else, stated_errors
 from bot.interview.validate.structure import check_structure, contained_at, contained_types
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import (
     JsonObject,
+    as_object,
+    code_key,
     extension_value,
     extensions,
     number,
@@ -30,19 +32,36 @@ from bot.interview.values.fhir_names import (
     ANSWER_EXPRESSION,
     ANSWER_TYPES,
     CHOICES,
+    ENABLE_WHEN_EXPRESSION,
+    EXTENSION_ITEMS,
+    EXTENSION_TYPES,
+    MAX_DECIMAL_PLACES,
     MAX_OCCURS,
+    MAX_QUANTITY,
+    MAX_SIZE,
     MAX_VALUE,
     MIN_LENGTH,
     MIN_OCCURS,
+    MIN_QUANTITY,
     MIN_VALUE,
     ORDERED,
     REGEX,
     RESOURCE_TYPES,
+    SLIDER_STEP,
+    UNIT,
 )
-from bot.interview.values.finding import Finding, Findings, Place
+from bot.interview.values.finding import Finding, Findings, Place, Severity
 from bot.interview.values.patterns import matcher
-from bot.interview.values.primitives import PRIMITIVES, compare_dates, compare_times, problem_with, relate
-from bot.interview.values.terminology import Terminology
+from bot.interview.values.primitives import (
+    PRIMITIVES,
+    comparable,
+    compare_dates,
+    compare_times,
+    problem_with,
+    relate,
+    relate_quantities,
+)
+from bot.interview.values.terminology import Member, Terminology, could_be_code
 
 _SIMPLE = ("boolean", "decimal", "integer", "string", "text", "url", "open-choice")
 _WITH_OPTIONS = (*CHOICES, "decimal", "integer", "date", "dateTime", "time", "string", "quantity")
@@ -53,7 +72,7 @@ def check_questionnaire(resource: JsonObject) -> list[Finding]:
     """Return everything that is wrong with a Questionnaire; an empty list when it is fine."""
     findings = Findings(resource)
     root = check_structure(resource, findings)
-    _check_form(resource, root, contained_types(resource), findings)
+    _check_form(resource, root, resource, findings)
     check_contained_forms(resource, root, findings)
     return findings.all()
 
@@ -61,11 +80,13 @@ def check_questionnaire(resource: JsonObject) -> list[Finding]:
 def check_contained_forms(resource: JsonObject, root: Place, findings: Findings) -> None:
     """Check the Questionnaires that a resource contains; their structure has been checked with that of the resource."""
     for place, inner in contained_at(resource, root, "Questionnaire"):
-        _check_form(inner, place, contained_types(resource), findings)
+        _check_form(inner, place, resource, findings)
 
 
-def _check_form(resource: JsonObject, root: Place, contained: Mapping[str, str], findings: Findings) -> None:
+def _check_form(resource: JsonObject, root: Place, container: JsonObject, findings: Findings) -> None:
+    """Check a form whose contained value sets and systems are those of `container`: itself, or what it is in."""
     items = list(_placed_items(resource, root))
+    contained, known = contained_types(container), Terminology().within(container)
     _check_head(resource, root, findings)
     for link_id, count in Counter(string(item, "linkId") for item, _ in items).items():
         if link_id and count > 1:
@@ -75,13 +96,20 @@ def _check_form(resource: JsonObject, root: Place, contained: Mapping[str, str],
         if item.get("type") == "question":
             text = "The type question is abstract: nothing can be answered"
             findings.warning(place.child("type"), text, code="code-invalid", rule="abstract-type")
+        known_type = string(item, "type") in ANSWER_TYPES
         for rule, is_broken, text in _invariants(item, string(item, "type")):
-            if is_broken:
+            if is_broken and (known_type or rule not in _OF_TYPES):
                 findings.error(place, text, code="invariant", rule=rule)
         _check_options(item, place, contained, findings)
+        _check_codes(item, place, findings)
         _check_limits(item, place, findings)
-        _check_initial(item, place, findings)
-    _check_conditions(items, findings)
+        _check_extensions(item, place, findings)
+        _check_initial(item, place, known, findings)
+    _check_conditions(items, known, findings)
+
+
+# Invariants that ask for certain types: where the type is none, that is said.
+_OF_TYPES = frozenset({"que-5", "que-10"})
 
 
 def _placed_items(resource: JsonObject, root: Place) -> Iterator[tuple[JsonObject, Place]]:
@@ -106,6 +134,7 @@ def _check_head(resource: JsonObject, root: Place, findings: Findings) -> None:
     if url and (":" not in url or "|" in url or "#" in url):
         text = "The url should be absolute, without | and #: others name it with its version after a |"
         findings.warning(root.child("url"), text, code="invariant", rule="canonical")
+    _check_codes(resource, root, findings)
     for index, kind in enumerate(strings(resource, "subjectType")):
         if kind not in RESOURCE_TYPES:
             text = "A subject type that is no resource type of R4"
@@ -138,6 +167,9 @@ def _invariants(item: JsonObject, kind: str) -> Iterator[tuple[str, bool, str]]:
     yield "que-13", initials > 1 and item.get("repeats") is not True, f"{initials} initial values, but no repeats"
 
 
+_LISTABLE = frozenset({"integer", "date", "time", "string", "coding", "reference"})
+
+
 def _check_options(item: JsonObject, place: Place, contained: Mapping[str, str], findings: Findings) -> None:
     kind = string(item, "type")
     fitting = ANSWER_TYPES.get(kind)
@@ -147,7 +179,9 @@ def _check_options(item: JsonObject, place: Place, contained: Mapping[str, str],
         for index, each in enumerate(objects(item, name)):
             value = value_of(each)
             allowed = fitting if name == "initial" or kind in _WITH_OPTIONS else ()
-            if value is not None and allowed and value.type not in allowed:
+            # Of the types that R4 does not have there, it has been said so.
+            listable = name == "initial" or value is None or value.type in _LISTABLE
+            if value is not None and listable and allowed and value.type not in allowed:
                 text = f"A value of type {value.type} does not fit an item of type {kind}"
                 findings.error(place.child(name, index), text, code="value", rule=f"{name}-type")
     value_set = string(item, "answerValueSet")
@@ -179,26 +213,117 @@ def _check_limits(item: JsonObject, place: Place, findings: Findings) -> None:
         findings.warning(place.child("maxLength"), text, code="value", rule="limits")
     for low_urls, high_urls, what in ((MIN_VALUE, MAX_VALUE, "value"), (MIN_OCCURS, MAX_OCCURS, "occurrence")):
         low, high = extension_value(item, *low_urls), extension_value(item, *high_urls)
-        if low is not None and high is not None and _above(low.value, high.value):
+        nothing = what == "occurrence" and high is not None and high.value == 0  # which is said below
+        if low is not None and high is not None and not nothing and _above(low.value, high.value):
             findings.warning(place, f"The least {what} is above the greatest", code="value", rule="limits")
+    for text in (*_senseless_numbers(item), *_senseless_quantities(item)):
+        findings.warning(place, text, code="value", rule="limits")
+
+
+# What a limit must be above to allow, or to forbid, anything.
+_ABOVE = (
+    (MIN_LENGTH, -1),
+    (MAX_DECIMAL_PLACES, -1),
+    (MIN_OCCURS, -1),
+    (MAX_OCCURS, 0),
+    (MAX_SIZE, 0),
+    (SLIDER_STEP, 0),
+)
+
+
+def _senseless_numbers(item: JsonObject) -> Iterator[str]:
+    """Yield what is wrong with the numbers that limits hold; R4's context invariants say what occurrences need."""
+    found = {urls: number(value.value) for urls, _ in _ABOVE if (value := extension_value(item, *urls)) is not None}
+    for urls, floor in _ABOVE:
+        limit = found.get(urls)
+        if limit is not None and limit <= floor:
+            yield f"{_short(urls[0])} is {limit}: it must be above {floor}"
+    least, most = found.get(MIN_OCCURS), found.get(MAX_OCCURS)
+    repeats = is_true(item.get("repeats"))
+    if most is not None and most > 1 and not repeats:
+        yield f"maxOccurs is {most}, but the item does not repeat"
+    elif least is not None and least > 1 and not repeats:
+        yield f"minOccurs is {least}, but the item does not repeat"
+    elif least is not None and least > 0 and not is_true(item.get("required")):
+        yield f"minOccurs is {least}, but the item is not required"
+
+
+def _senseless_quantities(item: JsonObject) -> Iterator[str]:
+    """Yield what is wrong with the least and the greatest quantity."""
+    bounds = [extension_value(item, *urls) for urls in (MIN_QUANTITY, MAX_QUANTITY)]
+    limits = [bound for bound in bounds if bound is not None and bound.type == "quantity"]
+    amounts = [as_object(limit.value) for limit in limits]
+    if any("value" not in amount for amount in amounts):
+        yield "A limit without a value limits nothing"
+    elif len(limits) == 2 and measures_else(*amounts):
+        yield "The least and the greatest quantity measure different things"
+    elif len(limits) == 2 and relate_quantities(limits[0], limits[1]) == "after":
+        yield "The least quantity is above the greatest"
+    else:
+        choices = read_stated(item).units.choices if amounts else ()
+        if choices and any(all(measures_else(amount, unit) for unit in choices) for amount in amounts):
+            yield "A limit measures something else than all units that can be chosen"
+
+
+def _short(url: str) -> str:
+    return url.rpartition("/")[2].removeprefix("questionnaire-")
+
+
+def _check_extensions(item: JsonObject, place: Place, findings: Findings) -> None:
+    """Check that extensions say something of items of this type."""
+    kind = string(item, "type")
+    for index, extension in enumerate(objects(item, "extension") if kind in ANSWER_TYPES else ()):
+        url, value = string(extension, "url"), value_of(extension)
+        kinds = EXTENSION_ITEMS.get(url)
+        if kinds is not None and kind not in kinds:
+            text = f"The extension {_short(url)} is for items of type {' or '.join(kinds)}, not {kind}"
+            # Many forms say so what unit a quantity has, and it can be meant.
+            severity: Severity = "information" if url in UNIT and kind == "quantity" else "warning"
+            if value is not None and value.type in EXTENSION_TYPES[url]:
+                here = place.child("extension", index)
+                findings.add(severity, here, text, code="business-rule", rule="extension-item")
+        if url in ENABLE_WHEN_EXPRESSION and "enableWhen" in item:
+            text = "An item has conditions or a formula that enables it, not both: the formula decides"
+            findings.warning(place.child("extension", index), text, code="business-rule", rule="enableWhen-twice")
+        bound = value if url in (*MIN_VALUE, *MAX_VALUE) else None
+        if bound is None or bound.type not in EXTENSION_TYPES[url]:
+            continue
+        if not any(comparable(bound.type, each) for each in _possible_answers(item)):
+            text = f"A limit of type {bound.type} does not fit an item of type {kind}: both must be of one type"
+            findings.warning(place.child("extension", index), text, code="value", rule="limits")
+
+
+def _check_codes(element: JsonObject, place: Place, findings: Findings) -> None:
+    """Check the form of the codes that a form, or an item, has and offers."""
+    codes = [(each, place.child("code", index)) for index, each in enumerate(objects(element, "code"))]
+    for index, option in enumerate(objects(element, "answerOption")):
+        here = place.child("answerOption", index).child("value.ofType(Coding)")
+        codes.append((as_object(option.get("valueCoding")), here))
+    for coding, here in codes:
+        system, code = string(coding, "system"), string(coding, "code")
+        if code and not problem_with("code", code) and not could_be_code(system, code):
+            text = f"The code {code[:60]!r} cannot be one of {system}: its form or its check digit is wrong"
+            findings.warning(here, text, code="code-invalid", rule="code")
 
 
 _OF_VALUES = frozenset(
     {"maxLength", "minLength", "regex", "minValue", "maxValue", "minQuantity", "maxQuantity", "maxDecimalPlaces"}
+    | {"unitOption", "unitValueSet", "answerValueSet", "mimeType", "maxSize", "referenceResource"}
 )
 
 
-def _check_initial(item: JsonObject, place: Place, findings: Findings) -> None:
-    """Check initial values against the limits of their item: nobody could leave them as they are."""
-    if "initial" not in item or string(item, "type") in CHOICES:
+def _check_initial(item: JsonObject, place: Place, known: Terminology, findings: Findings) -> None:
+    """Check initial values against what their item allows: nobody could leave them as they are."""
+    if "initial" not in item or "answerOption" in item:
         return
     stated = read_stated(item)
     for index, each in enumerate(objects(item, "initial")):
         value = value_of(each)
         if value is None or value.type not in ANSWER_TYPES.get(stated.type, ()) or not _well_formed(value):
             continue
-        for rule in {rule for rule in stated_errors(stated, value, Terminology()) if rule in _OF_VALUES}:
-            text = f"The initial value breaks the item's own {rule}"
+        broken = [rule for rule in stated_errors(stated, value, known) if rule in _OF_VALUES]
+        if broken:
+            text = f"The initial value breaks the item's own {', '.join(dict.fromkeys(broken))}"
             findings.warning(place.child("initial", index), text, code="business-rule", rule="initial-value")
 
 
@@ -213,7 +338,7 @@ def _above(low: JsonValue, high: JsonValue) -> bool:
     return one is not None and other is not None and one > other
 
 
-def _check_conditions(items: Sequence[tuple[JsonObject, Place]], findings: Findings) -> None:
+def _check_conditions(items: Sequence[tuple[JsonObject, Place]], known: Terminology, findings: Findings) -> None:
     """Check every enableWhen of a Questionnaire whose items are given in the order of the form."""
     first: dict[str, tuple[int, JsonObject]] = {}
     for index, (item, _) in enumerate(items):
@@ -229,7 +354,7 @@ def _check_conditions(items: Sequence[tuple[JsonObject, Place]], findings: Findi
             elif link_id:
                 number, target = first[link_id]
                 _check_position(item, target, here, findings, later=number > index)
-                _check_fit(condition, target, here, findings)
+                _check_fit(condition, target, here, known, findings)
 
 
 def _check_position(item: JsonObject, target: JsonObject, place: Place, findings: Findings, *, later: bool) -> None:
@@ -243,7 +368,7 @@ def _check_position(item: JsonObject, target: JsonObject, place: Place, findings
         findings.warning(place, text, code="business-rule", rule="enableWhen-after")
 
 
-def _check_fit(condition: JsonObject, target: JsonObject, place: Place, findings: Findings) -> None:
+def _check_fit(condition: JsonObject, target: JsonObject, place: Place, known: Terminology, findings: Findings) -> None:
     """Check that an answer of the target can be compared with the condition's."""
     kind, operator, answer = string(target, "type"), string(condition, "operator"), value_of(condition, "answer")
     possible = set(_possible_answers(target))
@@ -253,10 +378,11 @@ def _check_fit(condition: JsonObject, target: JsonObject, place: Place, findings
     if answer is None or operator == "exists" or not possible:
         return
     if answer.type not in possible:
-        name = value_name(answer.type, "answer")
-        text = f"{name} can never match an answer of an item of type {kind}"
-        findings.error(place, text, code="value", rule="enableWhen-type")
-    elif operator == "=" and kind == "choice" and _is_no_option(answer, target):
+        name, alike = value_name(answer.type, "answer"), any(comparable(answer.type, each) for each in possible)
+        often = "is not compared by all programs with" if alike else "can never match"
+        text = f"{name} {often} an answer of an item of type {kind}"
+        findings.add("warning" if alike else "error", place, text, code="value", rule="enableWhen-type")
+    elif operator == "=" and kind == "choice" and _is_no_option(answer, target, known):
         text = "The answer that this waits for is none of the options of its item"
         findings.warning(place, text, code="business-rule", rule="enableWhen-option")
     elif operator in {">", "<", ">=", "<="} and answer.type not in ORDERED:
@@ -264,11 +390,16 @@ def _check_fit(condition: JsonObject, target: JsonObject, place: Place, findings
         findings.error(place, text, code="value", rule="enableWhen-operator")
 
 
-def _is_no_option(answer: Answer, target: JsonObject) -> bool:
-    """Say whether an answer cannot be chosen from the options of a choice; computed options may hold anything."""
+def _is_no_option(answer: Answer, target: JsonObject, known: Terminology) -> bool:
+    """Say whether an answer cannot be chosen from what a choice offers; computed options may hold anything."""
+    if any(extensions(target, *ANSWER_EXPRESSION)):
+        return False
+    if value_set := string(target, "answerValueSet"):
+        system, code = code_key(as_object(answer.value))
+        at_hand = known.value_set(value_set) is not None and system and code
+        return bool(at_hand) and known.member(value_set, system=system, code=code) is Member.NO
     listed = read_stated(target).options if "answerOption" in target else ()
-    computed = any(extensions(target, *ANSWER_EXPRESSION))
-    return bool(listed) and not computed and all(relate(answer, option) != "same" for _, option in listed)
+    return bool(listed) and all(relate(answer, option) != "same" for _, option in listed)
 
 
 def _possible_answers(item: JsonObject) -> Iterator[str]:

@@ -7,20 +7,20 @@ not at hand, a query to a server, a failure) are said to be unclear; nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 from bot.interview.form.formulas import stated_constraints
 from bot.interview.form.indexed import GivenItem, Holder, IndexedForm, IndexedItem, index_questionnaire
-from bot.interview.form.options import read_options
+from bot.interview.form.options import OptionReader
 from bot.interview.formulas.evaluator import CONSTANTS, Evaluator, as_json, compile_formula
 from bot.interview.formulas.formula import BadFormula, FormulaFailed, Scored
 from bot.interview.rules.enabled import Enablement, Truth
-from bot.interview.validate.item import ItemChecks, match_items
+from bot.interview.validate.item import ItemChecks, broken_answers, match_items, unnamed_in
 from bot.interview.validate.questionnaire import check_contained_forms
 from bot.interview.validate.structure import check_structure, contained_at, contained_types
-from bot.interview.values.answer import JsonValue
+from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import (
     JsonObject,
     as_object,
@@ -32,10 +32,10 @@ from bot.interview.values.fhir_json import (
     string,
     strings,
 )
-from bot.interview.values.fhir_names import CHOICES, ENABLE_WHEN_EXPRESSION, VARIABLE
+from bot.interview.values.fhir_names import ANSWER_TYPES, CHOICES, ENABLE_WHEN_EXPRESSION, INSTANCE_TYPES, VARIABLE
 from bot.interview.values.finding import Finding, Findings, Place
 from bot.interview.values.primitives import compare_dates, problem_with
-from bot.interview.values.references import INSTANCE_TYPES, target_type
+from bot.interview.values.references import target_type
 from bot.interview.values.terminology import Terminology
 
 Resolve = Callable[[str], JsonObject | None]
@@ -94,19 +94,24 @@ def _check_answers(
     inside = around.known.within(form.container)
     response = with_scores(response, form, inside)
     whole = Holder(response, root, None, form.top)
+    broken, unnamed = broken_answers(findings), unnamed_in(whole)
     given = match_items(whole, form, findings)
     formulas = ResponseFormulas(form, response, now=around.now)
     finished = string(response, "status") not in UNFINISHED
     checks = ItemChecks(
         findings=findings,
         known=inside,
-        enablement=Enablement(form, given, formulas.enabled),
+        enablement=Enablement(
+            form, given, formulas.enabled, unreadable=_unreadable(given, broken, form, unnamed=unnamed)
+        ),
         finished=finished,
         same_language=_same_language(response, form.raw),
         retracted=string(response, "status") == "entered-in-error",
         contained=contained_types(response),
+        unnamed=unnamed,
+        broken=broken,
     )
-    constraints = Constraints(formulas, findings, finished=finished)
+    constraints = Constraints(formulas, findings, finished=finished, broken=bool(broken), unnamed=unnamed)
     checks.check_inside(whole)
     constraints.check(form.raw, root)
     for item in given:
@@ -114,6 +119,25 @@ def _check_answers(
         for holder in item.holders:
             checks.check_inside(holder)
         constraints.check(item.asked.raw, item.place, item)
+
+
+def _unreadable(
+    given: Iterable[GivenItem], broken: Collection[str], form: IndexedForm, *, unnamed: bool
+) -> frozenset[str]:
+    """Return the linkIds of the items whose answers cannot be read, or may stand in an item that has no name."""
+    if unnamed:
+        return frozenset(form.by_id) - {each.asked.link_id for each in given}
+    found = {each.asked.link_id for each in given if any(_is_unreadable(each, answer) for answer in each.values())}
+    lists = {one.rpartition("[")[0] if one.endswith("]") else one for one in broken}
+    return frozenset(
+        found | {each.asked.link_id for each in given if lists and str(each.place.child("answer")) in lists}
+    )
+
+
+def _is_unreadable(given: GivenItem, answer: Answer) -> bool:
+    """Say whether an answer is of a type that its question does not take."""
+    fitting = ANSWER_TYPES.get(given.asked.type)
+    return bool(fitting) and answer.type not in (fitting or ())
 
 
 def find_questionnaire(response: JsonObject, resolve: Resolve) -> IndexedForm | None:
@@ -134,6 +158,8 @@ def _say_unresolved(response: JsonObject, root: Place, findings: Findings, expec
     if canonical.startswith("#"):
         text = f"No Questionnaire {canonical[:80]} is contained, so the answers were not checked"
         findings.error(here, text, code="not-found", rule="questionnaire")
+    elif problem_with("canonical", canonical or "-"):
+        return  # which has been said
     elif canonical and expected and split_canonical(canonical)[0] != split_canonical(expected)[0]:
         text = f"{_other(canonical, expected)}, so the answers were not checked"
         findings.error(here, text, code="invalid", rule="questionnaire")
@@ -154,7 +180,7 @@ def _check_canonical(response: JsonObject, questionnaire: JsonObject, root: Plac
     """Check that a response names the Questionnaire that it is held against, and in which version."""
     canonical, place = string(response, "questionnaire"), root.child("questionnaire")
     url, version = split_canonical(canonical)
-    expected, actual = string(questionnaire, "url"), string(questionnaire, "version")
+    expected, actual = split_canonical(string(questionnaire, "url"))[0], string(questionnaire, "version")
     by_id = canonical == f"Questionnaire/{string(questionnaire, 'id')}"
     if problem_with("canonical", canonical):
         return  # which has been said
@@ -241,7 +267,7 @@ class ResponseFormulas:
     def _typed(
         self, expression: JsonObject, asked: IndexedItem | None, given: GivenItem | None, focus: GivenItem | None
     ) -> list[object]:
-        if string(expression, "language") not in {"", "text/fhirpath"}:
+        if string(expression, "language").strip().lower() not in {"", "text/fhirpath"}:
             raise Unclear("its language is not FHIRPath")
         formula = compile_formula(string(expression, "expression"))
         if not self._evaluator.now and formula.reads.functions & _CLOCK:
@@ -288,8 +314,16 @@ def _given_of(owner: IndexedItem | None, given: GivenItem | None) -> GivenItem |
 class Constraints:
     """Checks the constraints of a form and of its items."""
 
-    def __init__(self, formulas: ResponseFormulas, findings: Findings, *, finished: bool) -> None:
-        """Take whether the response is finished: until then, a broken constraint is a warning."""
+    def __init__(
+        self, formulas: ResponseFormulas, findings: Findings, *, finished: bool, broken: bool, unnamed: bool
+    ) -> None:
+        """Take whether the response is finished: until then, a broken constraint is a warning.
+
+        Where answers are `broken`, they may be all that keeps a constraint from being checked; where items are
+        `unnamed`, all that breaks it.
+        """
+        self._broken = broken or unnamed
+        self._unnamed = unnamed
         self._formulas = formulas
         self._findings = findings
         self._finished = finished
@@ -301,11 +335,13 @@ class Constraints:
             try:
                 found = self._formulas.value(constraint.expression, given.asked if given else None, given, given)
             except Unclear as reason:
+                if self._broken:
+                    continue  # what is wrong with the answers may be all
                 text = f"The constraint {key} was not checked: {reason}"
                 self._findings.warning(place, text, code="incomplete", rule="constraint")
                 continue
             # Nothing to say is no objection; so is anything but a plain "false".
-            if found and found[0] is False:
+            if found and found[0] is False and not self._unnamed:
                 mild = constraint.mild or not self._finished
                 human = extension_value(constraint.raw, "human")
                 said = human.value[:300] if human is not None and isinstance(human.value, str) else ""
@@ -328,9 +364,10 @@ def with_scores(response: JsonObject, form: IndexedForm, known: Terminology) -> 
     owners = (form.raw, *(asked.raw for asked in form.by_id.values()))
     if "item" not in response or not any(word in str(raw.get("extension", "")) for raw in owners for word in _ASKING):
         return response
+    reader = OptionReader(known)
     scores: dict[str, dict[tuple[str, str], _Counted]] = {}
     for link_id, asked in form.by_id.items():
-        for option in read_options(asked.raw, asked.type, known).options if asked.type in CHOICES else ():
+        for option in reader.read(asked.raw, asked.type).options if asked.type in CHOICES else ():
             if option.ordinal is not None:
                 key = code_key(as_object(option.answer.value))
                 scores.setdefault(link_id, {}).setdefault(key, (option.ordinal, option.marks))

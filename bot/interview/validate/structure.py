@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from bot.interview.validate.datatypes import INVARIANTS
+from bot.interview.validate.datatypes import INVARIANTS, check_repeated
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject, as_object, objects, string, value_name
+from bot.interview.values.fhir_names import DEFINITIONS, INSTANCE_TYPES
 from bot.interview.values.finding import Finding, Findings, Place
 from bot.interview.values.primitives import PRIMITIVES, has_bad_characters, problem_with, shape
-from bot.interview.values.references import INSTANCE_TYPES, Target, read_target
-from bot.interview.values.type_specs import OPAQUE, Element, TypeSpec, spec
+from bot.interview.values.references import Target, read_target
+from bot.interview.values.type_specs import COMPANIES, Element, TypeSpec, has, spec
 
 
 def check_structure(resource: JsonObject, findings: Findings) -> Place:
@@ -29,8 +30,18 @@ def check_structure(resource: JsonObject, findings: Findings) -> Place:
 
 
 def contained_types(resource: JsonObject) -> dict[str, str]:
-    """Return the types of the contained resources by their ids."""
-    return {string(each, "id"): string(each, "resourceType") for each in objects(resource, "contained")}
+    """Return the types of the contained resources by their ids: the first of each id; without a "#" before it.
+
+    One resource where a list of them is due has been said to be wrong; it is there all the same.
+    """
+    found = resource.get("contained")
+    inside = [found] if isinstance(found, dict) else objects(resource, "contained")
+    return {contained_id(each): string(each, "resourceType") for each in reversed(inside)}
+
+
+def contained_id(resource: JsonObject) -> str:
+    """Return the id by which a contained resource is referred to."""
+    return string(resource, "id").removeprefix("#")
 
 
 def contained_at(resource: JsonObject, root: Place, kind: str) -> Iterator[tuple[Place, JsonObject]]:
@@ -60,6 +71,9 @@ class Checker:
 
     def object(self, node: JsonObject, kind: str, known: TypeSpec, place: Place) -> None:
         """Check one object against the specification of its type."""
+        if not node:
+            self._findings.error(place, "An object must not be empty", code="structure", rule="empty")
+            return
         choices: dict[str, str] = {}
         for name, value in node.items():
             element = known.properties.get(name)
@@ -71,12 +85,16 @@ class Checker:
             self._property(value, element, place)
             if element.many and isinstance(value, list) and None in value and element.type in PRIMITIVES:
                 self._nulls(value, node.get("_" + name), place, element)
-        if not node:
-            self._findings.error(place, "An object must not be empty", code="structure", rule="empty")
         for element in known.required:
-            if not _present(node, element, choices):
-                name = f"{element.name}[x]" if element.choice else element.name
+            name = f"{element.name}[x]" if element.choice else element.name
+            # A primitive without value may say why in an extension; a value of a wrong type has been said to be wrong.
+            if element.name not in node and not has(node, name):
                 self._findings.error(place, f"{name} is missing", code="required", rule="cardinality")
+        if "extension" in node:
+            check_repeated(self._findings, node, place)
+        for company in COMPANIES.get(kind, ()):
+            if problem := company.broken_by(node):
+                self._findings.error(place, problem, code="invariant", rule=company.rule)
         invariant = INVARIANTS.get(kind)
         if invariant is not None:
             invariant(self._findings, node, place)
@@ -122,6 +140,8 @@ class Checker:
             elif element.grammar is not None and not element.grammar.fullmatch(str(value)):
                 text = f"The code {_code(value)} is no {_GRAMMAR_NAMES.get(element.name, element.name)}"
                 self._findings.error(place.child(element.step, index), text, code="code-invalid", rule="binding")
+            elif kind == "canonical" and (problem := self._leads_nowhere(str(value), element)):
+                self._findings.error(place.child(element.step, index), problem, code="not-found", rule="ref-1")
             elif kind == "canonical" and ":" not in str(value) and not str(value).startswith("#"):
                 text = "A canonical address is absolute, or that of a contained resource"
                 self._findings.warning(place.child(element.step, index), text, code="invalid", rule="canonical")
@@ -133,12 +153,17 @@ class Checker:
             return
         if kind == "Resource":
             self._contained_resource(value, here)
-        elif kind in OPAQUE:
-            self._nothing_empty(value, here)
         elif (known := spec(kind)) is not None:
             self.object(value, kind, known, here)
             if kind == "Reference":
                 self._reference(value, element, here)
+
+    def _leads_nowhere(self, address: str, element: Element) -> str:
+        """Say that a canonical of something contained leads nowhere; where more is known of it, that is said there."""
+        if not address.startswith("#") or len(address) == 1 or address[1:] in self._contained:
+            return ""
+        elsewhere = element.name in {"answerValueSet", "questionnaire"}
+        return "" if elsewhere else f"Nothing contained has the address {_code(address)}"
 
     def _contained_resource(self, resource: JsonObject, place: Place) -> None:
         kind = string(resource, "resourceType")
@@ -165,10 +190,10 @@ class Checker:
 
     def _reference(self, node: JsonObject, element: Element, place: Place) -> None:
         """Check what a Reference says: in its address, by its type, and where its element allows only some types."""
-        if not node.keys() & {"reference", "identifier", "display", "extension", "_reference"}:
+        if node and not node.keys() & {"reference", "identifier", "display", "extension", "_reference"}:
             text = "A reference needs an address, an identifier or a text"
             self._findings.error(place, text, code="required", rule="reference-empty")
-        address, named = string(node, "reference"), string(node, "type").removeprefix(_DEFINITIONS)
+        address, named = string(node, "reference"), string(node, "type").removeprefix(DEFINITIONS)
         target = read_target(address) if address else Target()
         kind = target.type
         if target.problem:
@@ -207,6 +232,10 @@ class Checker:
         each = value if element.many and isinstance(value, list) else [value]
         if element.many is not isinstance(value, list):
             self._findings.error(place.child(name), "Not the shape of its primitive", code="structure", rule="type")
+            return
+        if element.many and not any(each):
+            text = "Only null beside a list: then it is left out"
+            self._findings.warning(place.child(name), text, code="structure", rule="empty")
         if element.many and isinstance(plain := node.get(name[1:]), list) and len(plain) != len(each):
             self._findings.error(place.child(name), "Not as long as its primitive", code="structure", rule="type")
         for index, one in enumerate(each):
@@ -217,6 +246,7 @@ class Checker:
                 if extra or not one:
                     self._findings.error(here, "Only id and extension may stand here", code="structure", rule="type")
                 if "extension" in one:
+                    check_repeated(self._findings, one, here)
                     self._property(one["extension"], known.properties["extension"], here)
                 if "id" in one:
                     self._element_id(one, here)
@@ -238,15 +268,7 @@ class Checker:
                 self._findings.error(here, "Characters that no text of FHIR may have", code="invalid", rule="type")
 
 
-_DEFINITIONS = "http://hl7.org/fhir/StructureDefinition/"
 _GRAMMAR_NAMES = {"contentType": "MIME type"}
-
-
-def _present(node: JsonObject, element: Element, choices: dict[str, str]) -> bool:
-    if element.choice:
-        return element.name in choices
-    # A primitive without value may say why in an extension.
-    return element.name in node or "_" + element.name in node
 
 
 def _code(value: JsonValue) -> str:
@@ -258,13 +280,16 @@ def check_contained(resource: JsonObject, root: Place, findings: Findings) -> No
     """Check what a resource contains."""
     mentioned = _mentions({name: value for name, value in resource.items() if name != "id"})
     seen: set[str] = set()
+    # Whatever is wrong with what should refer to a resource, or with the resource: one finding is enough.
+    lost = any(each.rule in _LOST or each.path.endswith(_LEADING) for each in findings.all())
+    lost = lost or _asks_for_nothing(resource)
     for index, inner in enumerate(objects(resource, "contained")):
-        place, name = root.child("contained", index), string(inner, "id")
+        place, name = root.child("contained", index), contained_id(inner)
         if inner.get("contained"):
             findings.error(place, "A contained resource must not contain others", code="invariant", rule="dom-2")
         if not name:
             findings.error(place, "A contained resource needs an id", code="required", rule="dom-3")
-        elif not _is_used(inner, name, mentioned):
+        elif not lost and string(inner, "resourceType") in INSTANCE_TYPES and not _is_used(inner, name, mentioned):
             findings.error(place, f"Nothing refers to the contained {name[:64]!r}", code="invariant", rule="dom-3")
         if name and name in seen:
             text = f"Another contained resource has the id {name[:64]!r}"
@@ -275,6 +300,23 @@ def check_contained(resource: JsonObject, root: Place, findings: Findings) -> No
             findings.error(place, "A contained resource has no version of its own", code="invariant", rule="dom-4")
         if "security" in meta:
             findings.error(place, "A contained resource has no security label", code="invariant", rule="dom-5")
+
+
+_LEADING = ("(Reference)", ".reference", ".answerValueSet")
+_LOST = frozenset({"ref-1", "reference-form", "reference-type", "vsd-1", "vsd-2"})
+
+
+def _asks_for_nothing(resource: JsonObject) -> bool:
+    """Say whether an item takes its options from a contained value set that is not there, or cannot be read at all."""
+    sets = {"#" + name for name, kind in contained_types(resource).items() if kind == "ValueSet"}
+    pending, wanted = [resource, *objects(resource, "contained")], set[str]()
+    while pending:
+        node = pending.pop()
+        if not isinstance(node.get("item", []), list):
+            return True
+        wanted.add(string(node, "answerValueSet"))
+        pending += objects(node, "item")
+    return any(each.startswith("#") for each in wanted - sets)
 
 
 def _is_used(inner: JsonObject, name: str, mentioned: set[str]) -> bool:

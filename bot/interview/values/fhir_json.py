@@ -15,6 +15,8 @@ TRANSLATION = "http://hl7.org/fhir/StructureDefinition/translation"
 MAX_DEPTH = 200
 # An integer of more digits is none that FHIR knows; Python refuses to convert those of several thousand.
 _MAX_DIGITS = 25
+# No exponent that is read is larger: Decimal holds little more, and no type of FHIR takes such a number.
+_FARTHEST = 999_999_999_999_999
 
 
 class NotJson(ValueError):
@@ -73,7 +75,9 @@ def _number(digits: str) -> Decimal:
     try:
         return Decimal(digits)
     except InvalidOperation:
-        raise NotJson("a number whose exponent is out of range") from None
+        # It is JSON all the same, and refused where it stands, for being out of range.
+        sign, below = "-" * digits.startswith("-"), "-" * ("e-" in digits.lower())
+        return Decimal(f"{sign}1e{below}{_FARTHEST}")
 
 
 def _constant(name: str) -> Decimal:
@@ -220,9 +224,12 @@ def translated(element: JsonObject, name: str, lang: str) -> str:
 
 
 def split_canonical(canonical: str) -> tuple[str, str]:
-    """Split ``url|version#fragment`` into url and version; the version is empty where there is none."""
+    """Split ``url|version#fragment`` into url and version; the version is empty where there is none.
+
+    The address of something contained (``#id``) is all url.
+    """
     url, _, version = canonical.partition("|")
-    return url, version.partition("#")[0]
+    return url if url.startswith("#") else url.partition("#")[0], version.partition("#")[0]
 
 
 def walk(items: Sequence[JsonObject]) -> Iterator[JsonObject]:

@@ -17,16 +17,31 @@ ANSWER_TYPES = MappingProxyType({kind: tuple(types.split()) for kind, types in R
 # Types whose values have an order, so that greater and less mean something.
 ORDERED = frozenset({"decimal", "integer", "date", "dateTime", "time", "string", "quantity"})
 RESOURCE_TYPES = frozenset(R4["resource_types"].split())
-# By the address of an extension, the types of the values it may hold.
-EXTENSION_TYPES = MappingProxyType(
+# Nothing is only a resource: these are what all others are made from.
+INSTANCE_TYPES = RESOURCE_TYPES - {"Resource", "DomainResource"}
+# Where R4 defines its types and extensions: the address of each begins so.
+DEFINITIONS = "http://hl7.org/fhir/StructureDefinition/"
+
+
+def _by_address(part: str) -> dict[str, tuple[str, ...]]:
+    return {base + name: tuple(words.split()) for base, group in R4[part].items() for name, words in group.items()}
+
+
+# By the address of an extension: the types of the values it may hold; "*" among them where it may be there repeatedly.
+EXTENSION_TYPES = MappingProxyType(_by_address("extension_types"))
+# The types of item to which it says something, where its definition names them.
+EXTENSION_ITEMS = MappingProxyType(_by_address("extension_items"))
+# The element at which it stands, where it is one alone.
+EXTENSION_PLACES = MappingProxyType(
     {
-        base + name: tuple(types.split())
-        for base, group in R4["extension_types"].items()
-        for name, types in group.items()
+        base + name: element
+        for base, group in R4["extension_places"].items()
+        for element, names in group.items()
+        for name in names.split()
     }
 )
 
-_CORE = "http://hl7.org/fhir/StructureDefinition/"
+_CORE = DEFINITIONS
 _SDC = "http://hl7.org/fhir/uv/sdc/StructureDefinition/"
 
 MIN_VALUE = (_CORE + "minValue",)
@@ -41,6 +56,7 @@ MIN_OCCURS = (_CORE + "questionnaire-minOccurs",)
 MAX_OCCURS = (_CORE + "questionnaire-maxOccurs",)
 OPTION_EXCLUSIVE = (_CORE + "questionnaire-optionExclusive",)
 REFERENCE_RESOURCE = (_CORE + "questionnaire-referenceResource",)
+REFERENCE_PROFILE = (_CORE + "questionnaire-referenceProfile",)
 UNIT = (_CORE + "questionnaire-unit",)
 UNIT_OPTION = (_CORE + "questionnaire-unitOption",)
 UNIT_VALUE_SET = (_CORE + "questionnaire-unitValueSet",)
@@ -53,12 +69,20 @@ CONSTRAINT_TRANSLATION = ("https://klartext.example/fhir/StructureDefinition/con
 TARGET_CONSTRAINT = (_CORE + "targetConstraint", _SDC + "targetConstraint")
 MIN_QUANTITY = (_SDC + "sdc-questionnaire-minQuantity",)
 MAX_QUANTITY = (_SDC + "sdc-questionnaire-maxQuantity",)
-ENABLE_WHEN_EXPRESSION = (_SDC + "sdc-questionnaire-enableWhenExpression",)
-CALCULATED_EXPRESSION = (_SDC + "sdc-questionnaire-calculatedExpression",)
-INITIAL_EXPRESSION = (_SDC + "sdc-questionnaire-initialExpression",)
-ANSWER_EXPRESSION = (_SDC + "sdc-questionnaire-answerExpression",)
+# The second of two addresses is that of the drafts of SDC, which older forms still have.
+ENABLE_WHEN_EXPRESSION = (
+    _SDC + "sdc-questionnaire-enableWhenExpression",
+    _CORE + "questionnaire-enableWhenExpression",
+)
+CALCULATED_EXPRESSION = (
+    _SDC + "sdc-questionnaire-calculatedExpression",
+    _CORE + "questionnaire-calculatedExpression",
+)
+INITIAL_EXPRESSION = (_SDC + "sdc-questionnaire-initialExpression", _CORE + "questionnaire-initialExpression")
+ANSWER_EXPRESSION = (_SDC + "sdc-questionnaire-answerExpression", _CORE + "questionnaire-answerExpression")
 ANSWER_OPTIONS_TOGGLE = (_SDC + "sdc-questionnaire-answerOptionsToggleExpression",)
 LAUNCH_CONTEXT = (_SDC + "sdc-questionnaire-launchContext",)
+SLIDER_STEP = (_CORE + "questionnaire-sliderStepValue",)
 UNIT_OPEN = (_SDC + "sdc-questionnaire-unitOpen",)
 # Values of UNIT_OPEN under which other units than the listed are taken.
 OPEN_UNITS = ("optionsOrType", "optionsOrString")

@@ -30,7 +30,7 @@ _PATTERNS = {
     "uuid": re.compile(r"urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"),
     "uri": re.compile(r"\S+"),
     "url": re.compile(r"\S+"),
-    "canonical": re.compile(r"\S+"),
+    "canonical": re.compile(r"[^\s|]\S*"),
 }
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 _DATED = {"date": _DATE_RE, "dateTime": _DATETIME_RE, "instant": _INSTANT_RE}

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from bot.interview.values.fhir_json import JsonObject, string
-from bot.interview.values.fhir_names import RESOURCE_TYPES
+from bot.interview.values.fhir_names import INSTANCE_TYPES
 
 _ID = r"[A-Za-z0-9\-.]{1,64}"
 _RELATIVE = re.compile(rf"([A-Za-z]+)/{_ID}(/_history/{_ID})?")
@@ -22,8 +22,6 @@ _FORMS = {
     "urn:oid": re.compile(r"[0-2](\.(0|[1-9][0-9]*))+"),
     "urn": re.compile(r"[A-Za-z0-9][A-Za-z0-9\-]{0,31}:.+"),
 }
-# Nothing is only a resource: these are what all others are made from.
-INSTANCE_TYPES = RESOURCE_TYPES - {"Resource", "DomainResource"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +73,11 @@ def uri_problem(uri: str) -> str:
         name, rest = f"urn:{space}", rest.partition(":")[2]
     form = _FORMS.get(name)
     return "" if form is None or form.fullmatch(rest) else f"no valid address of the form {name}:…"
+
+
+def sound_system(system: str) -> str:
+    """Return the system of a code; empty where it is an address that FHIR does not take."""
+    return "" if system[:4] == "urn:" and uri_problem(system) else system
 
 
 def target_type(reference: JsonObject) -> str:

@@ -22,6 +22,7 @@ from bot.interview.values.fhir_json import (
     value_of,
 )
 from bot.interview.values.patterns import matcher
+from bot.interview.values.references import sound_system
 
 _MAX_IMPORTS = 20
 # What codes of systems look like that are too large, or not free, to be shipped: enough to refuse what cannot be one.
@@ -50,6 +51,7 @@ class Concept:
 
     Attributes:
         display: Its text in the base language; empty when none is given.
+        inactive: Whether it is no longer to be used: answers with it are known, and nobody is offered it.
         designations: Texts in other languages, as (language tag, text).
         node: The JSON it came from (for extensions such as an ordinal).
     """
@@ -59,6 +61,7 @@ class Concept:
     display: str = ""
     designations: tuple[tuple[str, str], ...] = ()  # those to be shown first
     node: JsonObject = field(default_factory=dict, compare=False, repr=False)
+    inactive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +116,21 @@ def read_code_system(resource: JsonObject) -> CodeSystem:
 def _concept(system: str, node: JsonObject) -> Concept:
     given = sorted(objects(node, "designation"), key=_rank_of_use)
     texts = tuple((string(each, "language"), string(each, "value")) for each in given if each.get("value"))
-    key = code_key({"system": system, "code": node.get("code")})
-    return Concept(*key, string(node, "display"), texts, node)
+    key = code_key({"system": sound_system(system), "code": node.get("code")})
+    return Concept(*key, string(node, "display"), texts, node, _is_inactive(node))
 
 
+def _is_inactive(node: JsonObject) -> bool:
+    """Say whether a code is out of use: in an expansion by its mark, in a code system by its properties."""
+    said = {string(each, "code"): value_of(each) for each in objects(node, "property")}
+    inactive, status = said.get("inactive"), said.get("status")
+    if node.get("inactive") is True or (inactive is not None and inactive.value in (True, "true")):
+        return True
+    return inactive is None and status is not None and status.value in _OUT_OF_USE
+
+
+# Statuses of a code (FHIR's concept properties) with which nobody should choose it any more.
+_OUT_OF_USE = ("retired", "inactive", "withdrawn", "entered-in-error")
 # What a designation is for, by code; those without a use come after the preferred ones, all others last.
 _PREFERRED = frozenset({"display", "preferredForLanguage", "preferred"})
 _ANOTHER_NAME = frozenset({"900000000000013009"})  # SNOMED CT: synonym; the term that people use is one, too
@@ -157,6 +171,8 @@ class Terminology:
             return
         for name in (url, f"{url}|{version}") if url else ():
             index.setdefault(name, resource)
+        if kind == "ValueSet" and string(resource, "id"):  # as forms of the same Bundle or server name it
+            index.setdefault(f"ValueSet/{string(resource, 'id')}", resource)
 
     def within(self, resource: JsonObject) -> Terminology:
         """Return what a resource sees: its contained value sets (as ``#id`` too) and code systems before all others."""
@@ -164,7 +180,8 @@ class Terminology:
         inner = Terminology(contained, base=self)
         for each in contained:
             if each.get("resourceType") == "ValueSet":
-                inner._value_sets.setdefault("#" + string(each, "id"), each)
+                # Some editors write the mark into the id, too.
+                inner._value_sets.setdefault("#" + string(each, "id").removeprefix("#"), each)
         return inner
 
     def value_set(self, canonical: str) -> JsonObject | None:

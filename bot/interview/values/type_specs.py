@@ -15,11 +15,9 @@ from types import MappingProxyType
 import yaml
 
 from bot.interview.values.fhir_json import value_name
-from bot.interview.values.fhir_names import R4, REFERENCE_RESOURCE, RESOURCE_TYPES
+from bot.interview.values.fhir_names import R4, RESOURCE_TYPES
 from bot.interview.values.primitives import PRIMITIVES
 
-# Data types whose inside is not looked into.
-OPAQUE = frozenset(R4["opaque"].split())
 # Codes of a required binding that are too many to list, by the word that stands for them in the data.
 _GRAMMARS = {
     "<language>": re.compile(
@@ -29,6 +27,7 @@ _GRAMMARS = {
     ),
     "<mime>": re.compile(r"[A-Za-z0-9!#$&^_.+*-]+/[A-Za-z0-9!#$&^_.+*-]+(?: ?;.*)?"),
     "<currency>": re.compile(r"[A-Z]{3}"),
+    "<resource>": re.compile("|".join(sorted(RESOURCE_TYPES))),
 }
 
 
@@ -76,7 +75,7 @@ class TypeSpec:
 def spec(name: str) -> TypeSpec | None:
     """Return the specification of a resource, backbone element or data type; None when it is not known here."""
     known = _specs().get(name)
-    return known if known is not None or name in OPAQUE else _further().get(name)
+    return known if known is not None else _further().get(name)
 
 
 @cache
@@ -125,7 +124,7 @@ def _read(line: str) -> TypeSpec:
 
 
 def _choices(name: str, types: str) -> dict[str, Element]:
-    anything = (PRIMITIVES - {"xhtml"}) | R4["data_types"].keys() - {"Extension", "Narrative"} | OPAQUE
+    anything = (PRIMITIVES - {"xhtml"}) | R4["data_types"].keys() - {"Extension", "Narrative"}
     wanted = sorted(anything) if types == "any" else types.split("|")
     return {value_name(kind, name): Element(name, kind, choice=True) for kind in wanted}
 
@@ -134,9 +133,55 @@ def _of_extensions(kind: str) -> dict[str, TypeSpec]:
     return {base + name: _read(line) for base, group in R4[kind].items() for name, line in group.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class Company:
+    """An invariant that says which elements of a type go together.
+
+    Attributes:
+        rule: Its key in R4.
+        how: one-of: at least one is there. not-both: at most one. needs: the first not without the second. together:
+            all or none.
+    """
+
+    rule: str
+    how: str
+    names: tuple[str, ...]
+
+    def broken_by(self, node: Mapping[str, object]) -> str:
+        """Say how an element breaks it; empty when it does not."""
+        there = [name for name in self.names if has(node, name)]
+        named = " or ".join(self.names)
+        match self.how:
+            case "one-of" if not there:
+                return f"{named} is needed"
+            case "not-both" if len(there) > 1:
+                return f"{' and '.join(there)} exclude each other"
+            case "needs" if there == [self.names[0]]:
+                return f"{self.names[0]} needs {self.names[1]}"
+            case "together" if 0 < len(there) < len(self.names):
+                return f"{' and '.join(self.names)} are there together or not at all"
+            case _:
+                return ""
+
+
+def has(node: Mapping[str, object], name: str) -> bool:
+    """Say whether an element is there: with its value, or with extensions alone; ``value[x]`` as any of its types."""
+    start, choice, _ = name.partition("[")
+    if not choice:
+        return name in node or "_" + name in node
+    plain = (each.lstrip("_") for each in node)
+    return any(each.startswith(start) and each[len(start) :][:1].isupper() for each in plain)
+
+
+COMPANIES: Mapping[str, tuple[Company, ...]] = MappingProxyType(
+    {
+        kind: tuple(Company(words[0], words[1], tuple(words[2:])) for line in lines if (words := line.split()))
+        for kind, lines in R4["invariants"].items()
+    }
+)
+
 # By the address of an extension: the parts that it is made of; what codes its value may be.
 EXTENSION_PARTS = MappingProxyType(_of_extensions("extension_parts"))
 EXTENSION_CODES = MappingProxyType(
     {url: each.properties["value"] for url, each in _of_extensions("extension_values").items()}
-    | {REFERENCE_RESOURCE[0]: Element("value", "code", codes=tuple(sorted(RESOURCE_TYPES)))}
 )

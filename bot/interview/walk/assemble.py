@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bot.interview.form.form import Form, Item, Path
 from bot.interview.values.answer import Answer, JsonValue
-from bot.interview.values.fhir_json import JsonObject, value_name
+from bot.interview.values.fhir_json import JsonObject, split_canonical, value_name
 from bot.interview.values.primitives import problem_with
 from bot.interview.values.type_specs import is_language
 from bot.interview.walk.filling import Filling, below
@@ -74,9 +74,9 @@ def _put(made: dict[str, JsonValue], name: str, value: JsonObject | None) -> Non
 def canonical_of(form: Form) -> str:
     """Return how a response names its Questionnaire; empty for one without url and id."""
     if form.url and not problem_with("canonical", form.url):
-        # A canonical takes no spaces, as some forms have them in their version.
+        # Some forms have a version in their url already. A canonical takes no spaces, as some versions have them.
         versioned = form.version and not problem_with("canonical", form.version)
-        return f"{form.url}|{form.version}" if versioned else form.url
+        return f"{split_canonical(form.url)[0]}|{form.version}" if versioned else form.url
     identifier = form.raw.get("id")
     return f"Questionnaire/{identifier}" if isinstance(identifier, str) and identifier else ""
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.errors import BadData
-from bot.interview.form.form import Bound, Constraint, Form, Item, Option, Path
+from bot.interview.form.form import Bound, Constraint, Form, Item, Note, Option, Path
 from bot.interview.form.options import as_answers
 from bot.interview.rules.answers import PlacedQuestion, Problem, number_problems, stated_errors
 from bot.interview.validate.item import refused_by
@@ -105,6 +105,11 @@ class Engine:
         self._around = Surroundings.of(form, launch or {}, now)
         # The questions put on the last state that was looked at: a state never changes, and is looked at many times.
         self._put: tuple[Filling, dict[Path, AskItem]] = Filling(), {}
+
+    @property
+    def losses(self) -> tuple[Note, ...]:
+        """What formulas gave so far and nobody could use, such as a text for a number; without the values."""
+        return tuple(self._around.losses)
 
     def start(self) -> Filling:
         """Return the state before the first question."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import heapify, heappop, heappush
 
-from bot.interview.form.form import Form, Item, Option, Path, label_of, named_option
-from bot.interview.form.options import as_answers
+from bot.interview.form.form import Form, Item, Note, Option, Path, label_of, named_option
+from bot.interview.form.options import as_answers, as_candidates, kinds_of
 from bot.interview.formulas.evaluator import STANDARD_LAUNCH, Evaluator, as_json
 from bot.interview.formulas.formula import FormulaFailed, Scored
 from bot.interview.rules.enabled import is_switched_on
@@ -23,6 +23,7 @@ from bot.interview.walk.filling import NO_ANSWERS, Filling, first
 from bot.interview.walk.plan import Cell, Placed, Plan
 
 Values = Sequence[JsonValue]
+_SHOWN_SOURCE = 80  # characters of a formula in a note about it
 
 
 class _Scoring(Assembly):
@@ -44,12 +45,14 @@ class Surroundings:
         launch: Resources by name: patient, encounter, user.
         now: The moment of ``now()``.
         constants: Values that no answer changes, as they are worked out.
+        losses: What formulas gave so far and could not be used, without the values; for staff.
     """
 
     form: Form
     launch: Mapping[str, JsonObject]
     now: str
     constants: dict[tuple[str, str], Values] = field(default_factory=dict)
+    losses: dict[Note, None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, form: Form, launch: Mapping[str, JsonObject], now: datetime) -> Surroundings:
@@ -57,6 +60,11 @@ class Surroundings:
         if now.tzinfo is None:
             raise ValueError("now needs a time zone")
         return cls(form, dict(launch), now.isoformat(timespec="seconds"))
+
+    def lose(self, item: Item, feature: str, values: Values, text: str) -> None:
+        """Note that what a formula gave is not used, where it gave anything."""
+        if values:
+            self.losses[Note(item.link_id, feature, f"{text}: it gave {kinds_of(values)}")] = None
 
 
 @dataclass(slots=True)
@@ -100,7 +108,10 @@ class Sight:
     def truth(self, placed: Placed, path: Path) -> bool | None:
         """Return what a condition gives; None when it gives nothing, or something that is neither true nor false."""
         found = self.values(placed, path)
-        return found[0] if found and isinstance(found[0], bool) else None
+        told = found[0] if found and isinstance(found[0], bool) else None
+        if told is None and placed.owner is not None:
+            self.around.lose(placed.owner, "expression", found, "neither true nor false where a condition is due")
+        return told
 
     def _evaluate(self, placed: Placed, path: Path) -> list[object]:
         variables: dict[str, object] = {}
@@ -116,6 +127,10 @@ class Sight:
         try:
             return self._current(placed).values(placed.formula, variables, item, self._focus(placed, path))
         except FormulaFailed:
+            owner = placed.owner.link_id if placed.owner is not None else ""
+            source = " ".join(placed.formula.source.split())[:_SHOWN_SOURCE]
+            text = f"it could not be evaluated with these answers, and counts as empty: {source}"
+            self.around.losses[Note(owner, "expression", text)] = None
             return []
 
     def _focus(self, placed: Placed, path: Path) -> JsonObject | None:
@@ -184,14 +199,12 @@ def options_at(plan: Plan, sight: Sight, item: Item, path: Path) -> tuple[Option
     options = item.options
     if item.formulas.options is not None:
         values = sight.values(plan.placed[item.link_id, item.formulas.options.source], path)
-        options = tuple(Option(answer, label_of(answer)) for answer in _candidates(item, values)) or options
+        found = as_candidates(item, values)
+        if not found:
+            sight.around.lose(item, "answerExpression", values, "nothing of it is offered")
+        options = tuple(Option(answer, label_of(answer)) for answer in found) or options
     off = _switched_off(plan, sight, item, path)
     return tuple(option for option in options if named_option(option.answer, off) is None) if off else options
-
-
-def _candidates(item: Item, values: Sequence[JsonValue]) -> tuple[Answer, ...]:
-    # All candidates count here, however many answers the question takes.
-    return as_answers(replace(item, repeats=True, options=()), values)
 
 
 def _switched_off(plan: Plan, sight: Sight, item: Item, path: Path) -> list[Option]:
@@ -209,7 +222,10 @@ def proposal_at(plan: Plan, sight: Sight, item: Item, path: Path) -> tuple[Answe
     """Return the answers to propose: what a formula finds, else what the form says. They are asked, not assumed."""
     found: tuple[Answer, ...] = ()
     if item.formulas.initial is not None:
-        found = as_answers(item, sight.values(plan.placed[item.link_id, item.formulas.initial.source], path))
+        values = sight.values(plan.placed[item.link_id, item.formulas.initial.source], path)
+        found = as_answers(item, values)
+        if not found:
+            sight.around.lose(item, "initialExpression", values, "nothing is proposed")
     return found or item.initial[: item.most]
 
 
@@ -298,4 +314,7 @@ class _Run:
             return cell.item.initial[: cell.item.most]
         values = self.sight.values(cell.formula, path, without_own=cell.kind == "calculated")
         found = as_answers(cell.item, values)
+        if not found:
+            feature = "calculatedExpression" if cell.kind == "calculated" else "initialExpression"
+            self.sight.around.lose(cell.item, feature, values, "it stays empty")
         return found or (cell.item.initial[: cell.item.most] if cell.kind == "fixed" else NO_ANSWERS)

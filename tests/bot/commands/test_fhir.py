@@ -177,6 +177,8 @@ def test_json_that_is_neither_kind_of_resource_is_an_error_that_names_it(write: 
         (["{nan}"], 1, "NaN"),
         (["--questionnaire", "{missing}", "{good}"], 0, "No such file"),
         (["--questionnaire", "{good}", "{good}"], 0, "no Questionnaire"),
+        (["--questionnaire", "{list}", "{good}"], 0, "no Questionnaire"),
+        (["--terminology", "{text}", "{good}"], 0, "not JSON"),
         (["{good}", "{text}"], 2, "not JSON"),
         ([], 0, "Missing argument"),
     ],
@@ -191,6 +193,7 @@ def test_usage_errors_exit_with_2_and_one_clear_line(
         "deep": write("deep.json", "[" * 100_000),
         "nan": write("nan.json", '{"a": NaN}'),
         "good": write("good.json", GOOD),
+        "list": write("list.json", []),
     }
 
     result = run("--json", *(argument.format(**files) for argument in arguments))
@@ -240,7 +243,7 @@ def test_findings_name_the_item_and_lead_to_the_value(write: Any) -> None:
     assert [each["valueString"] for each in issue["extension"]] == ["age"]
 
 
-@pytest.mark.parametrize("unusable", ['{"resourceType": ', "{} {}", '{"a": 1e99999999999999999999999}', "NaN"])
+@pytest.mark.parametrize("unusable", ['{"resourceType": ', "{} {}", '{"a": -Infinity}', "NaN"])
 def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_checked(write: Any, unusable: str) -> None:
     form_file, good, bad = write("q.json", FORM), write("good.json", GOOD), write("bad.json", BAD)
 
@@ -250,6 +253,18 @@ def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_being_checked(
     assert outcomes(result) == [["information"], ["fatal"], ["error"]]
     assert len(result.stderr.splitlines()) == 1
     assert "broken\\nfile.json" in result.stderr
+
+
+@pytest.mark.parametrize("number", ["1e999999999999999999999", "-7E-99999999999999999999"])
+def test_a_number_beyond_all_measure_is_refused_where_it_stands(write: Any, number: str) -> None:
+    questionnaire = write("q.json", form(item("a", "decimal")))
+    answers = dump(response(said("a", {"valueDecimal": 3}))).replace('"valueDecimal":3', f'"valueDecimal":{number}')
+
+    result = run("--json", "--questionnaire", questionnaire, write("far.json", answers))
+
+    assert result.exit_code == 1
+    assert outcomes(result) == [["error"]]
+    assert "a number out of range" in result.stdout
 
 
 def test_a_file_that_is_not_there_gets_an_outcome_too(write: Any, tmp_path: Path) -> None:

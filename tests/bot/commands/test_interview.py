@@ -12,10 +12,11 @@ import pytest
 
 from bot.resources import data_folder
 from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS
-from tests.bot.interview.resources import corpus, form, item
+from tests.bot.interview.resources import CORE, SDC, corpus, form, item
 from tests.bot.interview.validate.test_corpus_questionnaires import NAMES, missing_value_sets, published
 
 MAMMOGRAPHY = data_folder("fhir") / "questionnaires" / "mammography-history.json"
+PREFIX = SDC + "sdc-questionnaire-"
 DE, EN = INTERVIEW_TEXTS["de"], INTERVIEW_TEXTS["en"]
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -360,3 +361,35 @@ def test_lines_that_were_never_used_are_named_without_their_text(ask: Any) -> No
 
     assert "b" in done.stderr.decode()
     assert "secret" not in done.stderr.decode()
+
+
+def test_every_formula_and_extension_that_is_dropped_has_its_line_and_no_answer_is_in_it(ask: Any) -> None:
+    def expression(name: str, text: str, language: str = "text/fhirpath") -> dict[str, Any]:
+        return {"url": PREFIX + name, "valueExpression": {"language": language, "expression": text}}
+
+    query = {"url": CORE + "variable", "valueExpression": {"name": "seen", "language": "application/x-fhir-query", "expression": "Observation?code=1"}}  # fmt: skip
+    questionnaire = form(
+        item("name", "string", text="Name?"),
+        item("cql", "string", text="CQL?", extension=[expression("initialExpression", "Patient.name", "text/cql")]),
+        item("found", "string", text="Found?", extension=[expression("candidateExpression", "1")]),
+        item("odd", "string", text="Odd?", extension=[{"url": "http://example.org/odd", "valueString": "a"}]),
+        item("count", "integer", text="Count?", readOnly=True, extension=[expression("calculatedExpression", "%resource.item.where(linkId = 'name').answer.value")]),
+        item("sum", "integer", text="Sum?", extension=[expression("initialExpression", "%resource.item.where(linkId = 'name').answer.value * 2")]),
+        item("on", "string", text="On?", extension=[expression("enableWhenExpression", "%resource.item.where(linkId = 'name').answer.value + 'x'")]),
+        extension=[query],
+    )  # fmt: skip
+    done = ask(questionnaire, "name\tSecretname\n")
+
+    lines = [line for line in done.stderr.decode().splitlines() if line.startswith("klartext: ")]
+    for link_id, feature in (
+        ("cql", "initialExpression"),
+        ("found", "sdc-questionnaire-candidateExpression"),
+        ("count", "calculatedExpression"),
+        ("sum", "expression"),
+        ("on", "expression"),
+        ("Questionnaire", "variable"),
+        ("Questionnaire", "odd"),
+    ):
+        of_it = [line for line in lines if line.startswith(f"klartext: {link_id}") and f": {feature}: " in line]
+        assert len(of_it) == 1, (link_id, lines)
+    assert "Secretname" not in done.stderr.decode()

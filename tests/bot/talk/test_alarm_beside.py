@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bot import Assistant
@@ -15,6 +17,7 @@ from bot.talk.interviewing import Interviewer
 from tests.bot.interview.resources import coding, form, item
 from tests.bot.talk.test_alarm_exits import NOW
 
+EVERYDAY = Path(__file__).parents[2] / "data" / "safety"
 KINDS = ("boolean", "integer", "quantity", "date", "dateTime", "time", "choice", "string")
 SILENCES = {
     "de": ("weiß nicht, {}", "weiß ich nicht {}", "keine Ahnung, {}", "das geht Sie nichts an, {}", "{}, weiß nicht",
@@ -85,6 +88,58 @@ def test_what_stands_beside_not_knowing_is_all_that_is_left_and_not_what_it_gove
     language: str, text: str, beside: str
 ) -> None:
     assert beside_silence(text, language=language) == beside
+
+
+def test_harmless_words_beside_not_knowing_raise_no_more_alarms_than_by_themselves(
+    small: Assistant, records: SqlRecords
+) -> None:
+    listed = (EVERYDAY / "everyday-en.tsv").read_text(encoding="utf-8").splitlines()
+    lines = [line.partition("\t")[2] for line in listed if "\t" in line and not line.startswith("#")]
+    conversation = _open(small, records, "en", "date")
+
+    def is_urgent(text: str) -> bool:
+        reply = conversation.turn(text, at=NOW)
+        urgent = any(isinstance(part, Interface) and part.key.startswith("urgent") for part in reply.parts)
+        conversation.turn("no", at=NOW)
+        conversation.turn("/interview", at=NOW)
+        return urgent
+
+    for line in [line for line in lines if len(line.split()) > 3][::9]:
+        for silence in ("don't know, {}", "no idea. {}", "{}, not sure"):
+            assert is_urgent(line) >= is_urgent(silence.format(line)), line
+
+
+@pytest.mark.parametrize("around", ["{}", "don't know, {}", "{}, no idea", "i not know {}"])
+@pytest.mark.parametrize(
+    "said",
+    ["heavy bleeding now", "i bleed very much", "I am bleeding heavily", "very much blood coming", "bleeding a lot now",
+     "much bleeding now", "i bleed and it not stop", "big bleeding now", "i am bleed strong", "strong blood now please"],
+)  # fmt: skip
+def test_heavy_bleeding_is_heard_in_few_words_of_english(
+    small: Assistant, records: SqlRecords, said: str, around: str
+) -> None:
+    conversation = _open(small, records, "en", "quantity")
+
+    conversation.turn(around.format(said), at=NOW)
+
+    assert records.kept("en-quantity")[-1].turn.decision == "urgent"
+
+
+@pytest.mark.parametrize(
+    "said", ["starke Blutung jetzt", "weiß nicht, Blutung ist stark jetzt", "Hilfe schwere Blutung"]
+)
+def test_heavy_bleeding_is_heard_in_few_words_of_german(small: Assistant, records: SqlRecords, said: str) -> None:
+    _open(small, records, "de", "quantity").turn(said, at=NOW)
+
+    assert records.kept("de-quantity")[-1].turn.decision == "urgent"
+
+
+@pytest.mark.parametrize("said", ["no heavy bleeding now", "heavy bleeding after my first birth", "not much blood now",
+                                  "much better now", "big knee now"])  # fmt: skip
+def test_what_is_denied_or_long_past_is_no_bleeding_now(small: Assistant, records: SqlRecords, said: str) -> None:
+    reply = _open(small, records, "en", "quantity").turn(said, at=NOW)
+
+    assert not [part for part in reply.parts if isinstance(part, Interface) and part.key.startswith("urgent")]
 
 
 @pytest.mark.parametrize("kind", ["integer", "choice", "date"])

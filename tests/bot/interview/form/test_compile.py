@@ -31,7 +31,7 @@ TYPES = (
 
 
 # Without knowing what these mean nothing of a form can be asked; all else is left out with a warning.
-ALWAYS_REFUSED = {("x", "linkId"), ("", "implicitRules"), ("", "not")}
+ALWAYS_REFUSED = {("", "implicitRules"), ("", "not")}
 
 
 def reasons(questionnaire: Json, **how: Any) -> list[tuple[str, str]]:
@@ -366,7 +366,9 @@ def test_a_formula_that_names_an_unknown_item_is_a_warning() -> None:
 
 
 def test_a_required_item_that_nobody_can_fill_is_a_warning() -> None:
-    assert features(load_form(form(item("a", "string", required=True, readOnly=True)))) == [("a", "required")]
+    questionnaire = form(item("a", "string", required=True, readOnly=True), item("b", "string"))
+
+    assert features(load_form(questionnaire)) == [("a", "required")]
 
 
 def test_items_that_are_only_for_display_are_not_asked() -> None:

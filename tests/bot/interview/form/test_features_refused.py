@@ -39,13 +39,20 @@ def test_a_feature_that_is_not_held_to_is_named_and_refused_when_strict(question
     assert any(reason.feature.endswith(feature) for reason in caught.value.reasons)
 
     beside = {**questionnaire, "item": [*questionnaire["item"], item("other", "string", text="Other")]}
-    if feature in ("implicitRules",) or questionnaire["item"] == [TEXT, TEXT]:
+    if feature == "implicitRules":
         with pytest.raises(UnsupportedQuestionnaire):
             load_form(beside)
     else:
         loaded = load_form(beside)
         assert any(note.feature.endswith(feature) for note in loaded.warnings)
         assert "other" in loaded.by_link_id
+
+
+@pytest.mark.parametrize("feature", [PREFIX + "questionnaireAdaptive", PREFIX + "isSubject"])
+def test_a_feature_that_a_form_says_it_has_not_is_nothing(feature: str) -> None:
+    loaded = load_form(form(TEXT, extension=[{"url": feature, "valueBoolean": False}]), strict=True)
+
+    assert loaded.warnings == ()
 
 
 @pytest.mark.parametrize("name", ["candidateExpression", "contextExpression", "itemPopulationContext", "sourceQueries"])

@@ -91,7 +91,7 @@ def test_a_text_of_several_lines_becomes_one_line() -> None:
 def test_the_units_that_are_possible_are_said_and_others_are_not_taken() -> None:
     gram = {"system": UCUM, "code": "g", "display": "g"}
     choices = [{"url": CORE + "questionnaire-unitOption", "valueCoding": unit} for unit in (KG, gram)]
-    chat = Chat(form(item("q", "quantity", text="Weight", extension=choices)), "en")
+    chat = Chat(form(item("q", "quantity", text="Dose", extension=choices)), "en")
     assert "Possible: kg, g." in chat.said
 
     assert chat.say("70").keys[:2] == ["why_unit_missing", "units"]

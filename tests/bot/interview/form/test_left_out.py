@@ -288,3 +288,51 @@ def test_a_blank_text_that_a_formula_gives_is_no_answer() -> None:
     walked = Interview(form(item("x", "string", text="X", repeats=True, readOnly=True, extension=blanks), OTHER))
 
     assert walked.values("x") == ["a", "b"]
+
+
+def test_of_two_items_with_one_link_id_the_first_is_asked_and_the_second_refuses_the_form_only_where_it_is_required() -> (
+    None
+):
+    first, second = item("x", "string", text="First?"), item("x", "integer", item("y", "string", text="Y?"), text="No?")
+    questionnaire = form(first, item("g", "group", second, text="G"), OTHER)
+    walked = Interview(questionnaire).give("x", text("a"))
+
+    assert (walked.asks, sorted(walked.engine.form.by_link_id)) == ("ask other", ["g", "other", "x"])
+    assert ("x", "linkId") in [(note.link_id, note.feature) for note in walked.engine.form.gaps]
+    assert verdict(walked.give("other", text("b")), questionnaire) == []
+    with pytest.raises(UnsupportedQuestionnaire, match="earlier item"):
+        load_form(form(first, {**second, "required": True}))
+
+
+def test_several_items_without_link_id_are_left_out_alone() -> None:
+    loaded = load_form(form({"type": "display", "text": "Welcome"}, {"type": "string", "text": "Name"}, OTHER))
+
+    assert sorted(loaded.by_link_id) == ["other"]
+    assert [note.feature for note in loaded.gaps].count("linkId") == 2
+
+
+@pytest.mark.parametrize("system", ["urn:uuid:53fe", "urn:oid:2.16.x.1"])
+@pytest.mark.parametrize("how", ["options", "value set"])
+def test_a_code_whose_system_is_no_uri_is_chosen_without_it(how: str, system: str) -> None:
+    odd = {"system": system, "code": "r", "display": "Red"}
+    shown = [{"question": "q", "operator": "=", "answerCoding": odd}]
+    include = {"system": system, "concept": [{"code": "r", "display": "Red"}]}
+    contained = {"resourceType": "ValueSet", "id": "v", "status": "active", "compose": {"include": [include]}}
+    listed = {"answerOption": [{"valueCoding": odd}]} if how == "options" else {"answerValueSet": "#v"}
+    questionnaire = form(
+        item("q", "choice", text="Colour?", required=True, initial=[{"valueCoding": odd}], **listed),
+        item("then", "string", text="Why?", enableWhen=shown),
+        **({} if how == "options" else {"contained": [contained]}),
+    )
+    chat = Chat(questionnaire, "en").say("yes", "because", "yes")
+
+    assert (chat.value("q"), chat.value("then")) == ({"code": "r", "display": "Red"}, "because")
+    assert (chat.status, chat.errors()) == ("completed", [])
+
+
+def test_a_url_that_ends_in_a_version_names_the_form_in_the_response() -> None:
+    questionnaire = {**form(OTHER), "url": "http://example.org/Questionnaire/consent|1.6", "version": "1.6"}
+    chat = Chat(questionnaire, "en").say("words", "yes")
+
+    assert chat.response()["questionnaire"] == "http://example.org/Questionnaire/consent|1.6"
+    assert (chat.status, chat.errors()) == ("completed", [])

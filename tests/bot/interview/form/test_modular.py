@@ -14,7 +14,7 @@ from bot.interview.walk.assemble import Heading
 from bot.interview.walk.engine import Engine
 from bot.interview.walk.filling import Given
 from bot.talk.interviewing import form_of
-from tests.bot.interview.resources import SDC, Json, form, item
+from tests.bot.interview.resources import CORE, SDC, Json, form, item
 from tests.bot.interview.walk.engine_steps import NOW, Interview, at, formula, text, variable
 
 PREFIX = SDC + "sdc-questionnaire-"
@@ -22,8 +22,8 @@ NAME = "http://example.org/Questionnaire/name"
 FAMILY = "%resource.repeat(item).where(linkId = %linkIdPrefix + 'family').answer.value"
 
 
-def part(link_id: str, canonical: str, prefix: str = "") -> Json:
-    inside: list[Json] = [{"url": PREFIX + "subQuestionnaire", "valueCanonical": canonical}]
+def part(link_id: str, canonical: str, prefix: str = "", address: str = PREFIX + "subQuestionnaire") -> Json:
+    inside: list[Json] = [{"url": address, "valueCanonical": canonical}]
     inside += [variable("linkIdPrefix", f"'{prefix}'")] if prefix else []
     return item(link_id, "display", text="[part]", extension=inside)
 
@@ -54,6 +54,15 @@ def test_a_part_is_asked_as_often_as_it_is_put_in_each_time_by_its_own_link_ids(
     assert walked.asks == "done"
     assert walked.engine.open_problems(walked.filling) == ()
     assert walked.response["questionnaire"].endswith("|1-assembled")
+
+
+def test_the_address_that_drafts_of_sdc_had_is_understood_too() -> None:
+    asks = item("g", "group", part("p", NAME, "own.", CORE + "sub-questionnaire"))
+
+    assert "own.family" in Interview(form(asks, version="1"), named()).engine.form.by_link_id
+    alone = load_form(form(asks, item("other", "string", text="Other")))
+    assert alone.by_link_id["p"].left_out
+    assert [note.feature for note in alone.gaps] == ["sdc-questionnaire-subQuestionnaire"]
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,12 @@ def asked(*items: Json, language: str = "de") -> list[str]:
         (item("q", "quantity", text="Seit wann nehmen Sie das?", **in_unit("a")), "de", "Zum Beispiel: 3 Jahre."),
         # Of a lump, any example would frighten somebody.
         (item("q", "quantity", text="Wie groß ist der Knoten?", **in_unit("cm")), "de", "Bitte in: cm."),
-        (item("q", "date", text="Wann war das?"), "de", "Zum Beispiel: 3. März 2020. Oder nur das Jahr."),
-        (item("q", "dateTime", text="When was it?"), "en", "With day and time, for example: 3 March 2020 at 2:30 pm."),
+        (item("q", "date", text="Wann war das?"), "de", "Zum Beispiel: 2. November 2026. Oder nur das Jahr."),
+        (item("q", "date", text="Wann sind Sie geboren?"), "de", "Zum Beispiel: 3. März 1975. Oder nur das Jahr."),
+        (
+            item("q", "dateTime", text="When was it?"), "en",
+            "Best with day and time, for example: 2 November 2026, 14:30. Just the month or the year is fine, too.",
+        ),
         (item("q", "time", text="Wann schlafen Sie ein?"), "de", "Zum Beispiel: 14:30."),
         (item("q", "url", text="Wo?"), "de", "Eine Internet-Adresse, zum Beispiel: www.beispiel.ch"),
         (

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tests.bot.interview.chat import Chat
-from tests.bot.interview.resources import CORE, UCUM, Json, form, item
+from tests.bot.interview.resources import CORE, SDC, UCUM, Json, amount, form, item
 
 
 def _in(code: str, **display: str) -> list[Json]:
@@ -57,7 +57,7 @@ def test_what_will_be_stored_is_read_back(
 
 def test_what_nobody_has_is_not_taken_and_what_few_have_is_questioned() -> None:
     assert Chat(form(HEIGHT), "de").say("1800").keys[0] == "why_implausible"
-    assert Chat(form(HEIGHT), "de").say("70 Liter").keys[:2] == ["why_unit", "units"]
+    assert Chat(form(HEIGHT), "de").say("70 Liter").keys[:3] == ["why_unit", "units", "noted"]
     assert Chat(form(HEIGHT), "de").say("240 cm").keys == ["unusual", "read_back"]
 
 
@@ -76,3 +76,50 @@ def test_a_yes_with_another_value_corrects_what_was_read_back() -> None:
 
     assert chat.said == ["Ich habe verstanden: 181 cm. Stimmt das?"]
     assert chat.say("ja").value("q") == 181
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"extension": [{"url": SDC + "sdc-questionnaire-minQuantity", "valueQuantity": amount(20, "kg")}]},
+        {"extension": [{"url": SDC + "sdc-questionnaire-maxQuantity", "valueQuantity": amount(300, "kg")}]},
+        {"initial": [{"valueQuantity": amount(70, "kg")}]},
+    ],
+)
+def test_the_unit_of_the_limits_is_the_one_that_is_meant(given: Json) -> None:
+    chat = Chat(form(item("q", "quantity", text="Mass?", **given)), "en")
+
+    if chat.open == "proposal q":
+        chat.say("no")
+    chat.say("82", "yes")
+    assert chat.value("q") == {"value": 82, "unit": "kg", "system": UCUM, "code": "kg"}
+    chat.say("yes")
+    assert (chat.status, chat.errors()) == ("completed", [])
+
+
+def test_a_bare_number_is_taken_where_the_form_knows_of_no_unit_and_a_unit_that_is_said_is_kept() -> None:
+    questionnaire = form(item("q", "quantity", text="Amount?", required=True))
+    chat = Chat(questionnaire, "en").say("7")
+
+    assert chat.open == "read-back q"
+    chat.say("yes", "yes")
+    assert (chat.value("q"), chat.status, chat.errors()) == ({"value": 7}, "completed", [])
+    assert Chat(questionnaire, "en").say("7 mg").value("q")["code"] == "mg"
+
+
+@pytest.mark.parametrize(
+    "asked", ["How many tablets of vitamin C?", "Siblings with hepatitis C?", "Punkte (C)?", "Teil B.2 / K:", "Grade F"]
+)
+def test_a_letter_at_the_end_of_a_question_is_no_unit(asked: str) -> None:
+    chat = Chat(form(item("n", "integer", text=asked), item("next", "string", text="?"), language="en"), "en").say("2")
+
+    assert chat.open == "question next"
+    assert chat.value("n") == 2
+
+
+def test_of_a_temperature_it_is() -> None:
+    chat = Chat(form(item("n", "quantity", text="Body temperature (C)?"), language="en"), "en").say("38.5", "yes")
+
+    value = chat.value("n")
+    assert isinstance(value, dict)
+    assert value["code"] == "Cel"

@@ -67,12 +67,6 @@ def test_a_yes_to_a_suggestion_still_takes_it(said: str) -> None:
     assert _display(chat) == "Left"
 
 
-def test_a_yes_takes_a_suggested_no() -> None:
-    chat = Chat(_suggesting("No", "Yes", "No"), "en").say("yes")
-
-    assert _display(chat) == "No"
-
-
 def test_right_to_what_was_read_back_is_asked_about_where_an_option_is_called_so() -> None:
     asked = form(item("which", "choice", text="Which foot?",
                       answerOption=[coding("l", display="Left foot"), coding("r", display="Right foot")]),
@@ -151,3 +145,49 @@ def test_not_knowing_is_heard_in_the_words_of_learners_too(language: str, said: 
     asked = form(item("which", "integer", text="How many?"), item("next", "string", text="Next?"), language="en")
 
     assert Chat(asked, language).say(said).open == "question next"
+
+
+def _asked(*, proposes: bool, listed: bool) -> Json:
+    question: Json = item("which", "boolean", text="Is one there?", initial=[{"valueBoolean": proposes}])
+    if listed:
+        options: list[dict[str, Any]] = [coding("Y", display="Yes"), coding("N", display="No")]
+        options[0 if proposes else 1]["initialSelected"] = True
+        question = item("which", "choice", text="Is one there?", answerOption=options)
+    return form({**question, "required": True}, item("next", "string", text="Next?"), language="en")
+
+
+def _is_yes(chat: Chat) -> bool:
+    return _display(chat) in (True, "Yes")
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("said", ["yes", "Yes!", "yep", "yes I am", "ja", "definitely yes"])
+def test_yes_to_a_suggested_no_is_a_yes_and_read_back(said: str, listed: bool) -> None:
+    chat = Chat(_asked(proposes=False, listed=listed), "en")
+    assert "Is that right?" not in chat.said[-1]
+
+    chat.say(said)
+
+    assert chat.open == "read-back which"
+    assert _is_yes(chat.say("yes"))
+    assert chat.open == "question next"
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize(
+    ("proposes", "said"),
+    [(False, "no"), (False, "that's right"), (False, "correct"), (True, "yes"), (True, "that's right"), (True, "1")],
+)
+def test_what_fits_a_suggested_yes_or_no_is_taken(proposes: bool, said: str, listed: bool) -> None:
+    chat = Chat(_asked(proposes=proposes, listed=listed), "en").say(said)
+
+    assert chat.open == "question next"
+    assert _is_yes(chat) is proposes
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_no_to_a_suggested_yes_is_a_no_and_read_back(listed: bool) -> None:
+    chat = Chat(_asked(proposes=True, listed=listed), "en").say("no")
+
+    assert chat.open == "read-back which"
+    assert not _is_yes(chat.say("yes"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bot.interview.values.answer import Answer
@@ -9,7 +11,7 @@ from bot.interview.values.fhir_json import as_object, string
 from bot.interview.walk.assemble import OWN_WORDS
 from bot.sentences.reply import reply_of
 from tests.bot.interview.chat import Chat, mammography
-from tests.bot.interview.resources import form, item
+from tests.bot.interview.resources import Json, extended, form, item
 
 
 def _at(link_id: str, language: str = "de") -> Chat:
@@ -135,3 +137,39 @@ def test_words_beside_an_answer_stand_in_the_summary() -> None:
     listed = " ".join(part.text for part in reply_of(chat.interview.answers(chat.session), chat.interview.form).parts)
 
     assert "moment, doch, 2019 war eins" in listed
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (item("q", "string", text="Phone?", maxLength=8), "07700 900123"),
+        (
+            item(
+                "q",
+                "string",
+                text="Code?",
+                extension=extended(("http://hl7.org/fhir/StructureDefinition/regex", {"valueString": "[A-Z]{2}"})),
+            ),
+            "a1 b2",
+        ),
+        (
+            item(
+                "q",
+                "integer",
+                text="How many?",
+                extension=extended(("http://hl7.org/fhir/StructureDefinition/maxValue", {"valueInteger": 10})),
+            ),
+            "72",
+        ),
+        (item("q", "integer", text="How many?"), "7-8"),
+        (item("q", "decimal", text="How much?"), "> 100"),
+    ],
+)
+def test_an_optional_answer_that_does_not_fit_is_kept_for_the_team(asked: Json, said: str) -> None:
+    chat = Chat(form(asked, item("next", "string", text="Next?"), language="en"), "en").say(said)
+    assert chat.value("q") is None
+
+    chat.say("skip")
+
+    assert chat.open == "question next"
+    assert said in json.dumps(chat.response())

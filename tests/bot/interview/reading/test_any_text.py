@@ -22,6 +22,7 @@ TYPES = (
 LISTED = options(
     "Ja", "Nein, nie", "1-2 mal", ("Linke Brust", "L-1"), "", "Weiß ich nicht", "...", "alle", exclusive=(2,)
 )
+UNITS = [{"value"}, {"value", "unit", "system", "code"}]  # without a unit, where the question knows of none
 QUESTIONS = [
     Asked(kind, repeats=repeats, options=LISTED, unit=unit, units=units, zone=zone, max_length=20, prompt="Wie alt?")
     for kind in TYPES
@@ -169,7 +170,7 @@ _VALUES = {
     "attachment": lambda value: "url" in value and set(value) <= {"url", "contentType"},
     "reference": lambda value: set(value) <= {"reference", "display"} and all(value.values()),
     "coding": lambda value: value in [option.answer.value for option in LISTED],
-    "quantity": lambda value: isinstance(value["value"], Decimal) and value["code"] and value["unit"],
+    "quantity": lambda value: isinstance(value["value"], Decimal) and value.keys() in UNITS,
 }
 
 

@@ -101,6 +101,15 @@ def test_amounts_that_were_converted_or_are_rough_are_read_back(
     assert amount(inferred(reply(text, question, language=language))) == (value, code)
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "value"), [("de", "5", "5"), ("en", "about 7.5", "7.5"), ("de", "zwölf", "12")]
+)
+def test_a_number_without_unit_is_read_back_where_the_question_knows_of_none(
+    language: str, text: str, value: str
+) -> None:
+    assert inferred(reply(text, ANY, language=language)) == {"value": Decimal(value)}
+
+
 def _why(reading: Reading) -> str:
     assert isinstance(reading, NotUnderstood), reading
     return reading.why
@@ -111,7 +120,6 @@ def _why(reading: Reading) -> str:
     [
         ("de", "70 Liter", WEIGHT, "unit"),
         ("de", "70 Löffel", WEIGHT, "unit"),
-        ("de", "5", ANY, "unit-missing"),
         ("de", "3", DURATION, "unit-missing"),
         ("en", "38 degrees", ANY, "two-readings"),
         ("de", "70-75 kg", WEIGHT, "range"),

@@ -15,6 +15,7 @@ from bot.interview.values.terminology import Terminology
 from tests.bot.interview.resources import (
     CORE,
     SDC,
+    UCUM,
     checked,
     coding,
     errors,
@@ -118,10 +119,54 @@ def test_patterns_may_name_letters_but_not_take_forever(
     assert rules(checked(asked, response(said("a", {"valueString": text})))) == expected
 
 
+@pytest.mark.parametrize(
+    ("profiles", "reference", "expected"),
+    [
+        (["Practitioner"], "Practitioner/1", []),
+        (["Practitioner", "Organization|4.0.1"], "Organization/1", []),
+        (["Practitioner", "Organization"], "Patient/1", ["referenceResource"]),
+        (["Practitioner", "bmi"], "Patient/1", []),  # bmi is a profile: what it constrains cannot be told here
+        (["Resource"], "Patient/1", []),
+    ],
+)
+def test_a_profile_that_is_a_type_of_r4_says_what_may_be_referred_to(
+    profiles: list[str], reference: str, expected: list[str]
+) -> None:
+    stated = [(CORE + "questionnaire-referenceProfile", {"valueCanonical": CORE + name}) for name in profiles]
+
+    assert verdict(limited("reference", *stated), said("a", {"valueReference": {"reference": reference}})) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"), [("mg", []), ("kg", []), ("mL", [("warning", "questionnaire-unit")]), ("{tablet}", [("warning", "questionnaire-unit")])]
+)  # fmt: skip
+def test_a_quantity_measures_what_the_unit_of_its_item_does(code: str, expected: list[tuple[str, str]]) -> None:
+    asked = limited("quantity", (CORE + "questionnaire-unit", coding("mg", UCUM)))
+
+    assert rules(checked(form(asked), response(said("a", quantity("1", code))))) == expected
+
+
 def test_a_date_too_coarse_for_its_limit_is_a_warning() -> None:
     findings = checked(form(between("date", "2020-06-01", "2030")), response(said("a", {"valueDate": "2020"})))
 
     assert rules(findings) == [("warning", "minValue")]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("2020-06", []),
+        ("2020", [("warning", "minValue")]),
+        ("2021-12", []),
+        ("2021", []),
+        ("2022", [("error", "maxValue")]),
+        ("2020-05", [("error", "minValue")]),
+    ],
+)
+def test_a_date_known_in_part_is_within_a_limit_where_all_of_it_is(given: str, expected: list[tuple[str, str]]) -> None:
+    findings = checked(form(between("date", "2020-06-01", "2021-12-31")), response(said("a", {"valueDate": given})))
+
+    assert rules(findings) == expected
 
 
 def test_a_computed_limit_is_said_to_be_unchecked() -> None:
@@ -387,3 +432,10 @@ def test_units_of_a_value_set_are_listed_for_people_and_looked_up_for_the_valida
     assert broken(*check_unit(read_stated(asked).units, given, Terminology([units]))) == []
     assert broken(*check_unit(compiled.units, given, Terminology())) == [("unitOption", "error", "")]
     assert broken(*check_unit(compiled.units, {**given, "unit": "Kilo"}, Terminology())) == []
+
+
+def test_an_amount_need_not_say_its_unit_in_words() -> None:
+    asked = form(limited("quantity", unit_option("m", "m"), unit_option("cm", "cm")))
+
+    assert rules(checked(asked, response(said("a", quantity("1.72", "m"))))) == []
+    assert rules(checked(asked, response(said("a", quantity("1.72", "m", unit="cm"))))) == [("error", "unitOption")]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from tests.bot.interview.resources import CORE, SDC, Json, coding, extended, item
+from tests.bot.interview.resources import CORE, SDC, UCUM, Json, coding, extended, item, quantity
 from tests.bot.interview.validate.sound_forms import CODES, GONE, Defect, when
 
 Q = "Questionnaire"
@@ -35,9 +35,9 @@ def limited(clause: str, kind: str, rule: str, severity: str, *pairs: tuple[str,
     return Defect(clause, "item[+]", asked, rule, f"{Q}.item[+]", "late", severity)
 
 
-def mistyped(url: str, value: Json) -> Defect:
+def mistyped(url: str, value: Json, kind: str = "string") -> Defect:
     """An extension whose value is of another type than its definition says."""
-    asked = item("late", "string", extension=[{"url": url, **value}])
+    asked = item("late", kind, extension=[{"url": url, **value}])
     clause = f"{url.rpartition('/')[2]}: type of its value"
     return Defect(clause, "item[+]", asked, "extension-type", f"{Q}.item[+].extension[0]", "late")
 
@@ -133,9 +133,12 @@ EXTENSIONS = [
     mistyped(CORE + "questionnaire-itemControl", {"valueString": "radio-button"}),
     mistyped(CORE + "minLength", {"valueDecimal": Decimal("2.0")}),
     mistyped(CORE + "regex", {"valueInteger": 7}),
-    mistyped(CORE + "questionnaire-unitOption", {"valueString": "kg"}),
+    mistyped(CORE + "questionnaire-unitOption", {"valueString": "kg"}, "quantity"),
     mistyped(SDC + "sdc-questionnaire-calculatedExpression", {"valueString": "1 + 1"}),
-    mistyped(SDC + "sdc-questionnaire-minQuantity", {"valueDecimal": Decimal("1.0")}),
+    mistyped(SDC + "sdc-questionnaire-minQuantity", {"valueDecimal": Decimal("1.0")}, "quantity"),
+    mistyped(CORE + "questionnaire-referenceProfile", {"valueString": "x"}, "reference"),
+    mistyped(CORE + "designNote", {"valueString": "x"}),
+    mistyped(SDC + "sdc-questionnaire-openLabel", {"valueCode": "x"}),
     Defect("R4 exp-1", "@spare.extension", [{
         "url": SDC + "sdc-questionnaire-initialExpression", "valueExpression": {"language": "text/fhirpath"}}], "exp-1",
            "@spare.extension[0].value.ofType(Expression)"),
@@ -162,8 +165,117 @@ EXTENSIONS = [
             (CORE + "minValue", {"valueInteger": 9}), (CORE + "maxValue", {"valueInteger": 2})),
     limited("minLength is not above maxLength", "string", "limits", "warning", (CORE + "minLength", {"valueInteger": 9}), maxLength=5),
     limited("minOccurs is not above maxOccurs", "string", "limits", "warning",
-            (CORE + "questionnaire-minOccurs", {"valueInteger": 3}), (CORE + "questionnaire-maxOccurs", {"valueInteger": 2}), repeats=True),
+            (CORE + "questionnaire-minOccurs", {"valueInteger": 3}), (CORE + "questionnaire-maxOccurs", {"valueInteger": 2}), repeats=True,
+            required=True),
     limited("regex: can be read", "string", "regex", "warning", (CORE + "regex", {"valueString": "([a-z"})),
+]  # fmt: skip
+
+
+def weighed(least: Json | None, greatest: Json | None = None, clause: str = "minQuantity and maxQuantity") -> Defect:
+    """A quantity whose limits cannot be meant."""
+    pairs = [
+        (SDC + f"sdc-questionnaire-{name}Quantity", each) for name, each in (("min", least), ("max", greatest)) if each
+    ]
+    return limited(clause, "quantity", "limits", "warning", *pairs, (CORE + "questionnaire-unitOption",
+                   {"valueCoding": {"system": UCUM, "code": "kg"}}))  # fmt: skip
+
+
+def out_of_place(url: str, value: Json, kind: str, severity: str = "warning") -> Defect:
+    """An extension at an item of a type that its definition does not name."""
+    asked = item("late", kind, extension=[{"url": url, **value}])
+    clause = f"{url.rpartition('/')[2]}: for other types of item"
+    return Defect(clause, "item[+]", asked, "extension-item", f"{Q}.item[+].extension[0]", "late", severity)
+
+
+def doubled(url: str, kind: str, *values: Json) -> Defect:
+    """An extension that an element may have once, and has twice."""
+    asked = item("late", kind, extension=[{"url": url, **value} for value in values])
+    clause = f"{url.rpartition('/')[2]}: 0..1"
+    return Defect(clause, "item[+]", asked, "extension-twice", f"{Q}.item[+].extension[1]", "late", "warning")
+
+
+def bounded(kind: str, name: str, value: Json) -> Defect:
+    """A least or greatest value of another type than the item."""
+    asked = item("late", kind, extension=extended((CORE + name, value)))
+    return Defect(
+        "minValue: of the type of the element",
+        "item[+]",
+        asked,
+        "limits",
+        f"{Q}.item[+].extension[0]",
+        "late",
+        "warning",
+    )
+
+
+SENSE = [
+    bounded("integer", "minValue", {"valueDate": "2020-01-01"}),
+    bounded("date", "maxValue", {"valueTime": "10:00:00"}),
+    bounded("string", "minValue", {"valueInteger": 1}),
+    bounded("boolean", "maxValue", {"valueDecimal": Decimal("1.5")}),
+    *(
+        limited(f"{name}: above {floor}", kind, "limits", "warning", (CORE + name, {f"value{as_}": floor}), **more)
+        for name, kind, as_, floor, more in (
+            ("maxDecimalPlaces", "decimal", "Integer", -1, {}),
+            ("minLength", "string", "Integer", -2, {}),
+            ("maxSize", "attachment", "Decimal", 0, {}),
+            ("questionnaire-sliderStepValue", "integer", "Integer", 0, {}),
+            ("questionnaire-maxOccurs", "string", "Integer", 0, {"repeats": True}),
+            ("questionnaire-minOccurs", "string", "Integer", -1, {}),
+        )
+    ),
+    limited("maxOccurs: repeats=true or 1", "string", "limits", "warning", (CORE + "questionnaire-maxOccurs", {"valueInteger": 2})),
+    limited("minOccurs: required=true or 0", "string", "limits", "warning", (CORE + "questionnaire-minOccurs", {"valueInteger": 2}),
+            repeats=True),
+    limited("minOccurs: more than one answer", "string", "limits", "warning", (CORE + "questionnaire-minOccurs", {"valueInteger": 2}),
+            required=True),
+    weighed(quantity("1", "m"), quantity("9", "kg"), "limits of one dimension"),
+    weighed(quantity("9000", "g"), quantity("8", "kg"), "the least is not above the greatest"),
+    weighed(None, quantity("9", "m"), "limits in what can be chosen"),
+    weighed({"valueQuantity": {"system": UCUM, "code": "kg"}}, clause="a limit has a value"),
+    out_of_place(CORE + "questionnaire-unit", {"valueCoding": {"system": UCUM, "code": "kg"}}, "quantity", "information"),
+    out_of_place(CORE + "questionnaire-unitOption", {"valueCoding": {"system": UCUM, "code": "kg"}}, "decimal"),
+    out_of_place(CORE + "questionnaire-referenceResource", {"valueCode": "Patient"}, "string"),
+    out_of_place(CORE + "mimeType", {"valueCode": "image/png"}, "text"),
+    out_of_place(SDC + "sdc-questionnaire-maxQuantity", quantity("9"), "integer"),
+    doubled(CORE + "minValue", "integer", {"valueInteger": 1}, {"valueInteger": 2}),
+    doubled(CORE + "questionnaire-hidden", "string", {"valueBoolean": True}, {"valueBoolean": False}),
+    doubled(CORE + "regex", "string", {"valueString": "a"}, {"valueString": "b"}),
+    doubled(SDC + "sdc-questionnaire-shortText", "string", {"valueString": "a"}, {"valueString": "b"}),
+    Defect("questionnaire-hidden: Questionnaire.item", "extension", extended((CORE + "questionnaire-hidden", {"valueBoolean": True})),
+           "extension-place", f"{Q}.extension[0]", "-", "warning"),
+    Defect("optionExclusive: answerOption", "@grade.extension", extended((CORE + "questionnaire-optionExclusive", {"valueBoolean": True})),
+           "extension-place", "@grade.extension[0]", severity="warning"),
+    Defect("choiceOrientation: binding", "@grade.extension",
+           extended((CORE + "questionnaire-choiceOrientation", {"valueCode": "across"})), "binding",
+           "@grade.extension[0].value.ofType(code)"),
+    Defect("LOINC: check digit", "@spare.code", [{"system": "http://loinc.org", "code": "72514-4"}], "code", "@spare.code[0]",
+           severity="warning"),
+    Defect("SNOMED CT: check digit", "@grade.answerOption", [{"valueCoding": {"system": "http://snomed.info/sct", "code": "22253001"}}],
+           "code", "@grade.answerOption[0].value.ofType(Coding)", severity="warning"),
+    Defect("R4 Coding.system: absolute", "@spare.code", [{"system": "mine", "code": "a"}], "coding-system", "@spare.code[0].system",
+           severity="warning"),
+    Defect("R4 initial: one of the value set", "item[+]", item("late", "choice", answerValueSet="#countries", initial=[
+        coding("FR", "urn:iso:std:iso:3166")]), "initial-value", f"{Q}.item[+].initial[0]", "late", "warning"),
+    conditional("R4 enableWhen: a code of the value set", "enableWhen-option",
+                when("country", "=", answerCoding={"system": "urn:iso:std:iso:3166", "code": "FR"}), "warning"),
+    Defect("SDC enableWhenExpression: without enableWhen", "@by-formula.enableWhen", when("smoker", "=", answerBoolean=True),
+           "enableWhen-twice", "@by-formula.extension[0]", severity="warning"),
+    # One finding, whatever else does not fit then.
+    Defect("R4 answerOption.value[x]: its types", "@grade.answerOption[0]", {"valueDecimal": Decimal("1.5")}, "unknown-property",
+           "@grade.answerOption[0]"),
+    Defect("R4 Questionnaire.item.type, with a maxLength", "item[+]", item("late", "words", maxLength=3), "binding",
+           f"{Q}.item[+].type", "late"),
+    Defect("R4 answerValueSet: contained, by a slip of the pen", "@country.answerValueSet", "#country", "value-set",
+           "@country.answerValueSet"),
+    Defect("R4 initial: within all limits of its item", "@weight.initial", [{"valueQuantity": {"value": 3, "system": UCUM, "code": "cm"}}],
+           "initial-value", "@weight.initial[0]", severity="warning"),
+    Defect("unitValueSet: contained", "@dose.extension", extended((CORE + "questionnaire-unitValueSet", {"valueCanonical": "#none"})),
+           "ref-1", "@dose.extension[0].value.ofType(canonical)"),
+    Defect("R4 tim-2", "extension", [{"url": "http://x", "valueTiming": {"repeat": {"period": 1}}}], "tim-2",
+           f"{Q}.extension[0].value.ofType(Timing).repeat", "-"),
+    Defect("R4 Dosage: its properties", "extension", [{"url": "http://x", "valueDosage": {"amount": 1}}], "unknown-property",
+           f"{Q}.extension[0].value.ofType(Dosage)", "-"),
 ]  # fmt: skip
 
 RULE = {"key": {"valueId": "k-1"}, "severity": {"valueCode": "error"}, "human": {"valueString": "No"},
@@ -208,4 +320,4 @@ PLACES = {
 }
 PARTS = [replace(each, where=each.where + PLACES.get(each.clause, "")) for each in PARTS]
 
-DEFECTS = [*HEAD, *ITEMS, *CONDITIONS, *EXTENSIONS, *PARTS]
+DEFECTS = [*HEAD, *ITEMS, *CONDITIONS, *EXTENSIONS, *SENSE, *PARTS]

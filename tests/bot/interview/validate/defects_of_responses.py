@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from tests.bot.interview.resources import coding, said
+from tests.bot.interview.resources import CORE, coding, quantity, said
 from tests.bot.interview.validate.sound_forms import CODES, GONE, Defect
 
 QR = "QuestionnaireResponse"
@@ -306,6 +306,46 @@ CONTENT = [
            "@any-string.answer[0]._valueString.extension[0].value.ofType(code)"),
     Defect("UCUM has such a unit", "@dose.answer[0].valueQuantity.code", "milligram", "ucum",
            value("dose", "Quantity") + ".code", severity="warning"),
+    # One finding, whatever depends on what cannot be read: conditions, limits, constraints, what is required.
+    Defect("R4 json: a list", "@smoker.answer", {"valueBoolean": True}, "type", "@smoker.answer"),
+    Defect("R4 json: no number for a list", "@even.answer", 4, "type", "@even.answer"),
+    Defect("R4 json: no empty list", "@smoker.answer", [], "empty", "@smoker.answer"),
+    Defect("R4 json: no empty answer", "@smoker.answer[0]", {}, "empty", "@smoker.answer[0]"),
+    Defect("R4 value[x]: with its type", "@smoker.answer[0]", {"value": True}, "unknown-property", "@smoker.answer[0]"),
+    Defect("answer: of the type of its question", "@smoker.answer[0]", {"valueInteger": 1}, "answer-type", value("smoker", "integer")),
+    Defect("linkId: that of the Questionnaire", "@smoker.linkId", "smoker ", "linkId", "@smoker", "smoker "),
+    Defect("linkId: capital letters count", "@packs.linkId", "Packs", "linkId", "@packs", "Packs"),
+    Defect("R4 QuestionnaireResponse.item.linkId 1..1", "@smoker.linkId", GONE, "cardinality", "@smoker", "person"),
+    Defect("R4 canonical: an address before the version", "questionnaire", "|1.0", "type", f"{QR}.questionnaire", "-"),
+    Defect("R4 qty-3", "@weight.answer[0].valueQuantity", {"value": 120, "code": "kg", "unit": "kg"}, "qty-3", value("weight", "Quantity")),
+    Defect("unitOption", "@weight.answer[0].valueQuantity", quantity("120", "cm", unit="cm")["valueQuantity"], "unitOption",
+           value("weight", "Quantity")),
+    Defect("R4 Quantity.unit: string", "@weight.answer[0].valueQuantity.unit", 1, "type", value("weight", "Quantity") + ".unit"),
+    Defect("R4 att-1", "@photo.answer[0].valueAttachment", {"data": "YQ=="}, "att-1", value("photo", "Attachment")),
+    Defect("R4 contained: the form of its id", "contained[0].id", "#helper", "type", f"{QR}.contained[0].id", "-"),
+    Defect("R4 contained: a list", "contained", {"resourceType": "Practitioner", "id": "helper"}, "type", f"{QR}.contained", "-"),
+    Defect("R4 ref-1, by a slip of the pen", "author.reference", "#helfer", "ref-1", f"{QR}.author", "-"),
+    Defect("R4 json: no empty reference", "subject", {}, "empty", f"{QR}.subject", "-"),
+    Defect("R4 json: the shape of a companion", "@packs._text", [{"id": "a"}], "type", "@packs._text"),
+    Defect("R4 txt-1: elements of HTML 4", "text.div", DIV.format("<marquee>x</marquee>"), "txt-1", f"{QR}.text.div", "-"),
+    Defect("R4 txt-1: attributes of HTML 4", "text.div", DIV.format("<p contenteditable='true'>x</p>"), "txt-1",
+           f"{QR}.text.div", "-"),
+    Defect("questionnaire-hidden: Questionnaire.item", "@packs.extension",
+           [{"url": CORE + "questionnaire-hidden", "valueBoolean": True}], "extension-place", "@packs.extension[0]",
+           severity="warning"),
+    Defect("completionMode: 0..1", "extension", [{"url": CORE + "questionnaireresponse-completionMode",
+           "valueCodeableConcept": {"text": each}} for each in ("by hand", "by voice")], "extension-twice", f"{QR}.extension[1]", "-",
+           "warning"),
+    Defect("completionMode: CodeableConcept", "extension", [{"url": CORE + "questionnaireresponse-completionMode", "valueCode": "x"}],
+           "extension-type", f"{QR}.extension[0]", "-"),
+    Defect("R4 obs-6", "contained[+]", {"resourceType": "Observation", "id": "o", "status": "final", "code": {"text": "x"},
+           "valueString": "y", "dataAbsentReason": {"text": "z"}, "derivedFrom": [{"reference": "#"}]}, "obs-6",
+           f"{QR}.contained[1]", "-"),
+    Defect("R4 fhs-2", "contained[+]", {"resourceType": "FamilyMemberHistory", "id": "f", "status": "completed",
+           "patient": {"display": "x"}, "relationship": {"text": "y"}, "estimatedAge": True,
+           "reasonReference": [{"reference": "#"}]}, "fhs-2", f"{QR}.contained[1]", "-"),
+    Defect("R4 Coding.system: absolute", "meta.tag", [{"system": "mine", "code": "a"}], "coding-system",
+           f"{QR}.meta.tag[0].system", "-", "warning"),
 ]  # fmt: skip
 
 DEFECTS = [*STRUCTURE, *PRIMITIVES, *ITEMS, *ENABLED, *LIMITS, *REFERENCES, *CONTAINED, *CONTENT]

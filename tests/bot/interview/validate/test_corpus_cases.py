@@ -72,7 +72,10 @@ DEFECTS = {
     "android-behavior_skip_logic": {"cardinality"},  # no status
     "android-new-patient-registration-translations": {"unknown-property"},  # Expression.system
     "hl7-sdc-test-enableWhen": {"enableWhen-type"},  # a string to compare codes with
-    "lhncbc-questionnaire-calculatedExpression": {"cardinality"},  # a contained value set has no status
+    "lhncbc-questionnaire-calculatedExpression": {
+        "cardinality",
+        "vsd-10",
+    },  # a contained value set has no status, its codes no system
     "lhncbc-questionnaire-initialx": {"que-11"},
 }
 

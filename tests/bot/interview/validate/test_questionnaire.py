@@ -8,7 +8,7 @@ import pytest
 
 from bot.interview.validate.questionnaire import check_questionnaire
 from bot.interview.values.finding import Finding, operation_outcome
-from tests.bot.interview.resources import CORE, coding, errors, extended, form, item, rules
+from tests.bot.interview.resources import CORE, SDC, UCUM, coding, errors, extended, form, item, quantity, rules
 
 OPTIONS = [{"valueCoding": {"code": "a"}}, {"valueCoding": {"code": "b"}}]
 
@@ -54,7 +54,8 @@ def test_an_item_that_breaks_a_rule_is_an_error(broken: dict[str, Any], rule: st
         (when("asked", "=", answerString="a"), ["enableWhen-type"]),
         (when("asked", ">", answerCoding={"code": "a"}), ["enableWhen-operator"]),
         (when("number", ">", answerInteger=3), []),
-        (when("number", ">", answerDecimal=3), ["enableWhen-type"]),
+        (when("number", ">", answerDecimal=3), []),
+        (when("number", ">", answerDate="2020"), ["enableWhen-type"]),
         (when("asked", "~", answerCoding={"code": "a"}), ["binding"]),
         (when("asked", "="), ["cardinality"]),
     ],
@@ -67,6 +68,16 @@ def test_a_condition_must_fit_its_target(condition: dict[str, Any], expected: li
     )
 
     assert errors(check_questionnaire(questionnaire)) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [("integer", {"answerDecimal": 3}), ("decimal", {"answerInteger": 3}), ("dateTime", {"answerDate": "2020"})],
+)
+def test_a_condition_of_a_kindred_type_is_a_warning(kind: str, answer: dict[str, Any]) -> None:
+    questionnaire = form(item("asked", kind), item("b", "string", enableWhen=[when("asked", ">", **answer)]))
+
+    assert rules(check_questionnaire(questionnaire)) == [("warning", "enableWhen-type")]
 
 
 def test_a_condition_on_a_later_item_is_a_warning() -> None:
@@ -111,19 +122,42 @@ def test_a_subject_must_be_a_type_of_resource() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "expected"),
+    ("kind", "low", "high", "expected"),
     [
-        ({"valueInteger": 3}, {"valueInteger": 2}, [("warning", "limits")]),
-        ({"valueDate": "2021"}, {"valueDate": "2020"}, [("warning", "limits")]),
-        ({"valueInteger": 2}, {"valueInteger": 2}, []),
+        ("integer", {"valueInteger": 3}, {"valueInteger": 2}, [("warning", "limits")]),
+        ("date", {"valueDate": "2021"}, {"valueDate": "2020"}, [("warning", "limits")]),
+        ("integer", {"valueInteger": 2}, {"valueInteger": 2}, []),
+        ("decimal", {"valueInteger": 2}, {"valueDecimal": 3}, []),
+        ("dateTime", {"valueDate": "2020"}, {"valueInstant": "2021-01-01T00:00:00Z"}, []),
+        ("quantity", quantity("2"), quantity("3000", "g"), []),
     ],
 )
 def test_limits_that_leave_nothing_are_a_warning(
-    low: dict[str, Any], high: dict[str, Any], expected: list[Any]
+    kind: str, low: dict[str, Any], high: dict[str, Any], expected: list[Any]
 ) -> None:
     limits = extended((CORE + "minValue", low), (CORE + "maxValue", high))
 
-    assert rules(check_questionnaire(form(item("a", "integer", extension=limits)))) == expected
+    assert rules(check_questionnaire(form(item("a", kind, extension=limits)))) == expected
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        item("a", "quantity", extension=extended((SDC + "sdc-questionnaire-minQuantity", quantity("1000", "g")),
+                                                 (SDC + "sdc-questionnaire-maxQuantity", quantity("1")))),
+        item("a", "string", repeats=True, required=True, extension=extended(
+            (CORE + "questionnaire-minOccurs", {"valueInteger": 2}), (CORE + "questionnaire-maxOccurs", {"valueInteger": 2}))),
+        item("a", "string", extension=extended((CORE + "questionnaire-maxOccurs", {"valueInteger": 1}))),
+        item("a", "string", repeats=True, extension=extended((CORE + "questionnaire-minOccurs", {"valueInteger": 0}))),
+        item("a", "attachment", extension=extended((CORE + "mimeType", {"valueCode": "image/png"}),
+                                                   (CORE + "mimeType", {"valueCode": "image/*"}))),
+        item("a", "quantity", initial=[{"valueQuantity": {"unit": "kg"}}]),
+        item("a", "decimal", extension=extended((CORE + "questionnaire-unit", coding("kg", UCUM)))),
+        item("a", "boolean", extension=extended((CORE + "questionnaire-choiceOrientation", {"valueCode": "vertical"}))),
+    ],
+)  # fmt: skip
+def test_limits_and_extensions_as_their_definitions_have_them_are_fine(asked: dict[str, Any]) -> None:
+    assert rules(check_questionnaire(form(asked))) == []
 
 
 def test_a_regex_that_cannot_be_read_is_a_warning() -> None:

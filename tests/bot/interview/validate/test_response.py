@@ -12,6 +12,7 @@ from tests.bot.interview.resources import (
     CORE,
     URL,
     checked,
+    coding,
     errors,
     extended,
     form,
@@ -93,6 +94,32 @@ def test_a_question_has_as_many_answers_as_it_should(count: int, expected: list[
     )
 
     assert verdict(item("s", "string", repeats=True, extension=limits), said("s", *[TEXT] * count)) == expected
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [((1, 1), []), ((2, 1), []), ((1, 0), ["minOccurs"]), ((2, 2), ["maxOccurs"]), ((1, 1, 1, 1), ["maxOccurs"])],
+)
+def test_answers_in_several_items_are_counted_together_and_warned_of(
+    counts: tuple[int, ...], expected: list[str]
+) -> None:
+    limits = extended(
+        (CORE + "questionnaire-minOccurs", {"valueInteger": 2}), (CORE + "questionnaire-maxOccurs", {"valueInteger": 3})
+    )
+    asked = item("s", "string", repeats=True, required=True, extension=limits)
+    given = [said("s", *[TEXT] * count) for count in counts]
+
+    findings = checked(form(asked), response(*given))
+
+    assert errors(findings) == expected
+    assert [each.rule for each in findings if not each.is_error] == ["question-twice"]
+
+
+def test_what_excludes_all_others_does_so_in_another_item_too() -> None:
+    alone = {"url": CORE + "questionnaire-optionExclusive", "valueBoolean": True}
+    asked = item("c", "choice", repeats=True, answerOption=[coding("a"), {**coding("none"), "extension": [alone]}])
+
+    assert verdict(asked, said("c", coding("a")), said("c", coding("none"))) == ["optionExclusive"]
 
 
 @pytest.mark.parametrize("status", ["in-progress", "stopped"])

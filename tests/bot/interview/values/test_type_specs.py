@@ -40,11 +40,38 @@ def test_a_type_has_the_properties_that_the_models_know(name: str) -> None:
 
 
 def test_every_type_that_an_element_has_is_known() -> None:
-    primitive_or_opaque = PRIMITIVES | type_specs.OPAQUE | {"Resource"}
     tables = [*R4["resources"], *R4["backbones"], *R4["data_types"], *_FURTHER["resources"], *_FURTHER["backbones"]]
     named = {element.type for name in tables if (known := spec(name)) for element in known.properties.values()}
 
-    assert {kind for kind in named if kind not in primitive_or_opaque and spec(kind) is None} == set()
+    assert {kind for kind in named - PRIMITIVES - {"Resource"} if spec(kind) is None} == set()
+
+
+@pytest.mark.parametrize("kind", type_specs.COMPANIES)
+def test_an_invariant_is_about_elements_of_its_type(kind: str) -> None:
+    known = spec(kind)
+    assert known is not None
+
+    elements = {f"{each.name}[x]" if each.choice else each.name for each in known.properties.values()}
+    assert {name for company in type_specs.COMPANIES[kind] for name in company.names} <= elements
+
+
+@pytest.mark.parametrize(
+    ("kind", "element", "broken"),
+    [
+        ("TimingRepeat", {"durationUnit": "h"}, []),
+        ("TimingRepeat", {"duration": 1}, ["tim-1"]),
+        ("TimingRepeat", {"timeOfDay": ["08:00:00"], "when": ["HS"]}, ["tim-10"]),
+        ("Observation", {"_valueString": {"id": "a"}, "dataAbsentReason": {}}, ["obs-6"]),
+        ("Observation", {"valueString": "a"}, []),
+        ("Ratio", {}, []),
+        ("Ratio", {"denominator": {}}, ["rat-1"]),
+        ("PatientContact", {"gender": "male"}, ["pat-1"]),
+        ("PatientContact", {"_name": {}}, []),
+        ("FamilyMemberHistory", {"ageString": "old", "bornDate": "1950"}, ["fhs-1"]),
+    ],
+)
+def test_elements_go_together_as_r4_says(kind: str, element: dict[str, Any], broken: list[str]) -> None:
+    assert [each.rule for each in type_specs.COMPANIES[kind] if each.broken_by(element)] == broken
 
 
 @pytest.mark.parametrize("tag", ["de", "de-CH", "zh-Hant-TW", "es-419", "de-CH-1996", "en-US-u-islamcal", "x-klingon"])
