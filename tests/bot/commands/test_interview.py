@@ -111,13 +111,12 @@ PATIENTS: dict[str, tuple[str, str, dict[str, list[Any]]]] = {
         own-cancer-side: links
         own-cancer-age: mit achtundfünfzig
         procedures: 3
-        procedures: Bestrahlung
         procedure-kind: brusterhaltend operiert
         procedure-side: links
         procedure-year: 2014
-        procedure-kind: Bestrahlung
-        procedure-side: links
+        radiotherapy: ja
         chest-radiotherapy-age: 59
+        chest-radiotherapy-side: links
         implant: ja
         implant-side: links
         family-cancer: weiß nicht
@@ -138,9 +137,9 @@ PATIENTS: dict[str, tuple[str, str, dict[str, list[Any]]]] = {
         """,
         {
             "last-mammogram": ["2025-11"], "last-mammogram-place": ["Klinikum am See, Konstanz"],
-            "own-cancer-age": [58], "procedures": ["breast-cancer-operation", "chest-radiotherapy"],
-            "procedure-kind": ["breast-cancer-operation", "chest-radiotherapy"], "procedure-year": ["2014"],
-            "procedure-side": ["7771000", "7771000"], "chest-radiotherapy-age": [59], "implant-side": ["7771000"],
+            "own-cancer-age": [58], "procedures": ["breast-cancer-operation"], "procedure-kind": ["breast-cancer-operation"],
+            "procedure-year": ["2014"], "procedure-side": ["7771000"], "radiotherapy": ["373066001"],
+            "chest-radiotherapy-age": [59], "chest-radiotherapy-side": ["7771000"], "implant-side": ["7771000"],
             "device-kind": ["pacemaker"], "device-side": ["7771000"], "family-cancer": ["261665006"], "blood-thinner-name": ["Eliquis"],
             "allergies": ["plaster-allergy", "Erdbeeren"], "support": ["wheelchair", "cannot-stand"],
             "note": ["Bitte vorsichtig mit der linken Seite."],

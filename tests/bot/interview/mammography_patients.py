@@ -62,8 +62,8 @@ def lump_while_breastfeeding(form: Json) -> Json:
         {"relative-who": Code("MGRMTH"), "relative-cancer": [Code("both-breasts"), Code("363443007")]},
     ]
     lump = {
-        "complaint-kind": Code("breast-lump"), "complaint-side": LEFT, "complaint-place": Code("upper-outer"),
-        "complaint-since": "2026-10", "complaint-seen": YES,
+        "complaint-kind": Code("breast-lump"), "complaint-side": LEFT, "complaint-place": [Code("upper-outer"), Code("in-armpit")],
+        "complaint-change": Code("change-growing"), "complaint-since": "2026-10", "complaint-seen": YES,
     }  # fmt: skip
     told |= {
         "complaints-now": [Code("breast-lump")],
@@ -88,12 +88,14 @@ def after_breast_cancer(form: Json) -> Json:
         "own-cancer-detail": [
             {"own-cancer-kind": Code("254837009"), "own-cancer-side": LEFT, "own-cancer-age": 58},
         ],
-        "procedures": [Code("biopsy"), Code("breast-removed"), Code("implant-operation"), Code("chest-radiotherapy")],
+        "procedures": [Code("biopsy"), Code("breast-removed"), Code("implant-operation")],
         "procedure": [
             {"procedure-kind": Code("biopsy"), "procedure-side": RIGHT, "procedure-year": "2009"},
             {"procedure-kind": Code("breast-removed"), "procedure-side": LEFT, "procedure-year": "2014"},
         ],
+        "radiotherapy": YES,
         "chest-radiotherapy-age": 58,
+        "chest-radiotherapy-side": LEFT,
         "implant": YES,
         "implant-side": LEFT,
         "implant-kind": Code("silicone"),
@@ -124,6 +126,7 @@ def _nothing(**told: Any) -> dict[str, Any]:
         "complaints-now": [Code("no-complaint")],
         "own-cancer": NO,
         "procedures": [Code("no-procedure")],
+        "radiotherapy": NO,
         "breast-skin": [Code("no-skin")],
         "implant": NO,
         "gene-change": UNKNOWN,

@@ -157,7 +157,7 @@ def test_no_answer_is_ever_switched_off() -> None:
 
 @pytest.mark.parametrize(
     "link_id",
-    ["complaints-now", "own-cancer", "procedures", "implant", "gene-change", "family-cancer", "hormones", "devices",
+    ["complaints-now", "own-cancer", "procedures", "radiotherapy", "implant", "gene-change", "family-cancer", "hormones", "devices",
      "blood-thinner", "allergies"],
 )  # fmt: skip
 def test_what_matters_for_safety_hangs_on_nothing_but_the_consent(link_id: str) -> None:
@@ -180,11 +180,11 @@ def test_pregnancy_is_asked_of_everybody_under_sixty_whatever_else_is_answered()
 @pytest.mark.parametrize(
     ("group", "asked"),
     [
-        ("complaint", ["kind", "side", "place", "since"]),
+        ("complaint", ["kind", "side", "place", "change", "since"]),
         ("own-cancer-detail", ["kind", "side", "age"]),
         ("procedure", ["kind", "side", "year"]),
         ("device", ["kind", "side", "new"]),
-        ("relative", ["who", "cancer", "age"]),
+        ("relative", ["who", "cancer", "cancer-unnamed", "age"]),
     ],
 )
 def test_what_can_be_there_several_times_is_a_group_that_repeats(group: str, asked: list[str]) -> None:
@@ -222,6 +222,32 @@ def test_nobody_is_told_that_it_is_mostly_harmless() -> None:
     assert "innerhalb weniger Tage" in advice["de"]
     assert "within a few days" in advice["en"]
     assert "Früherkennung ersetzt das nicht" in advice["de"]
+
+
+def test_advice_comes_before_the_details() -> None:
+    (group,) = (item for item in QUESTIONNAIRE["item"] if item["linkId"] == "complaints")
+
+    assert [item["linkId"] for item in group["item"]] == [
+        "complaints-now",
+        "complaint-red-advice",
+        "complaint-advice",
+        "complaint-screening",
+        "complaint",
+    ]
+
+
+@pytest.mark.parametrize(
+    "link_id",
+    ["complaints-now-help", "complaint-red-advice", "complaint-advice", "consent-refused", "pregnant-call",
+     "implant-advice"],
+)  # fmt: skip
+def test_whom_to_call_and_how_soon_is_said_the_same_way(link_id: str) -> None:
+    item = by_id(link_id)
+
+    assert "Frauenarzt- oder Hausarztpraxis an" in text(item, "text", "de")
+    assert re.search("noch heute|noch am selben Tag", text(item, "text", "de"))
+    assert re.search("[Cc]all your GP or gynaecologist", text(item, "text", "en"))
+    assert re.search("today|the same day", text(item, "text", "en"))
 
 
 def test_several_choices_can_be_answered_with_none() -> None:

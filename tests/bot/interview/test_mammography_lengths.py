@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from bot.interview.form.form import Path
+from bot.interview.values.answer import Answer
+from bot.interview.values.fhir_json import as_object, string
+from bot.interview.walk.filling import Given
 from tests.bot.interview.chat import Chat, mammography
 
 MOST_WITH_NOTHING_TO_REPORT = 40  # questions
@@ -31,30 +35,29 @@ EARLIER: Mapping[str, str | list[str]] = {
     "last-mammogram-consent": "ja",
 }  # fmt: skip
 PATIENTS: Mapping[str, tuple[Mapping[str, str | list[str]], Length]] = {
-    "A: 52, screening, first mammogram, nothing to report": (NOTHING, Length(24, 35)),
-    "B: as A, with an earlier mammogram": ({**NOTHING, **EARLIER}, Length(27, 38)),
+    "A: 52, screening, first mammogram, nothing to report": (NOTHING, Length(25, 36)),
+    "B: as A, with an earlier mammogram": ({**NOTHING, **EARLIER}, Length(28, 39)),
     "C: 34, breastfeeding, a red hot left breast with a lump, sent by a doctor": (
         {
             **NOTHING, "age": "34", "reason": "Überweisung", "complaints-now": "ein Knoten und die Brust ist rot und heiß",
             "complaint-kind": ["Knoten", "rot und heiß"], "complaint-side": "links", "complaint-place": "oben außen",
-            "complaint-since": "November 2026", "complaint-seen": "ja", "+complaint": ["ja", "nein"],
+            "complaint-change": "neu", "complaint-since": "November 2026", "complaint-seen": "ja", "+complaint": ["ja", "nein"],
             "breastfeeding": "ja", "period": "2",
         },
-        Length(34, 47),
+        Length(37, 50),
     ),
     "D: 63, DCIS right 2015, biopsy left 2020, tamoxifen, pacemaker left, mother with breast cancer": (
         {
             **NOTHING, **EARLIER, "age": "63", "reason": "Nachsorge", "own-cancer": "ja, früher",
             "own-cancer-kind": "DCIS", "own-cancer-side": "rechts", "own-cancer-age": "52",
-            "procedures": "Biopsie, DCIS operiert, Bestrahlung",
-            "procedure-kind": ["DCIS operiert", "Bestrahlung", "Biopsie"],
-            "procedure-side": ["rechts", "rechts", "links"], "procedure-year": ["2015", "2015", "2020"],
-            "+procedure": ["ja", "ja", "nein"], "chest-radiotherapy-age": "52",
+            "procedures": "Biopsie, DCIS operiert", "procedure-kind": ["DCIS operiert", "Biopsie"],
+            "procedure-side": ["rechts", "links"], "procedure-year": ["2015", "2020"], "+procedure": ["ja", "nein"],
+            "radiotherapy": "ja", "chest-radiotherapy-age": "52", "chest-radiotherapy-side": "rechts",
             "family-cancer": "ja", "relative-who": "Mutter", "relative-cancer": "Brustkrebs", "relative-age": "60",
             "hormones": "Tamoxifen", "devices": "Schrittmacher", "device-kind": "Schrittmacher", "device-side": "links",
             "device-new": "nein",
         },
-        Length(43, 55),
+        Length(42, 53),
     ),
 }  # fmt: skip
 
@@ -96,29 +99,103 @@ def test_what_patients_said_stands_where_it_belongs() -> None:
     chat, _ = walked(PATIENTS["D: 63, DCIS right 2015, biopsy left 2020, tamoxifen, pacemaker left, mother with breast cancer"][0])  # fmt: skip
 
     found = []
-    for number in range(3):
+    for number in range(2):
         group = ("breast-history", ("procedure", number))
         (kind,), (side,), (year,) = (chat.answers(*group, f"procedure-{each}") for each in ("kind", "side", "year"))
         found.append((kind["code"], side["display"], year))
     assert found == [
         ("breast-cancer-operation", "Rechts", "2015"),
-        ("chest-radiotherapy", "Rechts", "2015"),
         ("biopsy", "Links", "2020"),
     ]
+    assert chat.value("breast-history", "radiotherapy")["display"] == "Ja"
+    assert chat.value("breast-history", "chest-radiotherapy-age") == 52
+    assert chat.value("breast-history", "chest-radiotherapy-side")["display"] == "Rechts"
 
 
-def test_a_red_hot_breast_and_a_screening_invitation_with_a_lump_are_answered_at_once() -> None:
-    chat = Chat(mammography()).say("ja", "Einladung", "34", "nein", "nein", "nein", "ja")
+def heard(chat: Chat) -> str:
+    """What the patient was last shown, in one text."""
+    return " ".join(chat.said)
+
+
+def at_complaints(reason: str = "Einladung") -> Chat:
+    chat = Chat(mammography()).say("ja", reason, "34", "nein", "nein", "nein", "ja")
     assert chat.open == "question complaints-now"
-    chat.say("ein Knoten und die Brust ist rot und heiß")
-    shown = list[str]()
-    for _ in range(14):
-        if chat.open.endswith("own-cancer"):
-            break
-        chat.say("überspringen" if chat.open.startswith("question") else "nein" if "another" in chat.open else "ja")
-        shown += chat.said
+    return chat
 
-    heard = " ".join(shown)
-    assert "Dann rufen Sie bitte noch heute eine Ärztin oder einen Arzt an." in heard
-    assert "Die Früherkennung ist für Frauen ohne Beschwerden." in heard
-    assert "innerhalb weniger Tage Ihre Frauenarzt- oder Hausarztpraxis" in heard
+
+def test_a_red_hot_breast_and_a_screening_invitation_with_a_lump_are_answered_before_any_detail() -> None:
+    chat = at_complaints().say("ein Knoten und die Brust ist rot und heiß")
+    if chat.open == "read-back complaints-now":
+        chat.say("ja")
+
+    assert chat.open == "question complaint-kind"
+    said = heard(chat)
+    assert "Rufen Sie bitte noch heute Ihre Frauenarzt- oder Hausarztpraxis an." in said
+    assert "innerhalb weniger Tage Ihre Frauenarzt- oder Hausarztpraxis" in said
+    assert "Meist ist dort keine Ärztin und kein Arzt" in said
+
+
+def test_whoever_breaks_off_at_the_first_question_has_read_whom_to_call() -> None:
+    assert "Rufen Sie Ihre Arztpraxis an." in heard(at_complaints())
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [("Einladung", True), ("Hohes Risiko", True), ("Anderer Grund", True), ("weiß nicht", True),
+     ("Überweisung", False), ("Nachsorge", False), ("Abklärung", False)],
+)  # fmt: skip
+def test_that_screening_is_not_for_a_lump_is_said_to_all_who_may_be_coming_for_it(reason: str, shown: bool) -> None:
+    chat = Chat(mammography()).say("ja", reason)
+    while chat.open != "question complaints-now":
+        chat.say("ja" if chat.open.startswith("read-back") else "34" if chat.open.endswith("age") else "nein")
+    chat.say("ein Knoten")
+    if chat.open == "read-back complaints-now":
+        chat.say("ja")
+
+    assert chat.open == "question complaint-kind"
+    assert ("Kommen Sie zur Früherkennung?" in heard(chat)) is shown
+
+
+@pytest.mark.parametrize(
+    "told",
+    [("etwas ganz anderes",), ("no-complaint", "breast-lump"), ("no-complaint", "etwas ganz anderes"), ("261665006",)],
+)
+def test_whatever_is_named_is_answered_with_advice_also_beside_a_no(told: tuple[str, ...]) -> None:
+    engine = at_complaints().interview.engine
+    place: Path = (("complaints", 0), ("complaints-now", 0))
+    options = engine.form.by_link_id["complaints-now"].options
+    offered = {string(as_object(each.answer.value), "code"): each.answer for each in options}
+    answers = tuple(offered.get(each, Answer("string", each)) for each in told)
+    agreed = engine.apply(engine.start(), Given((("consent", 0),), (Answer("boolean", True),)))
+    filling = engine.apply(agreed, Given(place, answers))
+
+    assert filling.is_enabled(engine.form, (("complaints", 0), ("complaint-advice", 0)))
+
+
+def test_whoever_has_chemotherapy_is_told_at_once_what_a_fever_means() -> None:
+    chat = at_complaints().say("nein", "ja")
+    assert chat.open == "question own-cancer"
+    chat.say("in Behandlung")
+
+    assert "auch nachts" in heard(chat)
+    assert "Während einer Behandlung wegen Krebs ist die Früherkennung meist nicht das Richtige." in heard(chat)
+
+
+def test_a_relative_who_is_not_named_is_asked_for_the_cancer() -> None:
+    told = {**NOTHING, "family-cancer": "ja", "relative-who": "überspringen", "relative-cancer-unnamed": "Eierstockkrebs",
+            "relative-age": "41"}  # fmt: skip
+    chat, _ = walked(told)
+
+    (cancer,) = chat.answers("family", "relative", "relative-cancer-unnamed")
+    assert cancer["code"] == "363443007"
+    assert chat.errors() == []
+
+
+@pytest.mark.parametrize(
+    ("when", "flagged"), [("März 2026", [True]), ("Oktober 2025", []), ("2025", []), ("weiß nicht", [])]
+)
+def test_a_mammogram_of_less_than_a_year_ago_is_flagged_to_the_team(when: str, flagged: list[bool]) -> None:
+    chat, _ = walked({**NOTHING, **EARLIER, "last-mammogram": when})
+
+    assert chat.answers("earlier-examinations", "mammogram-recent") == flagged
+    assert chat.errors() == []

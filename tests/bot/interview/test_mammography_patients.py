@@ -99,6 +99,18 @@ def test_who_does_not_agree_is_asked_nothing_else() -> None:
             {"complaints-now": [Code("breast-lump")]},
             {"complaint": [{"complaint-kind": Code("breast-lump"), "discharge-colour": Code("discharge-clear")}]},
         ),
+        (
+            {"complaints-now": [Code("breast-lump")]},
+            {"complaint": [{"complaint-change": Code("change-none"), "complaint-since": "2020"}]},
+        ),
+        (
+            {"complaints-now": [Code("breast-lump")]},
+            {"complaint": [{"complaint-kind": Code("breast-lump"), "discharge-how": UNKNOWN}]},
+        ),
+        (
+            {"devices": [Code("glucose-sensor")]},
+            {"device": [{"device-kind": Code("glucose-sensor"), "device-new": YES}]},
+        ),
         ({"own-cancer": Code("373067005")}, {"own-cancer-detail": [{"own-cancer-kind": Code("254837009")}]}),
         (
             {"own-cancer": Code("cancer-now")},
@@ -106,7 +118,8 @@ def test_who_does_not_agree_is_asked_nothing_else() -> None:
         ),
         ({"procedures": [Code("no-procedure")]}, {"procedure": [{"procedure-side": Code("7771000")}]}),
         ({}, {"procedure": [{"procedure-year": "2014"}]}),
-        ({"procedures": [Code("biopsy")]}, {"chest-radiotherapy-age": 30}),
+        ({"radiotherapy": Code("373067005")}, {"chest-radiotherapy-age": 30}),
+        ({"radiotherapy": UNKNOWN}, {"chest-radiotherapy-side": Code("7771000")}),
         ({"implant": UNKNOWN}, {"implant-side": Code("7771000")}),
         ({"other-imaging": [Code("no-imaging")]}, {"other-imaging-when": "2020"}),
         ({"breast-skin": [Code("no-skin")]}, {"breast-skin-where": "links"}),
@@ -119,6 +132,10 @@ def test_who_does_not_agree_is_asked_nothing_else() -> None:
         (
             {"family-cancer": YES},
             {"relative": [{"relative-who": Code("MTH"), "relative-cancer-man": Code("254837009")}]},
+        ),
+        (
+            {"family-cancer": YES},
+            {"relative": [{"relative-who": Code("MTH"), "relative-cancer-unnamed": [Code("254837009")]}]},
         ),
         ({"hormones": [Code("other-hormones")]}, {"hormones-duration": {"value": 2, **YEARS}}),
         ({"blood-thinner": Code("373067005")}, {"blood-thinner-name": "Eliquis"}),
@@ -153,7 +170,8 @@ def test_pregnancy_is_asked_of_everybody_under_sixty(period: str | None) -> None
 @pytest.mark.parametrize("told", [{}, {"own-cancer": Code("373067005")}, {"own-cancer": UNKNOWN}, {"age": 80}])
 def test_every_procedure_and_every_hormone_can_be_named_whatever_was_said_before(told: Json) -> None:
     named = {
-        "procedures": [Code("breast-cancer-operation"), Code("chest-radiotherapy")],
+        "procedures": [Code("breast-cancer-operation"), Code("breast-removed")],
+        "radiotherapy": YES,
         "hormones": [Code("anti-hormone-therapy"), Code("contraceptive-hormones")],
     }
 
@@ -217,7 +235,7 @@ def test_dates_are_not_in_the_future(told: Callable[[str], Json], constraint: st
 @pytest.mark.parametrize(("then", "possible"), [(38, True), (50, True), (51, False)])
 def test_cancer_was_found_at_an_age_that_the_patient_has_reached(then: int, possible: bool) -> None:
     told = HEALTHY | {"own-cancer": Code("cancer-past"), "own-cancer-detail": [{"own-cancer-age": then}]}
-    treated = HEALTHY | {"procedures": [Code("chest-radiotherapy")], "chest-radiotherapy-age": then}
+    treated = HEALTHY | {"radiotherapy": YES, "chest-radiotherapy-age": then}
 
     assert errors(told) == ([] if possible else ["own-cancer-age-before-today"])
     assert errors(treated) == ([] if possible else ["chest-radiotherapy-age-before-today"])
@@ -228,3 +246,30 @@ def test_relatives_are_counted(relatives: list[str], count: int) -> None:
     (formula,) = formulas("affected-relatives", fhir_names.CALCULATED_EXPRESSION)
 
     assert evaluate(formula, {"relative": [{"relative-who": Code(code)} for code in relatives]}) == [count]
+
+
+def test_a_relative_of_whom_only_the_illness_is_told_counts() -> None:
+    (formula,) = formulas("affected-relatives", fhir_names.CALCULATED_EXPRESSION)
+    told = {"family-cancer": YES, "relative": [{"relative-cancer-unnamed": [Code("363443007")], "relative-age": 41}]}
+
+    assert errors(HEALTHY | told) == []
+    assert evaluate(formula, told) == [1]
+
+
+@pytest.mark.parametrize(
+    ("told", "flagged"),
+    [
+        ({"gene-change": Code("gene-own")}, [True]),
+        ({"gene-change": Code("gene-family")}, []),
+        ({"gene-change": Code("gene-negative")}, []),
+        ({"radiotherapy": YES, "chest-radiotherapy-age": 10}, [True]),
+        ({"radiotherapy": YES, "chest-radiotherapy-age": 35}, [True]),
+        ({"radiotherapy": YES, "chest-radiotherapy-age": 36}, []),
+        ({"radiotherapy": YES, "chest-radiotherapy-age": 9}, []),
+        ({}, []),
+    ],
+)
+def test_a_high_risk_is_flagged_to_the_team_and_nothing_else_is(told: Json, flagged: list[bool]) -> None:
+    (formula,) = formulas("high-risk", fhir_names.CALCULATED_EXPRESSION)
+
+    assert evaluate(formula, told) == flagged

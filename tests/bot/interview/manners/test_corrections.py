@@ -130,9 +130,9 @@ def _shipped(language: str, complaint: bool) -> Chat:
             return chat.say(yes)
         kind, _, link_id = chat.open.partition(" ")
         if link_id == "complaints-now" and kind == "question":
-            chat.say("10" if complaint else no)
+            chat.say("12" if complaint else no)
         elif link_id == "complaint-kind" and kind == "question":
-            chat.say("10")
+            chat.say("12")
         else:
             chat.say(yes if kind in ("read-back", "proposal") else no if kind == "another" else skip)
     pytest.fail("no end")

@@ -150,7 +150,7 @@ def test_a_no_to_the_consent_stays() -> None:
         ("mammogram-before", {"mammogram-before": UNKNOWN}),
         ("last-mammogram", {"mammogram-before": YES, "last-mammogram": "2023-05"}),
         ("last-mammogram-place", {"mammogram-before": YES, "last-mammogram-place": "Bern"}),
-        ("family-cancer", {"family-cancer": NO}),
+        ("family-cancer", {"family-cancer": UNKNOWN}),
         ("period", {"age": 40, "period": "past-menopause"}),
         ("last-period", {"age": 40, "period": YES, "last-period": "2026-11-01"}),
         ("blood-thinner", {"blood-thinner": YES}),
@@ -289,9 +289,27 @@ def test_no_procedure_is_asked_again() -> None:
     assert "procedures" in found.asked_again
 
 
+@pytest.mark.parametrize("others", [[], ["122548005"]])
+def test_radiotherapy_that_was_named_stands_at_its_own_question(others: list[str]) -> None:
+    told = {"procedures": [*others, "chest-radiotherapy"], "procedure-side": LEFT, "procedure-when": "2014"}
+    found = gone(told)
+
+    assert found.at("radiotherapy") == [YES]
+    assert found.at("procedures") == ([["biopsy"]] if others else [])
+    assert {"procedures", "chest-radiotherapy-side", "chest-radiotherapy-age"} <= set(found.asked_again)
+    # Of which of them the side and the year were is not known.
+    assert found.at("procedure-side") == found.at("procedure-year") == found.at("chest-radiotherapy-side") == []
+    assert (found.words("chest-radiotherapy-side"), found.words("chest-radiotherapy-age")) == (["Links"], ["2014"])
+
+
+@pytest.mark.parametrize("told", [{"procedures": ["no-procedure"]}, {"procedures": ["122548005"]}, {}])
+def test_who_did_not_name_radiotherapy_is_asked_for_it(told: Mapping[str, Any]) -> None:
+    assert gone(told).is_open("radiotherapy")
+
+
 @pytest.mark.parametrize(
     ("said", "implant", "side"),
-    [(NO, [NO], []), (LEFT, [YES], [LEFT]), (RIGHT, [YES], [RIGHT]), (BOTH, [YES], [BOTH])],
+    [(LEFT, [YES], [LEFT]), (RIGHT, [YES], [RIGHT]), (BOTH, [YES], [BOTH])],
 )
 def test_an_implant_and_its_side_are_two_questions(said: str, implant: list[str], side: list[str]) -> None:
     found = gone({"implant": said})
@@ -325,6 +343,13 @@ def test_the_cancer_of_men_stands_at_a_question_of_its_own() -> None:
     assert found.at("relative-cancer-man") == ["254837009"]
     assert "relative-cancer-man" in found.asked_again  # of the brother
     assert "relative-cancer" not in found.asked_again
+
+
+def test_the_cancer_of_a_relative_who_was_not_named_is_kept() -> None:
+    found = gone({"family-cancer": YES, "relative": [{"relative-cancer": ["363443007"], "relative-age": 41}]})
+
+    assert found.at("relative-cancer-unnamed") == [["363443007"]]
+    assert not found.is_open("relative-cancer-unnamed")
 
 
 def test_that_there_are_no_more_relatives_is_kept() -> None:
@@ -377,7 +402,9 @@ def test_a_sensor_or_pump_is_kept_in_words_and_devices_are_asked_again() -> None
     assert not gone({"devices": ["port"]}).is_open("devices")
 
 
-@pytest.mark.parametrize(("link_id", "none"), [("devices", ["no-device"]), ("blood-thinner", NO)])
+@pytest.mark.parametrize(
+    ("link_id", "none"), [("devices", ["no-device"]), ("blood-thinner", NO), ("implant", NO), ("family-cancer", NO)]
+)
 def test_none_of_fewer_is_asked_again(link_id: str, none: Any) -> None:
     found = gone({link_id: none})
 
