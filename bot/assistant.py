@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from bot import wiring
 from bot.batching import Together
-from bot.catalog.catalog import Catalog, language_files, locate
+from bot.catalog.catalog import Catalog, Country, language_files, locate
 from bot.errors import BadData
 from bot.matching.decide import (
     Answered,
@@ -32,7 +32,6 @@ from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
 from bot.matching.red_flags import is_other_script, is_spelt_out, load_red_flags
 from bot.ports import Encoder, Neighbour, Vectors
-from bot.catalog.catalog import Country
 from bot.sentences.spelling import released
 from bot.settings import Settings, numeric_threads
 from bot.text import AUTO, LanguageDetector, Sanitised, sanitise, seen, segments

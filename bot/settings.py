@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 import platformdirs
 
+from bot.catalog.catalog import COUNTRIES, Country
 from bot.errors import Unreachable, UserFixable
 from bot.private_files import make_private_folder
-from bot.catalog.catalog import COUNTRIES, Country
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,10 @@ LISTED_NEIGHBOURS = 12
 NEARER = 0.1  # cosine by which a later sentence of an answer is nearer to its question than the first
 
 
+# Where something stands in a file: keys and numbers from its top.
+Place = tuple[str | int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """A catalog with the lines of its file."""
@@ -97,7 +101,7 @@ def _said(pair: Pair) -> Iterator[_Text]:
 def _texts(checked: Checked, today: date) -> Iterator[Finding]:
     for number, pair in enumerate(checked.catalog.pairs):
         for text in _said(pair):
-            where = ("pairs", number, *text.at)
+            where: Place = ("pairs", number, *text.at)
             yield from _answer(checked, pair, text, where)
             yield from _easy_answer(checked, pair, text, where)
             yield from _wording(checked, pair, text, where)
@@ -111,7 +115,7 @@ def _texts(checked: Checked, today: date) -> Iterator[Finding]:
             )
 
 
-def _answer(checked: Checked, pair: Pair, text: _Text, where: tuple[str | int, ...]) -> Iterator[Finding]:
+def _answer(checked: Checked, pair: Pair, text: _Text, where: Place) -> Iterator[Finding]:
     words, target = measure(text.answer, checked.catalog.language).words, pair.words_target
     low, high = ANSWER_WORDS
     if target is not None:
@@ -123,7 +127,7 @@ def _answer(checked: Checked, pair: Pair, text: _Text, where: tuple[str | int, .
         yield _found(checked, pair, (*where, "answer"), problem, remedy, "length")
 
 
-def _easy_answer(checked: Checked, pair: Pair, text: _Text, where: tuple[str | int, ...]) -> Iterator[Finding]:
+def _easy_answer(checked: Checked, pair: Pair, text: _Text, where: Place) -> Iterator[Finding]:
     language, place = checked.catalog.language, (*where, "easy_answer")
     if text.easy is None:
         problem, remedy = f"There is no easy answer{text.name}.", "Write one in easy language under `easy_answer`."
@@ -152,7 +156,7 @@ def _easy_answer(checked: Checked, pair: Pair, text: _Text, where: tuple[str | i
         )
 
 
-def _wording(checked: Checked, pair: Pair, text: _Text, where: tuple[str | int, ...]) -> Iterator[Finding]:
+def _wording(checked: Checked, pair: Pair, text: _Text, where: Place) -> Iterator[Finding]:
     language = checked.catalog.language
     for key, said in (("answer", text.answer), ("easy_answer", text.easy or "")):
         for sentence in vague_times(said, language):
@@ -257,7 +261,7 @@ def _first_sentences(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
                     f"The answer{text.name} begins with something else; nearer to the question is {parts[best]!r}."
                 )
                 remedy = "Begin with the answer itself: yes, no, how long, how much, whom to call."
-                at = ("pairs", number, *text.at, "answer")
+                at: Place = ("pairs", number, *text.at, "answer")
                 yield _found(checked, pair, at, problem, remedy, "first-sentence", "info")
 
 
@@ -310,14 +314,14 @@ def _translated(  # noqa: PLR0913 - two texts, each with its language, and where
                     if each
                 ]
                 problem = f"The {key.replace('_', ' ')}{text.name} differs between languages: {', '.join(only)}."
-                at = ("pairs", number, *text.at, key)
+                at: Place = ("pairs", number, *text.at, key)
                 yield _found(checked, pair, at, problem, "State the same facts in every language.", "numbers")
 
 
 def _found(  # noqa: PLR0913 - one place that turns a problem into a finding
     checked: Checked,
     pair: Pair,
-    at: tuple[str | int, ...],
+    at: Place,
     problem: str,
     remedy: str,
     rule: str,

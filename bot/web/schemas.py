@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.catalog.catalog import Country
+from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.sentences.reply import Content, Entry, FormText, Part, Reply, emergency_notice
 from bot.talk.conversation import Taken
 

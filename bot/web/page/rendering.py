@@ -13,8 +13,8 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
-from bot.errors import BadData
 from bot.catalog.catalog import Country
+from bot.errors import BadData
 from bot.sentences.emergency_texts import numbers
 from bot.sentences.spelling import is_swiss
 from bot.web.page.visit import Visit
