@@ -57,17 +57,14 @@ class Hearing(FileTurn):
         command = read_command(text, language=self.language)
         self.wants, self.target = (command.kind, command.target) if command is not None else ("", "")
         self.asks = question_like(text, self.language)
+        step = self.step if self.talk.phase == "asking" else None
+        # Whether the message asks what the open question means.
+        self.asks_meaning = isinstance(step, AskItem | AskAnother) and asks_meaning(text, step.item, self.language)
         if self.asks_meaning:
             self.asks = "clear"
         said = read_yes_no(text, language=self.language)
         self.yes = said.answers[0].value is True if isinstance(said, Read) else None
         self.beside = said.remainder if isinstance(said, Read) else ""
-
-    @property
-    def asks_meaning(self) -> bool:
-        """Whether the message asks what the open question means."""
-        step = self.step if self.talk.phase == "asking" else None
-        return isinstance(step, AskItem | AskAnother) and asks_meaning(self.text, step.item, self.language)
 
     def take(self) -> None:
         """Take the message, whatever is open."""
