@@ -108,8 +108,10 @@ def _clean(answer: str) -> str:
 def _lines(answer: str) -> list[str]:
     """Split an answer into its lines; a JSON list or one line with running numbers is split as meant."""
     text = re.sub(r"^\s*```[a-z]*\s*$", "", answer, flags=re.MULTILINE).strip()
-    fenced = _FENCED.search(answer)
-    listed = _json_list(fenced[1].strip() if fenced else text)
+    listed = _json_list(text)
+    # A list without a fence around it is read as it is: its texts may hold fences.
+    if listed is None and (fenced := _FENCED.search(answer)):
+        listed = _json_list(fenced[1].strip())
     if listed is not None:
         return listed
     lines = [line.strip() for line in re.split(r"\r\n|\r|\n|<br\s*/?>", text) if line.strip()]

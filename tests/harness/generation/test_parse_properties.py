@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot import words
@@ -40,6 +40,7 @@ def test_every_question_stands_in_the_answer(answer: str) -> None:
         assert question in spaced(answer)
 
 
+@example(items=["```a[", "```"], key=None)
 @given(items=st.lists(st.text(max_size=40), max_size=6), key=st.none() | st.text(max_size=5))
 def test_every_question_of_a_json_list_stands_in_an_item(items: list[str], key: str | None) -> None:
     answer = json.dumps(items if key is None else {key: items})
