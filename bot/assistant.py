@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -178,6 +178,7 @@ class Assistant:
         sample: bool = False,
         today: date | None = None,
         languages: Sequence[str] | None = None,
+        only: Collection[str] | None = None,
     ) -> Assistant:
         """Open a catalog by name or folder.
 
@@ -189,6 +190,7 @@ class Assistant:
             sample: Show drafts too.
             today: Decides which approvals have expired; default: today.
             languages: Which of the catalog's languages to open; default: all.
+            only: Ids of the pairs to answer from, as if the others were not there; default: all.
 
         Raises:
             UserFixable: Anything that the caller can mend, in one line.
@@ -198,7 +200,8 @@ class Assistant:
         settings = settings or Settings.from_environment(data=data)
         folder = locate(catalog)
         adapter = wiring.make_encoder(encoder, settings) if isinstance(encoder, str) else encoder
-        showing = wiring.Showing(sample=sample, today=today or date.today())
+        chosen = None if only is None else frozenset(only)
+        showing = wiring.Showing(sample=sample, today=today or date.today(), only=chosen)
         opened = {
             language: wiring.open_language(folder, language, adapter, settings, showing)
             for language in languages or language_files(folder)

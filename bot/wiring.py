@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.catalog.catalog import Catalog, Pair, content_hash, load_catalog
-from bot.errors import UserFixable
+from bot.errors import BadData, UserFixable
 from bot.matching import store
 from bot.matching.fit_head import Part
 from bot.matching.red_flags import digest as red_flags_digest
@@ -53,13 +53,15 @@ def make_encoder(name: str, settings: Settings) -> Encoder:
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """Which pairs may be shown: outside sample mode only approved, unexpired ones."""
+    """Which pairs may be shown: outside sample mode only approved, unexpired ones; of these `only`, where given."""
 
     sample: bool
     today: date
+    only: frozenset[str] | None = None
 
     def allows(self, pair: Pair) -> bool:
-        return self.sample or pair.review.is_approved(self.today)
+        wanted = self.only is None or pair.id in self.only
+        return wanted and (self.sample or pair.review.is_approved(self.today))
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,8 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
     derived = _derived(settings)
     # Outside sample mode, where nothing says that a text may be wrong, what is shown comes from the source itself.
     catalog = _cached_catalog(folder, language, derived) if showing.sample else load_catalog(folder, language)
+    if unknown := sorted((showing.only or frozenset()) - set(catalog.by_id)):
+        raise BadData(f"{catalog.ref} has no pair {unknown[0]!r} to answer from. Mend the list of `--only`.")
     shown = tuple(pair.id for pair in catalog.pairs if showing.allows(pair))
     if not shown:
         raise UserFixable(

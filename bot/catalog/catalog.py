@@ -122,12 +122,14 @@ class CalibrationQuestion(_Edge):
     Attributes:
         text: What a patient asked.
         pair_id: The right pair, or None when no pair answers it.
+        also: Pairs whose answers are as good: readers who saw no prediction said so.
         stratum: What the patient is like, usually a vignette.
         by: Who wrote it.
     """
 
     text: str = Field(min_length=1)
     pair_id: str | None
+    also: tuple[str, ...] = ()
     stratum: str
     by: Author | None = None
 
@@ -410,8 +412,9 @@ def _load_calibration(path: Path, known: set[str], findings: list[Finding]) -> t
             problem = f"{error.errors()[0]['msg']}."
             findings.append(Finding(path, number, "", problem, "Mend this line.", rule="calibration"))
             continue
-        if question.pair_id is not None and question.pair_id not in known:
-            problem = f"There is no pair {question.pair_id!r}."
-            findings.append(Finding(path, number, question.pair_id, problem, "Correct the id.", rule="calibration"))
+        named = [pair_id for pair_id in (question.pair_id, *question.also) if pair_id is not None]
+        for pair_id in (other for other in named if other not in known):
+            problem = f"There is no pair {pair_id!r}."
+            findings.append(Finding(path, number, pair_id, problem, "Correct the id.", rule="calibration"))
         questions.append(question)
     return tuple(questions)

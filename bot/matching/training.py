@@ -12,9 +12,10 @@ import numpy.typing as npt
 import yaml
 from threadpoolctl import threadpool_limits
 
-from bot.catalog.catalog import Catalog
+from bot.catalog.catalog import CalibrationQuestion, Catalog
 from bot.matching.calibration import Judged, Limit, choose_with_risk, choose_without_risk
 from bot.matching.emergency import Alarm, AlarmTexts, Lookout, decision_of, fit_alarm
+from bot.matching.features import Floats
 from bot.matching.fit_head import BACKGROUND, NOTHING, Example, HeldOut, Part, train
 from bot.matching.head import Head
 from bot.matching.red_flags import FLAGS, load_examples, load_red_flags
@@ -127,9 +128,16 @@ def _judge(catalog: Catalog, shown: Sequence[str], head: Head, vectors: Vectors)
         return None
     label = {pair_id: number for number, pair_id in enumerate(shown)}
     questions = [catalog.calibration[number] for number in kept]
+    probabilities = head.probabilities(vectors[kept], [texts[number] for number in kept])
+
+    def right(question: CalibrationQuestion, row: Floats) -> int:
+        """Return the likeliest of the pairs that answer a question: to show any of them is right."""
+        known = [label[pair_id] for pair_id in (question.pair_id, *question.also) if pair_id in label]
+        return max(known, key=lambda column: row[column], default=len(shown))
+
     return Judged(
-        probabilities=head.probabilities(vectors[kept], [texts[number] for number in kept]),
-        label=np.array([label.get(question.pair_id or "", len(shown)) for question in questions], dtype=np.int32),
+        probabilities=probabilities,
+        label=np.array([right(*one) for one in zip(questions, probabilities, strict=True)], dtype=np.int32),
         stratum=[question.stratum for question in questions],
     )
 

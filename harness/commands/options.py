@@ -15,11 +15,11 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from bot import Catalog, load_catalog, locate
+from bot import BadData, Catalog, data_folder, load_catalog, locate
 from harness.patients.prompts import Prompt, SuiteSize, build_prompts
 from harness.patients.vignettes import load_vignettes
 from harness.running.run import How
-from harness.systems.system import Opening, require_known
+from harness.systems.system import IN_PROCESS, Opening, require_known
 
 CatalogPath = Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")]
 Language = Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")]
@@ -104,6 +104,28 @@ class SuitePlan:
         return load_catalog(locate(self.catalog), self.lang)
 
 
+def read_list(text: str) -> tuple[str, ...]:
+    """Return ids of pairs from `--only`: ids with commas between, a file with one a line, or a shipped list's name."""
+    shipped = data_folder("vignettes") / "lists"
+    for path in (Path(text), shipped / f"{text}.txt"):
+        if path.is_file():
+            try:
+                lines = path.read_text(encoding="utf-8").splitlines()
+            except (OSError, UnicodeDecodeError) as error:
+                raise BadData(f"{path} cannot be read. Give `--only` a text file with one id a line.") from error
+            ids = [line.partition("#")[0].strip() for line in lines]
+            break
+    else:
+        if text.endswith(".txt"):
+            names = ", ".join(sorted(path.stem for path in shipped.glob("*.txt")))
+            raise BadData(f"There is no list {text!r}. Shipped lists: {names}. Or give ids with commas between.")
+        ids = [part.strip() for part in text.split(",")]
+    found = tuple(dict.fromkeys(id_ for id_ in ids if id_))
+    if not found:
+        raise BadData(f"`--only {text}` names no pair. Give ids with commas between, or a file with one a line.")
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class SystemOptions:
     """Which system is asked, and how."""
@@ -112,6 +134,10 @@ class SystemOptions:
     method: Annotated[Literal["hybrid", "cosine"], typer.Option(help="How the assistant matches.")] = "hybrid"
     catalog: CatalogPath = "mammography"
     encoder: Encoder = "embedded"
+    only: Annotated[
+        str | None,
+        typer.Option("--only", help="Answer from these pairs alone: ids with commas, or a list.", metavar="IDS|LIST"),
+    ] = None
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -127,9 +153,12 @@ class SystemOptions:
     ] = None
 
     def opening(self, data: Path | None) -> Opening:
-        """Return which assistant is opened; raise BadData when the system is unknown."""
+        """Return which assistant is opened; raise BadData when the system or the list of pairs is unknown."""
         require_known(self.system)
-        return Opening(self.catalog, self.encoder, self.method, data)
+        only = None if self.only is None else read_list(self.only)
+        if only is not None and self.system != IN_PROCESS:
+            raise BadData(f"`--only` chooses pairs of this assistant; {self.system} has its own. Leave it out.")
+        return Opening(self.catalog, self.encoder, self.method, data, only)
 
     @property
     def how(self) -> How:

@@ -23,6 +23,7 @@ from harness.systems.system import IN_PROCESS, InProcess, Opening, System
 
 RUN = "run.json"
 LOCK = "run.lock"
+COUNT = "questions"
 Advance = Callable[[int], None]
 
 
@@ -142,17 +143,19 @@ def _claim(out: Path, identity: dict[str, str], *, questions: int) -> None:
     try:
         if path.is_file():
             before = _identity_before(path)
-            changed = [key for key in identity if before.get(key) != identity[key]]
+            # A key that only one of them has tells them apart too, such as which pairs were open.
+            known = dict.fromkeys([*identity, *before])
+            changed = [key for key in known if key != COUNT and before.get(key) != identity.get(key)]
             if changed:
                 key = changed[0]
                 raise BadData(
-                    f"{out} holds a run with {key} {before.get(key)!r}, but this one has {identity[key]!r}. "
+                    f"{out} holds a run with {key} {before.get(key)!r}, but this one has {identity.get(key)!r}. "
                     "Choose another folder with `--out`."
                 )
             return
         partial = path.with_suffix(".partial")
         # The number tells later whether the run was finished.
-        record = {**identity, "questions": questions}
+        record = {**identity, COUNT: questions}
         partial.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         partial.replace(path)
     except OSError as error:

@@ -59,12 +59,13 @@ class System(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Which assistant is opened: catalog name or folder, encoder, method and data folder."""
+    """Which assistant is opened: catalog name or folder, encoder, method, data folder, and with which pairs (all)."""
 
     catalog: str
     encoder: str
     method: Method
     data: Path | None
+    only: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,12 @@ class InProcess:
     def open(cls, opening: Opening, language: str) -> InProcess:
         """Open the assistant in sample mode for one language."""
         assistant = Assistant.open(
-            opening.catalog, data=opening.data, encoder=opening.encoder, sample=True, languages=[language]
+            opening.catalog,
+            data=opening.data,
+            encoder=opening.encoder,
+            sample=True,
+            languages=[language],
+            only=opening.only,
         )
         content = assistant.catalog(language)
         identity = {
@@ -89,6 +95,8 @@ class InProcess:
             "catalog": content.ref,
             "catalog_hash": content.content_hash,
         }
+        if opening.only is not None:
+            identity["only"] = " ".join(sorted(opening.only))
         return cls(assistant, opening.method, identity)
 
     def ask(self, texts: Sequence[str], language: str) -> list[Response]:
