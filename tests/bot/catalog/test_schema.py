@@ -115,3 +115,18 @@ def test_a_missing_catalog_is_refused_with_the_next_command(name: str) -> None:
 def test_an_unknown_pair_is_refused_with_the_next_command(small_folder: Path) -> None:
     with pytest.raises(BadData, match=r"no pair 'weather' in small@1 \(de\).*klartext qa list"):
         load_catalog(small_folder, "de").pair("weather")
+
+
+def test_a_calibration_question_may_name_known_pairs_only(tmp_path: Path) -> None:
+    (tmp_path / "calibration").mkdir()
+    line = '{"text": "Weh?", "pair_id": "pain", "also": ["costs"], "stratum": "plain"}\n'
+    (tmp_path / "calibration" / "de.jsonl").write_text(line, encoding="utf-8")
+
+    (tmp_path / "de.yaml").write_text(HEAD + PAIR, encoding="utf-8")
+
+    with pytest.raises(BadCatalog) as caught:
+        load_catalog(tmp_path, "de")
+
+    assert [(one.line, one.where, one.problem) for one in caught.value.findings] == [
+        (1, "costs", "There is no pair 'costs'.")
+    ]

@@ -1,5 +1,6 @@
 """Catalogs with few background questions of their own learn from general ones."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,16 @@ import yaml
 
 from bot.assistant import Assistant
 from bot.catalog.catalog import load_catalog, locate
-from bot.matching.training import FEW, background, general_background
+from bot.matching.training import (
+    FEW,
+    background,
+    general_background,
+    indexed_texts,
+    judge_calibration,
+    train_catalog,
+)
 from bot.ports import Encoder
-from bot.testing import HashEncoder
+from bot.testing import HashEncoder, write_small_catalog
 from bot.text import NearCopies
 
 
@@ -79,3 +87,27 @@ def test_the_nearest_texts_of_the_index_are_those_of_exact_search(shipped: Assis
     best = float(np.max(vectors @ shipped.encoder.encode([asked])[0]))
 
     assert shipped.nearest(asked, "en", k=10)[0].similarity >= best - 1e-5
+
+
+@pytest.mark.usefixtures("few_alarm_examples")
+def test_any_pair_that_readers_call_as_good_is_right_for_a_calibration_question(
+    tmp_path: Path, embedded_encoder: Encoder
+) -> None:
+    folder = write_small_catalog(tmp_path / "small")
+    (folder / "calibration").mkdir()
+    asked = {"text": "Wie teuer wird das für mich?", "pair_id": "pain", "stratum": "plain"}
+    lines = [asked, {**asked, "also": ["costs"]}, {**asked, "also": ["duration"]}, {**asked, "pair_id": None}]
+    (folder / "calibration" / "de.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    catalog = load_catalog(folder, "de")
+    shown = [pair.id for pair in catalog.pairs]
+    vectors = embedded_encoder.encode([text for _, text in indexed_texts(catalog)])
+    head = train_catalog(catalog, shown, vectors, embedded_encoder).head
+
+    judged = judge_calibration(catalog, shown, head, embedded_encoder)
+
+    assert judged is not None
+    likeliest = [shown[column] for column in judged.probabilities[:, :-1].argmax(axis=1)]
+    right = [[*shown, None][column] for column in judged.label]
+    assert likeliest == ["costs"] * 4
+    likelier = max(["pain", "duration"], key=lambda pair_id: judged.probabilities[2, shown.index(pair_id)])
+    assert right == ["pain", "costs", likelier, None]

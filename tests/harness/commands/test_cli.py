@@ -145,6 +145,28 @@ def test_run_with_another_method_needs_another_folder(
     assert "holds a run with method 'cosine', but this one has 'hybrid'" in other.stderr
 
 
+def test_run_answers_from_the_listed_pairs_alone(
+    imported: CompletedProcess[str], command: Command, files: Files, tmp_path: Path
+) -> None:
+    listed = tmp_path / "two.txt"
+    listed.write_text("# two of three\npain\n\ncosts  # by hand\n", encoding="utf-8")
+    options = ("--suite", files.suite, "--catalog", files.catalog, "--method", "cosine")
+
+    by_file = command("run", *options, "--only", listed, "--out", tmp_path / "by-file")
+    by_ids = command("run", *options, "--only", "costs,pain", "--out", tmp_path / "by-file")
+    other = command("run", *options, "--only", "pain", "--out", tmp_path / "by-file")
+    all_ = command("run", *options, "--out", tmp_path / "by-file")
+
+    assert by_file.returncode == 0, by_file.stderr
+    outcomes = load_outcomes(tmp_path / "by-file")
+    assert {pair_id for outcome in outcomes for pair_id in outcome.candidates} == {"pain", "costs"}
+    assert (by_ids.returncode, by_ids.stdout) == (0, by_file.stdout)
+    assert other.returncode == 2
+    assert "holds a run with only 'costs pain', but this one has 'pain'" in other.stderr
+    assert all_.returncode == 2
+    assert "holds a run with only 'costs pain', but this one has None" in all_.stderr
+
+
 def test_label_through_a_pipe_resumes_where_it_ended(
     finished: CompletedProcess[str], command: Command, files: Files
 ) -> None:
