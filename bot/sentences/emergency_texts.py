@@ -55,16 +55,28 @@ _SHARED: Mapping[str, Mapping[str, str]] = {
             "Ist die Praxis zu, rufen Sie {out_of_hours} an. Im Notfall rufen Sie {emergency} an, bei Fieber in der "
             "Chemotherapie sofort Ihr Behandlungsteam, auch nachts."
         ),
+        "still": (
+            "Blutet es noch? Drücken Sie 10 Minuten fest darauf. Hört es dann nicht auf, gehen Sie sofort in eine "
+            "Notaufnahme. Ist die Brust rot, heiß oder plötzlich geschwollen, oder haben Sie Fieber? Rufen Sie noch "
+            "heute Ihre Arztpraxis an, in der Chemotherapie sofort Ihr Behandlungsteam, auch nachts. Ist dort zu, "
+            "rufen Sie {out_of_hours} an."
+        ),
     },
     "en": {
         "net": (
             "Is anything about your breasts or armpits new, different or not yet seen by a doctor, even if it does "
-            "not hurt? Call your GP or gynaecologist within a few days."
+            "not hurt? Call {practice} within a few days."
         ),
         "today": (
             "If the breast is red, hot or suddenly swollen, or you have a fever as well, call today. If the practice "
             "is closed, call {out_of_hours}. In an emergency call {emergency}; with a fever during chemotherapy call "
             "your treatment team at once, day or night."
+        ),
+        "still": (
+            "Is it still bleeding? Press on it firmly for 10 minutes. If it then does not stop, go to an emergency "
+            "department at once. Is the breast red, hot or suddenly swollen, or do you have a fever? Call your "
+            "doctor today, or during chemotherapy your treatment team at once, day or night. If they are closed, call "
+            "{out_of_hours}."
         ),
     },
 }
@@ -98,10 +110,10 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "dem Personal Bescheid. Im Zweifel rufen Sie an."
         ),
         "go_on": (
-            "Danke, dass Sie das sagen. Wenn es schlimmer wird, rufen Sie sofort {emergency} an. Was möchten Sie über "
-            "Ihre Untersuchung wissen?"
+            "Danke, dass Sie das sagen. Wenn es schlimmer wird, rufen Sie sofort {emergency} an. {still} Was möchten "
+            "Sie über Ihre Untersuchung wissen?"
         ),
-        "calmed": "Danke, dass Sie das sagen. Wenn es schlimmer wird, rufen Sie sofort {emergency} an.",
+        "calmed": "Danke, dass Sie das sagen. Wenn es schlimmer wird, rufen Sie sofort {emergency} an. {still}",
         "calmed_harm": (
             "Danke, dass Sie das sagen. Haben Sie zu viel von einem Mittel genommen? Dann rufen Sie trotzdem jetzt "
             "{emergency} an, auch wenn Sie nichts spüren. Denken Sie daran, sich etwas anzutun? Bleiben Sie nicht "
@@ -170,10 +182,10 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "again? Call all the same. If you are already with us, tell a member of staff at once. If in doubt, call."
         ),
         "go_on": (
-            "Thank you for telling me. If it gets worse, call {emergency} at once. What would you like to know about "
-            "your examination?"
+            "Thank you for telling me. If it gets worse, call {emergency} at once. {still} What would you like to know "
+            "about your examination?"
         ),
-        "calmed": "Thank you for telling me. If it gets worse, call {emergency} at once.",
+        "calmed": "Thank you for telling me. If it gets worse, call {emergency} at once. {still}",
         "calmed_harm": (
             "Thank you for telling me. Have you taken too much of a medicine? Then call {emergency} now all the same, "
             "even if you do not feel anything. Are you thinking of harming yourself? Do not stay alone. Someone will "
@@ -185,7 +197,7 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "neck, jaw, back or upper belly; pain when you breathe in; shortness of breath, feeling sick or dizzy, a "
             "cold sweat or sudden great fear. This is true even if you had one of them in the last 24 hours and it "
             "has gone. If it was 2 or 3 days ago, call your GP today. Is the pain in the breast itself new, or always "
-            "in the same spot? Call your GP or gynaecologist within a few days. {today}"
+            "in the same spot? Call {practice} within a few days. {today}"
         ),
         "none_chosen": (
             "Thank you. I have noted your question, but it may be that nobody reads it before your appointment. "
@@ -233,6 +245,7 @@ def _said(sentence: str, language: str, country: Country) -> str:
         "poison": lines.poison,
         "counsel": f"{lines.listening} {_OR[language].join(lines.counsel)}",
         "out_of_hours": OUT_OF_HOURS[language][country],
+        "practice": "your GP" if country == "GB" else "your GP or gynaecologist",  # English texts name it
     }
     shared = {key: text.format(**called) for key, text in _SHARED[language].items()}
     return sentence.format(**called, **shared)

@@ -128,7 +128,7 @@ def test_emergencies_get_their_own_text_and_a_way_out(catalog: Catalog, flag: st
     reply, after = respond(OFFERED, _response(decision="urgent", flag=flag), catalog)
 
     assert reply.parts[0].text == INTERFACE_TEXTS["de"][key]
-    assert [choice.text for choice in reply.choices] == [INTERFACE_TEXTS["de"]["chest_breast"]]
+    assert [choice.text for choice in reply.choices] == [INTERFACE_TEXTS["de"]["no_emergency"]]
     assert (after.alarmed, after.held_back, after.choices) == (True, "Brust?", ())
 
 

@@ -12,6 +12,7 @@ from tests.bot.web.browser import Browser, Browsers
 
 LABELS = load_labels()
 UNCLEAR = {"de": "wann", "en": "what is it"}
+NUMBERS = {"de": ["tel:112", "tel:144"], "en": ["tel:112", "tel:999", "tel:144"]}
 QUESTION = {"de": "Tut das weh?", "en": "Does it hurt?"}
 
 
@@ -39,7 +40,7 @@ def test_the_start_says_who_answers_and_whom_to_call(browser: Browser) -> None:
 
     for key in ("who_program", "who_texts_sample", "can_1", "cannot_1", "consent_text", "consent_free", "sample_note"):
         assert labels[key] in browser.text
-    assert [link.get("href") for link in page.all("a", class_="call")] == ["tel:112", "tel:144"]
+    assert [link.get("href") for link in page.all("a", class_="call")] == NUMBERS[language_of(browser)]
     assert page.one("title").children == [f"{labels['start_heading']} – {labels['title']}"]
 
 
@@ -179,7 +180,7 @@ def test_an_emergency_interrupts_with_numbers_and_the_staff(browser: Browser) ->
     panel = browser.newest.one(class_="panel")
     assert panel.get("role") == "alert"
     assert INTERFACE_TEXTS[language]["urgent"] in panel.text
-    assert [link.get("href") for link in panel.all("a")] == ["tel:112", "tel:144"]
+    assert [link.get("href") for link in panel.all("a")] == NUMBERS[language]
     assert browser.page.one("title").children == [f"{labels['alert_heading']} – {labels['title']}"]
     browser.press(labels["call_staff"])
     assert SENTENCES[language]["staff_called"] in browser.newest.text
