@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
-from itertools import combinations, permutations
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
-from bot.catalog.catalog import Catalog, Document, Pair, background_file, language_files, load_catalog, read_yaml
+from bot.catalog.agreement import across_texts
+from bot.catalog.amounts import TIMES, amounts, lacking, listed
+from bot.catalog.catalog import Pair, background_file, language_files, load_catalog, read_yaml
+from bot.catalog.checked import Checked, PairText, Place, texts_of
 from bot.catalog.readability import measure
-from bot.catalog.statements import answers_first, difficult, measured, numbers, sentences, vague_times
+from bot.catalog.statements import answers_first, difficult, measured, sentences, vague_times
 from bot.errors import BadCatalog, Finding
 from bot.ports import Encoder, Vectors
 from bot.text import NearCopies
@@ -30,21 +32,6 @@ SAME_MATTER = 4  # words that two sentences of different pairs share when they m
 CONFUSABLE = 0.75  # cosine between canonical questions from which a pair is listed as a confusable neighbour
 LISTED_NEIGHBOURS = 12
 NEARER = 0.1  # cosine by which a later sentence of an answer is nearer to its question than the first
-
-
-# Where something stands in a file: keys and numbers from its top.
-Place = tuple[str | int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A catalog with the lines of its file."""
-
-    catalog: Catalog
-    document: Document
-
-    def line(self, *location: str | int) -> int:
-        return self.document.line(location)
 
 
 def lint(folder: Path, *, today: date, encoder: Encoder | None = None) -> list[Finding]:
@@ -71,36 +58,15 @@ def lint(folder: Path, *, today: date, encoder: Encoder | None = None) -> list[F
         if encoder is not None:
             found += [*_first_sentences(checked, encoder), *_confusable(checked, encoder)]
         findings += sorted(found, key=lambda finding: _ORDER[finding.severity])
-    return findings + list(_across_languages(loaded))
+    return findings + list(across_texts(loaded))
 
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """An answer with its easy answer: a pair's own, or that for a country.
-
-    Attributes:
-        at: Where they stand in the pair.
-        name: As findings call them: empty for the pair's own, else `` for AT``.
-    """
-
-    at: tuple[str, ...]
-    name: str
-    answer: str
-    easy: str | None
-
-
-def _said(pair: Pair) -> Iterator[_Text]:
-    yield _Text((), "", pair.answer, pair.easy_answer)
-    for country, text in pair.countries.items():
-        yield _Text(("countries", country), f" for {country}", text.answer, text.easy_answer)
-
-
 def _texts(checked: Checked, today: date) -> Iterator[Finding]:
     for number, pair in enumerate(checked.catalog.pairs):
-        for text in _said(pair):
+        for text in texts_of(pair):
             where: Place = ("pairs", number, *text.at)
             yield from _answer(checked, pair, text, where)
             yield from _easy_answer(checked, pair, text, where)
@@ -108,14 +74,14 @@ def _texts(checked: Checked, today: date) -> Iterator[Finding]:
         yield from _review(checked, number, pair, today)
         if len(pair.variants) < MIN_VARIANTS:
             problem = f"{len(pair.variants)} variants; patients put a question in at least {MIN_VARIANTS} ways."
-            yield _found(checked, pair, ("pairs", number, "variants"), problem, "Collect more.", "variants", "warning")
+            yield checked.found(pair, ("pairs", number, "variants"), problem, "Collect more.", "variants", "warning")
         if not pair.sources:
-            yield _found(
-                checked, pair, ("pairs", number, "id"), "No source.", "Name a public guideline.", "sources", "warning"
+            yield checked.found(
+                pair, ("pairs", number, "id"), "No source.", "Name a public guideline.", "sources", "warning"
             )
 
 
-def _answer(checked: Checked, pair: Pair, text: _Text, where: Place) -> Iterator[Finding]:
+def _answer(checked: Checked, pair: Pair, text: PairText, where: Place) -> Iterator[Finding]:
     words, target = measure(text.answer, checked.catalog.language).words, pair.words_target
     low, high = ANSWER_WORDS
     if target is not None:
@@ -124,53 +90,60 @@ def _answer(checked: Checked, pair: Pair, text: _Text, where: Place) -> Iterator
     if not low <= words <= high:
         problem = f"The answer{text.name} has {words} words, outside {low} to {high}."
         remedy = "Shorten or complete it, or set `words_target` to what the question needs."
-        yield _found(checked, pair, (*where, "answer"), problem, remedy, "length")
+        yield checked.found(pair, (*where, "answer"), problem, remedy, "length")
 
 
-def _easy_answer(checked: Checked, pair: Pair, text: _Text, where: Place) -> Iterator[Finding]:
+def _easy_answer(checked: Checked, pair: Pair, text: PairText, where: Place) -> Iterator[Finding]:
     language, place = checked.catalog.language, (*where, "easy_answer")
     if text.easy is None:
         problem, remedy = f"There is no easy answer{text.name}.", "Write one in easy language under `easy_answer`."
-        yield _found(checked, pair, (*where, "answer" if text.at else "id"), problem, remedy, "easy-answer", "error")
+        yield checked.found(pair, (*where, "answer" if text.at else "id"), problem, remedy, "easy-answer", "error")
         return
     found = measure(text.easy, language)
     most = EASY_WORDS if pair.words_target is None else max(EASY_WORDS, round(EASY_SHARE * pair.words_target))
     if found.words >= most:
         problem = f"The easy answer{text.name} has {found.words} words; fewer than {most} are easy."
-        yield _found(checked, pair, place, problem, "Shorten it.", "readability", "error")
+        yield checked.found(pair, place, problem, "Shorten it.", "readability", "error")
     if found.words_per_sentence > EASY_SENTENCE:
         problem = f"Its sentences have {found.words_per_sentence:.1f} words on average, over {EASY_SENTENCE:.0f}."
-        yield _found(checked, pair, place, problem, "Split the long ones.", "readability", "error")
+        yield checked.found(pair, place, problem, "Split the long ones.", "readability", "error")
     wanted = EASY_EASE.get(language, EASY_EASE["en"])
     if found.reading_ease < wanted:
         problem = f"Its reading ease is {found.reading_ease:.0f}, below {wanted:.0f}."
-        yield _found(checked, pair, place, problem, "Use shorter words.", "readability", "error")
+        yield checked.found(pair, place, problem, "Use shorter words.", "readability", "error")
     for sentence in sentences(text.easy):
         if (words := len(sentence.split())) > EASY_LONGEST:
             problem = f"A sentence of the easy answer{text.name} has {words} words: {sentence!r}."
-            yield _found(checked, pair, place, problem, f"Split it: at most {EASY_LONGEST}.", "readability")
+            yield checked.found(pair, place, problem, f"Split it: at most {EASY_LONGEST}.", "readability")
     for word, plain in difficult(text.easy, language):
         problem = f"The easy answer{text.name} says {word!r} and does not explain it."
-        yield _found(
-            checked, pair, place, problem, f"Write {plain!r}, or say in the next sentence what it is.", "jargon"
-        )
+        yield checked.found(pair, place, problem, f"Write {plain!r}, or say in the next sentence what it is.", "jargon")
 
 
-def _wording(checked: Checked, pair: Pair, text: _Text, where: Place) -> Iterator[Finding]:
+def _wording(checked: Checked, pair: Pair, text: PairText, where: Place) -> Iterator[Finding]:
     language = checked.catalog.language
     for key, said in (("answer", text.answer), ("easy_answer", text.easy or "")):
         for sentence in vague_times(said, language):
             problem = f"The {key.replace('_', ' ')}{text.name} gives no time: {sentence!r}."
             remedy = "Say by when: today, within a few days, within two weeks."
-            yield _found(checked, pair, (*where, key), problem, remedy, "time-frame")
-    own, easy = numbers(text.answer, language), numbers(text.easy or "", language)
-    if text.easy is not None and easy - own:
-        problem = f"Only the easy answer{text.name} says {_listed(easy - own)}."
-        yield _found(checked, pair, (*where, "easy_answer"), problem, "State the same facts in both.", "numbers")
-    if text.easy is not None and own - easy:
-        problem = f"Only the answer{text.name} says {_listed(own - easy)}; who reads the easy one is not told."
+            yield checked.found(pair, (*where, key), problem, remedy, "time-frame")
+    if text.easy is None:
+        return
+    own, easy = amounts(text.answer, language), amounts(text.easy, language)
+    if invented := lacking(easy, own):
+        problem = f"Only the easy answer{text.name} says {listed(invented)}."
+        yield checked.found(pair, (*where, "easy_answer"), problem, "State the same facts in both.", "numbers")
+    only = lacking(own, easy)
+    units = {each.unit for each in only} & TIMES
+    rivals = [each for each in easy if each.unit in units]
+    if rivals and not invented:
+        times = [each for each in only if each.unit in {rival.unit for rival in rivals}]
+        problem = f"Only the answer{text.name} says {listed(times)}; the easy answer says {listed(rivals)}."
+        yield checked.found(pair, (*where, "answer"), problem, "State the same facts in both.", "numbers")
+    elif only:
+        problem = f"Only the answer{text.name} says {listed(only)}; who reads the easy one is not told."
         remedy = "Say it there too where it matters."
-        yield _found(checked, pair, (*where, "easy_answer"), problem, remedy, "numbers", "info")
+        yield checked.found(pair, (*where, "easy_answer"), problem, remedy, "numbers", "info")
 
 
 def _between_pairs(checked: Checked) -> Iterator[Finding]:
@@ -184,30 +157,28 @@ def _between_pairs(checked: Checked) -> Iterator[Finding]:
     for (first, one, unit, here, about), (second, other, unit_there, there, beside) in combinations(known, 2):
         apart = first != second and unit == unit_there and not here & there
         if apart and len(about & beside) >= SAME_MATTER:
-            problem = f"Says {_listed(here)} where {other.id} says {_listed(there)}, of what seems the same."
+            problem = f"Says {_numbers(here)} where {other.id} says {_numbers(there)}, of what seems the same."
             remedy = "Make both agree, or say what differs."
-            yield _found(checked, one, ("pairs", first, "answer"), problem, remedy, "numbers", "info")
+            yield checked.found(one, ("pairs", first, "answer"), problem, remedy, "numbers", "info")
 
 
-def _listed(amounts: frozenset[str]) -> str:
-    return ", ".join(sorted(amounts, key=float))
+def _numbers(found: frozenset[str]) -> str:
+    return ", ".join(sorted(found, key=lambda each: (len(each), each)))
 
 
 def _review(checked: Checked, number: int, pair: Pair, today: date) -> Iterator[Finding]:
     review = pair.review
     if review.status == "approved" and (review.by is None or review.on is None):
         problem, remedy = "Approved without a name or a date.", "Fill in `by` and `on`."
-        yield _found(checked, pair, ("pairs", number, "review"), problem, remedy, "review", "error")
+        yield checked.found(pair, ("pairs", number, "review"), problem, remedy, "review", "error")
     if review.valid_until is not None and review.valid_until < today:
         problem = f"The review expired on {review.valid_until}."
-        yield _found(
-            checked, pair, ("pairs", number, "review"), problem, "Have a clinician review it again.", "review", "error"
+        yield checked.found(
+            pair, ("pairs", number, "review"), problem, "Have a clinician review it again.", "review", "error"
         )
     if review.status == "draft":
         problem = "Draft: shown in sample mode only."
-        yield _found(
-            checked, pair, ("pairs", number, "review"), problem, "Have a clinician review it.", "review", "info"
-        )
+        yield checked.found(pair, ("pairs", number, "review"), problem, "Have a clinician review it.", "review", "info")
 
 
 def _copies(checked: Checked) -> Iterator[Finding]:
@@ -246,7 +217,7 @@ def _first_sentences(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
     """Find answers that begin with something else than a later sentence says of what was asked."""
     language = checked.catalog.language
     for number, pair in enumerate(checked.catalog.pairs):
-        for text in _said(pair):
+        for text in texts_of(pair):
             parts = sentences(text.answer)
             if len(parts) < 2 or answers_first(pair.question, text.answer, language):
                 continue
@@ -262,7 +233,7 @@ def _first_sentences(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
                 )
                 remedy = "Begin with the answer itself: yes, no, how long, how much, whom to call."
                 at: Place = ("pairs", number, *text.at, "answer")
-                yield _found(checked, pair, at, problem, remedy, "first-sentence", "info")
+                yield checked.found(pair, at, problem, remedy, "first-sentence", "info")
 
 
 def _confusable(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
@@ -277,57 +248,12 @@ def _confusable(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
     for first, second in nearest[:LISTED_NEIGHBOURS]:
         problem = f"Confusable with {pairs[second].id} (similarity {similar[first, second]:.2f})."
         remedy = "Keep their variants apart, or declare them `same_as`."
-        yield _found(checked, pairs[first], ("pairs", first, "id"), problem, remedy, "confusable", "info")
+        yield checked.found(pairs[first], ("pairs", first, "id"), problem, remedy, "confusable", "info")
 
 
 def _centre(pair: Pair, encoder: Encoder) -> Vectors:
     vectors = encoder.encode([pair.question, *(variant.text for variant in pair.variants)])
     return np.asarray(vectors.mean(axis=0), dtype=np.float32)
-
-
-def _across_languages(loaded: dict[str, Checked]) -> Iterator[Finding]:
-    for (one, first), (other, second) in permutations(loaded.items(), 2):
-        path = second.catalog.path
-        for missing in sorted(set(first.catalog.by_id) - set(second.catalog.by_id)):
-            yield Finding(path, 0, missing, f"The pair is in {one} only.", f"Add it in {other}.", rule="ids")
-    for (one, first), (other, second) in combinations(loaded.items(), 2):
-        for number, pair in enumerate(second.catalog.pairs):
-            if pair.id in first.catalog.by_id:
-                yield from _translated(second, number, pair, other, first.catalog.by_id[pair.id], one)
-
-
-def _translated(  # noqa: PLR0913 - two texts, each with its language, and where the second stands
-    checked: Checked, number: int, pair: Pair, language: str, twin: Pair, other: str
-) -> Iterator[Finding]:
-    """Compare the amounts of a pair with those of its twin in another language, country by country."""
-    twins = {text.at: text for text in _said(twin)}
-    for text in _said(pair):
-        same = twins.get(text.at)
-        if same is None:
-            continue
-        for key, here, there in (("answer", text.answer, same.answer), ("easy_answer", text.easy, same.easy)):
-            mine, theirs = numbers(here or "", language), numbers(there or "", other)
-            if mine != theirs:
-                only = [
-                    f"{_listed(each)} in {name} only"
-                    for each, name in ((mine - theirs, language), (theirs - mine, other))
-                    if each
-                ]
-                problem = f"The {key.replace('_', ' ')}{text.name} differs between languages: {', '.join(only)}."
-                at: Place = ("pairs", number, *text.at, key)
-                yield _found(checked, pair, at, problem, "State the same facts in every language.", "numbers")
-
-
-def _found(  # noqa: PLR0913 - one place that turns a problem into a finding
-    checked: Checked,
-    pair: Pair,
-    at: Place,
-    problem: str,
-    remedy: str,
-    rule: str,
-    severity: str = "warning",
-) -> Finding:
-    return Finding(checked.catalog.path, checked.line(*at), pair.id, problem, remedy, severity, rule)
 
 
 def worst(findings: Sequence[Finding]) -> str | None:

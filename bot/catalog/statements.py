@@ -1,4 +1,4 @@
-"""What an answer states that a program can compare: numbers, time frames, difficult words, its first sentence. Pure.
+"""What a program can tell of how an answer is put: its first sentence, time frames, difficult words. Pure.
 
 Every check is a sign, not a proof: it says where a curator should look, and leaves the judgement to them.
 """
@@ -12,54 +12,37 @@ from pathlib import Path
 
 import yaml
 
+from bot.catalog.amounts import amounts
+
 WORDS = Path(__file__).parent / "difficult_words"
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_]|\d)")
-_NUMBER_WORDS: Mapping[str, Mapping[str, str]] = {
-    "de": {
-        "zwei": "2",
-        "drei": "3",
-        "vier": "4",
-        "fünf": "5",
-        "sechs": "6",
-        "sieben": "7",
-        "acht": "8",
-        "neun": "9",
-        "zehn": "10",
-    },
-    "en": {
-        "two": "2",
-        "three": "3",
-        "four": "4",
-        "five": "5",
-        "six": "6",
-        "seven": "7",
-        "eight": "8",
-        "nine": "9",
-        "ten": "10",
-    },
-}
-# Words behind which a number in words is an amount.
-_UNITS = (
-    r"(?:Sekund|Minut|Stund|Tag|Woche|Monat|Jahr|Bilder|Aufnahm|second|minute|hour|day|week|month|year|image|picture)"
-)
-# Digits in groups that are no amount: telephone numbers, and numbers to call.
-_TELEPHONE = re.compile(r"\b0\d{2,}(?: \d+)+\b|\b116 1\d\d\b|\b(?:112|144|145|999|111|1450)\b")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _AMOUNT = re.compile(r"\d+(?:[.,]\d+)*(?:\s*(?:bis|to|oder|or|und|and|-|–)\s*\d+(?:[.,]\d+)*)?\s+([^\W\d_]{2,})")
-_THOUSANDS = {"de": re.compile(r"(?<=\d)\.(?=\d{3}\b)"), "en": re.compile(r"(?<=\d),(?=\d{3}\b)")}
-
 _VAGUE = {
     "de": re.compile(
-        r"\b(?:bald(?:igst|möglichst)?|demnächst|zeitnah|möglichst schnell|in nächster Zeit|rasch)\b", re.I
+        r"\b(?:alsbald|bald(?:igst|möglichst)?|ehe(?:st|bald)(?:ens|igst|möglich)|demnächst|zeitnah|umgehend|unverzüglich"
+        r"|(?:möglichst|so) (?:schnell|bald|rasch)|schleunigst|(?:schnellst|rasche?st|baldigst)(?:ens|möglich)"
+        r"|in (?:nächster|absehbarer|kürzester) Zeit|in Kürze|kurzfristig|rasch)\b",
+        re.I,
     ),
-    "en": re.compile(r"\b(?:soon|promptly|shortly|before long|in due course|as quickly as possible)\b", re.I),
+    "en": re.compile(
+        r"\b(?:soon(?:est)?|promptly|shortly|before (?:too )?long|in due (?:course|time)"
+        r"|as quickly as (?:possible|you can)"
+        r"|without (?:any )?(?:undue )?delay|in the near future|in a timely (?:manner|fashion)|speedily|asap"
+        r"|at your earliest convenience)\b",
+        re.I,
+    ),
 }
 _FRAME = {
     "de": re.compile(
         r"\b(?:heute|sofort|morgen|noch am selben Tag|Stunden?|Tage[ns]?|Wochen?|Monate[ns]?|Minuten)\b", re.I
     ),
     "en": re.compile(r"\b(?:today|at once|now|tomorrow|the same day|hours?|days?|weeks?|months?|minutes)\b", re.I),
+}
+_YES_NO = {
+    "de": re.compile(r"^\W*(?:(?P<yes>ja)|(?P<no>nein))\b", re.I),
+    # "No cream today" says no to cream, not to the question.
+    "en": re.compile(r"^\W*(?:(?P<yes>yes)\b|(?P<no>no)(?=\s*(?:[,.;:!–—]|- |$)))", re.I),
 }
 # How a sentence begins that answers at once.
 _STRAIGHT = {
@@ -81,25 +64,14 @@ def sentences(text: str) -> list[str]:
     return [part for part in _SENTENCE.split(text.strip()) if part]
 
 
-def numbers(text: str, language: str) -> frozenset[str]:
-    """Return the amounts that a text names, written alike in both languages: digits, a point before decimals."""
-    text = _TELEPHONE.sub(" ", text)
-    words = _NUMBER_WORDS.get(language, {})
-    text = re.sub(
-        r"([^\W\d_]+)(?= (?:bis|to|oder|or) | " + _UNITS + ")", lambda one: words.get(one[1].lower(), one[1]), text
-    )
-    text = _THOUSANDS.get(language, _THOUSANDS["en"]).sub("", text)
-    return frozenset(found[0].replace(",", ".").rstrip(".") for found in _NUMBER.finditer(text))
-
-
 def measured(text: str, language: str) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
     """Yield for each sentence with an amount: the unit, the amounts, and the stems of the other words beside it."""
     for sentence in sentences(text):
         for found in _AMOUNT.finditer(sentence):
             # "Of 1,000 women": what others are counted of is no amount of its own.
-            amounts = numbers(found[0], language) - {"100", "1000", "10000"}
-            if amounts and (len(found[1]) >= _COMMON or found[1] in ("mSv", "mm", "cm")):
-                yield stem(found[1]), amounts, stems(sentence) - {stem(found[1])}
+            said = frozenset(each.value for each in amounts(found[0], language)) - {"100", "1000", "10000"}
+            if said and (len(found[1]) >= _COMMON or found[1] in ("mSv", "mm", "cm")):
+                yield stem(found[1]), said, stems(sentence) - {stem(found[1])}
 
 
 def stem(word: str) -> str:
@@ -118,11 +90,17 @@ def vague_times(text: str, language: str) -> Iterator[str]:
         yield from (each for each in sentences(text) if vague.search(each) and not frame.search(each))
 
 
+def yes_or_no(text: str, language: str) -> str | None:
+    """Return ``yes`` or ``no`` when a text begins with it."""
+    found = _YES_NO[language].match(text) if language in _YES_NO else None
+    return found.lastgroup if found else None
+
+
 def answers_first(question: str, answer: str, language: str) -> bool:
     """Say whether the first sentence seems to answer: it begins as an answer does, or speaks of what was asked."""
     first = sentences(answer)[0] if sentences(answer) else ""
     begins = _STRAIGHT.get(language)
-    return bool((begins and begins.search(first)) or stems(first) & stems(question) or numbers(first, language))
+    return bool((begins and begins.search(first)) or stems(first) & stems(question) or amounts(first, language))
 
 
 def difficult(text: str, language: str) -> Iterator[tuple[str, str]]:
