@@ -256,15 +256,25 @@ def load_catalog(folder: Path, language: str) -> Catalog:
         have = ", ".join(language_files(folder)) or "none"
         raise BadData(f"The catalog {folder} has no language {language!r} (it has {have}). Choose one with `--lang`.")
     findings: list[Finding] = []
-    document = read_yaml(path, findings)
-    catalog = _validated(path, document, findings) if document is not None else None
-    background = _load_background(background_file(folder, language), findings)
-    known = {pair.id for pair in catalog[1]} if catalog else set()
-    calibration = _load_calibration(calibration_file(folder, language), known, findings)
-    if findings or catalog is None:
+    read = read_catalog(folder, language, findings)
+    if findings or read is None:
         raise BadCatalog(findings, next_command=f"klartext qa lint {folder}")
-    head, pairs = catalog
-    return Catalog(
+    return read[0]
+
+
+def read_catalog(folder: Path, language: str, findings: list[Finding]) -> tuple[Catalog, Document] | None:
+    """Read one language and append what breaks the schema; None when not every pair could be read."""
+    path = folder / f"{language}.yaml"
+    document = read_yaml(path, findings)
+    head = _head(path, document, findings) if document is not None else None
+    pairs = _pairs(path, document, head, findings) if document is not None and head is not None else None
+    background = _load_background(background_file(folder, language), findings)
+    # What a file that cannot be read names is not known: nothing is said of ids then.
+    known = {str(raw.get("id")) for raw in head.pairs} if head is not None else None
+    calibration = _load_calibration(calibration_file(folder, language), known, findings)
+    if document is None or head is None or pairs is None:
+        return None
+    catalog = Catalog(
         name=head.catalog,
         language=head.language,
         version=head.version,
@@ -274,6 +284,7 @@ def load_catalog(folder: Path, language: str) -> Catalog:
         content_hash=content_hash(folder, language),
         path=path,
     )
+    return catalog, document
 
 
 @dataclass(frozen=True)
@@ -311,6 +322,7 @@ def read_yaml(path: Path, findings: list[Finding]) -> Document | None:
         if root is None:
             findings.append(Finding(path, 1, "", "The file is empty.", "Write the catalog's pairs into it."))
             return None
+        findings.extend(_repeated_keys(path, root))
         return Document(yaml.load(text, Loader=_Loader), root)
     except UnicodeDecodeError as error:
         findings.append(Finding(path, 0, "", f"Not UTF-8 (byte {error.start}).", "Save the file as UTF-8."))
@@ -324,27 +336,46 @@ def read_yaml(path: Path, findings: list[Finding]) -> Document | None:
     return None
 
 
-def _validated(path: Path, document: Document, findings: list[Finding]) -> tuple[_PairFile, tuple[Pair, ...]] | None:
+def _repeated_keys(path: Path, node: yaml.Node, pair: str = "") -> Iterator[Finding]:
+    """Find keys that stand twice in one mapping: PyYAML would keep the last and lose the others without a word."""
+    if isinstance(node, yaml.SequenceNode):
+        for each in node.value:
+            yield from _repeated_keys(path, each, pair)
+    elif isinstance(node, yaml.MappingNode):
+        first: dict[str, int] = {}
+        pair = pair or next((str(value.value) for key, value in node.value if key.value == "id"), "")
+        for key, value in node.value:
+            line = int(key.start_mark.line) + 1
+            if (name := str(key.value)) in first:
+                problem = f"The key {name!r} is used twice (first in line {first[name]}); only one would count."
+                yield Finding(path, line, pair, problem, "Keep one of them.")
+            first.setdefault(name, line)
+            yield from _repeated_keys(path, value, pair)
+
+
+def _head(path: Path, document: Document, findings: list[Finding]) -> _PairFile | None:
     try:
         head = _PairFile.model_validate(document.data)
     except ValidationError as error:
         findings.extend(_findings(path, document, "", error))
         return None
     if head.language != path.stem:
-        findings.append(
-            Finding(
-                path, document.line(("language",)), "", f"The language is {head.language!r}.", f"Name it {path.stem!r}."
-            )
-        )
-    pairs = []
+        line = document.line(("language",))
+        findings.append(Finding(path, line, "", f"The language is {head.language!r}.", f"Name it {path.stem!r}."))
+    return head
+
+
+def _pairs(path: Path, document: Document, head: _PairFile, findings: list[Finding]) -> tuple[Pair, ...] | None:
+    """Return the pairs; None, and findings, when not all can be read."""
+    pairs: dict[int, Pair] = {}
     for number, raw in enumerate(head.pairs):
         name = str(raw.get("id", f"pair {number + 1}"))
         try:
-            pairs.append(Pair.model_validate({**raw, "variants": _variants(raw.get("variants", ()))}))
+            pairs[number] = Pair.model_validate({**raw, "variants": _variants(raw.get("variants", ()))})
         except ValidationError as error:
             findings.extend(_findings(path, document, name, error, ("pairs", number)))
-    findings.extend(_reference_findings(path, document, pairs))
-    return head, tuple(pairs)
+    findings.extend(_reference_findings(path, document, pairs, {str(raw.get("id")) for raw in head.pairs}))
+    return tuple(pairs.values()) if len(pairs) == len(head.pairs) else None
 
 
 def _variants(raw: Any) -> Any:
@@ -361,17 +392,18 @@ def _findings(
         yield Finding(path, document.line(location), pair, f"{name}: {problem['msg']}.", "Mend this entry.")
 
 
-def _reference_findings(path: Path, document: Document, pairs: list[Pair]) -> Iterator[Finding]:
+def _reference_findings(
+    path: Path, document: Document, pairs: Mapping[int, Pair], known: set[str]
+) -> Iterator[Finding]:
     first: dict[str, int] = {}
-    for number, pair in enumerate(pairs):
+    for number, pair in pairs.items():
         line = document.line(("pairs", number, "id"))
         if pair.id in first:
             yield Finding(path, line, pair.id, f"The id is used twice (first in line {first[pair.id]}).", "Rename one.")
         first.setdefault(pair.id, line)
-    for number, pair in enumerate(pairs):
         for key, others in (("related", pair.related), ("same_as", pair.same_as)):
             for other in others:
-                if other not in first:
+                if other not in known:
                     line = document.line(("pairs", number, key))
                     yield Finding(path, line, pair.id, f"{key} names {other!r}, which is no pair.", "Correct the id.")
 
@@ -399,7 +431,8 @@ def _load_background(path: Path, findings: list[Finding]) -> tuple[str, ...]:
     return tuple(text for texts in file.questions.values() for text in texts)
 
 
-def _load_calibration(path: Path, known: set[str], findings: list[Finding]) -> tuple[CalibrationQuestion, ...]:
+def _load_calibration(path: Path, known: set[str] | None, findings: list[Finding]) -> tuple[CalibrationQuestion, ...]:
+    """Read calibration questions; `known` holds the ids of pairs, or is None when nobody can tell."""
     if not path.is_file():
         return ()
     questions = []
@@ -409,11 +442,12 @@ def _load_calibration(path: Path, known: set[str], findings: list[Finding]) -> t
         try:
             question = CalibrationQuestion.model_validate_json(line)
         except ValidationError as error:
-            problem = f"{error.errors()[0]['msg']}."
-            findings.append(Finding(path, number, "", problem, "Mend this line.", rule="calibration"))
+            said = [(".".join(str(step) for step in each["loc"]), each["msg"]) for each in error.errors()]
+            problem = "; ".join(f"{key}: {message}" if key else message for key, message in said)
+            findings.append(Finding(path, number, "", f"{problem}.", "Mend this line.", rule="calibration"))
             continue
         named = [pair_id for pair_id in (question.pair_id, *question.also) if pair_id is not None]
-        for pair_id in (other for other in named if other not in known):
+        for pair_id in (other for other in named if known is not None and other not in known):
             problem = f"There is no pair {pair_id!r}."
             findings.append(Finding(path, number, pair_id, problem, "Correct the id.", rule="calibration"))
         questions.append(question)

@@ -11,11 +11,11 @@ import numpy as np
 
 from bot.catalog.agreement import across_texts
 from bot.catalog.amounts import TIMES, amounts, lacking, listed
-from bot.catalog.catalog import Pair, background_file, language_files, load_catalog, read_yaml
+from bot.catalog.catalog import Pair, background_file, language_files, read_catalog, read_yaml
 from bot.catalog.checked import Checked, PairText, Place, texts_of
 from bot.catalog.readability import measure
 from bot.catalog.statements import answers_first, difficult, measured, sentences, vague_times
-from bot.errors import BadCatalog, Finding
+from bot.errors import Finding
 from bot.ports import Encoder, Vectors
 from bot.text import NearCopies
 
@@ -29,7 +29,7 @@ EASY_SENTENCE = 10.0
 EASY_LONGEST = 15  # words of one sentence
 EASY_EASE = {"de": 65.0, "en": 75.0}
 SAME_MATTER = 4  # words that two sentences of different pairs share when they may state the same amount
-CONFUSABLE = 0.75  # cosine between canonical questions from which a pair is listed as a confusable neighbour
+CONFUSABLE = 0.3  # cosine, around the mean of all pairs, from which two are listed as confusable neighbours
 LISTED_NEIGHBOURS = 12
 NEARER = 0.1  # cosine by which a later sentence of an answer is nearer to its question than the first
 
@@ -45,15 +45,13 @@ def lint(folder: Path, *, today: date, encoder: Encoder | None = None) -> list[F
     findings: list[Finding] = []
     loaded: dict[str, Checked] = {}
     for language, path in language_files(folder).items():
-        try:
-            catalog = load_catalog(folder, language)
-        except BadCatalog as error:
-            findings.extend(error.findings)
+        read = read_catalog(folder, language, findings)
+        if read is None:
+            problem = "The rest of this file was not checked, nor compared with other languages."
+            remedy = "Mend its errors above, then check again."
+            findings.append(Finding(path, 0, "", problem, remedy, "warning"))
             continue
-        document = read_yaml(path, findings)
-        if document is None:
-            continue
-        checked = loaded[language] = Checked(catalog, document)
+        checked = loaded[language] = Checked(*read)
         found = [*_texts(checked, today), *_between_pairs(checked), *_copies(checked)]
         if encoder is not None:
             found += [*_first_sentences(checked, encoder), *_confusable(checked, encoder)]
@@ -171,6 +169,12 @@ def _review(checked: Checked, number: int, pair: Pair, today: date) -> Iterator[
     if review.status == "approved" and (review.by is None or review.on is None):
         problem, remedy = "Approved without a name or a date.", "Fill in `by` and `on`."
         yield checked.found(pair, ("pairs", number, "review"), problem, remedy, "review", "error")
+    if review.on is not None and review.on > today:
+        problem, remedy = f"Reviewed on {review.on}, which is still to come.", "Correct `on`."
+        yield checked.found(pair, ("pairs", number, "review"), problem, remedy, "review", "error")
+    if review.status == "approved" and review.valid_until is None:
+        problem, remedy = "Approved without an end: it would never expire.", "Fill in `valid_until`."
+        yield checked.found(pair, ("pairs", number, "review"), problem, remedy, "review")
     if review.valid_until is not None and review.valid_until < today:
         problem = f"The review expired on {review.valid_until}."
         yield checked.found(
@@ -246,6 +250,8 @@ def _confusable(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
     similar = centres @ centres.T
     nearest = sorted(combinations(range(len(pairs)), 2), key=lambda two: -similar[two])
     for first, second in nearest[:LISTED_NEIGHBOURS]:
+        if similar[first, second] < CONFUSABLE:
+            break
         problem = f"Confusable with {pairs[second].id} (similarity {similar[first, second]:.2f})."
         remedy = "Keep their variants apart, or declare them `same_as`."
         yield checked.found(pairs[first], ("pairs", first, "id"), problem, remedy, "confusable", "info")

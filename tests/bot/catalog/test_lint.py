@@ -84,7 +84,6 @@ def findings(bad_folder: Path) -> list[Finding]:
         ("near-copy", 21, "costs", "error", "repeats 'weh?' of the pair pain"),
         ("near-copy", 22, "costs", "error", "nearly repeats (0.82)"),
         ("near-copy", 6, "costs", "error", "background question 'was kostet das'"),
-        ("confusable", 5, "pain", "info", "Confusable with costs"),
     ],
 )
 def test_every_rule_finds_its_fault_at_its_line(
@@ -161,3 +160,165 @@ def test_a_catalog_of_one_pair_has_nothing_confusable(tmp_path: Path) -> None:
     found = lint(tmp_path, today=date(2026, 11, 22), encoder=HashEncoder())
 
     assert [each for each in found if each.rule == "confusable"] == []
+
+
+def _write(folder: Path, *pairs: str, language: str = "de") -> Path:
+    """Write a language file with its pairs from line 5 on."""
+    text = f"catalog: c\nlanguage: {language}\nversion: '1'\npairs:\n" + "".join(pairs)
+    path = folder / f"{language}.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _pair(name: str, answer: str = "Ja.", **more: str) -> str:
+    lines = [f"  - id: {name}", f"    question: Frage {name}?", f"    answer: {answer}", "    easy_answer: Ja."]
+    return "".join(f"{line}\n" for line in [*lines, *(f"    {key}: {value}" for key, value in more.items())])
+
+
+@pytest.mark.parametrize(
+    ("repeated", "key", "lines"),
+    [
+        ("    answer: Nein.\n", "answer", (7, 9)),
+        ("    review: {status: draft, by: null, status: approved}\n", "status", (9, 9)),
+        (
+            "    countries:\n      AT: {answer: Ja.}\n      CH: {answer: Ja.}\n      AT: {answer: Nein.}\n",
+            "AT",
+            (10, 12),
+        ),
+    ],
+)
+def test_a_key_used_twice_is_an_error_with_both_lines(
+    tmp_path: Path, repeated: str, key: str, lines: tuple[int, int]
+) -> None:
+    _write(tmp_path, _pair("wifi") + repeated)
+
+    (found,) = [each for each in lint(tmp_path, today=TODAY) if each.rule == "schema"]
+
+    assert (found.line, found.where, found.severity) == (lines[1], "wifi", "error")
+    assert f"The key {key!r} is used twice (first in line {lines[0]})" in found.problem
+
+
+@pytest.mark.parametrize(
+    ("review", "severity", "problem"),
+    [
+        ("{status: approved, by: Dr. B, on: 2026-11-02, valid_until: 2028-01-01}", "error", "still to come"),
+        ("{status: approved, by: Dr. B, on: 2026-10-31}", "warning", "never expire"),
+    ],
+)
+def test_an_approval_has_a_day_behind_and_an_end_before_it(
+    tmp_path: Path, review: str, severity: str, problem: str
+) -> None:
+    _write(tmp_path, _pair("p", review=review))
+
+    (found,) = [each for each in lint(tmp_path, today=TODAY) if each.rule == "review"]
+
+    assert (found.line, found.severity) == (9, severity)
+    assert problem in found.problem
+
+
+def test_an_unknown_id_hides_nothing_else(tmp_path: Path) -> None:
+    _write(tmp_path, _pair("p", "Rufen Sie bald an.", related="[ghost]"), _pair("q"))
+    _write(tmp_path, _pair("p"), _pair("r"), language="en")
+
+    found = lint(tmp_path, today=TODAY)
+
+    assert [each.problem for each in found if each.rule == "schema"] == ["related names 'ghost', which is no pair."]
+    assert {"time-frame", "ids"} <= {each.rule for each in found}
+    assert not [each for each in found if "not checked" in each.problem]
+
+
+def test_a_file_that_cannot_be_read_to_its_end_is_said_to_be_unchecked_once(tmp_path: Path) -> None:
+    path = _write(tmp_path, _pair("p", related="[q]"), _pair("q", anwser="Ja."), _pair("r", words_target="0"))
+    (tmp_path / "calibration").mkdir()
+    (tmp_path / "calibration" / "de.jsonl").write_text('{"text": "T?", "pair_id": "q", "stratum": "s"}\n')
+
+    found = lint(tmp_path, today=TODAY)
+
+    assert [(each.line, each.where) for each in found[:2]] == [(14, "q"), (19, "r")]
+    assert [(each.path, each.severity, "was not checked" in each.problem) for each in found[2:]] == [
+        (path, "warning", True)
+    ]
+
+
+def test_calibration_is_not_held_against_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "de.yaml").write_text("pairs: [", encoding="utf-8")
+    (tmp_path / "calibration").mkdir()
+    lines = (
+        '{"text": "T?", "pair_id": "p", "stratum": "s"}\n{"text": "U?", "pair_id": "p", "stratum": "s", "by": "me"}\n'
+    )
+    (tmp_path / "calibration" / "de.jsonl").write_text(lines)
+
+    found = lint(tmp_path, today=TODAY)
+
+    assert [each.rule for each in found] == ["schema", "calibration", "schema"]
+    assert found[1].line == 2
+    assert found[1].problem.startswith("by: ")
+
+
+def test_a_blank_easy_answer_is_none(tmp_path: Path) -> None:
+    _write(tmp_path, _pair("p").replace("easy_answer: Ja.", 'easy_answer: "  "'))
+
+    (found,) = [each for each in lint(tmp_path, today=TODAY) if each.rule in ("easy-answer", "readability")]
+
+    assert found.problem == "There is no easy answer."
+
+
+@pytest.mark.parametrize(
+    ("language", "answer", "said"),
+    [
+        ("de", "Melden Sie sich unverzüglich.", True),
+        ("de", "Kommen Sie schnellstmöglich vorbei.", True),
+        ("de", "Das klärt sich in Kürze.", True),
+        ("de", "Melden Sie sich umgehend, noch heute.", False),
+        ("en", "Call without delay.", True),
+        ("en", "Come at your earliest convenience.", True),
+        ("en", "Call without delay, today.", False),
+    ],
+)
+def test_a_time_that_says_no_time_is_found(tmp_path: Path, language: str, answer: str, said: bool) -> None:
+    _write(tmp_path, _pair("p", answer), language=language)
+
+    assert any(each.rule == "time-frame" for each in lint(tmp_path, today=TODAY)) is said
+
+
+@pytest.mark.parametrize(
+    ("language", "easy", "word"),
+    [
+        ("de", "Die Axilla bleibt frei.", "Axilla"),
+        ("de", "Eine Zyste ist ein Bläschen. Ein Ödem kann bleiben.", "Ödem"),
+        ("de", "Man sieht Mikrokalk. Das sind winzige Kalkpünktchen.", None),
+        ("en", "There are opacities here.", "opacities"),
+        ("en", "You may get a haematoma.", "haematoma"),
+        ("en", "A haematoma is a bruise.", None),
+    ],
+)
+def test_more_words_of_doctors_are_jargon(tmp_path: Path, language: str, easy: str, word: str | None) -> None:
+    _write(tmp_path, _pair("p").replace("easy_answer: Ja.", f"easy_answer: {easy}"), language=language)
+
+    found = [each.problem for each in lint(tmp_path, today=TODAY) if each.rule == "jargon"]
+
+    assert found == ([f"The easy answer says {word!r} and does not explain it."] if word else [])
+
+
+def test_two_pairs_that_are_least_alike_are_not_called_confusable(tmp_path: Path) -> None:
+    _write(tmp_path, _pair("kiosk"), _pair("wifi"))
+
+    assert [each for each in lint(tmp_path, today=TODAY, encoder=HashEncoder()) if each.rule == "confusable"] == []
+
+
+def test_the_pairs_that_are_most_alike_are_called_confusable(tmp_path: Path) -> None:
+    questions = [
+        "Wie lange dauert die Untersuchung?",
+        "Wie lange dauert die Untersuchung heute?",
+        "Was kostet das?",
+        "Darf ich Deo benutzen?",
+        "Wann kommt mein Ergebnis?",
+        "Wohin mit der Jacke?",
+    ]
+    pairs = [_pair(f"p{number}").replace(f"Frage p{number}?", each) for number, each in enumerate(questions)]
+    _write(tmp_path, *pairs)
+
+    found = [each for each in lint(tmp_path, today=TODAY, encoder=HashEncoder()) if each.rule == "confusable"]
+
+    assert [(each.line, each.where, each.severity) for each in found] == [(5, "p0", "info")]
+    assert found[0].problem.startswith("Confusable with p1 (similarity 0.")
