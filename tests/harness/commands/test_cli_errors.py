@@ -116,3 +116,10 @@ def test_contamination_exits_1_and_names_the_training_text(
     assert done.returncode == 1
     assert "'wer bezahlt das' ~ 'Wer bezahlt das?' (costs, 1.00)" in done.stdout
     assert done.stdout.endswith("2 questions, 1 near copies of training texts\n")
+
+
+@pytest.mark.parametrize("name", ["run", "stability"])
+def test_help_lists_every_option_of_the_system(command: Command, name: str) -> None:
+    shown = command(name, "--help").stdout
+
+    assert {"--system", "--method", "--catalog", "--encoder", "--only", "--jobs"} <= set(re.findall(r"--\w+", shown))
