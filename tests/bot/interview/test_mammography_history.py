@@ -229,17 +229,19 @@ def test_advice_comes_before_the_details() -> None:
 
     assert [item["linkId"] for item in group["item"]] == [
         "complaints-now",
+        "complaint-today",
         "complaint-red-advice",
         "complaint-advice",
         "complaint-screening",
+        "complaint-referral",
         "complaint",
     ]
 
 
 @pytest.mark.parametrize(
     "link_id",
-    ["complaints-now-help", "complaint-red-advice", "complaint-advice", "consent-refused", "pregnant-call",
-     "implant-advice"],
+    ["complaints-now-help", "complaint-red-advice", "complaint-advice", "complaint-kind-advice", "complaint-referral-advice",
+     "consent-refused", "pregnant-complaint-advice", "implant-advice"],
 )  # fmt: skip
 def test_whom_to_call_and_how_soon_is_said_the_same_way(link_id: str) -> None:
     item = by_id(link_id)
@@ -248,6 +250,25 @@ def test_whom_to_call_and_how_soon_is_said_the_same_way(link_id: str) -> None:
     assert re.search("noch heute|noch am selben Tag", text(item, "text", "de"))
     assert re.search("[Cc]all your GP or gynaecologist", text(item, "text", "en"))
     assert re.search("today|the same day", text(item, "text", "en"))
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_who_is_to_call_today_is_told_whom_when_the_practice_is_closed(language: str) -> None:
+    today = {"de": "noch heute|noch am selben Tag", "en": "today|the same day"}[language]
+    called = {"de": "(?i)rufen Sie", "en": "(?i)call"}[language]
+    texts = {item["linkId"]: text(item, "text", language) for item in ITEMS if item["type"] == "display"}
+    urgent = {name: said for name, said in texts.items() if re.search(today, said) and re.search(called, said)}
+    numbers = ["116 117", "1450"] + ([] if language == "de" else ["NHS 111"])
+
+    assert len(urgent) >= 9
+    assert [name for name, said in urgent.items() if not all(number in said for number in numbers)] == []
+
+
+def test_a_question_is_one_sentence_and_how_to_answer_stands_below_it() -> None:
+    # The summary repeats the question, never what stands below it.
+    several = [item["linkId"] for item in QUESTIONS if len(re.findall(r"[.?](?: |$)", item["text"])) > 1]
+
+    assert several == ["vaccination"]
 
 
 def test_several_choices_can_be_answered_with_none() -> None:

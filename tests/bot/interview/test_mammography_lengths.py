@@ -62,8 +62,8 @@ PATIENTS: Mapping[str, tuple[Mapping[str, str | list[str]], Length]] = {
 }  # fmt: skip
 
 
-def walked(told: Mapping[str, str | list[str]]) -> tuple[Chat, Length]:
-    """Walk a patient through the interview to the end."""
+def walked(told: Mapping[str, str | list[str]], shown: list[str] | None = None) -> tuple[Chat, Length]:
+    """Walk a patient through the interview to the end; `shown` takes in what is said before the summary."""
     left = {link_id: [said] if isinstance(said, str) else list(said) for link_id, said in told.items()}
     chat, asked, turns = Chat(mammography()), set[object](), 0
     while chat.open != "finished":
@@ -74,6 +74,8 @@ def walked(told: Mapping[str, str | list[str]]) -> tuple[Chat, Length]:
             asked |= {chat.interview.open_question(chat.session).path} if kind == "question" else set()
             lines = left.get(link_id if kind == "question" else f"+{link_id}", ["nein"])
             said = lines.pop(0) if len(lines) > 1 else lines[0]
+        if shown is not None and kind != "summary":
+            shown += chat.said
         chat.say(said)
         turns += 1
         assert turns < MOST_STEPS, chat.open
@@ -117,6 +119,13 @@ def heard(chat: Chat) -> str:
     return " ".join(chat.said)
 
 
+def heard_on_the_way(told: Mapping[str, str | list[str]]) -> str:
+    """All that a patient is shown before the summary."""
+    shown: list[str] = []
+    walked(told, shown)
+    return " ".join(shown)
+
+
 def at_complaints(reason: str = "Einladung") -> Chat:
     chat = Chat(mammography()).say("ja", reason, "34", "nein", "nein", "nein", "ja")
     assert chat.open == "question complaints-now"
@@ -131,8 +140,62 @@ def test_a_red_hot_breast_and_a_screening_invitation_with_a_lump_are_answered_be
     assert chat.open == "question complaint-kind"
     said = heard(chat)
     assert "Rufen Sie bitte noch heute Ihre Frauenarzt- oder Hausarztpraxis an." in said
-    assert "innerhalb weniger Tage Ihre Frauenarzt- oder Hausarztpraxis" in said
-    assert "Meist ist dort keine Ärztin und kein Arzt" in said
+    assert "Die Früherkennung ersetzt das nicht." in said
+    assert "innerhalb weniger Tage" not in said  # one complaint, one urgency
+    assert "nach 2 Wochen" not in said
+
+
+def test_one_complaint_has_one_urgency_to_the_end() -> None:
+    told = {**NOTHING, "complaints-now": "die Brust ist rot und heiß", "complaint-kind": "rot und heiß", "complaint-side": "links",
+            "implant": "ja", "pregnant": "vielleicht"}  # fmt: skip
+    assert "innerhalb weniger Tage" not in heard_on_the_way(told)
+
+
+def test_a_red_hot_breast_that_is_named_only_among_the_details_is_to_be_seen_today() -> None:
+    told = {**NOTHING, "complaints-now": "ein Knoten", "complaint-kind": "rot und heiß"}
+
+    assert "Rufen Sie bitte noch heute Ihre Frauenarzt- oder Hausarztpraxis an." in heard_on_the_way(told)
+
+
+@pytest.mark.parametrize("reason", ["Überweisung", "Knoten links"])
+@pytest.mark.parametrize("answer", ["nein", "überspringen"])
+def test_who_comes_because_of_something_noticed_gets_the_advice_also_after_a_no(reason: str, answer: str) -> None:
+    told = {**NOTHING, "reason": reason, "complaints-now": answer, "complaint-noticed": "ein Knoten links"}
+    said, (chat, _) = heard_on_the_way(told), walked(told)
+
+    assert "innerhalb weniger Tage Ihre Frauenarzt- oder Hausarztpraxis an" in said
+    assert chat.value("complaints", "complaint-referral", "complaint-noticed") == "ein Knoten links"
+    assert chat.errors() == []
+
+
+def test_whoever_has_not_noticed_anything_is_not_asked_for_it() -> None:
+    assert "Was ist Ihnen aufgefallen?" not in heard_on_the_way(NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("device", "shock"), [("Schrittmacher", False), ("Port", False), ("Zuckersensor", False), ("Defibrillator", True)]
+)
+def test_whoever_has_a_device_is_told_what_to_do(device: str, shock: bool) -> None:
+    said = heard_on_the_way({**NOTHING, "devices": device})
+
+    assert "Bringen Sie den Ausweis für das Gerät mit" in said
+    assert ("Hat der Defibrillator einen Schock abgegeben?" in said) is shock
+
+
+def test_nobody_else_is_told_of_devices() -> None:
+    assert "Ausweis für das Gerät" not in heard_on_the_way(NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [("nein", "LA26683-5"), ("nein, bin zu alt", "LA26683-5"), ("trifft nicht zu", "LA4720-4"),
+     ("bin Transmann, nehme Testosteron", "LA4720-4"), ("weiß nicht", "LA4489-6")],
+)  # fmt: skip
+def test_pregnancy_can_be_answered_by_whom_it_does_not_fit(said: str, code: str) -> None:
+    chat, _ = walked({**NOTHING, "pregnant": said})
+
+    assert chat.value("hormones-and-period", "pregnant")["code"] == code
+    assert chat.errors() == []
 
 
 def test_whoever_breaks_off_at_the_first_question_has_read_whom_to_call() -> None:
