@@ -162,6 +162,7 @@ class Batch:
         self._confirm = confirm
         self._write = write
         self._held: str | None = None  # a message that may be about the heart
+        self._calls_off = ""  # what then says that it is not
 
     def run(self, language: str) -> Session:
         """Interview until all is asked, or no line fits; return where it ended."""
@@ -195,9 +196,9 @@ class Batch:
         alarm = Sentence(URGENT_TEXTS.get(flag, "urgent"))
         if flag == "chest-pain" or self._interview.listener(turn.session).hears_just_an_answer(said):
             # The breast or the heart; or words that the form itself lists.
-            self._held = said
             chest = flag == "chest-pain"
             question, way_out = ("chest_question", "chest_breast") if chest else ("is_emergency", "no_emergency")
+            self._held, self._calls_off = said, INTERFACE_TEXTS[language][way_out]
             interruption = Said(language, (alarm, Sentence(question)), (Sentence(way_out),))
         else:
             interruption = Said(language, (alarm,))
@@ -237,7 +238,7 @@ class Batch:
         """Return what is said next; None when there is nothing left to say."""
         words = SENTENCES[session.language]
         if self._held is not None and not self._confirm:
-            return words["no_emergency"]
+            return self._calls_off
         if waiting.kind == "read-back" and not self._confirm:
             return words["yes"]
         planned = self._script.next_turn()

@@ -256,8 +256,11 @@ def _without_code(option: Option, said: str, words: Words) -> Option:
     opened = words.fold(option.labels[0].split()[0].strip(",.;:")) if option.labels and option.labels[0].split() else ""
     if opened in words["plain_yes"] | words["plain_no"]:
         return option  # "ja", of "Yes, on both sides"
-    unseen = tuple(name for name in option.unseen if words.fold(name) == said)
-    return replace(option, labels=tuple(name for name in option.labels if name not in unseen)) if unseen else option
+    value = option.answer.value
+    code = str(value.get("code", "")) if isinstance(value, dict) else ""  # what the form calls an answer besides stays
+    if code not in option.unseen or words.fold(code) != said:
+        return option
+    return replace(option, labels=tuple(name for name in option.labels if name != code))
 
 
 def asks_yes_no(asked: Asked, words: Words) -> bool:

@@ -144,7 +144,10 @@ def test_a_number_beyond_a_scale_is_too_much_and_a_day_too_late() -> None:
     scale = item("q", "integer", text="Wie stark?", extension=_limits(0, 10))
     day = item("q", "date", text="Wann?", extension=extended((CORE + "maxValue", {"valueDate": "2024-01-01"})))
 
-    assert Chat(form(scale)).say("11").said[0] == "Das ist zu viel. Möglich ist: bis 10."
+    assert (
+        Chat(form(scale)).say("11").said[0]
+        == "Das passt hier noch nicht ganz. Mögliche Antworten gehen bis 10. Ungefähr genügt."
+    )
     assert Chat(form(day)).say("3. März 2025").said[0] == "Das ist zu spät. Möglich ist: bis 1. Januar 2024."
 
 
