@@ -56,7 +56,7 @@ _SHARED: Mapping[str, Mapping[str, str]] = {
             "Chemotherapie sofort Ihr Behandlungsteam, auch nachts."
         ),
         "still": (
-            "Blutet es noch? Drücken Sie 10 Minuten fest darauf. Hört es dann nicht auf, gehen Sie sofort in eine "
+            "Blutet etwas? Drücken Sie 10 Minuten fest darauf. Hört es dann nicht auf, gehen Sie sofort in eine "
             "Notaufnahme. Ist die Brust rot, heiß oder plötzlich geschwollen, oder haben Sie Fieber? Rufen Sie noch "
             "heute Ihre Arztpraxis an, in der Chemotherapie sofort Ihr Behandlungsteam, auch nachts. Ist dort zu, "
             "rufen Sie {out_of_hours} an."
@@ -73,7 +73,7 @@ _SHARED: Mapping[str, Mapping[str, str]] = {
             "your treatment team at once, day or night."
         ),
         "still": (
-            "Is it still bleeding? Press on it firmly for 10 minutes. If it then does not stop, go to an emergency "
+            "Is anything bleeding? Press on it firmly for 10 minutes. If it then does not stop, go to an emergency "
             "department at once. Is the breast red, hot or suddenly swollen, or do you have a fever? Call your "
             "doctor today, or during chemotherapy your treatment team at once, day or night. If they are closed, call "
             "{out_of_hours}."

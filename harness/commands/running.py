@@ -112,9 +112,7 @@ def demo(
 ) -> None:
     """Evaluate the assistant on the recorded questions, beside the published method, then open the chat."""
     with friendly_errors():
-        Console(stderr=True).print(
-            "Opening the catalog (the first time it is embedded and trained: some minutes) …"
-        )
+        Console(stderr=True).print("Opening the catalog (the first time it is embedded and trained: some minutes) …")
         suite = load_suite(f"mammography-{lang}")
         hybrid = InProcess.open(Opening("mammography", "embedded", "hybrid", data), lang)
         cosine = InProcess(hybrid.assistant, "cosine", {**hybrid.identity, "method": "cosine"})
