@@ -22,7 +22,11 @@ SAID = {
 
 
 def check(visitor: Visitor, where: str) -> None:
-    """Look for barriers where the visitor is now."""
+    """Look for barriers where the visitor is now.
+
+    From the top: half under the bar with the emergency number, which stays while one scrolls, any button is too small.
+    """
+    visitor.page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
     assert barriers(visitor.page) == [], where
     assert sideways(visitor.page) == 0, where
     assert visitor.page.title().strip(" –"), where

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from bot import Catalog
+from harness.commands.options import read_list
 from harness.labelling.labels import ANY_OTHER, Label, load_labels, shipped_labels
 from harness.patients.suites import load_suite
 
@@ -41,11 +42,21 @@ def test_each_shipped_rater_labels_an_item_once(labels: list[Label]) -> None:
     assert len(items) == len(set(items))
 
 
-def test_each_shipped_rater_has_labelled_every_question(labels: list[Label], language: str) -> None:
+def test_two_raters_labelled_every_question_and_two_what_a_later_pair_answers(
+    labels: list[Label], language: str
+) -> None:
     novel = {q.id for q in load_suite(f"mammography-{language}").questions if q.kind == "novel"}
+    labelled = {
+        rater: [label for label in labels if label.rater.name == rater]
+        for rater in ("model-a", "model-b", "model-c", "model-d")
+    }
 
-    for rater in {label.rater.name for label in labels}:
-        assert {label.question_id for label in labels if label.rater.name == rater} == novel
+    assert sum(map(len, labelled.values())) == len(labels)
+    assert {label.question_id for label in labelled["model-a"]} == novel
+    assert {label.question_id for label in labelled["model-b"]} == novel
+    later = [(label.question_id, label.pair_id, label.label) for label in labelled["model-c"]]
+    assert later == [(label.question_id, label.pair_id, label.label) for label in labelled["model-d"]]
+    assert {pair_id for _, pair_id, _ in later}.isdisjoint(read_list("published-33"))
 
 
 def test_a_suite_without_shipped_labels_has_none() -> None:

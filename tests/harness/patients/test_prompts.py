@@ -24,8 +24,8 @@ def test_the_papers_plan_has_a_prompt_for_each_pair_and_vignette(
 ) -> None:
     prompts = build_prompts(shipped_catalogs[language], load_vignettes(language), SuiteSize(variations=10, novel=20))
 
-    assert Counter(prompt.kind for prompt in prompts) == {"paraphrase": 33 * 3, "novel": 2 * 3}
-    assert sum(prompt.count for prompt in prompts if prompt.kind == "paraphrase") == 990
+    assert Counter(prompt.kind for prompt in prompts) == {"paraphrase": 43 * 3, "novel": 2 * 3}
+    assert sum(prompt.count for prompt in prompts if prompt.kind == "paraphrase") == 1290
     assert sum(prompt.count for prompt in prompts if prompt.kind == "novel") == 60
     assert {prompt.language for prompt in prompts} == {language}
 

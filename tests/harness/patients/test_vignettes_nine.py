@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import yaml
 
 from bot import BadData, Catalog, LanguageDetector, data_folder
+from harness.commands.options import read_list
 from harness.generation.recording import record
 from harness.llm.batch_files import ModelAnswer
 from harness.patients.prompts import SuiteSize, build_prompts
@@ -79,8 +81,10 @@ def test_the_prompts_of_the_recorded_suites_are_still_the_same(
 ) -> None:
     questions = load_suite(suite).questions
     language = questions[0].lang
+    catalog, published = shipped_catalogs[language], read_list("published-33")
+    catalog = replace(catalog, pairs=tuple(pair for pair in catalog.pairs if pair.id in published))
 
-    prompts = build_prompts(shipped_catalogs[language], load_vignettes(language), SuiteSize(variations, novel))
+    prompts = build_prompts(catalog, load_vignettes(language), SuiteSize(variations, novel))
 
     assert {question.source.prompt for question in questions} == {prompt.hash for prompt in prompts}
 
@@ -146,7 +150,7 @@ def test_ones_own_vignettes_are_checked_and_asked(command: Command, tmp_path: Pa
     assert (checked.returncode, checked.stdout.strip()) == (0, f"{tmp_path}: 1 valid, in de")
     assert exported.returncode == 0, exported.stderr
     ids = [json.loads(line)["custom_id"] for line in out.read_text(encoding="utf-8").splitlines()]
-    assert len(ids) == 33
+    assert len(ids) == 43
     assert all(one.startswith("paraphrase/tired/") for one in ids)
 
 
