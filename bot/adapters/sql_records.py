@@ -110,20 +110,18 @@ class SqlInterviews:
 
     def interview(self, conversation: str) -> StoredInterview | None:
         wanted = (
-            select(InterviewEventRow.event)
+            select(InterviewEventRow.event, InterviewEventRow.at)
             .where(InterviewEventRow.conversation == conversation)
             .order_by(InterviewEventRow.number)
         )
-        began = select(func.min(InterviewEventRow.at)).where(InterviewEventRow.conversation == conversation)
         with talking_to(self._engine) as session:
             row = session.get(InterviewRow, conversation)
             if row is None:
                 return None
-            events, begun_at = tuple(session.scalars(wanted)), session.scalar(began)
-            changed_at = in_utc(row.changed_at)
-            return StoredInterview(
-                conversation, row.form, row.head, events, changed_at, in_utc(begun_at) if begun_at else None
-            )
+            stored = session.execute(wanted).all()
+            events = tuple(event for event, _ in stored)
+            begun_at = in_utc(stored[0][1]) if stored else None
+            return StoredInterview(conversation, row.form, row.head, events, in_utc(row.changed_at), begun_at)
 
 
 def write_change(session: Session, change: InterviewChange) -> None:

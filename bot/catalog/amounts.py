@@ -56,59 +56,20 @@ TIMES = frozenset({*_SECONDS, *_MONTHS, "working days"})
 # Durations are never told by a bare number elsewhere in the text: that 3 women are ill does not say "3 weeks".
 _NEEDS_UNIT = frozenset({*_SECONDS, "working days", "months", "yearly", "per day", "per week", "per month", "per year"})
 
-_TENS_DE = {"zwanzig": 20, "dreißig": 30, "vierzig": 40, "fünfzig": 50, "sechzig": 60, "siebzig": 70, "achtzig": 80}
-_TENS_EN = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80}
+_SMALL_DE = "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn"
+_SMALL_EN = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+_TENS_DE = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig"
+_TENS_EN = "twenty thirty forty fifty sixty seventy eighty"
 _WORDS: Mapping[str, Mapping[str, int]] = {
     "de": {
         **dict.fromkeys(("ein", "eine", "einem", "einen", "einer", "eins"), 1),
-        **{
-            word: number
-            for number, word in enumerate(
-                [
-                    "zwei",
-                    "drei",
-                    "vier",
-                    "fünf",
-                    "sechs",
-                    "sieben",
-                    "acht",
-                    "neun",
-                    "zehn",
-                    "elf",
-                    "zwölf",
-                    "dreizehn",
-                    "vierzehn",
-                    "fünfzehn",
-                ],
-                2,
-            )
-        },
-        **_TENS_DE,
+        **{word: number for number, word in enumerate(_SMALL_DE.split(), 2)},
+        **{word: 10 * tens for tens, word in enumerate(_TENS_DE.split(), 2)},
     },
     "en": {
-        word: number
-        for number, word in enumerate(
-            [
-                "one",
-                "two",
-                "three",
-                "four",
-                "five",
-                "six",
-                "seven",
-                "eight",
-                "nine",
-                "ten",
-                "eleven",
-                "twelve",
-                "thirteen",
-                "fourteen",
-                "fifteen",
-            ],
-            1,
-        )
-    }
-    | _TENS_EN,
+        **{word: number for number, word in enumerate(_SMALL_EN.split(), 1)},
+        **{word: 10 * tens for tens, word in enumerate(_TENS_EN.split(), 2)},
+    },
 }
 # Amounts that are written without a number, as they would be with one.
 _PHRASES: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {
