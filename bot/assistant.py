@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from bot import wiring
 from bot.batching import Together
 from bot.catalog.catalog import Catalog, Country, language_files, locate
 from bot.errors import BadData
+from bot.matching.complaints import URGENCY, Level, Urgency, level_of
 from bot.matching.decide import (
     Answered,
     Candidate,
@@ -46,7 +48,18 @@ class Also:
     answer: str
 
 
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What a patient with a complaint is told: how soon to ask somebody, and the approved text of a pair."""
+
+    pair_id: str
+    urgency: Urgency
+    text: str
+
+
 DecisionName = Literal["answered", "clarify", "declined", "urgent"]
+# Why nothing was answered, in the words of the `klartext answer` contract.
+Reason = Literal["", "complaint", "other-language", "out-of-scope", "too-long"]
 Method = Literal["hybrid", "cosine"]
 
 
@@ -70,6 +83,9 @@ class Response:
         sample: Whether draft content may be shown.
         too_long: Whether the text exceeded what a question may hold.
         reason: Why it was declined; for staff, not for patients.
+        why: The same, in one word.
+        level: How urgent a complaint is; "other" if it has nothing to do with the exam.
+        advice: What to do about a complaint.
         elapsed_ms: Time for this question; in a batch, its share.
     """
 
@@ -89,9 +105,12 @@ class Response:
     too_long: bool
     reason: str
     elapsed_ms: float
+    why: Reason = ""
+    level: Level | None = None
+    advice: Advice | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the record of the `klartext answer` contract; `choices` and `flag` only where they say something."""
+        """Return the record of the `klartext answer` contract; what says nothing is left out."""
         record: dict[str, Any] = {
             "question": self.question,
             "lang": self.lang,
@@ -115,6 +134,10 @@ class Response:
             record["choices"] = list(self.choices)
         if self.flag:
             record["flag"] = self.flag
+        if self.why:
+            record["reason"] = self.why
+        if self.advice is not None:
+            record["advice"] = asdict(self.advice)
         return record
 
 
@@ -124,10 +147,14 @@ def combine(whole: Response, parts: Sequence[Response]) -> Response:
     The whole stays as it was unless at least two parts are answered directly, by different pairs, and, if the whole
     was answered, by its pair too.
     """
+    complaint = next((part for part in parts if part.advice is not None), None)
+    if complaint is not None and whole.decision != "urgent" and whole.advice is None:
+        # Whoever asks about parking and says that a breast is red is told what to do about the breast.
+        return replace(complaint, question=whole.question, elapsed_ms=whole.elapsed_ms)
     answered = {part.pair_id: part for part in parts if part.pair_id is not None and part.answer is not None}
     if whole.pair_id is not None and whole.pair_id not in answered:
         return whole
-    if len(answered) < 2 or any(part.decision == "urgent" for part in parts):
+    if len(answered) < 2 or any(part.decision == "urgent" or part.advice for part in parts):
         return whole
     # A whole that was answered keeps its pair in front: parts lack context, and only add to it.
     first, *rest = sorted(answered.values(), key=lambda part: part.pair_id != whole.pair_id)
@@ -142,11 +169,13 @@ def combine(whole: Response, parts: Sequence[Response]) -> Response:
         answer=first.answer,
         also=tuple(Also(part.pair_id or "", part.score, part.answer or "") for part in rest),
         reason="",
+        why="",
     )
 
 
 LISTED = 5  # candidates reported with every decision
 BATCH = 256  # questions scored at once: more would only cost memory
+ADVISED = 0.1  # probability from which another pair than the default says what to do about a complaint
 TOGETHER = 32  # questions of different patients decided at once: more would let the first wait for the last
 
 
@@ -350,43 +379,26 @@ class Assistant:
         return [result[number] for number in range(len(questions))]
 
     def _decide(self, opened: wiring.Opened, asked: Sequence[Asked], method: Method) -> list[Response]:
+        """Decide on messages and, with the same encoding, on the parts of those that ask two things."""
         started = time.perf_counter()
-        texts = [question.clean.text for question in asked]
+        parts = [segments(one.clean.text) if method == "hybrid" and not one.clean.too_long else () for one in asked]
+        pieces = [
+            Asked(text, sanitise(text), asked[number].ignore_flags) for number, of in enumerate(parts) for text in of
+        ]
+        everything = [*asked, *pieces]
+        texts = [question.clean.text for question in everything]
         vectors = self._encoder.encode(texts)
-        flags = self._flags(opened, vectors, asked)
-        scores = self._scores(opened, vectors, texts, method)
+        flags = self._flags(opened, vectors, everything)
+        scores, levels = self._judged(opened, vectors, texts, method)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :LISTED]
-        ranked = [
-            tuple(Candidate(opened.shown[column], float(row[column])) for column in columns)
-            for row, columns in zip(scores, order, strict=True)
+        found = [
+            self._response(opened, one, _Found(flags[number], scores[number], order[number], levels[number]), method)
+            for number, one in enumerate(everything)
         ]
-        elapsed_ms = (time.perf_counter() - started) * 1000 / len(texts)
-        responses = [
-            self._response(opened, question, flag, candidates, method, elapsed_ms)
-            for question, flag, candidates in zip(asked, flags, ranked, strict=True)
-        ]
-        return self._combined(opened, asked, responses, method)
-
-    def _combined(
-        self, opened: wiring.Opened, asked: Sequence[Asked], responses: list[Response], method: Method
-    ) -> list[Response]:
-        """Answer messages that ask two things part by part."""
-        parts = {
-            number: segments(asked[number].clean.text)
-            for number, response in enumerate(responses)
-            if method == "hybrid" and response.decision != "urgent" and not response.too_long
-        }
-        single = [
-            Asked(text, sanitise(text), asked[number].ignore_flags) for number, texts in parts.items() for text in texts
-        ]
-        if not single:
-            return responses
-        # A part of a part is not split again: every part is shorter than the message it comes from.
-        found = iter(self._decide(opened, single, method))
-        for number, texts in parts.items():
-            answers = [next(found) for _ in texts]
-            responses[number] = combine(responses[number], answers)
-        return responses
+        share_ms = (time.perf_counter() - started) * 1000 / len(asked)
+        found = [replace(response, elapsed_ms=share_ms) for response in found]
+        rest = iter(found[len(asked) :])
+        return [combine(whole, [next(rest) for _ in of]) for whole, of in zip(found, parts, strict=False)]
 
     def _flags(self, opened: wiring.Opened, vectors: Vectors, asked: Sequence[Asked]) -> list[str | None]:
         """Return the red flag of each question, looked for in all of its text."""
@@ -400,42 +412,83 @@ class Assistant:
             flags[number] = verdict.flag
         return flags
 
-    def _scores(self, opened: wiring.Opened, vectors: Vectors, texts: Sequence[str], method: Method) -> Vectors:
+    def _judged(
+        self, opened: wiring.Opened, vectors: Vectors, texts: Sequence[str], method: Method
+    ) -> tuple[Vectors, list[Level | None]]:
+        """Return the score of every pair for every text, and the level of those that are complaints."""
         if method == "cosine":
-            return np.asarray(vectors @ opened.canonical.T, dtype=np.float32)
-        return opened.trained.head.probabilities(vectors, texts)[:, :-1]
+            return np.asarray(vectors @ opened.canonical.T, dtype=np.float32), [None] * len(texts)
+        judged = opened.trained.head.judge(vectors, texts)
+        if judged.complaint is None or opened.catalog.complaints is None:
+            return judged.pairs[:, :-1], [None] * len(texts)
+        return judged.pairs[:, :-1], [level_of(row) for row in judged.complaint]
 
-    def _response(  # noqa: PLR0913 - gathers what the steps before found
-        self,
-        opened: wiring.Opened,
-        asked: Asked,
-        flag: str | None,
-        ranked: tuple[Candidate, ...],
-        method: Method,
-        elapsed_ms: float,
-    ) -> Response:
+    def _response(self, opened: wiring.Opened, asked: Asked, found: _Found, method: Method) -> Response:
         catalog = self.catalog(opened.catalog.language)
+        ranked = tuple(Candidate(opened.shown[column], float(found.scores[column])) for column in found.order)
         decision = _decision(asked.clean, ranked, method, opened.trained.thresholds)
-        answered = decision.best if isinstance(decision, Answered) and not flag else None
-        choices = decision.choices if isinstance(decision, Clarify) and not flag else ()
+        if found.level is not None and not isinstance(decision, _Unread):
+            decision = Declined(f"a complaint ({found.level})")
+        complaint = isinstance(decision, Declined) and found.level in URGENCY and not found.flag
+        answered = decision.best if isinstance(decision, Answered) and not found.flag else None
+        choices = decision.choices if isinstance(decision, Clarify) and not found.flag else ()
+        why: Reason = ""
+        if not found.flag and isinstance(decision, Declined):
+            why = "too-long" if asked.clean.too_long else "complaint" if complaint else "out-of-scope"
         return Response(
             question=asked.raw,
             lang=catalog.language,
-            decision="urgent" if flag else _NAMES[type(decision)],
+            decision="urgent" if found.flag else _NAMES[type(decision)],
             pair_id=answered.pair_id if answered else None,
             score=ranked[0].score,
             candidates=ranked,
             choices=tuple(choice.pair_id for choice in choices),
             answer=catalog.by_id[answered.pair_id].answer if answered else None,
             also=(),
-            flag=flag,
+            flag=found.flag,
             method=method,
             catalog=catalog.ref,
             sample=self._sample,
             too_long=asked.clean.too_long,
             reason=decision.reason if isinstance(decision, Declined) else "",
-            elapsed_ms=elapsed_ms,
+            elapsed_ms=0.0,
+            why=why,
+            level=found.level,
+            advice=self._advice(opened, found) if complaint else None,
         )
+
+    def _advice(self, opened: wiring.Opened, found: _Found) -> Advice | None:
+        """Return what the pair that is likeliest meant says about a complaint; None where no such pair may be shown."""
+        pairs = opened.catalog.complaints
+        if pairs is None or found.level is None:
+            return None
+        likely = {
+            pair_id: float(score)
+            for pair_id, score in zip(opened.shown, found.scores, strict=True)
+            if pair_id in pairs.pairs
+        }
+        best = max(likely, key=lambda pair_id: likely[pair_id], default=None)
+        if best is None:
+            return None
+        chosen = best if likely[best] >= ADVISED or pairs.default not in likely else pairs.default
+        return Advice(chosen, URGENCY[found.level], self.catalog(opened.catalog.language).by_id[chosen].answer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the steps before a decision found.
+
+    Attributes:
+        flag: The red flag that was raised.
+        scores: Of every pair, shape (pairs,).
+        order: Numbers of the best pairs, best first.
+        level: Of the complaint that the text is.
+    """
+
+    flag: str | None
+    scores: Vectors
+    order: npt.NDArray[np.intp]
+    level: Level | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,19 +507,28 @@ class Asked:
 
 def _decision(text: Sanitised, ranked: tuple[Candidate, ...], method: Method, thresholds: Thresholds) -> Decision:
     if text.too_long:
-        return Declined("the text is too long")
+        return _Unread("the text is too long")
     if not text.text:
-        return Declined("the text is empty")
+        return _Unread("the text is empty")
     if says_nothing(text.text):
-        return Declined("the text has no words")
+        return _Unread("the text has no words")
     if is_other_script(text.text):
-        return Declined("the text is in letters that no language of the catalog is written in")
+        return _Unread("the text is in letters that no language of the catalog is written in")
     if method == "cosine":
         return decide_by_cosine(text.text, ranked, thresholds)
     return decide(ranked, thresholds)
 
 
-_NAMES: dict[type[Decision], DecisionName] = {Answered: "answered", Clarify: "clarify", Declined: "declined"}
+class _Unread(Declined):
+    """Declined without looking at what it says."""
+
+
+_NAMES: dict[type[Decision], DecisionName] = {
+    Answered: "answered",
+    Clarify: "clarify",
+    Declined: "declined",
+    _Unread: "declined",
+}
 
 
 def _texts(catalog: Catalog) -> list[str]:

@@ -1,12 +1,14 @@
 """Curated question-answer pairs as data: load, validate, identify by content.
 
 A catalog is a folder with one ``<lang>.yaml`` per language. Beside it may lie ``background/<lang>.yaml``, questions
-that none of its pairs answers, and ``calibration/<lang>.jsonl``, questions that thresholds are set on. Pydantic guards
-the YAML edge; inside, everything is a frozen dataclass.
+that none of its pairs answers, ``near_misses/<lang>.tsv``, texts that share words with a pair and are answered by none,
+``calibration/<lang>.jsonl``, questions that thresholds are set on, and ``complaints.yaml``, the pairs that say what to
+do about complaints. Pydantic guards the edge; inside, everything is a frozen dataclass.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -134,6 +136,29 @@ class CalibrationQuestion(_Edge):
     by: Author | None = None
 
 
+class NearMiss(_Edge):
+    """A text that no pair answers, though it shares words with one.
+
+    Attributes:
+        author: Who wrote it: authors are held out as a whole.
+        pair: The pair that it must not be taken for; empty: none in particular.
+        level: Where it is a complaint: a level of `bot.matching.complaints`; else empty.
+        text: What a patient might write.
+    """
+
+    author: str = Field(min_length=1)
+    pair: str = ""
+    level: Literal["", "now", "today", "days", "appointment", "other"] = ""
+    text: str = Field(min_length=1)
+
+
+class ComplaintPairs(_Edge):
+    """Which pairs say what to do about complaints: the one that is likeliest meant is shown, else the default."""
+
+    default: str
+    pairs: tuple[str, ...] = Field(min_length=1)
+
+
 @dataclass(frozen=True)
 class Catalog:
     """The pairs of one exam in one language.
@@ -144,6 +169,8 @@ class Catalog:
         version: As the curators count, for example ``2026.1``.
         pairs: In the curators' order.
         background: Questions that none of the pairs answers.
+        near_misses: Texts that share words with a pair and are answered by none.
+        complaints: Which pairs say what to do about complaints; None where the exam has no such pairs.
         calibration: Questions that thresholds are set on.
         content_hash: SHA-256 over the files' bytes: the identity of what patients may be shown.
         path: The language file.
@@ -154,6 +181,8 @@ class Catalog:
     version: str
     pairs: tuple[Pair, ...]
     background: tuple[str, ...]
+    near_misses: tuple[NearMiss, ...]
+    complaints: ComplaintPairs | None
     calibration: tuple[CalibrationQuestion, ...]
     content_hash: str
     path: Path
@@ -193,6 +222,8 @@ class _Copy(BaseModel):
     version: str
     pairs: tuple[Pair, ...]
     background: tuple[str, ...]
+    near_misses: tuple[NearMiss, ...]
+    complaints: ComplaintPairs | None
     calibration: tuple[CalibrationQuestion, ...]
     content_hash: str
 
@@ -233,10 +264,24 @@ def calibration_file(folder: Path, language: str) -> Path:
     return folder / "calibration" / f"{language}.jsonl"
 
 
+def near_misses_file(folder: Path, language: str) -> Path:
+    return folder / "near_misses" / f"{language}.tsv"
+
+
+def complaints_file(folder: Path) -> Path:
+    return folder / "complaints.yaml"
+
+
 def content_hash(folder: Path, language: str) -> str:
     """Hash the files of one language without parsing them, so that an unchanged catalog opens quickly."""
     digest = hashlib.sha256()
-    files = (folder / f"{language}.yaml", background_file(folder, language), calibration_file(folder, language))
+    files = (
+        folder / f"{language}.yaml",
+        background_file(folder, language),
+        calibration_file(folder, language),
+        near_misses_file(folder, language),
+        complaints_file(folder),
+    )
     for path in files:
         data = path.read_bytes() if path.is_file() else b""
         digest.update(len(data).to_bytes(8, "big"))
@@ -272,6 +317,8 @@ def read_catalog(folder: Path, language: str, findings: list[Finding]) -> tuple[
     # What a file that cannot be read names is not known: nothing is said of ids then.
     known = {str(raw.get("id")) for raw in head.pairs} if head is not None else None
     calibration = _load_calibration(calibration_file(folder, language), known, findings)
+    near_misses = _load_near_misses(near_misses_file(folder, language), known, findings)
+    complaints = _load_complaints(complaints_file(folder), known, findings)
     if document is None or head is None or pairs is None:
         return None
     catalog = Catalog(
@@ -280,6 +327,8 @@ def read_catalog(folder: Path, language: str, findings: list[Finding]) -> tuple[
         version=head.version,
         pairs=pairs,
         background=background,
+        near_misses=near_misses,
+        complaints=complaints,
         calibration=calibration,
         content_hash=content_hash(folder, language),
         path=path,
@@ -429,6 +478,41 @@ def _load_background(path: Path, findings: list[Finding]) -> tuple[str, ...]:
         findings.extend(_findings(path, document, "", error))
         return ()
     return tuple(text for texts in file.questions.values() for text in texts)
+
+
+def _load_near_misses(path: Path, known: set[str] | None, findings: list[Finding]) -> tuple[NearMiss, ...]:
+    """Read texts that no pair answers; `known` as for calibration."""
+    if not path.is_file():
+        return ()
+    found = []
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        for number, row in enumerate(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE), 2):
+            try:
+                one = NearMiss.model_validate(row)
+            except ValidationError as error:
+                said = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+                findings.append(Finding(path, number, "", f"{said}.", "Mend this line.", rule="near-misses"))
+                continue
+            if one.pair and known is not None and one.pair not in known:
+                problem = f"There is no pair {one.pair!r}."
+                findings.append(Finding(path, number, one.pair, problem, "Correct the id.", rule="near-misses"))
+            found.append(one)
+    return tuple(found)
+
+
+def _load_complaints(path: Path, known: set[str] | None, findings: list[Finding]) -> ComplaintPairs | None:
+    document = read_yaml(path, findings) if path.is_file() else None
+    if document is None:
+        return None
+    try:
+        file = ComplaintPairs.model_validate(document.data)
+    except ValidationError as error:
+        findings.extend(_findings(path, document, "", error))
+        return None
+    for pair_id in (file.default, *file.pairs):
+        if known is not None and pair_id not in known:
+            findings.append(Finding(path, 1, pair_id, f"There is no pair {pair_id!r}.", "Correct the id."))
+    return file
 
 
 def _load_calibration(path: Path, known: set[str] | None, findings: list[Finding]) -> tuple[CalibrationQuestion, ...]:

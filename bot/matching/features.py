@@ -139,8 +139,18 @@ class Postings:
 
     def cosines(self, bags: Sequence[Bag]) -> Floats:
         """Return the cosine of every bag with every text, shape (bags, texts)."""
-        columns = csr_array((self.weight, self.text, self.start), shape=(len(self.start) - 1, self.texts))
-        return np.asarray((sparse_rows(bags, columns.shape[0]) @ columns).toarray(), dtype=np.float32)
+        return np.stack([self._cosines(bag) for bag in bags]) if bags else np.zeros((0, self.texts), dtype=np.float32)
+
+    def _cosines(self, bag: Bag) -> Floats:
+        """Add up, term by term, what each text shares with a bag: a few thousand postings, where a product of sparse
+        matrices would first look how large its result is."""
+        first, count = self.start[bag.index], self.start[bag.index + 1] - self.start[bag.index]
+        ends = np.cumsum(count)
+        if not len(ends) or not ends[-1]:
+            return np.zeros(self.texts, dtype=np.float32)
+        places = np.arange(ends[-1]) + np.repeat(first - (ends - count), count)
+        shared = self.weight[places] * np.repeat(bag.weight, count)
+        return np.bincount(self.text[places], weights=shared, minlength=self.texts).astype(np.float32)
 
 
 def sparse_rows(bags: Sequence[Bag], columns: int) -> csr_array:
@@ -176,8 +186,8 @@ class Whitening:
         return np.asarray(moved / np.maximum(length, 1e-9), dtype=np.float32)
 
 
-def fit_whitening(vectors: Floats) -> Whitening:
-    """Learn a whitening from unit vectors, shape (texts, dimensions)."""
+def fit_whitening(vectors: Floats, most: int | None = None) -> Whitening:
+    """Learn a whitening from unit vectors, shape (texts, dimensions); keep at most so many directions."""
     mean = vectors.mean(axis=0)
     scatter = np.zeros((vectors.shape[1], vectors.shape[1]))
     for start in range(0, len(vectors), BLOCK):
@@ -187,8 +197,8 @@ def fit_whitening(vectors: Floats) -> Whitening:
     strength, directions = np.sqrt(np.maximum(strength[::-1], 0)), directions[:, ::-1]
     kept = strength > 1e-3 * strength[0]
     floor = strength[min(WHITENED, int(kept.sum()) - 1)]
-    scaled = directions[:, kept] / (strength[kept] + floor + 1e-9)
-    return Whitening(mean.astype(np.float32), scaled.astype(np.float32))
+    scaled = (directions[:, kept] / (strength[kept] + floor + 1e-9))[:, :most]
+    return Whitening(mean.astype(np.float32), np.ascontiguousarray(scaled, dtype=np.float32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,27 +209,32 @@ class Views:
         scores: Shape (questions, looked at + 1, 4) in the order of `VIEWS`.
         pairs: Numbers of the pairs looked at, increasing, shape (questions, looked at): all of a small catalog.
         classes: Number of pairs plus one.
+        urgency: How much each question is like complaints of each level, shape (questions, levels); the ridge says so
+            in passing. No levels where a catalog was taught no complaints.
     """
 
     scores: Floats
     pairs: Ints
     classes: int
+    urgency: Floats
 
     @classmethod
-    def of_all(cls, scores: Floats) -> Views:
+    def of_all(cls, scores: Floats, urgency: Floats) -> Views:
         """Return the views of all pairs; `scores` has the shape (questions, classes, 4)."""
         questions, classes = scores.shape[:2]
-        return cls(scores, np.broadcast_to(np.arange(classes - 1, dtype=np.int32), (questions, classes - 1)), classes)
+        pairs = np.broadcast_to(np.arange(classes - 1, dtype=np.int32), (questions, classes - 1))
+        return cls(scores, pairs, classes, urgency)
 
     @classmethod
     def joined(cls, parts: Sequence[Views]) -> Views:
         """Return the views of all questions of the parts, in order."""
         scores = np.concatenate([part.scores for part in parts])
-        return cls(scores, np.concatenate([part.pairs for part in parts]), parts[0].classes)
+        pairs = np.concatenate([part.pairs for part in parts])
+        return cls(scores, pairs, parts[0].classes, np.concatenate([part.urgency for part in parts]))
 
-    def of(self, questions: npt.NDArray[np.bool_]) -> Views:
+    def of(self, questions: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Views:
         """Return the views of some of the questions."""
-        return Views(self.scores[questions], self.pairs[questions], self.classes)
+        return Views(self.scores[questions], self.pairs[questions], self.classes, self.urgency[questions])
 
     def spread(self, probabilities: Floats) -> Floats:
         """Return probabilities of the looked at, shape (questions, looked at + 1), as those of all classes."""
@@ -237,8 +252,8 @@ class Weights:
 
     Attributes:
         label: Class of each text, shape (texts,), non-decreasing; the last class is "none of these".
-        alpha: Dual weights of the ridge, shape (texts, classes).
-        bias: Shape (classes,).
+        alpha: Dual weights of the ridge, shape (texts, classes + levels of complaints).
+        bias: Shape (classes + levels,).
         bm25: Term weights of each class, shape (vocabulary, classes).
     """
 
@@ -249,21 +264,23 @@ class Weights:
 
     @property
     def classes(self) -> int:
-        return int(self.bias.shape[0])
+        return int(self.bm25.shape[1])
 
 
 def score_views(meaning: Floats, wording: Floats, bags: Sequence[Bag], weights: Weights) -> Views:
     """Score questions from their cosines with all texts, each of shape (questions, texts), and their bags."""
+    ridge = quadratic(meaning, wording) @ weights.alpha + weights.bias
     scores = [
-        quadratic(meaning, wording) @ weights.alpha + weights.bias,
+        ridge[:, : weights.classes],
         nearest_mean(meaning, weights.label, weights.classes),
         nearest_mean(wording, weights.label, weights.classes),
-        _bm25_scores(bags, weights.bm25),
+        bm25_scores(bags, weights.bm25),
     ]
-    return Views.of_all(np.stack(scores, axis=2))
+    return Views.of_all(np.stack(scores, axis=2), ridge[:, weights.classes :])
 
 
-def _bm25_scores(bags: Sequence[Bag], term_weights: Floats) -> Floats:
+def bm25_scores(bags: Sequence[Bag], term_weights: Floats) -> Floats:
+    """Return the mean weight of a text's terms in each class, shape (bags, classes); see `Weights.bm25`."""
     # Per term, so that long questions do not score higher than short ones.
     rows = [term_weights[bag.index].sum(axis=0) / max(1, len(bag.index)) for bag in bags]
     return np.asarray(rows, dtype=np.float32)
@@ -310,12 +327,18 @@ def nearest_mean(similarity: Floats, label: Ints, classes: int) -> Floats:
     Returns:
         Shape (questions, classes).
     """
-    bounds = np.searchsorted(label, np.arange(classes + 1))
-    result = np.zeros((similarity.shape[0], classes), dtype=np.float32)
-    for number in range(classes):
-        block = similarity[:, bounds[number] : bounds[number + 1]]
-        if block.shape[1] > NEAREST:
-            block = np.partition(block, block.shape[1] - NEAREST, axis=1)[:, -NEAREST:]
-        if block.shape[1]:
-            result[:, number] = block.mean(axis=1)
+    start = np.searchsorted(label, np.arange(classes))
+    size = np.diff([*start, len(label)])
+    present = np.flatnonzero(size)
+    column = np.searchsorted(present, label)  # of each text, among the classes that have texts
+    left = np.array(similarity, dtype=np.float32)
+    total = np.zeros((len(left), len(present)), dtype=np.float32)
+    nearest = total
+    for nth in range(NEAREST):
+        best = np.maximum.reduceat(left, start[present], axis=1)
+        nearest = np.where(np.isfinite(best), best, nearest)  # none is left: all others were just as near
+        total += np.where(size[present] > nth, nearest, 0)
+        left[left >= best[:, column]] = -np.inf
+    result = np.zeros((len(left), classes), dtype=np.float32)
+    result[:, present] = total / np.minimum(size[present], NEAREST).astype(np.float32)
     return result

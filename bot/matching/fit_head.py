@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from bot.matching.complaints import LEVELS, fit_complaints
 from bot.matching.features import (
     VIEWS,
     Bag,
@@ -27,9 +28,10 @@ from bot.matching.features import (
     Vocabulary,
     Weights,
     Whitening,
+    bm25_scores,
     fit_whitening,
+    nearest_mean,
     quadratic,
-    score_views,
     sparse_rows,
 )
 from bot.matching.head import Fusion, Head, LocalEvidence, fusion_features
@@ -41,23 +43,22 @@ BM25_K1, BM25_B = 1.2, 0.5
 Order = npt.NDArray[np.intp]
 
 
-def fit_local(texts: Sequence[str], vectors: Floats, label: Ints, classes: int, order: Order) -> LocalEvidence:
+def fit_local(texts: Sequence[str], vectors: Floats, taught: Taught, order: Order) -> LocalEvidence:
     """Weigh the terms and vectors of a catalog.
 
     Args:
         texts: Shape (texts,).
         vectors: Raw vectors of the texts before they were put in order, shape (texts, dimensions): they are large, so
             they are not copied.
-        label: Class of each text, non-decreasing.
-        classes: Number of pairs plus one.
+        taught: What each text is an example of.
         order: Where the vector of each text is.
     """
     vocabulary, bags = Vocabulary.with_bags(texts)
     rows = sparse_rows(bags, len(vocabulary))
-    whitening = fit_whitening(vectors)
-    whitening = replace(whitening, matrix=np.ascontiguousarray(whitening.matrix[:, :KEPT_DIRECTIONS]))
+    whitening = fit_whitening(vectors, KEPT_DIRECTIONS)
     white = whitening.apply(vectors)[order]
-    return LocalEvidence(vocabulary, rows, whitening, white, label, sparse_bm25(rows, label, classes))
+    bm25 = sparse_bm25(rows, taught.label, taught.classes)
+    return LocalEvidence(vocabulary, rows, whitening, white, taught.label, taught.level, bm25)
 
 
 def sparse_bm25(rows: csr_array, label: Ints, classes: int) -> csr_array:
@@ -107,9 +108,9 @@ def held_out_local(
 
 
 def _only(evidence: LocalEvidence, texts: Order) -> LocalEvidence:
-    rows, label = evidence.rows[texts], evidence.label[texts]
+    rows, label, level = evidence.rows[texts], evidence.label[texts], evidence.level[texts]
     bm25 = sparse_bm25(rows, label, evidence.classes)
-    return replace(evidence, rows=rows, vectors=evidence.vectors[texts], label=label, bm25=bm25)
+    return replace(evidence, rows=rows, vectors=evidence.vectors[texts], label=label, level=level, bm25=bm25)
 
 
 RIDGE = 0.3
@@ -117,7 +118,7 @@ FUSION_L2 = 0.01
 FOLDS = 4
 BACKGROUND = "background"  # the group of questions that belong to no pair
 MIN_GROUP = 50  # an author with fewer texts says nothing about unseen authors
-MAX_COMPARED = 16_000  # up to here all texts are compared with all: a gigabyte while training
+MAX_COMPARED = 22_000  # up to here all texts are compared with all: two gigabytes and a half while training
 BLOCK = 512  # texts compared with all others at once
 MIN_HELD_OUT = 30  # fewer held-out questions of pairs fit no fusion: it would call everything "none of these"
 
@@ -141,11 +142,36 @@ class Example:
         text: What a patient might write.
         label: Number of the pair, or the last class for "none of these".
         group: Who wrote it: authors are held out as a whole. Empty for canonical questions, which are never held out.
+        level: Of a complaint: its number in `bot.matching.complaints.LEVELS`; -1 for what is none.
     """
 
     text: str
     label: int
     group: str
+    level: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """What texts are examples of.
+
+    Attributes:
+        label: Class of each text, shape (texts,), non-decreasing; the last class is "none of these".
+        level: Level of each text that is a complaint, shape (texts,); -1 for others.
+        classes: Number of pairs plus one.
+    """
+
+    label: Ints
+    level: Ints
+    classes: int
+
+    @property
+    def target(self) -> Floats:
+        """What the ridge learns: a column for each class and, where there are complaints, for each level."""
+        columns = np.eye(self.classes, dtype=np.float32)[self.label]
+        if self.level.max(initial=-1) < 0:
+            return columns
+        return np.concatenate([columns, self.level[:, None] == np.arange(len(LEVELS))], axis=1, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,34 +189,66 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True)
 class _Material:
-    """All texts, ready to be compared with each other.
-
-    Vocabulary and whitening are unsupervised and shared by all folds. All comparisons of 11,000 texts, by meaning and
-    by wording, would take gigabytes: they are made in blocks where they are used.
-    """
+    """All texts, ready to be compared with each other; vocabulary and whitening are unsupervised."""
 
     vocabulary: Vocabulary
     bags: list[Bag]
     whitening: Whitening
     vectors: Floats
     rows: csr_array
-    label: Ints
-    classes: int
+    taught: Taught
 
-    def compared(self, some: Order, others: Order) -> tuple[Floats, Floats]:
-        """Return how alike texts are by meaning and by wording, each of shape (some, others)."""
-        wording = np.empty((len(some), len(others)), dtype=np.float32)
-        columns = self.rows[others].T.tocsr()
-        for start in range(0, len(some), BLOCK):
-            wording[start : start + BLOCK] = (self.rows[some[start : start + BLOCK]] @ columns).toarray()
-        return self.vectors[some] @ self.vectors[others].T, wording
+    def fit(self, folds: Ints) -> tuple[Evidence, Views | None, Order]:
+        """Fit the evidence of all texts, and score each text that has a fold with evidence that lacks its fold.
 
-    def kernel(self, texts: Order) -> Floats:
-        """Return the kernel of the ridge, shape (texts, texts)."""
-        kernel = np.empty((len(texts), len(texts)), dtype=np.float32)
-        for start in range(0, len(texts), BLOCK):
-            kernel[start : start + BLOCK] = quadratic(*self.compared(texts[start : start + BLOCK], texts))
-        return kernel
+        All is compared with all once, block by block; one kernel of all texts is kept, of which folds use a part.
+
+        Returns:
+            The evidence, the views, and which texts they belong to.
+        """
+        kernel = np.empty((len(folds), len(folds)), dtype=np.float32)
+        columns, label, classes = self.rows.T.tocsr(), self.taught.label, self.taught.classes
+        nearest = np.zeros((len(folds), classes, 2), dtype=np.float32)
+        for fold in sorted(set(folds.tolist())):
+            texts, known = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            for start in range(0, len(texts), BLOCK):
+                some = texts[start : start + BLOCK]
+                wording = (self.rows[some] @ columns).toarray()
+                meaning = self.vectors[some] @ self.vectors.T
+                kernel[some] = quadratic(meaning, wording)
+                if fold >= 0 and len(known):
+                    for view, cosine in enumerate((meaning, wording)):
+                        nearest[some, :, view] = nearest_mean(cosine[:, known], label[known], classes)
+        held_out = [self._held_out(kernel, folds, fold, nearest) for fold in sorted(set(folds.tolist()) - {-1})]
+        parts = [part for part in held_out if part is not None]
+        evidence = self._evidence(kernel)
+        if not parts:
+            return evidence, None, np.array([], dtype=np.intp)
+        return evidence, Views.joined([views for views, _ in parts]), np.concatenate([seen for _, seen in parts])
+
+    def _held_out(self, kernel: Floats, folds: Ints, fold: int, nearest: Floats) -> tuple[Views, Order] | None:
+        test, known = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        if not len(known):
+            return None
+        classes, label = self.taught.classes, self.taught.label[known]
+        alpha, bias = _solve(kernel[np.ix_(known, known)], self.taught.target[known])
+        ridge = kernel[np.ix_(test, known)] @ alpha + bias
+        term_weights = _bm25([self.bags[number] for number in known], label, classes, len(self.vocabulary))
+        bm25 = bm25_scores([self.bags[number] for number in test], term_weights)
+        scores = np.stack([ridge[:, :classes], nearest[test, :, 0], nearest[test, :, 1], bm25], axis=2)
+        return Views.of_all(scores, ridge[:, classes:]), test
+
+    def _evidence(self, kernel: Floats) -> Evidence:
+        """Fit the evidence of all texts; the kernel is used up."""
+        alpha, bias = _solve(kernel, self.taught.target)
+        bm25 = _bm25(self.bags, self.taught.label, self.taught.classes, len(self.vocabulary))
+        return Evidence(
+            vocabulary=self.vocabulary,
+            postings=Postings.of(self.bags, len(self.vocabulary)),
+            whitening=self.whitening,
+            vectors=self.vectors,
+            weights=Weights(self.taught.label, alpha, bias, bm25),
+        )
 
 
 def train(
@@ -215,29 +273,28 @@ def train(
     order = np.array(sorted(range(len(examples)), key=lambda number: examples[number].label), dtype=np.intp)
     examples = [examples[number] for number in order]
     order = order if rows is None else rows[order]
-    label = np.array([example.label for example in examples], dtype=np.int32)
-    folds = _folds(examples)
+    taught = Taught(
+        np.array([example.label for example in examples], dtype=np.int32),
+        np.array([example.level for example in examples], dtype=np.int32),
+        classes,
+    )
+    label, folds = taught.label, _folds(examples)
     texts = ["" if "wording" in without else example.text for example in examples]
     vectors = np.zeros_like(vectors) if "meaning" in without else vectors
     evidence: Evidence | LocalEvidence
     if len(examples) > MAX_COMPARED:
-        evidence = fit_local(texts, vectors, label, classes, order)
+        evidence = fit_local(texts, vectors, taught, order)
         views, seen = held_out_local(evidence, texts, vectors, folds, order)
     else:
-        material = _material(texts, vectors[order], label, classes)
-        views, seen = _held_out_views(material, folds)
-        evidence = _evidence(material)
+        vocabulary, bags = Vocabulary.with_bags(texts)
+        whitening = fit_whitening(vectors, KEPT_DIRECTIONS)
+        white, rows_ = whitening.apply(vectors[order]), sparse_rows(bags, len(vocabulary))
+        evidence, views, seen = _Material(vocabulary, bags, whitening, white, rows_, taught).fit(folds)
     start = _start(without)
     fusion = _fit_fusion(views, label[seen], start) if views is not None else start
+    complaints = fit_complaints(views, taught.level[seen]) if views is not None else None
     held_out = HeldOut(_cross_fitted(views, label[seen], folds[seen], classes, start), label[seen])
-    return Head(evidence, fusion), held_out
-
-
-def _material(texts: Sequence[str], vectors: Floats, label: Ints, classes: int) -> _Material:
-    vocabulary, bags = Vocabulary.with_bags(texts)
-    whitening = fit_whitening(vectors)
-    rows = sparse_rows(bags, len(vocabulary))
-    return _Material(vocabulary, bags, whitening, whitening.apply(vectors), rows, label, classes)
+    return Head(evidence, fusion, complaints), held_out
 
 
 def _folds(examples: Sequence[Example]) -> Ints:
@@ -261,29 +318,6 @@ def _folds(examples: Sequence[Example]) -> Ints:
     return np.array([fold(example) for example in examples], dtype=np.int32)
 
 
-def _held_out_views(material: _Material, folds: Ints) -> tuple[Views | None, npt.NDArray[np.intp]]:
-    parts: list[Floats] = []
-    seen: list[npt.NDArray[np.intp]] = []
-    for fold in sorted(set(folds.tolist()) - {-1}):
-        test, known = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        if not len(known):
-            continue
-        label = material.label[known]
-        alpha, bias = _solve(material.kernel(known), label, material.classes)
-        bm25 = _bm25([material.bags[number] for number in known], label, material.classes, len(material.vocabulary))
-        parts.append(
-            score_views(
-                *material.compared(test, known),
-                [material.bags[number] for number in test],
-                Weights(label, alpha, bias, bm25),
-            ).scores
-        )
-        seen.append(test)
-    if not parts:
-        return None, np.array([], dtype=np.intp)
-    return Views.of_all(np.concatenate(parts)), np.concatenate(seen)
-
-
 def _cross_fitted(views: Views | None, label: Ints, folds: Ints, classes: int, start: Fusion) -> Floats:
     """Return probabilities of a fusion that has not seen the fold either."""
     if views is None:
@@ -296,28 +330,15 @@ def _cross_fitted(views: Views | None, label: Ints, folds: Ints, classes: int, s
     return result
 
 
-def _solve(kernel: Floats, label: Ints, classes: int) -> tuple[Floats, Floats]:
-    """Return the ridge's dual weights, shape (texts, classes), and bias, shape (classes,); the kernel is used up."""
+def _solve(kernel: Floats, target: Floats) -> tuple[Floats, Floats]:
+    """Return the ridge's dual weights, shape (texts, columns), and bias, shape (columns,); the kernel is used up."""
     from scipy.linalg import cho_factor, cho_solve
 
     kernel[np.diag_indices_from(kernel)] += RIDGE
-    target = np.eye(classes, dtype=np.float32)[label]
     bias = target.mean(axis=0)
     # Its own transpose, but in the order of columns that the solver works on: it would copy the other.
     factor = cho_factor(kernel.T, lower=True, overwrite_a=True, check_finite=False)
     return cho_solve(factor, target - bias, check_finite=False).astype(np.float32), bias
-
-
-def _evidence(material: _Material) -> Evidence:
-    alpha, bias = _solve(material.kernel(np.arange(len(material.label))), material.label, material.classes)
-    bm25 = _bm25(material.bags, material.label, material.classes, len(material.vocabulary))
-    return Evidence(
-        vocabulary=material.vocabulary,
-        postings=Postings.of(material.bags, len(material.vocabulary)),
-        whitening=material.whitening,
-        vectors=material.vectors,
-        weights=Weights(material.label, alpha, bias, bm25),
-    )
 
 
 def _bm25(bags: Sequence[Bag], label: Ints, classes: int, columns: int) -> Floats:

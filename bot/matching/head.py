@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from bot.matching.complaints import ComplaintModel
 from bot.matching.features import (
     NEAREST,
     VIEWS,
@@ -38,6 +39,21 @@ KEPT = 32  # pairs that are looked at closely
 BLOCK = 16  # questions compared with all texts at once
 
 
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """One question among many pairs.
+
+    Attributes:
+        pairs: Numbers of the pairs looked at, shape (kept,).
+        scores: Of these and of "none", shape (kept + 1, 4).
+        urgency: How much it is like complaints of each level, shape (levels,).
+    """
+
+    pairs: Ints
+    scores: Floats
+    urgency: Floats
+
+
 @dataclass(frozen=True)
 class LocalEvidence:
     """A large catalog: its texts, and nothing fitted but the weights of terms.
@@ -48,6 +64,7 @@ class LocalEvidence:
         whitening: For vectors.
         vectors: Whitened vectors of all texts, shape (texts, kept dimensions).
         label: Class of each text, shape (texts,), non-decreasing; the last class is "none of these".
+        level: Of each text that is a complaint, shape (texts,); -1 for others.
         bm25: Term weights of each class, shape (vocabulary, classes).
     """
 
@@ -56,11 +73,17 @@ class LocalEvidence:
     whitening: Whitening
     vectors: Floats
     label: Ints
+    level: Ints
     bm25: csr_array
 
     @property
     def classes(self) -> int:
         return int(self.bm25.shape[1])
+
+    @cached_property
+    def levels(self) -> int:
+        """How many levels of complaints are known: all that texts of the catalog have."""
+        return int(self.level.max(initial=-1)) + 1
 
     @cached_property
     def _postings(self) -> csr_array:
@@ -76,29 +99,30 @@ class LocalEvidence:
         bags = [self.vocabulary.bag(text) for text in texts]
         found = [one for start in range(0, len(bags), BLOCK) for one in self._block(white, bags, start)]
         kept = min(KEPT, self.classes - 1)
-        scores = np.array([scores for _, scores in found], dtype=np.float32)
-        pairs = np.array([pairs for pairs, _ in found], dtype=np.int32)
-        return Views(scores.reshape(-1, kept + 1, len(VIEWS)), pairs.reshape(-1, kept), self.classes)
+        scores = np.array([one.scores for one in found], dtype=np.float32)
+        pairs = np.array([one.pairs for one in found], dtype=np.int32)
+        urgency = np.array([one.urgency for one in found], dtype=np.float32).reshape(len(found), -1)
+        return Views(scores.reshape(-1, kept + 1, len(VIEWS)), pairs.reshape(-1, kept), self.classes, urgency)
 
-    def _block(self, white: Floats, bags: Sequence[Bag], start: int) -> Iterator[tuple[Ints, Floats]]:
+    def _block(self, white: Floats, bags: Sequence[Bag], start: int) -> Iterator[_Looked]:
         block = bags[start : start + BLOCK]
         meaning = white[start : start + BLOCK] @ self.vectors.T
         wording = (sparse_rows(block, len(self.vocabulary)) @ self._postings).toarray()
         for number, bag in enumerate(block):
             yield self._one(meaning[number], wording[number], bag)
 
-    def _one(self, meaning: Floats, wording: Floats, bag: Bag) -> tuple[Ints, Floats]:
-        """Return the numbers of the kept pairs and the scores of these and of "none", shape (kept + 1, 4)."""
+    def _one(self, meaning: Floats, wording: Floats, bag: Bag) -> _Looked:
         kernel = quadratic(meaning, wording)
         pairs = self._nearest_pairs(kernel)
         looked_at = [*pairs.tolist(), self.classes - 1]
+        ridge, urgency = self._ridge(kernel, looked_at)
         scores = [
-            self._ridge(kernel, looked_at),
+            ridge,
             self._nearest_mean(meaning, looked_at),
             self._nearest_mean(wording, looked_at),
             self.bm25[bag.index].sum(axis=0)[looked_at] / max(1, len(bag.index)),
         ]
-        return pairs, np.stack(scores, axis=1).astype(np.float32)
+        return _Looked(pairs, np.stack(scores, axis=1).astype(np.float32), urgency)
 
     def _nearest_pairs(self, kernel: Floats) -> Ints:
         bounds = self._bounds[:-1]
@@ -108,7 +132,8 @@ class LocalEvidence:
         kept = min(KEPT, self.classes - 1)
         return np.sort(np.argpartition(best[:-1], -kept)[-kept:]).astype(np.int32)
 
-    def _ridge(self, kernel: Floats, looked_at: Sequence[int]) -> Floats:
+    def _ridge(self, kernel: Floats, looked_at: Sequence[int]) -> tuple[Floats, Floats]:
+        """Return the scores of the classes looked at, and those of the levels of complaints."""
         from scipy.linalg import cho_factor, cho_solve
 
         count = min(NEIGHBOURS, len(kernel))
@@ -116,10 +141,13 @@ class LocalEvidence:
         white, rows = self.vectors[near], self.rows[near]
         between = quadratic(white @ white.T, (rows @ rows.T).toarray())
         between[np.diag_indices(count)] += RIDGE
-        target = (self.label[near][:, None] == np.array(looked_at)).astype(np.float32)
+        classes = self.label[near][:, None] == np.array(looked_at)
+        levels = self.level[near][:, None] == np.arange(self.levels)
+        target = np.concatenate([classes, levels], axis=1).astype(np.float32)
         bias = target.mean(axis=0)
         dual = cho_solve(cho_factor(between, lower=True, check_finite=False), target - bias, check_finite=False)
-        return np.asarray(kernel[near] @ dual + bias, dtype=np.float32)
+        scores = np.asarray(kernel[near] @ dual + bias, dtype=np.float32)
+        return scores[: len(looked_at)], scores[len(looked_at) :]
 
     def _nearest_mean(self, similarity: Floats, looked_at: Sequence[int]) -> Floats:
         means = np.zeros(len(looked_at), dtype=np.float32)
@@ -167,12 +195,33 @@ def fusion_features(views: Views) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the head makes of questions.
+
+    Attributes:
+        pairs: P(pair | question) for every pair and, last, "none of these", shape (questions, pairs + 1).
+        complaint: P(no complaint), then of each level of `LEVELS`, shape (questions, 1 + levels); None where the
+            catalog was taught no complaints.
+    """
+
+    pairs: Floats
+    complaint: npt.NDArray[np.float64] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Head:
     """The trained matcher of one catalog and encoder."""
 
     evidence: Evidence | LocalEvidence
     fusion: Fusion
+    complaints: ComplaintModel | None = None
+
+    def judge(self, vectors: Floats, texts: Sequence[str]) -> Judgement:
+        """Return how likely each pair, and a complaint of each level, is for texts with their raw vectors."""
+        views = self.evidence.views(vectors, texts)
+        complaint = self.complaints.probabilities(views) if self.complaints is not None else None
+        return Judgement(self.fusion.probabilities(views), complaint)
 
     def probabilities(self, vectors: Floats, texts: Sequence[str]) -> Floats:
         """Return P(pair | question) for every pair and, last, "none of these", shape (questions, pairs + 1)."""
-        return self.fusion.probabilities(self.evidence.views(vectors, texts))
+        return self.judge(vectors, texts).pairs

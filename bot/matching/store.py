@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from bot.matching.complaints import ComplaintModel
 from bot.matching.decide import Thresholds
 from bot.matching.emergency import Alarm
 from bot.matching.features import Evidence, Postings, Vocabulary, Weights, Whitening
 from bot.matching.head import Fusion, Head, LocalEvidence
 
-FORMAT = 5
+FORMAT = 6
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -32,7 +33,7 @@ class Trained:
 def dump(trained: Trained) -> bytes:
     """Return what `load` reads: the content of an npz file."""
     evidence, fusion, thresholds = trained.head.evidence, trained.head.fusion, trained.thresholds
-    alarm = trained.alarm
+    alarm, complaints = trained.alarm, trained.head.complaints
     arrays = {
         "format": np.array([FORMAT]),
         "terms": _packed(evidence.vocabulary.terms),
@@ -43,6 +44,7 @@ def dump(trained: Trained) -> bytes:
         **(_local_arrays(evidence) if isinstance(evidence, LocalEvidence) else _compared_arrays(evidence)),
         "fusion_shared": fusion.shared,
         "fusion_none": fusion.none,
+        "complaints": complaints.weights if complaints is not None else np.zeros((0, 0)),
         "alarm_terms": _packed(alarm.vocabulary.terms),
         "alarm_idf": alarm.vocabulary.idf,
         "alarm_mean": alarm.whitening.mean,
@@ -86,6 +88,7 @@ def _compared_arrays(evidence: Evidence) -> Arrays:
 def _local_arrays(evidence: LocalEvidence) -> Arrays:
     return {
         "local_label": evidence.label,
+        "local_level": evidence.level,
         **_csr_arrays("rows", evidence.rows),
         **_csr_arrays("local_bm25", evidence.bm25),
     }
@@ -115,6 +118,7 @@ def _evidence(arrays: Arrays) -> Evidence | LocalEvidence:
             whitening=whitening,
             vectors=arrays["vectors"],
             label=arrays["local_label"],
+            level=arrays["local_level"],
             bm25=_csr("local_bm25", arrays),
         )
     label = arrays["label"]
@@ -142,7 +146,8 @@ def _assemble(arrays: Arrays) -> Trained:
         threshold=float(arrays["alarm_decides"][1]),
         flags=_unpacked(arrays["alarm_flags"]),
     )
-    return Trained(Head(_evidence(arrays), fusion), alarm, Thresholds(answer, clarify, cosine))
+    complaints = ComplaintModel(arrays["complaints"]) if arrays["complaints"].size else None
+    return Trained(Head(_evidence(arrays), fusion, complaints), alarm, Thresholds(answer, clarify, cosine))
 
 
 def _packed(texts: tuple[str, ...]) -> npt.NDArray[np.uint8]:

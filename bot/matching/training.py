@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from bot.catalog.catalog import CalibrationQuestion, Catalog
 from bot.matching.calibration import Judged, Limit, choose_with_risk, choose_without_risk
+from bot.matching.complaints import LEVELS
 from bot.matching.emergency import Alarm, AlarmTexts, Lookout, decision_of, fit_alarm
 from bot.matching.features import Floats
 from bot.matching.fit_head import BACKGROUND, NOTHING, Example, HeldOut, Part, train
@@ -25,12 +28,56 @@ from bot.settings import numeric_threads
 from bot.text import NearCopies, sanitise
 
 FEW = 200  # a catalog with fewer background questions than this gets the general ones too
+# Kinds of the alarm's lines that are complaints, or ask about illness in general: no pair answers them.
+OF_ILLNESS = ("soon", "general", "old-complaints", "urgent-short", "urgent-long")
+HEALTH_TEXTS = Path(__file__).parent / "health_texts"
 
 
-def background(catalog: Catalog) -> tuple[tuple[str, ...], int]:
-    """Return the background questions to learn from, and how many of them, from the front, are the catalog's own."""
-    own = catalog.background
-    return (own if len(own) >= FEW else own + general_background(catalog.language)), len(own)
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A text that no pair answers.
+
+    Attributes:
+        text: What a patient might write.
+        author: Who wrote it, where that is known: authors are held out as a whole.
+        level: Number of the level in `LEVELS` where it is a complaint; -1: none.
+        general: Whether it was written for any catalog, so that a pair of this one may answer it after all.
+    """
+
+    text: str
+    author: str = BACKGROUND
+    level: int = -1
+    general: bool = False
+
+
+def beside(catalog: Catalog) -> tuple[Beside, ...]:
+    """Return the texts to learn from that no pair answers: the catalog's own first, then general ones.
+
+    A catalog that says what to do about complaints learns what people write about their health, too.
+    """
+    found = [Beside(text) for text in catalog.background]
+    found += [Beside(one.text, one.author, _LEVEL[one.level]) for one in catalog.near_misses]
+    if len(found) < FEW:
+        found += [Beside(text, general=True) for text in general_background(catalog.language)]
+    if catalog.complaints is not None:
+        found += health_texts(catalog.language)
+    return tuple(found)
+
+
+_LEVEL: dict[str, int] = {"": -1, **{level: number for number, level in enumerate(LEVELS)}}
+
+
+@lru_cache(maxsize=8)
+def health_texts(language: str) -> tuple[Beside, ...]:
+    """Return complaints, and what else people write about their health; empty when none were written in a language."""
+    path = HEALTH_TEXTS / f"{language}.tsv"
+    if not path.is_file():
+        return ()
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    own = [Beside(row["text"], row["author"], _LEVEL[row["level"]], not row["level"]) for row in rows]
+    lines = (line for line in load_examples(language).lines if line.kind in OF_ILLNESS)
+    return (*own, *(Beside(line.text, line.author, general=True) for line in lines))
 
 
 @lru_cache(maxsize=8)
@@ -53,7 +100,7 @@ def indexed_texts(catalog: Catalog) -> list[tuple[str, str]]:
     """
     texts = [(pair.id, pair.question) for pair in catalog.pairs]
     texts += [(pair.id, variant.text) for pair in catalog.pairs for variant in pair.variants]
-    return texts + [("", text) for text in background(catalog)[0]]
+    return texts + [("", one.text) for one in beside(catalog)]
 
 
 def train_catalog(
@@ -71,7 +118,7 @@ def train_catalog(
     with threadpool_limits(numeric_threads()):
         examples, kept = _examples(catalog, shown), _without_conflicts(catalog, vectors)
         if "background" in without:
-            kept = kept[: len(examples) - len(background(catalog)[0])]
+            kept = kept[: len(examples) - len(beside(catalog))]
         head, held_out = train([examples[number] for number in kept], vectors, len(shown) + 1, kept, without)
         calm = _calibration_texts(catalog)
         calm_vectors = encoder.encode(calm)
@@ -90,16 +137,21 @@ def _examples(catalog: Catalog, shown: Sequence[str]) -> list[Example]:
         for variant in pair.variants:
             author = variant.by.profile or variant.by.name or "" if variant.by else ""
             examples.append(Example(variant.text, label.get(pair.id, none), author or "unknown"))
-    return examples + [Example(text, none, BACKGROUND) for text in background(catalog)[0]]
+    return examples + [Example(one.text, none, one.author, one.level) for one in beside(catalog)]
 
 
 def _without_conflicts(catalog: Catalog, vectors: Vectors) -> npt.NDArray[np.intp]:
     """Return which texts to learn from: general background that resembles a text of a pair is left out."""
-    texts, own = background(catalog)
-    of_pairs = vectors[: len(vectors) - len(texts)]
-    general = range(len(of_pairs) + own, len(vectors))
-    kept = [number for number in general if (of_pairs @ vectors[number]).max() < CONFLICT]
-    return np.concatenate([np.arange(general.start), np.array(kept, dtype=np.intp)])
+    texts = beside(catalog)
+    first = len(vectors) - len(texts)
+    general = np.array([first + number for number, one in enumerate(texts) if one.general], dtype=np.intp)
+    near = np.concatenate(
+        [
+            np.zeros(0),
+            *((vectors[some] @ vectors[:first].T).max(axis=1) for some in np.array_split(general, 16) if len(some)),
+        ]
+    )
+    return np.setdiff1d(np.arange(len(vectors)), general[near >= CONFLICT])
 
 
 def _as_judged(held_out: HeldOut) -> Judged:

@@ -137,6 +137,27 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "Darauf habe ich leider keine Antwort. Ich habe Ihre Frage notiert, aber vielleicht liest sie vor Ihrem "
             "Termin niemand: Fragen Sie auch am Telefon. {net} {today} Sie können mich gern etwas anderes fragen."
         ),
+        "complaint_today": (
+            "Das soll sich heute noch jemand ansehen. Ich bin ein Programm und kann es nicht beurteilen. Rufen Sie "
+            "heute Ihre Frauenarzt- oder Hausarztpraxis an, nach einem Eingriff die Stelle, die ihn gemacht hat. Ist "
+            "dort zu, rufen Sie {out_of_hours} an. Bei Fieber in der Chemotherapie rufen Sie sofort Ihr "
+            "Behandlungsteam an, auch nachts. Rufen Sie sofort {emergency} an, wenn Sie schlecht Luft bekommen, "
+            "Schüttelfrost haben oder verwirrt sind oder wenn es innen im Brustkorb wehtut."
+        ),
+        "complaint_days": (
+            "Danke, dass Sie das schreiben. Ich bin ein Programm und kann es nicht beurteilen. Rufen Sie innerhalb "
+            "weniger Tage Ihre Frauenarzt- oder Hausarztpraxis an, und warten Sie damit nicht auf die Mammographie. "
+            "{today}"
+        ),
+        "complaint_appointment": (
+            "Danke, dass Sie das schreiben. Ich bin ein Programm und kann es nicht beurteilen. Sagen Sie es bei der "
+            "Untersuchung dem Team, bevor die Aufnahmen gemacht werden. {net} {today}"
+        ),
+        "complaint_other": (
+            "Das kann ich nicht beurteilen. Ich bin ein Programm und weiß nur über die Mammographie etwas. Fragen Sie "
+            "bitte Ihre Hausarztpraxis. Ist es neu, stark oder wird es schlimmer, rufen Sie noch heute dort an. Ist "
+            "dort zu, rufen Sie {out_of_hours} an. Im Notfall rufen Sie {emergency} an."
+        ),
         "no_pairs": (
             "Diese Frage kann ich hier leider nicht beantworten. Fragen Sie bitte das Team am Telefon oder am "
             "Empfang. {net} {today}"
@@ -207,6 +228,25 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "I am sorry, I have no answer to that. I have noted your question, but it may be that nobody reads it "
             "before your appointment: please also ask by phone. {net} {today} You are welcome to ask me something "
             "else."
+        ),
+        "complaint_today": (
+            "Somebody should look at this today. I am a computer program and cannot tell what it is. Call {practice} "
+            "today, or after a procedure the place that did it. If they are closed, call {out_of_hours}. With a fever "
+            "during chemotherapy call your treatment team at once, day or night. Call {emergency} at once if you are "
+            "short of breath, shiver or are confused, or if it hurts inside your chest."
+        ),
+        "complaint_days": (
+            "Thank you for telling me. I am a computer program and cannot tell what it is. Call {practice} within a "
+            "few days, and do not wait for the mammogram to do so. {today}"
+        ),
+        "complaint_appointment": (
+            "Thank you for telling me. I am a computer program and cannot tell what it is. Tell the team at your "
+            "examination, before the images are taken. {net} {today}"
+        ),
+        "complaint_other": (
+            "I cannot tell what that is. I am a computer program and know only about mammograms. Please ask your GP. "
+            "If it is new, strong or getting worse, call them today. If they are closed, call {out_of_hours}. In an "
+            "emergency call {emergency}."
         ),
         "no_pairs": (
             "I am sorry, I cannot answer this question here. Please ask the team by phone or at reception. {net} "

@@ -209,7 +209,19 @@ def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, 
     if response.decision == "clarify":
         after = replace(state, choices=response.choices)
         return Reply(language, (interface(language, "clarify"),), choices=offered(after, catalog)), after
+    if response.decision == "declined" and response.level is not None:
+        return _complaint(state, response, catalog)
     return Reply(language, (interface(language, "declined"),)), state
+
+
+def _complaint(state: State, response: Response, catalog: Catalog) -> tuple[Reply, State]:
+    """Say how soon to ask whom, then what the pair says that is likeliest meant; nobody is told that it is nothing."""
+    language, advice = response.lang, response.advice
+    if advice is None:
+        return Reply(language, (interface(language, "complaint_other"),)), state
+    reply, after = show_pair(state, advice.pair_id, catalog, sample=response.sample)
+    soon = interface(language, f"complaint_{advice.urgency}")
+    return replace(reply, parts=(soon, *reply.parts)), after
 
 
 def _urgent(state: State, response: Response) -> tuple[Reply, State]:

@@ -520,4 +520,8 @@ def _joined(reply: Reply, question: Reply) -> Reply:
 def _helps(response: Response, text: str) -> bool:
     """Say whether what the assistant has to say is shown while questions are asked: answers only to questions."""
     asks = question_like(text, response.lang) != "no"
-    return response.decision == "urgent" or (asks and response.decision in ("answered", "clarify"))
+    return (
+        response.decision == "urgent"
+        or response.advice is not None
+        or (asks and response.decision in ("answered", "clarify"))
+    )

@@ -252,7 +252,7 @@ def contamination(suite: AnySuite, catalog: Catalog) -> list[Contamination]:
     for pair in catalog.pairs:
         for variant in pair.variants:
             known.add(variant.text, pair.id)
-    for text in catalog.background:
+    for text in (*catalog.background, *(one.text for one in catalog.near_misses)):
         known.add(text, "")
     found = []
     for question in suite.questions:

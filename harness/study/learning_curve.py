@@ -190,7 +190,7 @@ class LearningCurve:
 def unseen_questions(catalog: Catalog, unseen: frozenset[str]) -> list[tuple[str, str]]:
     """Return pair id and text of what the unseen authors wrote, without near copies of what the others wrote."""
     known = NearCopies()
-    for text in catalog.background:
+    for text in (*catalog.background, *(one.text for one in catalog.near_misses)):
         known.add(text, "")
     for pair in catalog.pairs:
         for variant in written(pair):

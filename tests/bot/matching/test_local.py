@@ -8,7 +8,7 @@ import pytest
 from bot.matching import store
 from bot.matching.decide import Thresholds
 from bot.matching.emergency import AlarmTexts, fit_alarm
-from bot.matching.fit_head import BACKGROUND, Example, fit_local, train
+from bot.matching.fit_head import BACKGROUND, Example, Taught, fit_local, train
 from bot.matching.head import KEPT, Head, LocalEvidence
 from bot.matching.red_flags import FLAGS
 from bot.testing import HOSTILE_TEXTS, HashEncoder
@@ -90,7 +90,9 @@ def test_pairs_without_texts_are_never_found() -> None:
     texts = ["wie lange", "wie teuer", "was sonst"]
     label = np.array([0, 2, 3], dtype=np.int32)
 
-    evidence = fit_local(texts, HashEncoder().encode(texts), label, 4, np.arange(3))
+    taught = Taught(label, np.full(3, -1, dtype=np.int32), 4)
+
+    evidence = fit_local(texts, HashEncoder().encode(texts), taught, np.arange(3))
 
     views = evidence.views(HashEncoder().encode(["wie lange"]), ["wie lange"])
     assert views.pairs.tolist() == [[0, 1, 2]]

@@ -9,9 +9,10 @@ import yaml
 
 from bot.assistant import Assistant
 from bot.catalog.catalog import load_catalog, locate
+from bot.matching.fit_head import BACKGROUND
 from bot.matching.training import (
     FEW,
-    background,
+    beside,
     general_background,
     indexed_texts,
     judge_calibration,
@@ -41,7 +42,9 @@ def test_a_language_without_general_background_has_none() -> None:
 def test_the_shipped_catalog_has_enough_of_its_own() -> None:
     catalog = load_catalog(locate("mammography"), "de")
 
-    assert background(catalog) == (catalog.background, len(catalog.background))
+    own = [*catalog.background, *(one.text for one in catalog.near_misses)]
+    assert [one.text for one in beside(catalog)][: len(own)] == own
+    assert not any(one.author == BACKGROUND and one.general for one in beside(catalog))
     assert len(catalog.background) >= FEW
 
 
