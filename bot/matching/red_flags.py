@@ -357,12 +357,14 @@ class Line:
         kind: ``thanks``, ``fear``, ``soon`` (a complaint that can wait for days), ``urgent-short`` and so on.
         flag: One of `FLAGS` for an emergency, else empty.
         text: What patients might type.
+        level: A level of `bot.matching.complaints` where a reader took it for a complaint, else empty.
     """
 
     author: str
     kind: str
     flag: str
     text: str
+    level: str
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def health_texts(language: str) -> tuple[Beside, ...]:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     own = [Beside(row["text"], row["author"], _LEVEL[row["level"]], not row["level"]) for row in rows]
     lines = (line for line in load_examples(language).lines if line.kind in OF_ILLNESS)
-    return (*own, *(Beside(line.text, line.author, general=True) for line in lines))
+    return (*own, *(Beside(line.text, line.author, _LEVEL[line.level], not line.level) for line in lines))
 
 
 @lru_cache(maxsize=8)
