@@ -30,8 +30,10 @@ from bot.matching.decide import (
 from bot.matching.emergency import Lookout, Verdict, decision_of
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
-from bot.matching.red_flags import is_other_script, is_spelt_out, load_red_flags
+from bot.matching.foreign import Emergency, Foreign
+from bot.matching.red_flags import is_spelt_out, load_red_flags
 from bot.ports import Encoder, Neighbour, Vectors
+from bot.sentences.foreign_texts import FOREIGN_TEXTS, URGENT, foreign_key, written_in
 from bot.sentences.spelling import released
 from bot.settings import Settings, numeric_threads
 from bot.text import AUTO, LanguageDetector, Sanitised, sanitise, seen, segments
@@ -44,6 +46,15 @@ class Also:
     pair_id: str
     score: float
     answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A fixed sentence that is the reply to a message: its key, its language (ISO 639-1) and its text."""
+
+    key: str
+    language: str
+    text: str
 
 
 DecisionName = Literal["answered", "clarify", "declined", "urgent"]
@@ -71,6 +82,8 @@ class Response:
         too_long: Whether the text exceeded what a question may hold.
         reason: Why it was declined; for staff, not for patients.
         elapsed_ms: Time for this question; in a batch, its share.
+        fixed: The sentence that answers a message in a language that the catalog lacks.
+        reason_code: Why no pair answers, for programs: `other-language`; else empty.
     """
 
     question: str
@@ -89,6 +102,8 @@ class Response:
     too_long: bool
     reason: str
     elapsed_ms: float
+    fixed: Fixed | None = None
+    reason_code: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the record of the `klartext answer` contract; `choices` and `flag` only where they say something."""
@@ -115,6 +130,10 @@ class Response:
             record["choices"] = list(self.choices)
         if self.flag:
             record["flag"] = self.flag
+        if self.reason_code:
+            record["reason"] = self.reason_code
+        if self.fixed:
+            record["fixed"] = {"key": self.fixed.key, "language": self.fixed.language, "text": self.fixed.text}
         return record
 
 
@@ -162,6 +181,7 @@ class Assistant:
         self._country = country
         self._released = {language: released(opened.catalog, country) for language, opened in languages.items()}
         self._detector = LanguageDetector({language: _texts(opened.catalog) for language, opened in languages.items()})
+        self._foreign = Foreign(self._detector.known)
         self._red_flags = {language: load_red_flags(language) for language in languages}
         self._lookouts: dict[str, Lookout] = {}
         # Several questions at once cost a third of what they cost one by one.
@@ -248,6 +268,10 @@ class Assistant:
         told = clean.replace(" ", "") if is_spelt_out(clean) else clean
         return self._detector.detect(told, fallback=fallback or self.languages[0], margin=margin)
 
+    def foreign(self, text: str) -> str | None:
+        """Return the language (ISO 639-1) of a text in none of the catalog's languages; None for every other text."""
+        return self._foreign.language(sanitise(text).text)
+
     def answer(self, text: str, lang: str = AUTO, *, method: Method = "hybrid", ignore_flags: bool = False) -> Response:
         """Decide on one question, together with those that other threads ask meanwhile.
 
@@ -294,12 +318,15 @@ class Assistant:
     def red_flag(self, text: str, *, fallback: str, rules_only: bool = False) -> str | None:
         """Return the language in which a text raises a red flag: by rule in any, else by the learned alarm in its own.
 
+        One that is raised in a language that the catalog lacks is answered in `fallback`.
         `rules_only`: the words are not the patient's own, so that only the rules count.
         """
         whole, own = seen(text), self.detect(text, fallback=fallback)
         by_rule = (language for language in (own, *self._red_flags) if self._red_flags[language].check(whole))
         language = next(by_rule, None)
-        if language is not None or rules_only or not whole:
+        if language is None and self._foreign.emergency(whole) is not None:
+            return fallback
+        if language is not None or rules_only or not whole or self.foreign(text) is not None:
             return language
         return own if self._lookout(own).judge([whole])[0].flag else None
 
@@ -365,6 +392,7 @@ class Assistant:
             self._response(opened, question, flag, candidates, method, elapsed_ms)
             for question, flag, candidates in zip(asked, flags, ranked, strict=True)
         ]
+        responses = [self._to_foreign(response, question) for response, question in zip(responses, asked, strict=True)]
         return self._combined(opened, asked, responses, method)
 
     def _combined(
@@ -374,7 +402,7 @@ class Assistant:
         parts = {
             number: segments(asked[number].clean.text)
             for number, response in enumerate(responses)
-            if method == "hybrid" and response.decision != "urgent" and not response.too_long
+            if method == "hybrid" and response.decision != "urgent" and not (response.too_long or response.fixed)
         }
         single = [
             Asked(text, sanitise(text), asked[number].ignore_flags) for number, texts in parts.items() for text in texts
@@ -387,6 +415,32 @@ class Assistant:
             answers = [next(found) for _ in texts]
             responses[number] = combine(responses[number], answers)
         return responses
+
+    def _to_foreign(self, response: Response, asked: Asked) -> Response:
+        """Return the response to a message in a language that the catalog lacks; every other one as it was.
+
+        What the learned alarm hears in such a message is a guess; the rules count, in every language.
+        """
+        sign = None if asked.ignore_flags else self._foreign.emergency(asked.seen)
+        language = sign.language if sign is not None else self._foreign.language(asked.clean.text)
+        if language is None:
+            return response
+        if sign is None and response.flag is not None and self._red_flags[response.lang].check(asked.seen):
+            sign = Emergency(language, response.flag)
+        own = written_in(language, response.lang)
+        key = foreign_key(self.languages) if sign is None else URGENT
+        there = f"{key}_{self._country.lower()}" if self._country else key
+        return replace(
+            response,
+            decision="declined" if sign is None else "urgent",
+            pair_id=None,
+            choices=(),
+            answer=None,
+            flag=None if sign is None else sign.flag,
+            reason=f"the text is in a language that the catalog lacks: {language}",
+            fixed=Fixed(key, own, FOREIGN_TEXTS[own][there]),
+            reason_code="other-language",
+        )
 
     def _flags(self, opened: wiring.Opened, vectors: Vectors, asked: Sequence[Asked]) -> list[str | None]:
         """Return the red flag of each question, looked for in all of its text."""
@@ -459,8 +513,6 @@ def _decision(text: Sanitised, ranked: tuple[Candidate, ...], method: Method, th
         return Declined("the text is empty")
     if says_nothing(text.text):
         return Declined("the text has no words")
-    if is_other_script(text.text):
-        return Declined("the text is in letters that no language of the catalog is written in")
     if method == "cosine":
         return decide_by_cosine(text.text, ranked, thresholds)
     return decide(ranked, thresholds)

@@ -284,6 +284,8 @@ class Reactions:
         return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
 
     def _language(self, text: str, fallback: str) -> str:
+        if self._assistant.foreign(text) is not None:
+            return fallback  # it is told in its own language, and the conversation goes on in that of before
         margin = ONE_WORD_MARGIN if len(text.split()) == 1 else 1.0
         return self._assistant.detect(text, fallback=fallback, margin=margin)
 
@@ -375,6 +377,8 @@ class Reactions:
         if kind is not None and kind != "farewell":
             said = Reply(session.language, (interface(session.language, _REPLIES[kind]),))
             return self._then_question(Reaction(said, rest), at)
+        if not (understood or literal) and self._assistant.foreign(text) is not None:
+            return self._then_question(self._answer(rest, text), at)
         # Whoever wants help, or to stop, shall not have it taken for an answer, in whatever language it is said.
         talk = "goodbye" if kind == "farewell" else small_talk(text) or ""
         turn = asked.turn(session, IN_INTERVIEW.get(talk, text))
