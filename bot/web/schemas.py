@@ -82,7 +82,12 @@ class PartView(BaseModel):
     pair_id: str | None = None
     field: str | None = None
     link_id: str | None = None
-    language: str | None = Field(default=None, description="Of the text, where it is another than the reply's.")
+    # Left out where it says nothing: what is exported of most conversations stays as it was.
+    language: str | None = Field(
+        default=None,
+        exclude_if=lambda language: language is None,
+        description="Of the text, where it is another than the reply's.",
+    )
 
 
 class ChoiceView(BaseModel):
