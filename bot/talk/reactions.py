@@ -70,6 +70,8 @@ _REPLIES: Mapping[Kind, str] = {
 # Reactions that are none where any words are an answer: "good", "red" and "maybe" may be what the patient has to say.
 _ANSWERS = frozenset[Kind]({"refusal", "announcement", "hesitation", "agreement"})
 _FORGETTING = frozenset({"vergessen", "vergisst", "vergesslich", "forgot", "forgotten", "forget", "forgets"})
+# What ends a question, in whatever letters.
+_ASKS_ANYWHERE = frozenset("?？؟")
 # Show that words are about an alarm, and no answer.
 _OF_ALARMS = frozenset({"notfall", "notruf", "fehlalarm", "alarm", "emergency", "urgent", "akut", "dringend"})
 # What small talk means while questions are asked, in words that the interview knows in every language.
@@ -377,7 +379,9 @@ class Reactions:
         if kind is not None and kind != "farewell":
             said = Reply(session.language, (interface(session.language, _REPLIES[kind]),))
             return self._then_question(Reaction(said, rest), at)
-        if not (understood or literal) and self._assistant.foreign(text) is not None:
+        # Where any words are an answer, what is no question is one in any language: nothing a patient says is lost.
+        answers = understood or literal or (wants_words and _ASKS_ANYWHERE.isdisjoint(text))
+        if not answers and self._assistant.foreign(text) is not None:
             return self._then_question(self._answer(rest, text), at)
         # Whoever wants help, or to stop, shall not have it taken for an answer, in whatever language it is said.
         talk = "goodbye" if kind == "farewell" else small_talk(text) or ""

@@ -130,13 +130,29 @@ def test_the_open_question_is_put_again_below_it(shipped: Assistant, records: Sq
 
 
 @pytest.mark.parametrize(
-    "said", ["Ibuprofen", "Aspirin, Metformin und Ramipril", "Kräutertee von Frau Öztürk", "parasetamol"]
+    "said",
+    [
+        "Ibuprofen",
+        "Aspirin, Metformin und Ramipril",
+        "Kräutertee von Frau Öztürk",
+        "parasetamol",
+        "Клинички центар Београд",
+        "günde iki kere tansiyon ilacı alıyorum",
+    ],
 )
 def test_what_a_question_for_words_asks_for_stays_an_answer(shipped: Assistant, records: SqlRecords, said: str) -> None:
     talk = _talk(shipped, records, "en", WORDS)
     talk.turn(said, at=NOW)
 
     assert _given(talk) == [said]
+
+
+def test_a_question_in_another_language_is_no_answer(shipped: Assistant, records: SqlRecords) -> None:
+    talk = _talk(shipped, records, "en", WORDS)
+    reply = talk.turn(f"{TURKISH}?", at=NOW)
+
+    assert reply.parts[0] == Interface("foreign", FOREIGN_TEXTS["tr"]["foreign"], {}, "tr")
+    assert _given(talk) == []
 
 
 @pytest.mark.parametrize(("said", "value"), [("no", False), ("nein", False), ("yes", True), ("ja", True)])
