@@ -32,8 +32,10 @@ from bot.matching.decide import (
 from bot.matching.emergency import Lookout, Verdict, decision_of
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
-from bot.matching.red_flags import is_other_script, is_spelt_out, load_red_flags
+from bot.matching.foreign import Emergency, Foreign
+from bot.matching.red_flags import is_spelt_out, load_red_flags
 from bot.ports import Encoder, Neighbour, Vectors
+from bot.sentences.foreign_texts import FOREIGN_TEXTS, URGENT, foreign_key, written_in
 from bot.sentences.spelling import released
 from bot.settings import Settings, numeric_threads
 from bot.text import AUTO, LanguageDetector, Sanitised, sanitise, seen, segments
@@ -54,6 +56,15 @@ class Advice:
 
     pair_id: str
     urgency: Urgency
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A fixed sentence that is the reply to a message: its key, its language (ISO 639-1) and its text."""
+
+    key: str
+    language: str
     text: str
 
 
@@ -87,6 +98,7 @@ class Response:
         level: How urgent a complaint is; "other" if it has nothing to do with the exam.
         advice: What to do about a complaint.
         elapsed_ms: Time for this question; in a batch, its share.
+        fixed: The sentence that answers a message in a language that the catalog lacks.
     """
 
     question: str
@@ -108,6 +120,7 @@ class Response:
     why: Reason = ""
     level: Level | None = None
     advice: Advice | None = None
+    fixed: Fixed | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the record of the `klartext answer` contract; what says nothing is left out."""
@@ -138,6 +151,8 @@ class Response:
             record["reason"] = self.why
         if self.advice is not None:
             record["advice"] = asdict(self.advice)
+        if self.fixed is not None:
+            record["fixed"] = asdict(self.fixed)
         return record
 
 
@@ -191,6 +206,7 @@ class Assistant:
         self._country = country
         self._released = {language: released(opened.catalog, country) for language, opened in languages.items()}
         self._detector = LanguageDetector({language: _texts(opened.catalog) for language, opened in languages.items()})
+        self._foreign = Foreign(self._detector.known)
         self._red_flags = {language: load_red_flags(language) for language in languages}
         self._lookouts: dict[str, Lookout] = {}
         # Several questions at once cost a third of what they cost one by one.
@@ -277,6 +293,10 @@ class Assistant:
         told = clean.replace(" ", "") if is_spelt_out(clean) else clean
         return self._detector.detect(told, fallback=fallback or self.languages[0], margin=margin)
 
+    def foreign(self, text: str) -> str | None:
+        """Return the language (ISO 639-1) of a text in none of the catalog's languages; None for every other text."""
+        return self._foreign.language(sanitise(text).text)
+
     def answer(self, text: str, lang: str = AUTO, *, method: Method = "hybrid", ignore_flags: bool = False) -> Response:
         """Decide on one question, together with those that other threads ask meanwhile.
 
@@ -323,12 +343,15 @@ class Assistant:
     def red_flag(self, text: str, *, fallback: str, rules_only: bool = False) -> str | None:
         """Return the language in which a text raises a red flag: by rule in any, else by the learned alarm in its own.
 
+        One that is raised in a language that the catalog lacks is answered in `fallback`.
         `rules_only`: the words are not the patient's own, so that only the rules count.
         """
         whole, own = seen(text), self.detect(text, fallback=fallback)
         by_rule = (language for language in (own, *self._red_flags) if self._red_flags[language].check(whole))
         language = next(by_rule, None)
-        if language is not None or rules_only or not whole:
+        if language is None and self._foreign.emergency(whole) is not None:
+            return fallback
+        if language is not None or rules_only or not whole or self.foreign(text) is not None:
             return language
         return own if self._lookout(own).judge([whole])[0].flag else None
 
@@ -396,9 +419,44 @@ class Assistant:
             for number, one in enumerate(everything)
         ]
         share_ms = (time.perf_counter() - started) * 1000 / len(asked)
-        found = [replace(response, elapsed_ms=share_ms) for response in found]
+        found = [
+            self._to_foreign(replace(response, elapsed_ms=share_ms), one)
+            for response, one in zip(found, everything, strict=True)
+        ]
         rest = iter(found[len(asked) :])
-        return [combine(whole, [next(rest) for _ in of]) for whole, of in zip(found, parts, strict=False)]
+        answers = [[next(rest) for _ in of] for of in parts]
+        return [
+            whole if whole.fixed is not None else combine(whole, of)
+            for whole, of in zip(found[: len(asked)], answers, strict=True)
+        ]
+
+    def _to_foreign(self, response: Response, asked: Asked) -> Response:
+        """Return the response to a message in a language that the catalog lacks; every other one as it was.
+
+        What the learned alarm hears in such a message is a guess; the rules count, in every language.
+        """
+        sign = None if asked.ignore_flags else self._foreign.emergency(asked.seen)
+        language = sign.language if sign is not None else self._foreign.language(asked.clean.text)
+        if language is None:
+            return response
+        if sign is None and response.flag is not None and self._red_flags[response.lang].check(asked.seen):
+            sign = Emergency(language, response.flag)
+        own = written_in(language, response.lang)
+        key = foreign_key(self.languages) if sign is None else URGENT
+        there = f"{key}_{self._country.lower()}" if self._country else key
+        return replace(
+            response,
+            decision="declined" if sign is None else "urgent",
+            pair_id=None,
+            choices=(),
+            answer=None,
+            flag=None if sign is None else sign.flag,
+            reason=f"the text is in a language that the catalog lacks: {language}",
+            fixed=Fixed(key, own, FOREIGN_TEXTS[own][there]),
+            why="other-language",
+            level=None,
+            advice=None,
+        )
 
     def _flags(self, opened: wiring.Opened, vectors: Vectors, asked: Sequence[Asked]) -> list[str | None]:
         """Return the red flag of each question, looked for in all of its text."""
@@ -512,8 +570,6 @@ def _decision(text: Sanitised, ranked: tuple[Candidate, ...], method: Method, th
         return _Unread("the text is empty")
     if says_nothing(text.text):
         return _Unread("the text has no words")
-    if is_other_script(text.text):
-        return _Unread("the text is in letters that no language of the catalog is written in")
     if method == "cosine":
         return decide_by_cosine(text.text, ranked, thresholds)
     return decide(ranked, thresholds)

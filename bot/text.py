@@ -144,18 +144,24 @@ AUTO = "auto"
 
 
 class LanguageDetector:
-    """Learns from the texts of a catalog, so that it knows just the languages that can be answered."""
+    """Learns from the texts of a catalog, so that it knows just the languages that can be answered.
+
+    Attributes:
+        languages: Of the catalog.
+        known: Folded words that occur more than once in the texts of each.
+    """
 
     def __init__(self, texts: Mapping[str, Sequence[str]]) -> None:
         self.languages = tuple(texts)
-        if len(self.languages) < 2:
-            self._weight: dict[str, dict[str, float]] = {}
-            return
         counts = {
             language: _counted(examples[:: -(-len(examples) // MAX_TEXTS) or 1]) for language, examples in texts.items()
         }
         known = set().union(*counts.values()) if counts else set()
         self._weight = {language: _log_probabilities(count, len(known)) for language, count in counts.items()}
+        self.known = {
+            language: frozenset(sign[1:] for sign in weight if sign.startswith("="))
+            for language, weight in self._weight.items()
+        }
 
     def detect(self, text: str, *, fallback: str, margin: float = 1.0) -> str:
         """Return the likeliest language; `fallback` unless another one is ahead by `margin` (log-likelihood)."""

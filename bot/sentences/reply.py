@@ -22,6 +22,7 @@ from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import NotJson, as_object, dump, parse
 from bot.ports import Channel
 from bot.sentences.emergency_texts import sentences
+from bot.sentences.foreign_texts import FOREIGN_TEXTS
 from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS
 from bot.sentences.spelling import swiss
 from bot.sentences.spoken import form_text, spoken
@@ -38,8 +39,11 @@ def _all(language: str) -> dict[str, str]:
     return found
 
 
-# All sentences of the program, by language and key.
-SENTENCES: Mapping[str, Mapping[str, str]] = {language: _all(language) for language in INTERFACE_TEXTS}
+# All sentences of the program, by language and key; of the languages that no catalog has, just a few.
+SENTENCES: Mapping[str, Mapping[str, str]] = {
+    **FOREIGN_TEXTS,
+    **{language: {**_all(language), **FOREIGN_TEXTS.get(language, {})} for language in INTERFACE_TEXTS},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,15 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """A fixed sentence of the program; slots hold numbers, or answers of this patient."""
+    """A fixed sentence of the program; slots hold numbers, or answers of this patient.
+
+    `language` is that of the sentence where it is another than that of the reply, else empty.
+    """
 
     key: str
     text: str
     slots: Mapping[str, Slot] = field(default_factory=dict)
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +140,11 @@ def content(pair: Pair, name: ContentField) -> Content:
 def interface(language: str, key: str, **slots: int) -> Interface:
     """Return a fixed sentence as a part."""
     return Interface(key, SENTENCES[language][key].format(**slots), slots)
+
+
+def foreign_sentence(language: str, key: str) -> Interface:
+    """Return a fixed sentence in a language of its own as a part."""
+    return Interface(key, SENTENCES[language][key], {}, language)
 
 
 def reply_of(said: Said, form: Form) -> Reply:
@@ -212,7 +225,7 @@ def _form_text(part: FormText, language: str, heard: Heard | None) -> str | None
 
 
 def _fixed_text(part: Interface, language: str, heard: Heard | None) -> str | None:
-    template = SENTENCES.get(language, {}).get(part.key)
+    template = SENTENCES.get(part.language or language, {}).get(part.key)
     # Just the slots that the sentence has; numbers (True is an int too), and what this patient answered.
     typed = all(
         heard is not None and heard.allows(value) if isinstance(value, Answers) else type(value) is int
@@ -264,12 +277,12 @@ def emergency_notice(language: str, country: Country | None) -> Interface:
 def _said_there(part: Part, language: str, place: Place) -> Part:
     if not isinstance(part, Interface) or part.slots:
         return part
-    key, known = part.key, SENTENCES.get(language, {})
+    key, known = part.key, SENTENCES.get(part.language or language, {})
     plain = "plain" if place.channel != "terminal" and f"{key}_{place.channel}" not in known else ""
     country, upload = place.country.lower() if place.country else "", "upload" if place.uploads else ""
     for suffix in (place.channel, plain, upload, country):
         key = f"{key}_{suffix}" if f"{key}_{suffix}" in known else key
-    return part if key == part.key else interface(language, key)
+    return part if key == part.key else replace(part, key=key, text=known[key])
 
 
 def write_reply(reply: Reply) -> str:
@@ -318,6 +331,8 @@ def _part_to_json(part: Part) -> dict[str, Any]:
     stored = {"kind": kind, **{each.name: getattr(part, each.name) for each in fields(part)}}
     if isinstance(part, Interface):
         stored["slots"] = {name: _slot_to_json(slot) for name, slot in part.slots.items()}
+        if not part.language:
+            del stored["language"]
     return stored
 
 

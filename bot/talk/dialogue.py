@@ -11,7 +11,7 @@ from bot.assistant import Response
 from bot.catalog.catalog import Catalog
 from bot.errors import BadData
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import Part, Reply, content, interface
+from bot.sentences.reply import Part, Reply, content, foreign_sentence, interface
 from bot.talk.messages import agrees, asks_easier, asks_on, calls_off
 from bot.text import MAX_CHARACTERS, sanitise, words
 
@@ -198,6 +198,8 @@ def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, 
     state = State(language, last_pair=state.last_pair, last_question=state.last_question)
     if response.decision == "urgent":
         return _urgent(state, response)
+    if response.fixed is not None:
+        return Reply(language, (foreign_sentence(response.fixed.language, response.fixed.key),)), state
     if response.too_long:
         told = interface(language, "too_long", limit=MAX_CHARACTERS)
         return Reply(language, (told, interface(language, "emergency_notice"))), state
@@ -228,6 +230,8 @@ def _urgent(state: State, response: Response) -> tuple[Reply, State]:
     language = state.language
     chest = response.flag == "chest-pain"
     parts = [interface(language, URGENT_TEXTS.get(response.flag or "", "urgent"))]
+    if response.fixed is not None:  # first what the patient understands, then what anybody beside them does
+        parts.insert(0, foreign_sentence(response.fixed.language, response.fixed.key))
     if chest:
         # "Schmerzen in der Brust" may be the breast or the heart: the number first, then one fixed question.
         parts.append(interface(language, "chest_question"))

@@ -70,6 +70,8 @@ _REPLIES: Mapping[Kind, str] = {
 # Reactions that are none where any words are an answer: "good", "red" and "maybe" may be what the patient has to say.
 _ANSWERS = frozenset[Kind]({"refusal", "announcement", "hesitation", "agreement"})
 _FORGETTING = frozenset({"vergessen", "vergisst", "vergesslich", "forgot", "forgotten", "forget", "forgets"})
+# What ends a question, in whatever letters.
+_ASKS_ANYWHERE = frozenset("?？؟")
 # Show that words are about an alarm, and no answer.
 _OF_ALARMS = frozenset({"notfall", "notruf", "fehlalarm", "alarm", "emergency", "urgent", "akut", "dringend"})
 # What small talk means while questions are asked, in words that the interview knows in every language.
@@ -284,6 +286,8 @@ class Reactions:
         return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
 
     def _language(self, text: str, fallback: str) -> str:
+        if self._assistant.foreign(text) is not None:
+            return fallback  # it is told in its own language, and the conversation goes on in that of before
         margin = ONE_WORD_MARGIN if len(text.split()) == 1 else 1.0
         return self._assistant.detect(text, fallback=fallback, margin=margin)
 
@@ -375,6 +379,10 @@ class Reactions:
         if kind is not None and kind != "farewell":
             said = Reply(session.language, (interface(session.language, _REPLIES[kind]),))
             return self._then_question(Reaction(said, rest), at)
+        # Where any words are an answer, what is no question is one in any language: nothing a patient says is lost.
+        answers = understood or literal or (wants_words and _ASKS_ANYWHERE.isdisjoint(text))
+        if not answers and self._assistant.foreign(text) is not None:
+            return self._then_question(self._answer(rest, text), at)
         # Whoever wants help, or to stop, shall not have it taken for an answer, in whatever language it is said.
         talk = "goodbye" if kind == "farewell" else small_talk(text) or ""
         turn = asked.turn(session, IN_INTERVIEW.get(talk, text))

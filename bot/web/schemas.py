@@ -82,6 +82,12 @@ class PartView(BaseModel):
     pair_id: str | None = None
     field: str | None = None
     link_id: str | None = None
+    # Left out where it says nothing: what is exported of most conversations stays as it was.
+    language: str | None = Field(
+        default=None,
+        exclude_if=lambda language: language is None,
+        description="Of the text, where it is another than the reply's.",
+    )
 
 
 class ChoiceView(BaseModel):
@@ -212,7 +218,7 @@ def _part_view(part: Part) -> PartView:
         return PartView(kind="form", text=part.text, field=part.field, link_id=part.link_id)
     if isinstance(part, Entry):
         return PartView(kind="entry", text=part.text, key=part.value.key, link_id=part.label.link_id)
-    return PartView(kind="interface", text=part.text, key=part.key)
+    return PartView(kind="interface", text=part.text, key=part.key, language=part.language or None)
 
 
 def _turn(taken: Taken, country: Country | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from bot.catalog.catalog import Pair
 from bot.errors import GuardViolation
 from bot.ports import FlagReason, StoredFlag
 from bot.sentences.emergency_texts import numbers
+from bot.sentences.foreign_texts import RIGHT_TO_LEFT
 from bot.sentences.reply import Content, ContentField, Entry, FormText, Interface, Part, Reply, content, guard
 from bot.talk.conversation import Taken
 from bot.web.page.rendering import Labels
@@ -45,12 +46,18 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, a list of the summary, or an answer."""
+    """A paragraph, a list of the summary, or an answer; `language` where it is another than that of the reply."""
 
     kind: Kind
     text: str = ""
     answer: Answer | None = None
     entries: tuple[Entry, ...] = ()
+    language: str = ""
+
+    @property
+    def direction(self) -> str:
+        """In which direction the language is written, as HTML calls it."""
+        return "rtl" if self.language in RIGHT_TO_LEFT else "ltr"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +145,7 @@ class Shown:
         if isinstance(part, FormText):
             return Block("say" if part.field in ASKS else "hint", part.text)
         if isinstance(part, Interface) and not part.key.startswith(ELSEWHERE):
-            return Block("ask" if part.key in HEADINGS else "say", part.text)
+            return Block("ask" if part.key in HEADINGS else "say", part.text, language=part.language)
         return None
 
     def _answer(self, part: Content, language: str) -> Answer:

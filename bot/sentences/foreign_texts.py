@@ -1,0 +1,60 @@
+"""Fixed sentences in languages that no catalog has, by ISO 639-1 code: what this program is, and whom to call.
+
+The sentences stand in `texts/foreign.yaml`. Each is made once for every set of languages that a catalog may have and
+for every country; the guard compares these, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bot.sentences.emergency_texts import LINES
+
+# Keys of the sentences; those of a country end in its code (`foreign_ch`), as elsewhere.
+URGENT = "foreign_urgent"
+_KEYS: Mapping[tuple[str, ...], str] = {("de", "en"): "foreign", ("de",): "foreign_german", ("en",): "foreign_english"}
+# Where no country is set: the number that works in most of them, and those of the countries where it is another.
+_ANYWHERE = "112 (CH: 144, GB: 999)"
+
+
+def _load() -> Mapping[str, Mapping[str, Any]]:
+    path = Path(__file__).parent / "texts" / "foreign.yaml"
+    found: Mapping[str, Mapping[str, Any]] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return found
+
+
+_FILE = _load()
+RIGHT_TO_LEFT = frozenset(language for language, own in _FILE.items() if own.get("rtl"))
+
+
+def _said(own: Mapping[str, Any]) -> dict[str, str]:
+    numbers = {"": _ANYWHERE, **{f"_{country.lower()}": lines.emergency for country, lines in LINES.items()}}
+    found = {}
+    for suffix, number in numbers.items():
+        found[URGENT + suffix] = own["urgent"].format(emergency=number)
+        for languages, key in _KEYS.items():
+            named = [own[language] for language in languages]
+            ways = {"both": own["and"].join(named), "either": own["or"].join(named)}
+            found[key + suffix] = own["foreign"].format(emergency=number, **ways)
+    return found
+
+
+# All of them, by language and key.
+FOREIGN_TEXTS: Mapping[str, Mapping[str, str]] = {
+    language: _said(own) for language, own in _FILE.items() if "as" not in own
+}
+
+
+def foreign_key(languages: Collection[str]) -> str:
+    """Return the key of the sentence that names the languages of a catalog."""
+    return _KEYS[tuple(language for language in ("de", "en") if language in languages)]
+
+
+def written_in(language: str, otherwise: str) -> str:
+    """Return the language whose sentences speakers of `language` read; `otherwise` when there are none."""
+    named = str(_FILE.get(language, {}).get("as", language))
+    return named if named in FOREIGN_TEXTS else otherwise
