@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -132,7 +132,24 @@ class JsonReader:
         choices = _texts(found.get("choices"))
         recognised = self._recognise(found, decision, choices)
         candidates = _texts(found.get("candidates")) or ([recognised.pair_id] if recognised.pair_id else choices)
-        return make_reply(recognised, choices, elapsed_ms, candidates)
+        reply = make_reply(recognised, choices, elapsed_ms, candidates)
+        return self._told(reply, found, answered=recognised.decision == "answered")
+
+    def _told(self, reply: Reply, found: dict[str, list[Any]], *, answered: bool) -> Reply:
+        """Add what counts for messages in chats: there, an answer may be shown anew without being a decision."""
+        texts, urgency = tuple(_texts(found.get("texts"))), _first(found.get("urgency"))
+        shown = reply.shown
+        if answered or (texts and urgency is None):
+            shown = tuple(dict.fromkeys(id_ for id_ in _texts(found.get("pair")) if id_ in self._recogniser.known))
+        return replace(
+            reply,
+            shown=shown or reply.shown,
+            texts=texts,
+            keys=tuple(_texts(found["keys"])) if "keys" in found else None,
+            reason=_first(found.get("reason")) or "",
+            urgency=urgency,
+            language=_first(found.get("language")),
+        )
 
     def _recognise(self, found: dict[str, list[Any]], decision: str | None, choices: list[str]) -> Recognised:
         if decision is not None and decision != "answered":
@@ -176,6 +193,7 @@ def make_reply(recognised: Recognised, choices: list[str], elapsed_ms: float, ca
         choices=tuple(choices) if recognised.decision == "clarify" else (),
         matched=recognised.matched,
         elapsed_ms=elapsed_ms,
+        shown=(recognised.pair_id,) if recognised.pair_id else (),
     )
 
 
