@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -38,31 +38,32 @@ def _acts() -> Mapping[str, _Act]:
     return {name: _Act.model_validate(record) for name, record in raw.items()}
 
 
-def judge(expect: Expect, reply: Reply, shown_before: str | None, same: Equivalence) -> Verdict:
+def judge(expect: Expect, reply: Reply, before: Collection[str], same: Equivalence) -> Verdict:
     """Say whether a reply is what a message expects.
 
     Args:
         expect: What should come of the message.
         reply: What came of it.
-        shown_before: The pair that was shown last in this chat; None where none was.
+        before: The pairs that were shown last in this chat.
         same: Which pairs count as the same.
 
     Returns:
         A verdict whose `met` is None where nothing was shown that `same` or `act` could be about.
     """
-    alarmed, content = reply.decision == "urgent", bool(_shown(reply))
+    # Text that belongs to no pair is content, too.
+    alarmed, content = reply.decision == "urgent", bool(reply.shown) or reply.matched == "none"
     silent = not alarmed and not content
     match expect.name:
         case "pair":
             accepted = same.accepted(expect.pair)
-            return Verdict(bool(accepted & _shown(reply)), bool(accepted & set(reply.choices)))
+            return Verdict(bool(accepted & set(reply.shown)), bool(accepted & set(reply.choices)))
         case "same":
-            accepted = same.accepted(shown_before)
+            accepted = same.any_of(before)
             if not accepted:
                 return Verdict(None)
-            return Verdict(bool(accepted & _shown(reply)), bool(accepted & set(reply.choices)))
+            return Verdict(bool(accepted & set(reply.shown)), bool(accepted & set(reply.choices)))
         case "act":
-            return Verdict(None if shown_before is None else _acted(expect, reply, same.accepted(shown_before)))
+            return Verdict(_acted(expect, reply, same.any_of(before)) if before else None)
         case "nothing":
             return Verdict(silent and reply.urgency is None)
         case "reaction":
@@ -74,11 +75,7 @@ def judge(expect: Expect, reply: Reply, shown_before: str | None, same: Equivale
         case "language":
             return Verdict(not alarmed and reply.language == expect.language)
         case _:
-            return Verdict(not content)
-
-
-def _shown(reply: Reply) -> set[str]:
-    return {*reply.shown, *([reply.pair_id] if reply.pair_id else [])}
+            return Verdict(not content)  # unanswered
 
 
 def _acted(expect: Expect, reply: Reply, before: frozenset[str]) -> bool:
@@ -86,7 +83,7 @@ def _acted(expect: Expect, reply: Reply, before: frozenset[str]) -> bool:
     act = _acts()[expect.act or ""]
     reworded = "any" in act.texts or bool(set(act.texts) & set(reply.texts))
     told = any(key.startswith(act.keys) for key in reply.keys or ()) if act.keys else False
-    return reply.decision != "urgent" and ((reworded and bool(before & _shown(reply))) or told)
+    return reply.decision != "urgent" and ((reworded and bool(before & set(reply.shown))) or told)
 
 
 def _declined(reply: Reply) -> bool:
@@ -123,27 +120,27 @@ class Conversations:
 
     def _held(self, begin: Begin, turns: Sequence[Placed]) -> list[Row]:
         rows: list[Row] = []
-        shown: str | None = None
+        before: tuple[str, ...] = ()
         with begin() as chat:
             for place, question in turns:
-                reply = chat.say(question.text)
+                reply, expect = chat.say(question.text), question.expect
                 if isinstance(reply, Failure):
                     return _failed(turns, reply)
-                expect = question.expect
                 if expect is None:
                     raise BadData(f"The message {question.id!r} does not say what it expects. Import the suite again.")
-                verdict = judge(expect, reply, shown, self.same)
+                verdict = judge(expect, reply, before, self.same)
                 rows.append((place, Outcome.judged(question, reply, verdict)))
-                shown = (reply.shown or (reply.pair_id,))[0] or shown
                 if verdict.offered and not verdict.met:
-                    shown = self._picked(chat, reply, self.same.accepted(expect.pair or shown)) or shown
+                    wanted = self.same.any_of([expect.pair] if expect.pair else before)
+                    reply = self._picked(chat, reply, wanted)
+                before = reply.shown or before
         return [row for row, (_, question) in zip(rows, turns, strict=True) if question.kind != CONTEXT]
 
-    def _picked(self, chat: Chat, reply: Reply, wanted: frozenset[str]) -> str | None:
-        """Take the choice that is meant; return its pair if it was shown."""
+    def _picked(self, chat: Chat, reply: Reply, wanted: Set[str]) -> Reply:
+        """Take the choice that is meant, and return the reply to that."""
         pair_id = next(choice for choice in reply.choices if choice in wanted)
         taken = chat.say(self.catalog.by_id[pair_id].question)
-        return None if isinstance(taken, Failure) else taken.pair_id
+        return reply if isinstance(taken, Failure) else taken
 
 
 def _failed(turns: Sequence[Placed], failure: Failure) -> list[Row]:

@@ -49,6 +49,10 @@ class Equivalence:
             )
         return self.sets[pair_id]
 
+    def any_of(self, pair_ids: Iterable[str]) -> frozenset[str]:
+        """Return what counts as right when any of several pairs is."""
+        return frozenset().union(*(self.accepted(pair_id) for pair_id in pair_ids))
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
