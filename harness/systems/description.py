@@ -21,7 +21,7 @@ from harness.files import Record, first_fault
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 PACE = {"timeout_s", "retries", "backoff_s", "per_second"}  # may change before a run goes on: no answer depends on them
 LATER = {"before", "after", "decisions"}  # keys that came later: runs of files without them can still be continued
-LATER_PATHS = {"texts", "keys", "reason", "urgency", "language"}  # as well
+LATER_PATHS = {"texts", "keys", "reason", "urgency", "language"}  # as well; nothing of it is an answer
 
 
 def _json_path(text: str) -> str:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from jsonpath import compile as compile_path
 
 from bot import Catalog, Encoder, fold
-from harness.systems.description import Paths
+from harness.systems.description import LATER_PATHS, Paths
 from harness.systems.system import Failure, Matched, Ranked, Reply
 
 SHORTEST_QUOTE = 40  # characters of a folded answer that may stand within a longer reply
@@ -116,14 +116,14 @@ class JsonReader:
     def __init__(self, paths: Paths, recogniser: Recogniser, decisions: Mapping[str, str] | None = None) -> None:
         given = {name: path for name in Paths.model_fields if (path := getattr(paths, name)) is not None}
         self._paths = {name: compile_path(path) for name, path in given.items()}
-        self._said = ", ".join(given.values())
+        self._said = ", ".join(path for name, path in given.items() if name not in LATER_PATHS)
         self._recogniser = recogniser
         self._decisions = decisions or {}
 
     def read(self, document: Any, elapsed_ms: float) -> Reply | Failure:
         """Read one document. A null is a system that says nothing; a missing key is a system that failed."""
         found = {name: path.findall(document) for name, path in self._paths.items()}
-        if not any(found.values()):
+        if not any(values for name, values in found.items() if name not in LATER_PATHS):
             return Failure(f"nothing at {self._said}", elapsed_ms)
         said = _first(found.get("decision"))
         decision = None if said is None else self._decisions.get(said, said)
