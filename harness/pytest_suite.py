@@ -122,6 +122,11 @@ class SuiteNode(pytest.Collector):
 
     def collect(self) -> list[pytest.Item]:
         suite, catalog = self.tests.suite, self.tests.catalog()
+        if suite.meta.spoken:
+            raise BadData(
+                f"The suite {suite.meta.name!r} holds messages that are said in a chat, and no questions. "
+                "Run it with `klartext harness run`, and check it with `klartext harness gate`."
+            )
         if suite.meta.catalog != catalog.name:
             raise BadData(
                 f"The suite {suite.meta.name!r} asks about {suite.meta.catalog!r}, but the catalog is "

@@ -47,11 +47,12 @@ FLOORS = (
     "bot.commands",
     "bot",
 )
-# What the harness may enter the assistant by: the front door; the chat, for the demo; and of the interview, which the
-# benchmarks walk through, what the docstrings of its rooms offer to others.
+# What the harness may enter the assistant by: the front door; the chat, for the demo; patients' chats, for suites of
+# what is said in them; and of the interview, which the benchmarks walk through, what its rooms offer to others.
 DOORS = {
     "bot",
     "bot.commands.chat",
+    "bot.talk.chats",
     "bot.catalog.fhir_files",
     "bot.interview.form.indexed",
     "bot.interview.load",
@@ -168,6 +169,7 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
     assert {module for module, name in used if name != "bot"} == {
         "harness.benches.assistant",
         "harness.commands.running",
+        "harness.systems.system",
     }
 
 

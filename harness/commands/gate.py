@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import typer
 from rich.console import Console, Group
-from rich.table import Column
+from rich.table import Column, Table
 from rich.text import Text
 
 from bot import BadData, friendly_errors
@@ -20,7 +20,8 @@ from harness.running.run import load_counted, load_run
 from harness.scoring.comparison import Comparison, Paired, compare
 from harness.scoring.gate import GateReport, check_baseline, check_run, load_config, merge
 
-STYLES = {"pass": "green", "fail": "bold red", "skip": "dim"}
+STYLES = {"pass": "green", "fail": "bold red", "skip": "dim", "open": "yellow"}
+FAILED, TOO_LITTLE = 1, 3  # exit codes
 Both = tuple[Outcome, Outcome]
 
 
@@ -33,7 +34,7 @@ def gate(
     json_: options.Json = False,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, one test case per gate.", metavar="FILE")] = None,
 ) -> None:
-    """Exit 1 unless a run is good enough: by itself, and beside a baseline by paired tests."""
+    """Exit 1 unless a run is good enough, by itself and beside a baseline; exit 3 when too little data can say."""
     with friendly_errors():
         rules, used = load_config(config)
         report = check_run(load_counted(run), rules.gates)
@@ -46,7 +47,7 @@ def gate(
             print_json({"config": str(used), **report.as_json()})
         else:
             _print_gates(report)
-    raise typer.Exit(0 if report.passed else 1)
+    raise typer.Exit(FAILED if report.failed else TOO_LITTLE if report.undecided else 0)
 
 
 def _print_gates(report: GateReport) -> None:
@@ -59,14 +60,21 @@ def _print_gates(report: GateReport) -> None:
     console = plain_console()
     console.print(Group(table, *(Text(note, style="dim") for note in report.notes)))
     failed = [result.name for result in report.results if result.status == "fail"]
-    verdict = f"{len(failed)} of {len(report.results)} gates failed: {', '.join(failed)}" if failed else "Gate passed."
-    console.print(Text(verdict, style="bold red" if failed else "bold green"))
+    undecided = [result.name for result in report.results if result.status == "open"]
+    if failed:
+        verdict, style = f"{len(failed)} of {len(report.results)} gates failed: {', '.join(failed)}", STYLES["fail"]
+    elif undecided:
+        verdict, style = f"Too little data to say: {', '.join(undecided)}", STYLES["open"]
+    else:
+        verdict, style = "Gate passed.", "bold green"
+    console.print(Text(verdict, style=style))
 
 
 def write_junit(report: GateReport, file: Path, *, run: str) -> None:
     """Write one test case per gate, as CI servers read them."""
     counts = {status: str(sum(result.status == status for result in report.results)) for status in STYLES}
-    totals = {"tests": str(len(report.results)), "failures": counts["fail"], "skipped": counts["skip"], "errors": "0"}
+    unsaid = str(int(counts["skip"]) + int(counts["open"]))
+    totals = {"tests": str(len(report.results)), "failures": counts["fail"], "skipped": unsaid, "errors": "0"}
     root = ET.Element("testsuites", totals)
     suite = ET.SubElement(root, "testsuite", {"name": "klartext harness gate", **totals})
     for result in report.results:
@@ -75,7 +83,7 @@ def write_junit(report: GateReport, file: Path, *, run: str) -> None:
         said = xml_text(f"{result.value} (limit {result.limit}). {result.detail}".strip())
         if result.status == "fail":
             ET.SubElement(case, "failure", {"message": said}).text = said
-        elif result.status == "skip":
+        elif result.status in ("skip", "open"):
             ET.SubElement(case, "skipped", {"message": xml_text(result.detail)})
         else:
             ET.SubElement(case, "system-out").text = said
@@ -93,15 +101,16 @@ def compare_(
     """Show two runs side by side: totals, vignettes, and which questions were fixed or broken."""
     with friendly_errors():
         comparison = compare(load_run(a), load_run(b))
-        if not comparison.scored:
+        if not comparison.scored and not comparison.spoken:
             raise BadData(f"{a} and {b} have no answered question in common. Run both on the same suite.")
         if not json_:
             _print_comparison(comparison, most=most)
             return
         print_json(
             {
-                "total": comparison.total().as_json(),
+                "total": comparison.total().as_json() if comparison.scored else None,
                 "vignettes": [row.as_json() for row in comparison.strata()],
+                "expectations": [row.as_json() for row in comparison.expectations()],
                 "fixed": [_changed_as_json(both) for both in comparison.fixed],
                 "broken": [_changed_as_json(both) for both in comparison.broken],
                 "notes": comparison.notes,
@@ -117,17 +126,24 @@ def _print_comparison(comparison: Comparison, *, most: int) -> None:
         shares = [share(row.before), share(row.after), _signed(row.difference), interval]
         return [str(row.n), *shares, str(row.fixed), str(row.broken), chance(row.adjusted)]
 
-    names = ("n", "A", "B", "change", "95 %", "fixed", "broken", "p")
-    table = plain_table("Answered with the right pair", "", *names, padding=0)
-    for row in comparison.strata():
-        table.add_row(row.name, *cells(row))
-    table.add_section()
-    total = comparison.total()
-    table.add_row("Total", *cells(total), style="bold")
+    def table(title: str, rows: list[Paired], total: Paired | None) -> Table:
+        names = ("n", "A", "B", "change", "95 %", "fixed", "broken", "p")
+        found = plain_table(title, "", *names, padding=0)
+        for row in rows:
+            found.add_row(row.name, *cells(row))
+        if total is not None:
+            found.add_section()
+            found.add_row("Total", *cells(total), style="bold")
+        return found
+
     console = plain_console()
-    console.print(table)
-    console.print("p: exact McNemar, two-sided; vignettes adjusted for their number (Holm).", style="dim")
-    if total.detectable is not None:
+    total = comparison.total() if comparison.scored else None
+    if total is not None:
+        console.print(table("Answered with the right pair", comparison.strata(), total))
+    if comparison.spoken:
+        console.print(table("What was expected of messages came", comparison.expectations(), None))
+    console.print("p: exact McNemar, two-sided; rows adjusted for their number (Holm).", style="dim")
+    if total is not None and total.detectable is not None:
         console.print(f"A change of {100 * total.detectable:.1f} points could be seen (power 0.8).", style="dim")
     for note in comparison.notes:
         console.print(Text(note, style="dim"))
@@ -146,7 +162,8 @@ def _print_changed(title: str, changed: list[Both], console: Console, *, most: i
     for was, now in changed[:most]:
         before, after = (outcome.answered_with or outcome.decision for outcome in (was, now))
         console.print(Text(f"  {now.text}"))
-        console.print(Text(f"    {now.pair_id} · {now.vignette} · {before} -> {after}", style="dim"))
+        about = now.pair_id or " ".join(filter(None, (now.expected, now.wanted)))
+        console.print(Text(f"    {about} · {now.vignette} · {before} -> {after}", style="dim"))
     if len(changed) > most:
         console.print(f"  … and {len(changed) - most} more: `--list {len(changed)}` or `--json` shows them.")
 
@@ -158,6 +175,8 @@ def _changed_as_json(both: Both) -> dict[str, Any]:
         "text": now.text,
         "vignette": now.vignette,
         "pair_id": now.pair_id,
+        "expected": now.expected,
+        "wanted": now.wanted,
         "before": {"decision": was.decision, "answered_with": was.answered_with},
         "after": {"decision": now.decision, "answered_with": now.answered_with},
     }

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from bot import BadData, Catalog, Unreachable, friendly_errors
 from harness.commands import options
@@ -24,6 +24,7 @@ from harness.running.outcomes import ERROR, Outcome, Tally
 from harness.running.run import How, ask_suite, load_outcomes, load_run, plan_of, recipe_of, run_suite
 from harness.running.store import Store
 from harness.running.workers import Recipe
+from harness.scoring.expectations import KINDS, OFFERED, Expectation, expectations_of
 from harness.scoring.score import Summary, summarise, summarise_tally
 from harness.scoring.stability import Share, Stability, stability
 from harness.statistics import Interval
@@ -41,16 +42,24 @@ def run(
 
     with friendly_errors():
         opening, opened_suite = asking.opening(data), open_suite(suite)
-        recipe = recipe_of(asking.system, opening, opened_suite.meta.language, asking.how)
+        recipe = recipe_of(
+            asking.system, opening, opened_suite.meta.language, asking.how, spoken=opened_suite.meta.spoken
+        )
         with recipe.opened() as opened:
             store = _ask(opened_suite, recipe, opened, out, asking.how)
         counts = store.tally()
         _require_answers(opened_suite, store, counts)
-        summary = summarise_tally(counts)
-        print_tables(opened_suite, list(store.novel()), summary, verdicts=verdicts_on(out, opened_suite.meta.name))
-        record = summary.as_json()
-        if summary.total.n <= MOST_JUDGED:
-            _, record["automatic"] = find_ambiguous(out, load_outcomes(out), suite=opened_suite.meta.name)
+        record: dict[str, Any] = {}
+        if any(count.cell.right is not None for count in counts):
+            summary = summarise_tally(counts)
+            print_tables(opened_suite, list(store.novel()), summary, verdicts=verdicts_on(out, opened_suite.meta.name))
+            record = summary.as_json()
+            if summary.total.n <= MOST_JUDGED:
+                _, record["automatic"] = find_ambiguous(out, load_outcomes(out), suite=opened_suite.meta.name)
+        expected = expectations_of(counts)
+        if expected:
+            print_expectations(opened_suite, expected, counts, alone=not record)
+            record["expectations"] = {name: one.as_json() for name, one in expected.items()}
         (out / "summary.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
@@ -69,7 +78,7 @@ def _require_answers(suite: SuiteOnDisk, store: Store, counts: Tally) -> None:
     if counts and all(count.cell.decision == ERROR for count in counts):
         reason = next(outcome.error for outcome in store.failed())
         raise Unreachable(f"The system answered no question ({reason}). Mend it and run this again.")
-    if all(count.cell.right is None for count in counts):
+    if all(count.cell.right is None and count.cell.expected is None for count in counts):
         raise BadData(
             f"The suite {suite.meta.name!r} left no paraphrase to score, only novel questions to label. "
             "Import one with `--variations 1` or more."
@@ -103,6 +112,39 @@ def print_tables(
         console.print(f"\nThe system failed on {summary.failed} questions: not scored. Run again to ask them again.")
     if suite.meta.note:
         console.print(f"\n{suite.meta.note}")
+
+
+def print_expectations(suite: SuiteOnDisk, found: Mapping[str, Expectation], counts: Tally, *, alone: bool) -> None:
+    """Print what was expected of messages in chats and how often it came; `alone`: no other table says the rest."""
+    table = plain_table(
+        "What should come of messages", "Expected", "n", "met", "95 %", "offered", Column("worst vignette")
+    )
+    for name, one in found.items():
+        worst, total = one.worst(), one.total
+        interval = total.wilson
+        said = "" if worst is None or len(one.vignettes) < 2 else f"{worst} {share(one.vignettes[worst].share)}"
+        table.add_row(
+            KINDS.get(name, name),
+            str(total.n),
+            share(total.share, none="–"),
+            f"{share(interval.low)}-{share(interval.high)}" if interval else "",
+            share(total.offered / total.n) if name in OFFERED and total.n else "",
+            said,
+        )
+    console = plain_console()
+    console.print(table)
+    console.print("95 %: Wilson. offered: the right pair was not shown, but among the choices.", style="dim")
+    unscored, failed = (sum(getattr(one.total, what) for one in found.values()) for what in ("unscored", "failed"))
+    if unscored:
+        console.print(f"{unscored} follow-ups were not scored: nothing had been shown that they could be about.")
+    if alone:
+        left_out = len(suite.questions) - sum(count.n for count in counts)
+        if left_out:
+            console.print(f"{left_out} messages were left out: they are near copies of the catalog's texts.")
+        if failed:
+            console.print(f"The system failed on {failed} messages: not scored. Run again to say them again.")
+        if suite.meta.note:
+            console.print(f"\n{suite.meta.note}")
 
 
 def demo(
@@ -164,7 +206,7 @@ def stability_(
         if repeats.suite is not None and repeats.out is not None:
             opening, suite = asking.opening(data), open_suite(repeats.suite)
             runs = [repeats.out / f"repeat-{number}" for number in range(1, repeats.repeats + 1)]
-            recipe = recipe_of(asking.system, opening, suite.meta.language, asking.how)
+            recipe = recipe_of(asking.system, opening, suite.meta.language, asking.how, spoken=suite.meta.spoken)
             with recipe.opened() as opened:
                 for folder in runs:
                     _ask(suite, recipe, opened, folder, asking.how)

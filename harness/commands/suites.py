@@ -13,11 +13,22 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Column, Table
 
-from bot import BadData, data_folder, friendly_errors, load_catalog, locate, read_question_set
+from bot import BadData, Catalog, data_folder, friendly_errors, load_catalog, locate, read_question_set
 from harness.commands import options
 from harness.console import plain_console, plain_table, print_json
 from harness.patients.fidelity import MEASURES, WHOLE, FidelityJudge, Judgement, RangeMiss, VignetteDrift
-from harness.patients.suites import Question, QuestionSource, Recording, contamination, load_suite, save_suite
+from harness.patients.spoken_files import Origin, SpokenKind, read_dialogues, read_messages
+from harness.patients.suites import (
+    TURN,
+    Dropped,
+    Question,
+    QuestionSource,
+    Recording,
+    contamination,
+    load_suite,
+    save_dialogues,
+    save_suite,
+)
 from harness.patients.vignettes import ALL, Range, Targets, Vignette, load_file, load_folder, load_vignettes
 
 STRATUM = "imported"  # unless somebody says whose voice the questions are in: a question set does not
@@ -29,6 +40,9 @@ A measure drifts when its mean leaves the range, or clearly more than a tenth of
 the questions do. unknown words: in no word list; dialect counts, grammar does not."""
 
 
+Kind = Literal["questions", "dialogues", "everyday", "complaint", "foreign", "real-manner"]
+
+
 @dataclass(frozen=True, slots=True)
 class OriginOptions:
     """For which catalog the questions were written, and by whom."""
@@ -36,50 +50,137 @@ class OriginOptions:
     lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")]
     catalog: Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")]
     by: Annotated[Literal["person", "model"], typer.Option("--by", help="Who wrote the questions.")]
-    vignette: Annotated[str, typer.Option("--vignette", help="In whose voice.", metavar="NAME")] = STRATUM
+    vignette: Annotated[
+        list[str] | None,
+        typer.Option("--vignette", help="In whose voice: once for all files, or once for each.", metavar="NAME"),
+    ] = None
+    model: Annotated[str | None, typer.Option("--model", help="Name of the model, if one wrote them.")] = None
+    kind: Annotated[
+        Kind, typer.Option("--kind", help="What the files hold: a question set, dialogues, or single messages.")
+    ] = "questions"
+    note: Annotated[str, typer.Option("--note", help="What readers of results must know of this suite.")] = ""
 
-    def question(self, text: str, pair_id: str | None) -> Question:
-        """Return a test question; `pair_id` may be `URGENT`, or None when it is out of scope."""
-        return Question(
-            id=hashlib.sha256(f"{pair_id}\0{text}".encode()).hexdigest()[:16],
-            text=text,
-            lang=self.lang,
-            vignette=self.vignette,
-            pair_id=None if pair_id == URGENT else pair_id,
-            kind="urgent" if pair_id == URGENT else "paraphrase" if pair_id else "novel",
-            source=QuestionSource(kind=self.by),
-        )
+    @property
+    def source(self) -> QuestionSource:
+        if self.model is not None and self.by == "person":
+            raise BadData("`--model` names the model that wrote the questions, but `--by` says a person did.")
+        return QuestionSource(kind=self.by, model=self.model)
+
+    def voices(self, files: Sequence[Path]) -> list[tuple[Path, Origin]]:
+        """Return whose voice each file is in."""
+        names = self.vignette or [STRATUM]
+        if len(names) not in (1, len(files)):
+            raise BadData(f"{len(files)} files need one `--vignette` for all, or one for each, not {len(names)}.")
+        for name in names:
+            if not re.fullmatch(r"[a-z0-9-]+", name):
+                raise BadData(f"{name!r} is no name of a vignette. Use small letters, digits, hyphens.")
+        each = names * len(files) if len(names) == 1 else names
+        return [(file, Origin(self.lang, name, self.source)) for file, name in zip(files, each, strict=True)]
+
+    def noted(self, files: Sequence[Path]) -> str:
+        """Return what readers of results are told."""
+        author = f"the model {self.model}" if self.model else f"a {self.by}"
+        return self.note or f"Imported from {', '.join(file.name for file in files)}; written by {author}."
 
 
 def import_suite(
-    file: Annotated[
-        Path, typer.Argument(help="CSV, TSV, JSON or Rasa NLU YAML; no pair_id: out of scope; `urgent`: for a human.")
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE…",
+            help="Questions: CSV, TSV, JSON or Rasa NLU YAML; no pair_id: out of scope; `urgent`: for a human. "
+            "Else text, one dialogue or message a line.",
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder of the suite to write.")],
     origin: OriginOptions,
 ) -> None:
-    """Make a suite of test questions from a question set, for `klartext harness run`."""
+    """Make a suite of questions, dialogues or messages from files, for `klartext harness run`."""
     with friendly_errors():
         if out.exists():
             raise BadData(f"{out} exists, and suites are immutable. Choose another folder with `--out`.")
-        if not re.fullmatch(r"[a-z0-9-]+", origin.vignette):
-            raise BadData(f"{origin.vignette!r} is no name of a vignette. Use small letters, digits, hyphens.")
-        imported = read_question_set(file)
+        voices = origin.voices(files)
         loaded = load_catalog(locate(origin.catalog), origin.lang)
-        known = {pair.id for pair in loaded.pairs} | {URGENT}
+        if origin.kind == "questions":
+            said = _import_questions(voices, loaded, out, origin)
+        elif origin.kind == "dialogues":
+            said = _import_dialogues(voices, loaded, out, origin)
+        else:
+            said = _import_messages(origin.kind, voices, loaded, out, origin)
+    typer.echo(f"{out}: {said}")
+
+
+Voices = Sequence[tuple[Path, Origin]]
+
+
+def _import_questions(voices: Voices, catalog: Catalog, out: Path, origin: OriginOptions) -> str:
+    known = {pair.id for pair in catalog.pairs} | {URGENT}
+    questions: list[Question] = []
+    for file, voice in voices:
+        imported = read_question_set(file)
         strange = sorted({pair.id for pair in imported.pairs} - known)
         if strange:
             raise BadData(
-                f"{file} asks for pairs that {loaded.ref} does not have ({', '.join(strange[:5])}). "
+                f"{file} asks for pairs that {catalog.ref} does not have ({', '.join(strange[:5])}). "
                 "Give the catalog it was written for with `--catalog`."
             )
-        asked = [(text, pair.id) for pair in imported.pairs for text in pair.texts]
-        texts = [*asked, *((text, None) for text in imported.background)]
-        recording = Recording(tuple(origin.question(*one) for one in texts), (), {})
-        note = f"Imported from {file.name}; written by a {origin.by}."
-        meta = save_suite(out, catalog=loaded, note=note, recording=recording, today=date.today())
+        questions += [_question(voice, text, pair.id) for pair in imported.pairs for text in pair.texts]
+        questions += [_question(voice, text, None) for text in imported.background]
+    meta = save_suite(
+        out,
+        catalog=catalog,
+        note=origin.noted([file for file, _ in voices]),
+        recording=Recording(tuple(questions), (), {}),
+        today=date.today(),
+    )
     urgent = f", {meta.counts[URGENT]} urgent" if URGENT in meta.counts else ""
-    typer.echo(f"{out}: {meta.counts['paraphrase']} questions, {meta.counts['novel']} out of scope{urgent}")
+    return f"{meta.counts['paraphrase']} questions, {meta.counts['novel']} out of scope{urgent}"
+
+
+def _question(voice: Origin, text: str, pair_id: str | None) -> Question:
+    """Return a test question; `pair_id` may be `URGENT`, or None when it is out of scope."""
+    return Question(
+        id=hashlib.sha256(f"{pair_id}\0{text}".encode()).hexdigest()[:16],
+        text=text,
+        lang=voice.lang,
+        vignette=voice.vignette,
+        pair_id=None if pair_id == URGENT else pair_id,
+        kind="urgent" if pair_id == URGENT else "paraphrase" if pair_id else "novel",
+        source=voice.source,
+    )
+
+
+def _import_dialogues(voices: Voices, catalog: Catalog, out: Path, origin: OriginOptions) -> str:
+    found = [one for file, voice in voices for one in read_dialogues(file, voice, catalog.by_id)]
+    dialogues = list({one.id: one for one in found}.values())
+    twice = len(found) - len(dialogues)
+    meta = save_dialogues(
+        out,
+        catalog=catalog,
+        note=origin.noted([file for file, _ in voices]),
+        dialogues=dialogues,
+        dropped={"duplicate": twice} if twice else {},
+        today=date.today(),
+    )
+    return f"{meta.counts['dialogue']} dialogues, {meta.counts[TURN]} turns{_left_out(twice)}"
+
+
+def _import_messages(kind: SpokenKind, voices: Voices, catalog: Catalog, out: Path, origin: OriginOptions) -> str:
+    found = [one for file, voice in voices for one in read_messages(file, kind, voice)]
+    messages = list({one.id: one for one in found}.values())
+    dropped = tuple(Dropped("", "", "duplicate") for _ in range(len(found) - len(messages)))
+    meta = save_suite(
+        out,
+        catalog=catalog,
+        note=origin.noted([file for file, _ in voices]),
+        recording=Recording(tuple(messages), dropped, {}),
+        today=date.today(),
+    )
+    return f"{meta.counts[kind]} messages of kind {kind}{_left_out(len(dropped))}"
+
+
+def _left_out(duplicates: int) -> str:
+    return f", {duplicates} said twice and left out" if duplicates else ""
 
 
 def check(suite: options.Suite, catalog: options.CatalogPath = "mammography") -> None:

@@ -6,7 +6,7 @@ import hashlib
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -14,12 +14,17 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import yaml
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from bot import BadData, Catalog, NearCopies, data_folder
-from harness.files import Record, as_lines, writing
+from harness.files import Record, as_lines, first_fault, writing
+from harness.patients.expectations import Expect
 
-QUESTIONS, META = "questions.jsonl", "suite.yaml"
+QUESTIONS, DIALOGUES, META = "questions.jsonl", "dialogues.jsonl", "suite.yaml"
+# What a whole suite of single messages expects alike: these kinds are asked in a chat, as dialogues are.
+SPOKEN = ("everyday", "complaint", "foreign", "real-manner")
+TURN: Literal["turn"] = "turn"  # the kind of a message within a dialogue
+CONTEXT: Literal["context"] = "context"  # a turn that is said, since later ones need it, but is not scored
 
 
 class QuestionSource(Record):
@@ -45,15 +50,84 @@ class QuestionSource(Record):
 
 
 class Question(Record):
-    """One test item; `pair_id` is None for novel questions and for urgent messages, which must reach a human."""
+    """One test item: a question, or a message of a dialogue.
+
+    Attributes:
+        pair_id: The right pair; None for novel questions, for urgent messages, which must reach a human, and for all
+            that says in `expect` what should come of it.
+        expect: None for questions of the kinds paraphrase, novel and urgent.
+        dialogue: Id of the dialogue that it is a turn of.
+        turn: Its place there, from 1.
+    """
 
     id: str
     text: str
     lang: str
     vignette: str
     pair_id: str | None
-    kind: Literal["paraphrase", "novel", "urgent"]
+    kind: Literal["paraphrase", "novel", "urgent", "everyday", "complaint", "foreign", "real-manner", "turn", "context"]
     source: QuestionSource
+    expect: Expect | None = None
+    dialogue: str | None = None
+    turn: int | None = None
+
+    @model_validator(mode="after")
+    def _spoken(self) -> Question:
+        if (self.expect is None) != (self.kind in ("paraphrase", "novel", "urgent")):
+            raise ValueError(f"a message of kind {self.kind!r} says in `expect` what should come of it, others do not")
+        return self
+
+    @property
+    def expected(self) -> str | None:
+        """The group that it is counted in: what is expected of it, or its kind; None for plain questions."""
+        if self.expect is None or self.kind in SPOKEN:
+            return self.kind if self.expect else None
+        if self.expect.pair is None:
+            return self.expect.name
+        return "first" if self.turn == 1 else "new" if self.expect.new else "pair"
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the line of a suite."""
+        record: dict[str, Any] = self.model_dump(mode="json", by_alias=True, exclude={"expect", "dialogue", "turn"})
+        return record if self.expect is None else {**record, "expect": self.expect.as_record()}
+
+
+class Turn(Record):
+    """What a patient says in one turn of a dialogue, and what should come of it."""
+
+    text: str
+    expect: Expect
+
+
+class Dialogue(Record):
+    """Messages of one patient, in order."""
+
+    id: str
+    lang: str
+    vignette: str
+    source: QuestionSource
+    turns: tuple[Turn, ...] = Field(min_length=1)
+
+    def questions(self) -> Iterator[Question]:
+        """Yield its turns as test items."""
+        for number, turn in enumerate(self.turns, 1):
+            yield Question(
+                id=f"{self.id}/{number}",
+                text=turn.text,
+                lang=self.lang,
+                vignette=self.vignette,
+                pair_id=None,
+                kind=TURN,
+                source=self.source,
+                expect=turn.expect,
+                dialogue=self.id,
+                turn=number,
+            )
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the line of a suite."""
+        record = self.model_dump(mode="json", by_alias=True, exclude={"turns"})
+        return {**record, "turns": [{"text": turn.text, "expect": turn.expect.as_record()} for turn in self.turns]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +175,15 @@ class SuiteMeta(Record):
     counts: dict[str, int]
     dropped: dict[str, int]
     sha256: str
+
+    @property
+    def spoken(self) -> bool:
+        """Whether it holds messages that are said in a chat."""
+        return any(self.counts.get(kind) for kind in (*SPOKEN, TURN))
+
+    @property
+    def has_dialogues(self) -> bool:
+        return bool(self.counts.get(TURN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,35 +233,40 @@ def open_suite(name_or_path: str | Path) -> SuiteOnDisk:
 def _open(folder: Path) -> SuiteOnDisk:
     try:
         meta = SuiteMeta.model_validate(yaml.safe_load((folder / META).read_text(encoding="utf-8")))
-        with (folder / QUESTIONS).open("rb") as file:
+        path = folder / (DIALOGUES if meta.has_dialogues else QUESTIONS)
+        with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError, yaml.YAMLError) as error:
         reason = str(error).splitlines()[0]
         raise BadData(f"The suite {folder} cannot be read ({reason}). Import it again.") from error
     if found != meta.sha256:
         raise BadData(
-            f"The suite {folder} was changed after it was recorded ({QUESTIONS} does not have the hash in {META}). "
+            f"The suite {folder} was changed after it was recorded ({path.name} does not have the hash in {META}). "
             "Suites are immutable: restore it, or import it under another name."
         )
-    return SuiteOnDisk(meta, QuestionFile(folder / QUESTIONS))
+    return SuiteOnDisk(meta, QuestionFile(path))
 
 
 @dataclass(frozen=True)
 class QuestionFile(Collection[Question]):
-    """Questions in a file, one a line; every pass reads it anew."""
+    """Questions in a file, one a line, or the turns of dialogues, one dialogue a line; every pass reads it anew."""
 
     path: Path
 
     def __iter__(self) -> Iterator[Question]:
+        spoken = self.path.name == DIALOGUES
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if line == b"\n":
                     continue
                 try:
-                    yield Question.model_validate_json(line)
+                    if spoken:
+                        yield from Dialogue.model_validate_json(line).questions()
+                    else:
+                        yield Question.model_validate_json(line)
                 except ValidationError as error:
-                    message = f"{self.path}:{number}: {error.errors()[0]['msg']}. Import the suite again."
-                    raise BadData(message) from error
+                    said = first_fault(error, "the line") if spoken else error.errors()[0]["msg"]
+                    raise BadData(f"{self.path}:{number}: {said}. Import the suite again.") from error
 
     def __len__(self) -> int:
         return self._count
@@ -188,6 +276,8 @@ class QuestionFile(Collection[Question]):
 
     @cached_property
     def _count(self) -> int:
+        if self.path.name == DIALOGUES:
+            return sum(1 for _ in self)
         with self.path.open("rb") as file:
             return sum(line != b"\n" for line in file)
 
@@ -201,28 +291,63 @@ class SuiteOnDisk:
 
 
 def save_suite(folder: Path, *, catalog: Catalog, note: str, recording: Recording, today: date) -> SuiteMeta:
-    """Write a suite, whole or not at all; raise BadData when the folder exists."""
-    if folder.exists():
-        raise BadData(f"{folder} exists, and suites are immutable. Choose another name with `--name`.")
+    """Write a suite of questions, whole or not at all; raise BadData when the folder exists."""
     questions = recording.questions
-    raw = as_lines(question.model_dump(mode="json", by_alias=True) for question in questions).encode()
-    counts = {kind: sum(question.kind == kind for question in questions) for kind in ("paraphrase", "novel")}
-    if urgent := sum(question.kind == "urgent" for question in questions):
-        counts["urgent"] = urgent
-    meta = SuiteMeta(
+    counts = {"paraphrase": 0, "novel": 0} if all(question.expect is None for question in questions) else {}
+    for question in questions:
+        counts[question.kind] = counts.get(question.kind, 0) + 1
+    raw = as_lines(question.as_record() for question in questions).encode()
+    meta = _meta(folder, catalog, note, today, counts=counts, dropped=recording.reasons, raw=raw)
+    _write(folder, QUESTIONS, raw, meta)
+    return meta
+
+
+def save_dialogues(  # noqa: PLR0913 - as `save_suite`, and what was left out
+    folder: Path,
+    *,
+    catalog: Catalog,
+    note: str,
+    dialogues: Sequence[Dialogue],
+    dropped: Mapping[str, int],
+    today: date,
+) -> SuiteMeta:
+    """Write a suite of dialogues, whole or not at all; raise BadData when the folder exists."""
+    raw = as_lines(dialogue.as_record() for dialogue in dialogues).encode()
+    counts = {"dialogue": len(dialogues), TURN: sum(len(dialogue.turns) for dialogue in dialogues)}
+    meta = _meta(folder, catalog, note, today, counts=counts, dropped=dict(dropped), raw=raw)
+    _write(folder, DIALOGUES, raw, meta)
+    return meta
+
+
+def _meta(  # noqa: PLR0913 - what both kinds of suites say
+    folder: Path,
+    catalog: Catalog,
+    note: str,
+    today: date,
+    *,
+    counts: dict[str, int],
+    dropped: dict[str, int],
+    raw: bytes,
+) -> SuiteMeta:
+    return SuiteMeta(
         name=folder.name,
         catalog=catalog.name,
         language=catalog.language,
         created=today,
         note=note,
         counts=counts,
-        dropped=recording.reasons,
+        dropped=dropped,
         sha256=hashlib.sha256(raw).hexdigest(),
     )
+
+
+def _write(folder: Path, name: str, raw: bytes, meta: SuiteMeta) -> None:
+    if folder.exists():
+        raise BadData(f"{folder} exists, and suites are immutable. Choose another name with `--name`.")
     with writing(folder, "Choose another folder."):
         partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".partial-"))
     try:
-        (partial / QUESTIONS).write_bytes(raw)
+        (partial / name).write_bytes(raw)
         document: dict[str, Any] = meta.model_dump(mode="json")
         (partial / META).write_text(yaml.safe_dump(document, allow_unicode=True, sort_keys=False), encoding="utf-8")
         partial.chmod(0o755)
@@ -230,7 +355,6 @@ def save_suite(folder: Path, *, catalog: Catalog, note: str, recording: Recordin
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    return meta
 
 
 @dataclass(frozen=True, slots=True)

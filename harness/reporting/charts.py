@@ -139,7 +139,7 @@ def shade(share: float) -> int:
 def by_vignette(facts: Facts, places: Places) -> Figure | None:
     """Return the change in total and per vignette; None without a baseline."""
     comparison = facts.comparison
-    if comparison is None:
+    if comparison is None or not comparison.scored:
         return None
     total = comparison.total()
     rows = [_moved(row, name_of(row.name), partial(places.vignette, row.name)) for row in comparison.strata()]
@@ -158,7 +158,7 @@ def by_vignette(facts: Facts, places: Places) -> Figure | None:
 
 def by_pair(facts: Facts, places: Places) -> Figure | None:
     """Return the change of each pair, the largest loss first; None without a baseline."""
-    if facts.comparison is None:
+    if facts.comparison is None or not facts.comparison.scored:
         return None
     moved = [row for row in facts.by_pair if row.fixed or row.broken]
     half = ROWS // 2

@@ -21,7 +21,7 @@ from harness.files import xml_text
 from harness.reporting.drawing import name_of
 from harness.reporting.facts import Facts, result_of
 from harness.running.outcomes import ERROR, Outcome
-from harness.scoring.comparison import Paired
+from harness.scoring.comparison import Paired, is_good
 from harness.scoring.score import Score
 
 MEASURE = "https://klartext.example/fhir/Measure/understanding"
@@ -70,13 +70,13 @@ def _kind(outcome: Outcome) -> str:
         return "error"
     if outcome.kind == "urgent":
         return "" if outcome.decision == "urgent" else "failure"
-    if outcome.right is None:
+    if outcome.right is None and outcome.met is None:
         return "skipped"
-    return "" if outcome.right else "failure"
+    return "" if is_good(outcome) else "failure"
 
 
 def _case(suite: ET.Element, outcome: Outcome) -> None:
-    about = outcome.pair_id or outcome.kind
+    about = outcome.pair_id or outcome.expected or outcome.kind
     case = ET.SubElement(
         suite,
         "testcase",
@@ -92,7 +92,8 @@ def _case(suite: ET.Element, outcome: Outcome) -> None:
     kind = _kind(outcome)
     if kind:
         shown = f" ({outcome.answered_with})" if outcome.answered_with else ""
-        said = outcome.error or ("people judge it" if kind == "skipped" else f"{result_of(outcome)}{shown}")
+        skipped = "nothing was shown before that it could be about" if outcome.expected else "people judge it"
+        said = outcome.error or (skipped if kind == "skipped" else f"{result_of(outcome)}{shown}")
         ET.SubElement(case, kind, {"message": xml_text(f"{said}: {outcome.text}")})
 
 
@@ -194,8 +195,10 @@ def _coding(code: str) -> Resource:
 
 def tables(facts: Facts) -> dict[str, str]:
     """Return every table by the name of its file; those of a baseline only where there is one."""
-    found = {
-        "vignettes": _csv(VIGNETTES, _vignettes(facts)),
+    found = {"vignettes": _csv(VIGNETTES, _vignettes(facts))} if facts.scores is not None else {}
+    if facts.expectations:
+        found["expectations"] = _csv("expected vignette n met share low high offered not_scored", _expected(facts))
+    found |= {
         "pairs": _csv("pair vignette n right accuracy", _pairs(facts)),
         "questions": _csv(QUESTIONS, _questions(facts)),
         "confusion": _csv(
@@ -210,7 +213,8 @@ def tables(facts: Facts) -> dict[str, str]:
         "thresholds": _csv("threshold current vignette n accuracy precision wrong", _thresholds(facts)),
     }
     if facts.comparison is not None:
-        rows = [facts.comparison.total(), *facts.comparison.strata()]
+        total = [facts.comparison.total(), *facts.comparison.strata()] if facts.comparison.scored else []
+        rows = [*total, *facts.comparison.expectations()]
         found["changes"] = _csv(CHANGES, map(_change, rows))
         found["changes_by_pair"] = _csv(CHANGES, map(_change, facts.by_pair))
     return found
@@ -221,6 +225,13 @@ def _vignettes(facts: Facts) -> Iterable[Sequence[Value]]:
         by_pair = (score.clustered.low, score.clustered.high) if score.clustered else (None, None)
         shares = (score.accuracy, score.wilson.low, score.wilson.high, *by_pair, score.top1, score.offered)
         yield name or "all", score.n, *shares, score.precision, score.errors, score.wrong, score.unanswered
+
+
+def _expected(facts: Facts) -> Iterable[Sequence[Value]]:
+    for kind, one in facts.expectations.items():
+        for name, met in {**one.vignettes, "all": one.total}.items():
+            interval = (met.wilson.low, met.wilson.high) if met.wilson else (None, None)
+            yield kind, name, met.n, met.met, met.share, *interval, met.offered, met.unscored + met.failed
 
 
 def _pairs(facts: Facts) -> Iterable[Sequence[Value]]:

@@ -14,10 +14,11 @@ from bot import BadData, measure
 from harness.advice.advice import Advice, advise
 from harness.labelling.labels import Verdicts
 from harness.patients.vignettes import Targets
-from harness.running.outcomes import ERROR, Outcome
+from harness.running.outcomes import ERROR, Outcome, tally
 from harness.running.run import Run
 from harness.scoring.comparison import Comparison, Paired, compare, is_right, pair_up
 from harness.scoring.confusions import Confusion, confusions, mistakes_of
+from harness.scoring.expectations import Expectation, expectations_of
 from harness.scoring.score import Score, Summary, summarise
 
 COSTS = "costs.json"
@@ -154,7 +155,8 @@ class Facts:
 
     Attributes:
         run: The run.
-        summary: Its scores.
+        scores: Of its questions; None for a run of messages in chats alone.
+        expectations: What was expected of messages in chats, by kind; empty for a run of questions alone.
         advice: What would improve the system.
         cells: By (pair, vignette), for pairs that were asked.
         confused: Pairs taken for each other at all, the least likely by chance first.
@@ -168,7 +170,8 @@ class Facts:
     """
 
     run: Run
-    summary: Summary
+    scores: Summary | None
+    expectations: dict[str, Expectation]
     advice: Advice
     cells: dict[tuple[str, str], PairCell]
     confused: tuple[Confusion, ...]
@@ -179,6 +182,13 @@ class Facts:
     by_pair: tuple[Paired, ...]
     costs: RunCosts | None
     stale: bool
+
+    @property
+    def summary(self) -> Summary:
+        """Scores of the questions; raise ValueError for a run that has none."""
+        if self.scores is None:
+            raise ValueError("the run holds no question with a known pair")
+        return self.scores
 
     @property
     def pairs(self) -> list[str]:
@@ -197,20 +207,23 @@ class Facts:
 
 def facts_of(run: Run, baseline: Run | None, context: Context) -> Facts:
     """Gather what a report says; raise ValueError when the run holds nothing that is right or wrong."""
-    scored = [outcome for outcome in run.outcomes if outcome.right is not None]
+    questions = [outcome for outcome in run.outcomes if outcome.expected is None]
+    scored = [outcome for outcome in questions if outcome.right is not None]
     comparison = compare(baseline, run) if baseline is not None else None
+    expected = expectations_of(tally(run.outcomes))
     named = {pair for outcome in scored for pair in (outcome.pair_id, *outcome.candidates) if pair}
     curve, now = _curve(scored)
     return Facts(
         run=run,
-        summary=summarise(run.outcomes),
-        advice=advise(run.outcomes, context.verdicts, pairs=len(context.answers) or None),
+        scores=summarise(run.outcomes) if scored or not expected else None,
+        expectations=expected,
+        advice=advise(questions, context.verdicts, pairs=len(context.answers) or None),
         cells=_cells(scored),
         confused=tuple(confusions(mistakes_of(scored), max(len(named), len(context.answers)))),
         curve=curve,
         now=now,
         reading=tuple(_reading(run.outcomes, context)),
-        comparison=comparison if comparison and comparison.scored else None,
+        comparison=comparison if comparison and (comparison.scored or comparison.spoken) else None,
         by_pair=tuple(_by_pair(comparison)) if comparison else (),
         costs=context.costs,
         stale=context.stale,
@@ -283,13 +296,23 @@ def interval_of(score: Score) -> tuple[float, float]:
 
 
 def result_of(outcome: Outcome) -> str:
-    """Return what became of a question, in a few words."""
+    """Return what became of a question or message, in a few words."""
+    if outcome.expected is not None and outcome.decision != ERROR:
+        met = {True: "as expected", False: "not as expected", None: "not scored"}[outcome.met]
+        wanted = " ".join(filter(None, (outcome.expected, outcome.wanted)))
+        return f"{_decided(outcome)}: {met} ({wanted})"
+    return _decided(outcome)
+
+
+def _decided(outcome: Outcome) -> str:
     if outcome.decision == ERROR:
         return "failed"
     if outcome.decision == "urgent":
         return "sent to a human"
     if outcome.decision == "clarify":
         return "asked back, right pair offered" if outcome.offered else "asked back"
+    if outcome.decision == "talk":
+        return "talk"
     if outcome.decision != "answered":
         return "declined"
     if outcome.right is None:

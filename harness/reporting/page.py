@@ -16,10 +16,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from bot import MAX_CHARACTERS
-from harness.reporting import advice_charts, charts
+from harness.reporting import advice_charts, charts, chat_charts
 from harness.reporting.drawing import Cell, Figure, Places, name_of, percent
 from harness.reporting.facts import Facts, interval_of, result_of
 from harness.running.outcomes import ERROR, Outcome
+from harness.scoring.expectations import KINDS
 
 MOST = 5_000  # questions on a page; of larger runs, those that were not answered right come first
 TEMPLATES = Path(__file__).parent / "templates"
@@ -68,7 +69,7 @@ class QuestionGroup:
 
 def groups_of(facts: Facts, places: Places) -> tuple[list[QuestionGroup], int]:
     """Return the questions by vignette and pair, and how many are left out since there are too many."""
-    outcomes = sorted(facts.run.outcomes, key=lambda o: bool(o.right))[:MOST]
+    outcomes = sorted(facts.run.outcomes, key=lambda o: bool(o.right or o.met))[:MOST]
     before = {now.id: was for was, now in facts.comparison.common} if facts.comparison else {}
     outside = {id_ for one in facts.reading for id_ in one.outside}
     last = len(places.pairs)  # what has no right pair comes last
@@ -114,7 +115,13 @@ def _marks(outcome: Outcome, places: Places, before: Outcome | None, *, outside:
         yield f"p{places.pairs[outcome.pair_id]}"
     if outcome.decision == ERROR:
         yield "failed"
-    if outcome.kind != "paraphrase":
+    if outcome.expected is not None:
+        yield chat_charts.mark_of(outcome.expected)
+        if outcome.met is not None:
+            yield "met" if outcome.met else "unmet"
+        if outcome.offered and not outcome.met:
+            yield "offered"
+    elif outcome.kind != "paraphrase":
         yield "danger" if outcome.kind == "urgent" else "novel"
     if outcome.decision not in (ERROR, "urgent") and outcome.candidates:
         yield "open"
@@ -194,6 +201,14 @@ def _system(facts: Facts) -> str:
 
 
 def _tiles(facts: Facts) -> Iterator[Tile]:
+    if facts.scores is not None:
+        yield from _question_tiles(facts)
+    for kind, one in facts.expectations.items():
+        share = Cell(percent(one.total.share, 1), f"{chat_charts.mark_of(kind)} met")
+        yield Tile(KINDS.get(kind, kind), share, f"{one.total.met} of {one.total.n} messages")
+
+
+def _question_tiles(facts: Facts) -> Iterator[Tile]:
     total = facts.summary.total
     low, high = interval_of(total)
     yield Tile(
@@ -218,8 +233,16 @@ def _tiles(facts: Facts) -> Iterator[Tile]:
 
 
 def _figures(facts: Facts, places: Places) -> list[Figure]:
+    if facts.scores is None:
+        spoken = (
+            chat_charts.expectations(facts, places),
+            charts.readability(facts, places),
+            charts.cost(facts, places),
+        )
+        return [figure for figure in spoken if figure is not None]
     found = (
         charts.accuracy(facts, places),
+        chat_charts.expectations(facts, places),
         charts.by_vignette(facts, places),
         charts.heat_map(facts, places),
         charts.by_pair(facts, places),
@@ -232,6 +255,8 @@ def _figures(facts: Facts, places: Places) -> list[Figure]:
 
 
 def _advice(facts: Facts, places: Places) -> list[Figure]:
+    if facts.scores is None:
+        return []
     found = (
         advice_charts.confused_pairs(facts, places),
         advice_charts.weak_strata(facts, places),

@@ -48,7 +48,7 @@ def gather(run: Run, sources: Sources) -> Facts:
     Raises:
         BadData: The run is against another catalog, or holds nothing that is right or wrong.
     """
-    if all(outcome.right is None for outcome in run.outcomes):
+    if all(outcome.right is None and outcome.met is None for outcome in run.outcomes):
         raise BadData(f"{run.folder} holds no answered question with a right pair. Run a suite that has paraphrases.")
     language = run.outcomes[0].lang
     name = run.identity.get("catalog", "").partition("@")[0]
@@ -87,6 +87,8 @@ def write(facts: Facts, wanted: Wanted, *, now: datetime) -> list[Path]:
         (wanted.junit, lambda: junit_xml(facts)),
         (wanted.fhir, lambda: measure_report(facts, now=now)),
     ]
+    if wanted.fhir is not None and facts.scores is None:
+        raise BadData("A MeasureReport counts questions with a right pair, and this run has none. Leave out `--fhir`.")
     files = [(path, make()) for path, make in made if path is not None]
     if wanted.csv is not None:
         files += [(wanted.csv / f"{name}.csv", text) for name, text in tables(facts).items()]

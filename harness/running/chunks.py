@@ -6,21 +6,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
-from typing import Literal, TypeVar
+from itertools import groupby
+from typing import Literal
 
 from bot import Catalog
-from harness.patients.suites import Question
-from harness.running.outcomes import ERROR, Equivalence, Outcome
+from harness.running.dialogues import Conversations, goes_on, require_conversing
+from harness.running.outcomes import ERROR, Equivalence, Outcome, Placed, Row
 from harness.systems.system import Failure, System
 
 CHUNK = 128  # questions that a system gets at once: the same everywhere, so that batches are, too
 MOST_FAILURES = 10  # in a row: then the system is down, and asking on would only mark every question as failed
-Placed = tuple[int, Question]  # a question and its place in the suite, from 0
-Row = tuple[int, Outcome]
 Encode = Callable[[Sequence[Row]], bytes]
 Format = Literal["jsonl", "parquet"]  # how outcomes are encoded
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +37,15 @@ class Batch:
 
 @dataclass(slots=True)
 class Strikes:
-    """Failures in a row."""
+    """Failures in a row; a dialogue fails once."""
 
     count: int = 0
     reason: str | None = None
 
-    def note(self, outcome: Outcome) -> None:
-        self.count = self.count + 1 if outcome.decision == ERROR else 0
-        self.reason = outcome.error
+    def note(self, unit: Sequence[Row]) -> None:
+        last = unit[-1][1]
+        self.count = self.count + 1 if last.decision == ERROR else 0
+        self.reason = last.error
 
     @property
     def out(self) -> bool:
@@ -64,12 +62,27 @@ class Asking:
 
     def outcomes(self, chunk: Sequence[Placed]) -> Iterator[Row]:
         """Ask the questions of a chunk, in order; a slow system's outcomes come as they are there."""
+        return (row for rows in self.units(chunk) for row in rows)
+
+    def units(self, chunk: Sequence[Placed]) -> Iterator[list[Row]]:
+        """Ask as `outcomes` does, and yield together what must be stored together: the turns of a dialogue."""
+        for spoken, group in groupby(chunk, key=lambda placed: placed[1].expect is not None):
+            if spoken:
+                yield from self._talk.outcomes(list(group))
+            else:
+                yield from ([row] for row in self._asked(list(group)))
+
+    def _asked(self, chunk: Sequence[Placed]) -> Iterator[Row]:
         replies = self.system.ask([question.text for _, question in chunk], self.catalog.language)
         for (place, question), reply in zip(chunk, replies, strict=True):
             if isinstance(reply, Failure):
                 yield place, Outcome.failed(question, reply)
             else:
                 yield place, Outcome.of(question, reply, self._same.accepted(question.pair_id))
+
+    @cached_property
+    def _talk(self) -> Conversations:
+        return Conversations(require_conversing(self.system, turns=False), self.catalog, self._same)
 
     @cached_property
     def _same(self) -> Equivalence:
@@ -80,9 +93,9 @@ class Asking:
         rows: list[Row] = []
         strikes = Strikes()
         for chunk in chunked(questions, CHUNK):
-            for row in self.outcomes(chunk):
-                rows.append(row)
-                strikes.note(row[1])
+            for unit in self.units(chunk):
+                rows += unit
+                strikes.note(unit)
                 if strikes.out:
                     return Batch(self.encode(rows), len(rows), strikes.reason)
         return Batch(self.encode(rows), len(rows))
@@ -107,9 +120,9 @@ class Here:
         kept: list[Row] = []
         since = time.monotonic()
         for chunk in chunked(questions, CHUNK):
-            for row in self.asking.outcomes(chunk):
-                kept.append(row)
-                self._strikes.note(row[1])
+            for unit in self.asking.units(chunk):
+                kept += unit
+                self._strikes.note(unit)
                 late = time.monotonic() - since > self.pause_s
                 if late or self._strikes.out:
                     yield self._batch(kept)
@@ -126,8 +139,13 @@ class Here:
         return Batch(self.asking.encode(rows), len(rows), self._strikes.reason if self._strikes.out else None)
 
 
-def chunked(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield lists of `size` items; the last may be shorter."""
-    rest = iter(items)
-    while chunk := list(islice(rest, size)):
+def chunked(questions: Iterable[Placed], size: int) -> Iterator[list[Placed]]:
+    """Yield lists of `size` questions; the last may be shorter, and no dialogue is cut in two."""
+    chunk: list[Placed] = []
+    for placed in questions:
+        if len(chunk) >= size and not goes_on(chunk[-1][1], placed[1]):
+            yield chunk
+            chunk = []
+        chunk.append(placed)
+    if chunk:
         yield chunk

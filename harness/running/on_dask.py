@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot import BadData, MissingExtra, Settings, Unreachable
-from harness.running.chunks import Batch, Placed
+from harness.running.chunks import Batch
+from harness.running.outcomes import Placed
 from harness.running.workers import Errand, ask_elsewhere, forget, in_order, size_of
 
 try:

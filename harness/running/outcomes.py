@@ -13,6 +13,8 @@ from harness.patients.suites import Question
 from harness.systems.system import Failure, Matched, Reply, SystemReply
 
 ERROR = "error"
+# Fields that came later, and say something of messages in chats alone: lines without them are as before.
+SPOKEN_FIELDS = ("expected", "wanted", "met", "urgency", "language", "dialogue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,23 @@ class Equivalence:
             )
         return self.sets[pair_id]
 
+    def any_of(self, pair_ids: Iterable[str]) -> frozenset[str]:
+        """Return what counts as right when any of several pairs is."""
+        return frozenset().union(*(self.accepted(pair_id) for pair_id in pair_ids))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a message that says what should come of it.
+
+    Attributes:
+        met: Whether it came; None where nothing was shown before that it could be about.
+        offered: Whether the pair that was meant was among the choices; None where no pair was meant.
+    """
+
+    met: bool | None
+    offered: bool | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -69,6 +88,12 @@ class Outcome:
             ``none`` when text was shown that belongs to no pair; None when nothing was shown.
         error: What failed, when the system did.
         runner_up: Score of the second candidate; None where the system gives none.
+        expected: The group of messages in chats that it is counted in; None for questions. See `Question.expected`.
+        wanted: Which pair, act, level or language was expected; None where there is no choice.
+        met: Whether it came; None for questions, and where nothing was shown before that it could be about.
+        urgency: How soon the patient was advised to see somebody, if at all.
+        language: That the patient was answered in, where the system tells.
+        dialogue: Id of the dialogue that it is a turn of.
     """
 
     id: str
@@ -89,6 +114,12 @@ class Outcome:
     matched: Matched | None = None
     error: str | None = None
     runner_up: float | None = None
+    expected: str | None = None
+    wanted: str | None = None
+    met: bool | None = None
+    urgency: str | None = None
+    language: str | None = None
+    dialogue: str | None = None
 
     @classmethod
     def of(cls, question: Question, response: SystemReply, accepted: frozenset[str]) -> Outcome:
@@ -110,6 +141,26 @@ class Outcome:
             runner_up=None
             if isinstance(response, Reply)
             else (round(response.candidates[1].score, 4) if len(response.candidates) > 1 else None),
+        )
+
+    @classmethod
+    def judged(cls, question: Question, reply: Reply, verdict: Verdict) -> Outcome:
+        """Note what became of a message in a chat; what is right of questions says nothing of it."""
+        return cls(
+            **_asked(question),
+            decision=reply.decision,
+            answered_with=reply.pair_id,
+            score=round(reply.score, 4),
+            candidates=tuple(candidate.pair_id for candidate in reply.candidates),
+            choices=reply.choices,
+            right=None,
+            offered=verdict.offered,
+            top1=None,
+            elapsed_ms=round(reply.elapsed_ms, 3),
+            matched=reply.matched,
+            met=verdict.met,
+            urgency=reply.urgency,
+            language=reply.language,
         )
 
     @classmethod
@@ -135,7 +186,10 @@ class Outcome:
         return self.id, self.text, self.pair_id
 
     def as_line(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False) + "\n"
+        record = asdict(self)
+        if self.expected is None:
+            record = {name: value for name, value in record.items() if name not in SPOKEN_FIELDS}
+        return json.dumps(record, ensure_ascii=False) + "\n"
 
     @classmethod
     def from_line(cls, line: str) -> Outcome:
@@ -144,7 +198,13 @@ class Outcome:
 
 
 def _asked(question: Question) -> dict[str, Any]:
-    return {name: getattr(question, name) for name in ("id", "text", "lang", "vignette", "kind", "pair_id")}
+    names = ("id", "text", "lang", "vignette", "kind", "pair_id", "expected", "dialogue")
+    wanted = question.expect.wanted if question.expect is not None else None
+    return {**{name: getattr(question, name) for name in names}, "wanted": wanted}
+
+
+Placed = tuple[int, Question]  # a question and its place in the suite, from 0
+Row = tuple[int, Outcome]
 
 
 def accepted_pairs(catalog: Catalog, pair_id: str | None) -> frozenset[str]:
@@ -163,6 +223,8 @@ class Traits:
     right: bool | None
     offered: bool | None
     top1: bool | None
+    expected: str | None = None
+    met: bool | None = None
 
     @classmethod
     def of(cls, outcome: Outcome) -> Traits:

@@ -18,8 +18,8 @@ from typing import Any
 
 from bot import BadData, MissingExtra, usable_cores
 from harness.files import append_durably
-from harness.running.chunks import Format, Row
-from harness.running.outcomes import ERROR, Count, Outcome, Tally, Traits, in_order
+from harness.running.chunks import Format
+from harness.running.outcomes import ERROR, Count, Outcome, Row, Tally, Traits, in_order
 
 try:
     import pyarrow as pa
@@ -34,14 +34,17 @@ except ImportError as error:
 
 MEMORY = "400MB"  # what DuckDB may use before it writes to disk
 FETCH = 2048
-COLUMNS = 'vignette, kind, pair_id, decision, "right", offered, top1'
+TRAITS = tuple(field.name for field in fields(Traits))
 PLACE = "place"  # of the question in the suite, from 0
 
 
 def tally_of(folder: Path) -> Tally:
     """Count the outcomes in a folder of parts; raise BadData when they cannot be read."""
     with _opened(folder) as (database, parts):
-        query = f"SELECT {COLUMNS}, count(*), min(place) FROM {parts} GROUP BY ALL"
+        # Runs of an older release have fewer columns.
+        there = {row[0] for row in database.execute(f"DESCRIBE SELECT * FROM {parts}").fetchall()}
+        traits = ", ".join(f'"{name}"' if name in there else f'NULL AS "{name}"' for name in TRAITS)
+        query = f"SELECT {traits}, count(*), min(place) FROM {parts} GROUP BY ALL"
         found = database.execute(query).fetchall()
     return in_order(Count(Traits(*row[:-2]), *row[-2:]) for row in found)
 

@@ -6,17 +6,19 @@ A run is resumable: what is stored is never asked again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
 
 from bot import BadData, Catalog, Unreachable
 from harness.files import held
-from harness.patients.suites import AnySuite, contamination
-from harness.running.chunks import MOST_FAILURES, Asking, Batch, Format, Here, Placed
-from harness.running.outcomes import ERROR, Outcome, Tally, Traits, tally
+from harness.patients.suites import CONTEXT, AnySuite, Question, contamination
+from harness.running.chunks import MOST_FAILURES, Asking, Batch, Format, Here
+from harness.running.dialogues import require_conversing
+from harness.running.outcomes import ERROR, Outcome, Placed, Tally, Traits, tally
 from harness.running.store import Store, encoder_of, find_store, open_store, stored_format
 from harness.running.workers import Errand, Processes, Recipe, processes_for
 from harness.systems.system import IN_PROCESS, InProcess, Opening, System
@@ -83,7 +85,8 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
             f"The suite {suite.meta.name!r} asks about {suite.meta.catalog!r}, but the catalog is {catalog.name!r}. "
             f"Run it with `--catalog {suite.meta.catalog}`."
         )
-    unknown = sorted({question.pair_id for question in suite.questions if question.pair_id} - set(catalog.by_id))
+    asked_for = {question.pair_id or (question.expect and question.expect.pair) for question in suite.questions}
+    unknown = sorted({pair_id for pair_id in asked_for if pair_id} - set(catalog.by_id))
     if unknown:
         raise BadData(
             f"The suite {suite.meta.name!r} asks for {len(unknown)} pairs that {catalog.ref} does not have, "
@@ -91,6 +94,8 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
         )
     if not suite.questions:
         raise BadData(f"The suite {suite.meta.name!r} has no questions. Import it again.")
+    if suite.meta.spoken:
+        require_conversing(system, turns=suite.meta.has_dialogues)
     left_out = {item.question.id for item in contamination(suite, catalog)}
     count = len(suite.questions) - len(left_out)
     identity = {"suite": suite.meta.name, "suite_hash": suite.meta.sha256, **system.identity}
@@ -102,9 +107,7 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
         here = Here(Asking(system, catalog, encoder_of(store.format)), store.rows, store.pause_s)
         left = count - len(done)
         asker = (plan.asker(left, store.format) if left else None) or here
-        questions = enumerate(suite.questions)
-        todo = (placed for placed in questions if placed[1].id not in left_out and placed[1].id not in done)
-        for batch in asker.batches(todo):
+        for batch in asker.batches(_to_ask(suite.questions, left_out | done)):
             store.append(batch.payload)
             plan.progress(batch.count)
             if batch.down is not None:
@@ -113,6 +116,17 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
                     "Mend it and run this again; what was answered is kept."
                 )
     return store
+
+
+def _to_ask(questions: Iterable[Question], left_out: Set[str]) -> Iterator[Placed]:
+    """Yield the questions that are left; of a dialogue all turns, since those that are left need the others."""
+    for _, group in groupby(enumerate(questions), key=lambda placed: placed[1].dialogue or placed[1].id):
+        turns = list(group)
+        if all(question.id in left_out for _, question in turns):
+            continue
+        for place, question in turns:
+            spoken_only = question.id in left_out
+            yield place, question.model_copy(update={"kind": CONTEXT}) if spoken_only else question
 
 
 def load_outcomes(out: Path) -> list[Outcome]:
@@ -189,10 +203,10 @@ class How:
             raise BadData("With `--scheduler` its workers say how many there are. Leave out `--jobs`.")
 
 
-def recipe_of(system: str, opening: Opening, language: str, how: How) -> Recipe:
-    """Return how a system is opened that is named on the command line."""
+def recipe_of(system: str, opening: Opening, language: str, how: How, *, spoken: bool = False) -> Recipe:
+    """Return how a system is opened that is named on the command line; `spoken`: to be talked with."""
     if system == IN_PROCESS:
-        return Recipe(opening, language)
+        return Recipe(opening, language, spoken=spoken)
     from harness.systems.description import load_system_file  # jsonpath, for those who ask elsewhere
 
     return Recipe(opening, language, load_system_file(Path(system)), parallel=how.jobs or 1)

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from bot import BadData
 from harness.files import append_durably
-from harness.running.chunks import CHUNK, Encode, Format, Row
-from harness.running.outcomes import ERROR, Outcome, Tally, tally_placed
+from harness.running.chunks import CHUNK, Encode, Format
+from harness.running.outcomes import ERROR, Outcome, Row, Tally, tally_placed
 
 OUTCOMES, PARTS = "outcomes.jsonl", "outcomes"
 

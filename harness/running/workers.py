@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
 from bot import BadData, Catalog, Settings, Unreachable, UserFixable, usable_cores
-from harness.running.chunks import CHUNK, Asking, Batch, Format, Placed, chunked
+from harness.running.chunks import CHUNK, Asking, Batch, Format, chunked
+from harness.running.outcomes import Placed
 from harness.running.store import encoder_of
 from harness.systems.system import InProcess, Opening, System
 
@@ -41,6 +42,7 @@ class Recipe:
         file: What describes a system outside; None: this assistant.
         parallel: Questions under way at once in one process, for systems outside.
         share: Of the rate limit, when several processes ask the same system.
+        spoken: Whether this assistant is talked with, as patients do: then it has all languages of its catalog.
     """
 
     opening: Opening
@@ -48,6 +50,7 @@ class Recipe:
     file: SystemFile | None = None
     parallel: int = 1
     share: float = 1.0
+    spoken: bool = False
 
     @property
     def per_second(self) -> float | None:
@@ -63,7 +66,7 @@ class Recipe:
     def opened(self) -> Iterator[tuple[System, Catalog]]:
         """Yield the system, and the catalog whose answers it should give."""
         if self.file is None:
-            inside = InProcess.open(self.opening, self.language)
+            inside = InProcess.open(self.opening, self.language, spoken=self.spoken)
             yield inside, inside.assistant.catalog(self.language)
             return
         from harness.systems.opening import Traffic, open_described  # httpx and jsonpath, for those who ask elsewhere

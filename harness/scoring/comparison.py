@@ -90,12 +90,27 @@ class Comparison:
         return [(was, now) for was, now in self.common if was.right is not None and now.right is not None]
 
     @property
+    def spoken(self) -> list[tuple[Outcome, Outcome]]:
+        """The common messages of chats that could be scored in both runs."""
+        return [
+            (was, now)
+            for was, now in self.common
+            if was.met is not None and now.met is not None and (was.expected, was.wanted) == (now.expected, now.wanted)
+        ]
+
+    @property
     def fixed(self) -> list[tuple[Outcome, Outcome]]:
-        return [(was, now) for was, now in self.scored if now.right and not was.right]
+        return [(was, now) for was, now in (*self.scored, *self.spoken) if is_good(now) and not is_good(was)]
 
     @property
     def broken(self) -> list[tuple[Outcome, Outcome]]:
-        return [(was, now) for was, now in self.scored if was.right and not now.right]
+        return [(was, now) for was, now in (*self.scored, *self.spoken) if is_good(was) and not is_good(now)]
+
+    def expectations(self, *, alpha: float = ALPHA) -> list[Paired]:
+        """Return each kind of expectation, with p-values adjusted for their number; empty without messages of chats."""
+        names = dict.fromkeys(now.expected or "" for _, now in self.spoken)
+        groups = {name: [both for both in self.spoken if both[1].expected == name] for name in names}
+        return _adjusted([pair_up(name, group, is_good, alpha=alpha) for name, group in groups.items()])
 
     def total(self, *, alpha: float = ALPHA) -> Paired:
         return pair_up("total", self.scored, is_right, alpha=alpha)
@@ -104,9 +119,7 @@ class Comparison:
         """Return each vignette, with p-values adjusted for their number."""
         names = dict.fromkeys(now.vignette for _, now in self.scored)
         groups = {name: [both for both in self.scored if both[1].vignette == name] for name in names}
-        rows = [pair_up(name, group, is_right, alpha=alpha) for name, group in groups.items()]
-        adjusted = holm([row.p_value for row in rows])
-        return [replace(row, adjusted=value) for row, value in zip(rows, adjusted, strict=True)]
+        return _adjusted([pair_up(name, group, is_right, alpha=alpha) for name, group in groups.items()])
 
     @property
     def notes(self) -> list[str]:
@@ -135,8 +148,18 @@ def compare(before: Run, after: Run) -> Comparison:
     )
 
 
+def _adjusted(rows: list[Paired]) -> list[Paired]:
+    adjusted = holm([row.p_value for row in rows])
+    return [replace(row, adjusted=value) for row, value in zip(rows, adjusted, strict=True)]
+
+
 def is_right(outcome: Outcome) -> bool:
     return bool(outcome.right)
+
+
+def is_good(outcome: Outcome) -> bool:
+    """Say whether a question was answered right, or a message brought what was expected."""
+    return bool(outcome.right) or bool(outcome.met)
 
 
 def pair_up(name: str, both: Sequence[tuple[Outcome, Outcome]], hit: Hit, *, alpha: float = ALPHA) -> Paired:
@@ -155,9 +178,12 @@ def pair_up(name: str, both: Sequence[tuple[Outcome, Outcome]], hit: Hit, *, alp
         broken=broken,
         p_value=p_value,
         adjusted=p_value,
-        # Questions without a right pair (urgent messages) are clusters of their own.
+        # Turns of a dialogue belong together; other messages without a right pair are clusters of their own.
         change=clustered_change(
-            before, after, [now.pair_id or now.id for _, now in both], rng=np.random.default_rng(SEED)
+            before,
+            after,
+            [now.pair_id or now.dialogue or now.id for _, now in both],
+            rng=np.random.default_rng(SEED),
         ),
         detectable=detectable_change(n, (fixed + broken) / n, alpha=alpha) if n else None,
     )

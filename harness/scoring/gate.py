@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import Field, ValidationError
@@ -18,12 +18,13 @@ from harness.files import Record
 from harness.running.outcomes import ERROR
 from harness.running.run import Counted, Run
 from harness.scoring.comparison import Comparison, Paired, pair_up
+from harness.scoring.expectations import Expectation, Met, expectations_of
 from harness.scoring.score import Summary, summarise_tally
 from harness.statistics import detectable_change
 
 DEFAULT = Path(__file__).parent / "harness.yaml"
 LOCAL = Path("harness.yaml")
-Status = Literal["pass", "fail", "skip"]
+Status = Literal["pass", "fail", "skip", "open"]
 ROUNDING = 1e-9  # 0.9 - 0.7 is a little more than 0.2 to a computer, but not to a reader of harness.yaml
 
 
@@ -45,6 +46,39 @@ class WidestGap(Record):
     margin: float = Field(ge=0, le=1)
 
 
+class ExpectedShare(Record):
+    """Limits for one kind of expectation in chats.
+
+    Attributes:
+        min: The smallest share of its messages, over all vignettes.
+        worst: The smallest share in any vignette; None: a vignette fails when its whole 95 % interval lies below `min`.
+        least: With fewer messages than this, nothing is said: in total, and of a vignette beside `worst`.
+    """
+
+    min: float = Field(ge=0, le=1)
+    worst: float | None = Field(default=None, ge=0, le=1)
+    least: int = Field(default=20, ge=1)
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+ExpectedKind = Literal[
+    "first",
+    "same",
+    "pair",
+    "new",
+    "act",
+    "nothing",
+    "reaction",
+    "everyday",
+    "complaint",
+    "alarm",
+    "language",
+    "foreign",
+    "real-manner",
+    "unanswered",
+]
+
+
 class Gates(Record):
     """Limits for the run itself; `docs/reference.md` says what each figure is."""
 
@@ -56,6 +90,12 @@ class Gates(Record):
     top1: AtLeast | None = None
     offered: AtLeast | None = None
     failures: AtMost | None = None
+    expectations: dict[ExpectedKind, Share | ExpectedShare] = Field(default={})
+
+    def expected(self, kind: ExpectedKind) -> ExpectedShare | None:
+        """Return the limits of a kind; a number alone is the smallest share."""
+        limit = self.expectations.get(kind)
+        return ExpectedShare(min=limit) if isinstance(limit, float | int) else limit
 
 
 class BaselineLimits(Record):
@@ -87,7 +127,10 @@ def load_config(path: Path | None) -> tuple[GateConfig, Path]:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         known = ", ".join(Gates.model_fields) if first["loc"][:1] == ("gates",) else "gates, baseline"
-        hint = f"Known here: {known}." if first["type"] == "extra_forbidden" else "See docs/reference.md."
+        unknown = first["type"] == "extra_forbidden" or "[key]" in first["loc"]
+        if first["loc"][:2] == ("gates", "expectations"):
+            known = ", ".join(get_args(ExpectedKind)) if "[key]" in first["loc"] else "min, worst, least"
+        hint = f"Known here: {known}." if unknown else "See docs/reference.md."
         raise BadData(f"{chosen}: {place}: {first['msg']}. {hint}") from error
     except (OSError, ValueError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
@@ -100,7 +143,7 @@ class GateResult:
 
     Attributes:
         name: As in `harness.yaml`, or what is compared with the baseline.
-        status: pass, fail or skip.
+        status: pass, fail, skip, or open: there is too little data to say.
         value: The measured figure, as people read it.
         limit: What it must reach, likewise.
         detail: What explains the figure, or why the gate was skipped.
@@ -128,12 +171,22 @@ class GateReport:
     paired: tuple[Paired, ...] = ()
 
     @property
+    def failed(self) -> bool:
+        return any(result.status == "fail" for result in self.results)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether nothing failed, and something could not be said."""
+        return not self.failed and any(result.status == "open" for result in self.results)
+
+    @property
     def passed(self) -> bool:
-        return all(result.status != "fail" for result in self.results)
+        return not self.failed and not self.undecided
 
     def as_json(self) -> dict[str, Any]:
         return {
             "passed": self.passed,
+            "undecided": self.undecided,
             "gates": [asdict(result) for result in self.results],
             "notes": list(self.notes),
             "baseline": [row.as_json() for row in self.paired],
@@ -144,7 +197,10 @@ def check_run(run: Run | Counted, gates: Gates) -> GateReport:
     """Check a run by itself."""
     counted = run if isinstance(run, Counted) else Counted.of(run)
     complete = _complete(counted)
+    expected = [*_expected(counted, gates)]
     if not counted.number(lambda cell: cell.right is not None):
+        if expectations_of(counted.counts):
+            return GateReport((*complete, *expected, *_urgent(counted, gates), *_failures(counted, gates)), ())
         nothing = GateResult("questions", "fail", "0", ">= 1", "The run holds no answered question with a right pair.")
         return GateReport((nothing, *complete, *_urgent(counted, gates)), ())
     summary = summarise_tally(counted.counts)
@@ -152,7 +208,8 @@ def check_run(run: Run | Counted, gates: Gates) -> GateReport:
     best = detectable_change(n, 0.0)
     at_best = "none" if best is None else _points(best)
     note = f"Smallest change that {n} questions could show beside a baseline, at best (power 0.8): {at_best}."
-    results = (*complete, *_shares(summary, gates), *_urgent(counted, gates), *_failures(counted, gates))
+    shares = _shares(summary, gates)
+    results = (*complete, *shares, *expected, *_urgent(counted, gates), *_failures(counted, gates))
     return GateReport(results, (note,))
 
 
@@ -198,6 +255,61 @@ def _at_least(name: str, value: float | None, gate: AtLeast | None, detail: str)
         yield GateResult(name, _status(value >= gate.min - ROUNDING), _share(value), limit, detail)
 
 
+def _expected(run: Counted, gates: Gates) -> Iterator[GateResult]:
+    """Check messages in chats: each kind over all vignettes, and that no vignette is left behind."""
+    found = expectations_of(run.counts)
+    if not found:
+        return
+    if not set(found) & set(gates.expectations):
+        there = f"The run expects {', '.join(found)}, and `gates: expectations` has a limit for none of it."
+        yield GateResult("expectations", "open", "", "", there)
+    for kind in gates.expectations:
+        rules = gates.expected(kind)
+        if rules is None:
+            continue
+        name, limit, one = f"expected: {kind}", f">= {_share(rules.min)}", found.get(kind)
+        share = one.total.share if one is not None else None
+        if one is None or share is None:
+            yield GateResult(name, "skip", "", limit, "The run has no such message.")
+            continue
+        interval = one.total.wilson
+        said = f", 95 % {_share(interval.low)} to {_share(interval.high)}" if interval else ""
+        detail = f"{one.total.met} of {one.total.n}{said}"
+        if one.total.n < rules.least:
+            too_few = f"{detail}. Too little data to say: at least {rules.least} messages are needed."
+            yield GateResult(name, "open", _share(share), limit, too_few)
+            continue
+        yield GateResult(name, _status(share >= rules.min - ROUNDING), _share(share), limit, detail)
+        if len(one.vignettes) > 1:
+            yield _left_behind(one, rules)
+
+
+def _left_behind(one: Expectation, rules: ExpectedShare) -> GateResult:
+    """Check the vignette that fares worst, among those of which something can be said."""
+    name = f"worst vignette: {one.name}"
+    least = 1 if rules.worst is None else rules.least
+    limit = "not below" if rules.worst is None else f">= {_share(rules.worst)}"
+
+    def reached(met: Met) -> float:
+        """What is compared: without a limit of its own, a vignette fails only beyond chance."""
+        interval = met.wilson
+        return interval.high if rules.worst is None and interval is not None else met.share or 0.0
+
+    judged = {vignette: met for vignette, met in one.vignettes.items() if met.n >= least}
+    if not judged:
+        detail = f"Too little data to say: no vignette has {least} messages."
+        return GateResult(name, "open", "", limit, detail)
+    worst = min(judged, key=lambda vignette: reached(judged[vignette]))
+    met = judged[worst]
+    wanted = rules.min if rules.worst is None else rules.worst
+    few = len(one.vignettes) - len(judged)
+    more = f"; {few} vignettes have too few messages" if few else ""
+    interval = met.wilson
+    said = f", 95 % {_share(interval.low)} to {_share(interval.high)}" if interval else ""
+    detail = f"{worst}, {met.met} of {met.n}{said}{more}"
+    return GateResult(name, _status(reached(met) >= wanted - ROUNDING), _share(met.share or 0.0), limit, detail)
+
+
 def _urgent(run: Counted, gates: Gates) -> Iterator[GateResult]:
     urgent = run.number(lambda cell: cell.kind == "urgent")
     found = run.number(lambda cell: cell.kind == "urgent" and cell.decision == "urgent")
@@ -223,19 +335,21 @@ def _failures(run: Counted, gates: Gates) -> Iterator[GateResult]:
 
 def check_baseline(comparison: Comparison, rules: BaselineLimits) -> GateReport:
     """Check the change since a baseline, in total and per vignette, by paired tests on the common questions."""
-    if not comparison.scored:
+    rows = comparison.expectations(alpha=rules.alpha)
+    if not comparison.scored and not rows:
         nothing = GateResult("change: total", "fail", "", "", "The runs have no question in common.")
         return GateReport((nothing,), tuple(comparison.notes))
-    total, strata = comparison.total(alpha=rules.alpha), comparison.strata(alpha=rules.alpha)
-    safe = pair_up(
-        "no wrong answer", comparison.scored, lambda o: bool(o.right) or o.decision != "answered", alpha=rules.alpha
-    )
-    rows = [total, *strata, safe]
+    total = comparison.total(alpha=rules.alpha) if comparison.scored else None
+    if total is not None:
+        safe = pair_up(
+            "no wrong answer", comparison.scored, lambda o: bool(o.right) or o.decision != "answered", alpha=rules.alpha
+        )
+        rows = [total, *comparison.strata(alpha=rules.alpha), safe, *rows]
     urgent = [both for both in comparison.common if both[0].kind == "urgent"]
     if urgent:
         rows.append(pair_up("urgent found", urgent, lambda o: o.decision == "urgent", alpha=rules.alpha))
     results = [_change(row, rules, drop=row is total) for row in rows]
-    worse = f"not worse: no change for the worse with p < {rules.alpha:g} (exact McNemar; vignettes by Holm)."
+    worse = f"not worse: no change for the worse with p < {rules.alpha:g} (exact McNemar; groups by Holm)."
     return GateReport(tuple(results), (*comparison.notes, worse, _detectable(rows)), tuple(rows))
 
 

@@ -10,16 +10,19 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from typing import Any, TextIO
 
 from bot import Unreachable
 from harness.systems.description import CommandFile
-from harness.systems.system import Failure, Reply
+from harness.systems.system import Begin, Failure, Reply
 
 
 class CommandSystem:
     """A process under test. After a fault it is started anew, so that no late answer is taken for another's."""
+
+    turns = False
 
     def __init__(
         self, system: CommandFile, identity: dict[str, str], read: Callable[[Any, float], Reply | Failure]
@@ -40,6 +43,11 @@ class CommandSystem:
                 yield Failure(str(said), elapsed_ms)
             else:
                 yield self._read(said, elapsed_ms)
+
+    @contextmanager
+    def chats(self, language: str) -> Iterator[Begin]:
+        """Yield what begins chats of one message: a command that reads questions remembers none."""
+        yield lambda: nullcontext(OneByOne(self, language))
 
     def close(self) -> None:
         """End the process, if it runs."""
@@ -97,6 +105,18 @@ class CommandSystem:
             self._lines = queue.SimpleQueue()
             threading.Thread(target=_pass_on, args=(self._process.stdout, self._lines), daemon=True).start()
         return self._process
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """Messages of one language to a command."""
+
+    system: CommandSystem
+    language: str
+
+    def say(self, text: str) -> Reply | Failure:
+        (reply,) = self.system.ask([text], self.language)
+        return reply
 
 
 class _Fault(str):

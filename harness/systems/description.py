@@ -21,6 +21,7 @@ from harness.files import Record, first_fault
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 PACE = {"timeout_s", "retries", "backoff_s", "per_second"}  # may change before a run goes on: no answer depends on them
 LATER = {"before", "after", "decisions"}  # keys that came later: runs of files without them can still be continued
+LATER_PATHS = {"texts", "keys", "reason", "urgency", "language"}  # as well; nothing of it is an answer
 
 
 def _json_path(text: str) -> str:
@@ -95,13 +96,26 @@ class Step(HttpRequest):
 
 
 class Paths(Record):
-    """JSONPaths to what a system says; those it does not say are left out."""
+    """JSONPaths to what a system says; those it does not say are left out.
+
+    Attributes:
+        texts: Which of a pair's texts were shown, such as ``easy_answer``.
+        keys: Of the fixed sentences that were said.
+        reason: Why nothing was answered.
+        urgency: How soon to see somebody: today, days or appointment.
+        language: That the patient was answered in.
+    """
 
     answer: JsonPath | None = None
     pair: JsonPath | None = None
     decision: JsonPath | None = None
     candidates: JsonPath | None = None
     choices: JsonPath | None = None
+    texts: JsonPath | None = None
+    keys: JsonPath | None = None
+    reason: JsonPath | None = None
+    urgency: JsonPath | None = None
+    language: JsonPath | None = None
 
 
 KLARTEXT_ANSWER = Paths(
@@ -110,6 +124,9 @@ KLARTEXT_ANSWER = Paths(
     decision="$.decision",
     candidates="$.candidates[*].pair_id",
     choices="$.choices[*]",
+    reason="$.reason",
+    urgency="$.advice.urgency",
+    language="$.fixed.language",
 )
 
 
@@ -169,6 +186,11 @@ API_TURN = Paths(
     pair="$.reply.parts[?@.kind == 'content'].pair_id",
     decision="$.decision",
     choices="$.reply.choices[*].pair_id",
+    texts="$.reply.parts[?@.kind == 'content'].field",
+    keys="$.reply.parts[?@.kind == 'interface'].key",
+    reason="$.reason",
+    urgency="$.advice.urgency",
+    language="$.reply.language",
 )
 
 
@@ -205,6 +227,10 @@ def fingerprint(system: SystemFile) -> str:
     """Return a hash of what decides on answers; secrets are not in it, since headers name variables."""
     dumped = system.model_dump(mode="json", exclude=PACE)
     record = {key: value for key, value in dumped.items() if value or key not in LATER}
+    if "paths" in record:
+        usual = KLARTEXT_ANSWER.model_dump() if isinstance(system, CommandFile) else {}
+        paths = record["paths"].items()
+        record["paths"] = {key: path for key, path in paths if key not in LATER_PATHS or path != usual.get(key)}
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -6,7 +6,9 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import quote
 from uuid import uuid4
@@ -15,7 +17,7 @@ import httpx
 from jsonpath import compile as compile_path
 
 from harness.systems.description import EndpointFile, HttpFile, HttpRequest, RasaFile, Step
-from harness.systems.system import Failure, Reply
+from harness.systems.system import Begin, Failure, Reply
 
 TOO_MANY, BUSY = 429, 503
 LONGEST_WAIT_S = 60.0  # that a server's Retry-After is heeded
@@ -95,7 +97,12 @@ def _asked_to_wait_s(response: httpx.Response) -> float:
 
 
 class Exchange(Protocol):
-    """What is sent for one question."""
+    """What is sent for one question, or for the turns of one conversation."""
+
+    @property
+    def turns(self) -> bool:
+        """Whether what is opened remembers what was asked in it."""
+        ...
 
     def open(self, question: str, language: str) -> Values:
         """Send what must come first; return what fills the slots of the requests."""
@@ -128,23 +135,50 @@ class HttpSystem:
 
     def ask(self, texts: Sequence[str], language: str) -> Iterator[Reply | Failure]:
         for text in texts:
-            self.wait()
-            yield self._asked(text, language)
+            with HttpChat.begun(self, language) as chat:
+                reply = chat.say(text)
+            yield reply
 
-    def _asked(self, text: str, language: str) -> Reply | Failure:
+    @property
+    def turns(self) -> bool:
+        return self.exchange.turns
+
+    @contextmanager
+    def chats(self, language: str) -> Iterator[Begin]:
+        """Yield what begins conversations; without `turns` each knows only what is said last."""
+        yield partial(HttpChat.begun, self, language)
+
+
+@dataclass
+class HttpChat:
+    """One conversation with an endpoint, opened by the first thing that is said in it."""
+
+    system: HttpSystem
+    language: str
+    values: Values | None = None
+
+    @classmethod
+    @contextmanager
+    def begun(cls, system: HttpSystem, language: str) -> Iterator[HttpChat]:
+        chat = cls(system, language)
+        try:
+            yield chat
+        finally:
+            if chat.values is not None:
+                system.exchange.close(chat.values)
+
+    def say(self, text: str) -> Reply | Failure:
+        exchange = self.system.exchange
+        self.system.wait()
         started = time.perf_counter()
         try:
-            values = self.exchange.open(text, language)
+            if self.values is None:
+                self.values = exchange.open(text, self.language)
+            started = time.perf_counter()  # what comes before a question is no time of its answer
+            document = exchange.ask({**self.values, "question": text, "uuid": uuid4().hex})
+            return self.system.read(document, _since_ms(started))
         except Failed as failed:
             return Failure(str(failed), _since_ms(started))
-        started = time.perf_counter()  # what comes before a question is no time of its answer
-        try:
-            document = self.exchange.ask(values)
-            return self.read(document, _since_ms(started))
-        except Failed as failed:
-            return Failure(str(failed), _since_ms(started))
-        finally:
-            self.exchange.close(values)
 
 
 def _since_ms(started: float) -> float:
@@ -163,6 +197,7 @@ class Templated:
         self._caller = caller
         self._system = system
         self._headers = headers
+        self.turns = bool(system.before)
 
     def open(self, question: str, language: str) -> Values:
         values = {"question": question, "lang": language, "uuid": uuid4().hex}
@@ -218,7 +253,9 @@ def _taken(step: Step, document: Any) -> Values:
 
 
 class RasaMessages:
-    """Rasa's REST channel: every question is a conversation of its own."""
+    """Rasa's REST channel: every conversation has a sender of its own."""
+
+    turns = True
 
     def __init__(self, caller: Caller, system: RasaFile, headers: Mapping[str, str]) -> None:
         self._caller = caller
@@ -228,10 +265,10 @@ class RasaMessages:
             self._url += "/webhooks/rest/webhook"
 
     def open(self, question: str, language: str) -> Values:
-        return {"question": question}
+        return {"question": question, "sender": f"harness-{uuid4().hex}"}
 
     def ask(self, values: Values) -> Any:
-        message = {"sender": f"harness-{uuid4().hex}", "message": values["question"]}
+        message = {"sender": values["sender"], "message": values["question"]}
         client = self._caller.client
         return self._caller.send(client.build_request("POST", self._url, json=message, headers=self._headers))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,7 +22,9 @@ from harness.systems.description import (
 )
 from harness.systems.endpoint import Caller, HttpSystem, Pace, RasaMessages, Templated, connect
 from harness.systems.recognition import JsonReader, Recogniser, read_messages
-from harness.systems.system import Failure, Opening, System, SystemReply
+from harness.systems.system import Begin, Failure, Opening, System, SystemReply
+
+DescribedSystem = CommandSystem | HttpSystem
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,18 @@ class Lanes:
     """
 
     identity: dict[str, str]
-    lanes: Sequence[System]
+    lanes: Sequence[DescribedSystem]
+
+    @property
+    def turns(self) -> bool:
+        return self.lanes[0].turns
+
+    def chats(self, language: str) -> AbstractContextManager[Begin]:
+        """Yield what begins chats, in one lane: they are held one after the other."""
+        return self.lanes[0].chats(language)
 
     def ask(self, texts: Sequence[str], language: str) -> Iterator[SystemReply | Failure]:
-        free: queue.SimpleQueue[System] = queue.SimpleQueue()
+        free: queue.SimpleQueue[DescribedSystem] = queue.SimpleQueue()
         for lane in self.lanes:
             free.put(lane)
 
@@ -110,7 +120,7 @@ def open_described(  # noqa: PLR0913 - settings and environment are the caller's
         "catalog_hash": catalog.content_hash,
     }
     with ExitStack() as stack:
-        lanes: Sequence[System]
+        lanes: Sequence[DescribedSystem]
         if isinstance(file, CommandFile):
             reader = JsonReader(file.paths, recogniser, file.decisions)
             lanes = commands = [CommandSystem(file, identity, reader.read) for _ in range(traffic.parallel)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from jsonpath import compile as compile_path
 
 from bot import Catalog, Encoder, fold
-from harness.systems.description import Paths
+from harness.systems.description import LATER_PATHS, Paths
 from harness.systems.system import Failure, Matched, Ranked, Reply
 
 SHORTEST_QUOTE = 40  # characters of a folded answer that may stand within a longer reply
@@ -116,14 +116,14 @@ class JsonReader:
     def __init__(self, paths: Paths, recogniser: Recogniser, decisions: Mapping[str, str] | None = None) -> None:
         given = {name: path for name in Paths.model_fields if (path := getattr(paths, name)) is not None}
         self._paths = {name: compile_path(path) for name, path in given.items()}
-        self._said = ", ".join(given.values())
+        self._said = ", ".join(path for name, path in given.items() if name not in LATER_PATHS)
         self._recogniser = recogniser
         self._decisions = decisions or {}
 
     def read(self, document: Any, elapsed_ms: float) -> Reply | Failure:
         """Read one document. A null is a system that says nothing; a missing key is a system that failed."""
         found = {name: path.findall(document) for name, path in self._paths.items()}
-        if not any(found.values()):
+        if not any(values for name, values in found.items() if name not in LATER_PATHS):
             return Failure(f"nothing at {self._said}", elapsed_ms)
         said = _first(found.get("decision"))
         decision = None if said is None else self._decisions.get(said, said)
@@ -132,7 +132,24 @@ class JsonReader:
         choices = _texts(found.get("choices"))
         recognised = self._recognise(found, decision, choices)
         candidates = _texts(found.get("candidates")) or ([recognised.pair_id] if recognised.pair_id else choices)
-        return make_reply(recognised, choices, elapsed_ms, candidates)
+        reply = make_reply(recognised, choices, elapsed_ms, candidates)
+        return self._told(reply, found, answered=recognised.decision == "answered")
+
+    def _told(self, reply: Reply, found: dict[str, list[Any]], *, answered: bool) -> Reply:
+        """Add what counts for messages in chats: there, an answer may be shown anew without being a decision."""
+        texts, urgency = tuple(_texts(found.get("texts"))), _first(found.get("urgency"))
+        shown = reply.shown
+        if answered or (texts and urgency is None):
+            shown = tuple(dict.fromkeys(id_ for id_ in _texts(found.get("pair")) if id_ in self._recogniser.known))
+        return replace(
+            reply,
+            shown=shown or reply.shown,
+            texts=texts,
+            keys=tuple(_texts(found["keys"])) if "keys" in found else None,
+            reason=_first(found.get("reason")) or "",
+            urgency=urgency,
+            language=_first(found.get("language")),
+        )
 
     def _recognise(self, found: dict[str, list[Any]], decision: str | None, choices: list[str]) -> Recognised:
         if decision is not None and decision != "answered":
@@ -176,6 +193,7 @@ def make_reply(recognised: Recognised, choices: list[str], elapsed_ms: float, ca
         choices=tuple(choices) if recognised.decision == "clarify" else (),
         matched=recognised.matched,
         elapsed_ms=elapsed_ms,
+        shown=(recognised.pair_id,) if recognised.pair_id else (),
     )
 
 

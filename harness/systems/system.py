@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from bot import Assistant, BadData, Method, Response
+
+if TYPE_CHECKING:
+    from bot.talk.chats import Chat as PatientChat
 
 IN_PROCESS = "klartext"
 Matched = Literal["id", "text", "similarity", "none"]
@@ -22,7 +27,18 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a system outside this process made of a question; `Outcome` says what the fields mean."""
+    """What a system outside this process made of a question, or any system of a message in a chat.
+
+    `Outcome` says what most fields mean.
+
+    Attributes:
+        shown: Pairs whose texts were shown as an answer, in order.
+        texts: Which of a pair's texts were shown (``answer``, ``easy_answer``), where that is said.
+        keys: Of the fixed sentences that were said; None where the system does not tell.
+        reason: Why nothing was answered, such as ``complaint``, where that is said.
+        urgency: How soon to see somebody: today, days or appointment; None where nothing was advised.
+        language: That the patient was answered in; None where that is not said.
+    """
 
     decision: str
     pair_id: str | None
@@ -31,6 +47,12 @@ class Reply:
     choices: tuple[str, ...]
     matched: Matched | None
     elapsed_ms: float
+    shown: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    keys: tuple[str, ...] | None = None
+    reason: str = ""
+    urgency: str | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +79,31 @@ class System(Protocol):
         ...
 
 
+class Chat(Protocol):
+    """One patient's conversation with a system, which remembers what was said in it."""
+
+    def say(self, text: str) -> Reply | Failure:
+        """Say the next thing."""
+        ...
+
+
+Begin = Callable[[], AbstractContextManager[Chat]]
+
+
+@runtime_checkable
+class Conversing(Protocol):
+    """A system that can be talked with."""
+
+    @property
+    def turns(self) -> bool:
+        """Whether it remembers within a chat what was said before."""
+        ...
+
+    def chats(self, language: str) -> AbstractContextManager[Begin]:
+        """Yield what begins chats in a language; one at a time."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Opening:
     """Which assistant is opened: catalog name or folder, encoder, method, data folder, and with which pairs (all)."""
@@ -75,16 +122,17 @@ class InProcess:
     assistant: Assistant
     method: Method
     identity: dict[str, str]
+    turns: bool = True
 
     @classmethod
-    def open(cls, opening: Opening, language: str) -> InProcess:
-        """Open the assistant in sample mode for one language."""
+    def open(cls, opening: Opening, language: str, *, spoken: bool = False) -> InProcess:
+        """Open the assistant in sample mode: for one language, or, to talk with it, in all that the catalog has."""
         assistant = Assistant.open(
             opening.catalog,
             data=opening.data,
             encoder=opening.encoder,
             sample=True,
-            languages=[language],
+            languages=None if spoken else [language],
             only=opening.only,
         )
         content = assistant.catalog(language)
@@ -101,6 +149,48 @@ class InProcess:
 
     def ask(self, texts: Sequence[str], language: str) -> list[Response]:
         return self.assistant.answer_all(texts, language, method=self.method)
+
+    @contextmanager
+    def chats(self, language: str) -> Iterator[Begin]:
+        """Yield what begins chats as patients do on the page, in a database that goes with this block."""
+        from bot.talk.chats import open_chats  # what a chat needs takes a second to import
+
+        with open_chats(self.assistant, method=self.method) as chats:
+            yield lambda: nullcontext(InProcessChat(chats.begin(language)))
+
+
+@dataclass(frozen=True)
+class InProcessChat:
+    """A patient's chat with the assistant of this installation."""
+
+    chat: PatientChat
+
+    def say(self, text: str) -> Reply:
+        started = time.perf_counter()
+        turn = self.chat.say(text)
+        elapsed_ms = 1000 * (time.perf_counter() - started)
+        response = turn.response
+        # Only where it decided on the message; assistants of older releases do not say all of this.
+        record = response.as_json() if response is not None and turn.decision != "talk" else {}
+        advice, fixed = record.get("advice") or {}, record.get("fixed") or {}
+        advised = advice.get("pair_id") if turn.decision != "answered" else None
+        shown = [(pair_id, name) for pair_id, name in turn.shown if pair_id != advised]
+        pairs = tuple(dict.fromkeys(pair_id for pair_id, _ in shown))
+        return Reply(
+            decision=turn.decision,
+            pair_id=pairs[0] if pairs else None,
+            score=response.score if response is not None else 0.0,
+            candidates=tuple(Ranked(one.pair_id) for one in response.candidates) if response is not None else (),
+            choices=turn.choices,
+            matched="id" if pairs else None,
+            elapsed_ms=elapsed_ms,
+            shown=pairs,
+            texts=tuple(name for _, name in shown),
+            keys=turn.keys,
+            reason=str(record.get("reason") or ""),
+            urgency=advice.get("urgency"),
+            language=fixed.get("language") or turn.language,
+        )
 
 
 def require_known(name: str) -> None:
