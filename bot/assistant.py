@@ -17,7 +17,7 @@ from bot import wiring
 from bot.batching import Together
 from bot.catalog.catalog import Catalog, Country, language_files, locate
 from bot.errors import BadData
-from bot.matching.complaints import URGENCY, Level, Urgency, level_of
+from bot.matching.complaints import IS_COMPLAINT, LEVELS, SURELY, URGENCY, Level, Urgency, level_of
 from bot.matching.decide import (
     Answered,
     Candidate,
@@ -27,6 +27,7 @@ from bot.matching.decide import (
     Thresholds,
     decide,
     decide_by_cosine,
+    of_story,
     says_nothing,
 )
 from bot.matching.emergency import Lookout, Verdict, decision_of
@@ -38,7 +39,7 @@ from bot.ports import Encoder, Neighbour, Vectors
 from bot.sentences.foreign_texts import FOREIGN_TEXTS, URGENT, foreign_key, written_in
 from bot.sentences.spelling import released
 from bot.settings import Settings, numeric_threads
-from bot.text import AUTO, LanguageDetector, Sanitised, sanitise, seen, segments
+from bot.text import AUTO, LanguageDetector, Sanitised, asking, sanitise, seen, segments
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,18 +405,24 @@ class Assistant:
     def _decide(self, opened: wiring.Opened, asked: Sequence[Asked], method: Method) -> list[Response]:
         """Decide on messages and, with the same encoding, on the parts of those that ask two things."""
         started = time.perf_counter()
-        parts = [segments(one.clean.text) if method == "hybrid" and not one.clean.too_long else () for one in asked]
+        reads = [method == "hybrid" and not one.clean.too_long for one in asked]
+        parts = [segments(one.clean.text) if read else () for one, read in zip(asked, reads, strict=True)]
+        stories = [asking(one.clean.text) if read else () for one, read in zip(asked, reads, strict=True)]
         pieces = [
-            Asked(text, sanitise(text), asked[number].ignore_flags) for number, of in enumerate(parts) for text in of
+            Asked(text, sanitise(text), one.ignore_flags) for one, of in zip(asked, parts, strict=True) for text in of
         ]
         everything = [*asked, *pieces]
-        texts = [question.clean.text for question in everything]
+        texts = [*(question.clean.text for question in everything), *(text for of in stories for text in of)]
         vectors = self._encoder.encode(texts)
-        flags = self._flags(opened, vectors, everything)
-        scores, levels = self._judged(opened, vectors, texts, method)
+        flags = self._flags(opened, vectors[: len(everything)], everything)
+        scores, complaint = self._judged(opened, vectors, texts, method)
+        ends = len(everything) + np.cumsum([len(of) for of in stories])
+        for number, (of, end) in enumerate(zip(stories, ends, strict=True)):
+            if of:
+                scores[number] = of_story(scores[number], scores[end - len(of) : end])
         order = np.argsort(-scores, axis=1, kind="stable")[:, :LISTED]
         found = [
-            self._response(opened, one, _Found(flags[number], scores[number], order[number], levels[number]), method)
+            self._response(opened, one, _Found(flags[number], scores[number], order[number], complaint[number]), method)
             for number, one in enumerate(everything)
         ]
         share_ms = (time.perf_counter() - started) * 1000 / len(asked)
@@ -472,27 +479,29 @@ class Assistant:
 
     def _judged(
         self, opened: wiring.Opened, vectors: Vectors, texts: Sequence[str], method: Method
-    ) -> tuple[Vectors, list[Level | None]]:
-        """Return the score of every pair for every text, and the level of those that are complaints."""
+    ) -> tuple[Vectors, npt.NDArray[np.float64]]:
+        """Return the score of every pair for every text, and how likely each text is a complaint of each level."""
+        none = np.tile([1.0, *(0.0 for _ in LEVELS)], (len(texts), 1))
         if method == "cosine":
-            return np.asarray(vectors @ opened.canonical.T, dtype=np.float32), [None] * len(texts)
+            return np.asarray(vectors @ opened.canonical.T, dtype=np.float32), none
         judged = opened.trained.head.judge(vectors, texts)
-        if judged.complaint is None or opened.catalog.complaints is None:
-            return judged.pairs[:, :-1], [None] * len(texts)
-        return judged.pairs[:, :-1], [level_of(row) for row in judged.complaint]
+        taught = judged.complaint is not None and opened.catalog.complaints is not None
+        return judged.pairs[:, :-1], judged.complaint if judged.complaint is not None and taught else none
 
     def _response(self, opened: wiring.Opened, asked: Asked, found: _Found, method: Method) -> Response:
         catalog = self.catalog(opened.catalog.language)
         ranked = tuple(Candidate(opened.shown[column], float(found.scores[column])) for column in found.order)
         decision = _decision(asked.clean, ranked, method, opened.trained.thresholds)
-        if found.level is not None and not isinstance(decision, _Unread):
-            decision = Declined(f"a complaint ({found.level})")
-        complaint = isinstance(decision, Declined) and found.level in URGENCY and not found.flag
+        least = SURELY if isinstance(decision, Answered) else IS_COMPLAINT
+        level = level_of(found.complaint) if 1 - found.complaint[0] >= least else None
+        if level is not None and not isinstance(decision, _Unread):
+            decision = Declined(f"a complaint ({level})")
+        advice = self._advice(opened, found, level) if isinstance(decision, Declined) and not found.flag else None
         answered = decision.best if isinstance(decision, Answered) and not found.flag else None
         choices = decision.choices if isinstance(decision, Clarify) and not found.flag else ()
         why: Reason = ""
         if not found.flag and isinstance(decision, Declined):
-            why = "too-long" if asked.clean.too_long else "complaint" if complaint else "out-of-scope"
+            why = "too-long" if asked.clean.too_long else "complaint" if advice else "out-of-scope"
         return Response(
             question=asked.raw,
             lang=catalog.language,
@@ -511,14 +520,14 @@ class Assistant:
             reason=decision.reason if isinstance(decision, Declined) else "",
             elapsed_ms=0.0,
             why=why,
-            level=found.level,
-            advice=self._advice(opened, found) if complaint else None,
+            level=level,
+            advice=advice,
         )
 
-    def _advice(self, opened: wiring.Opened, found: _Found) -> Advice | None:
+    def _advice(self, opened: wiring.Opened, found: _Found, level: Level | None) -> Advice | None:
         """Return what the pair that is likeliest meant says about a complaint; None where no such pair may be shown."""
-        pairs = opened.catalog.complaints
-        if pairs is None or found.level is None:
+        pairs, urgency = opened.catalog.complaints, URGENCY.get(level) if level is not None else None
+        if pairs is None or urgency is None:
             return None
         likely = {
             pair_id: float(score)
@@ -529,7 +538,7 @@ class Assistant:
         if best is None:
             return None
         chosen = best if likely[best] >= ADVISED or pairs.default not in likely else pairs.default
-        return Advice(chosen, URGENCY[found.level], self.catalog(opened.catalog.language).by_id[chosen].answer)
+        return Advice(chosen, urgency, self.catalog(opened.catalog.language).by_id[chosen].answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -540,13 +549,13 @@ class _Found:
         flag: The red flag that was raised.
         scores: Of every pair, shape (pairs,).
         order: Numbers of the best pairs, best first.
-        level: Of the complaint that the text is.
+        complaint: P(no complaint), then of each level, shape (1 + levels,).
     """
 
     flag: str | None
     scores: Vectors
     order: npt.NDArray[np.intp]
-    level: Level | None
+    complaint: npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

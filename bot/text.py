@@ -96,6 +96,33 @@ def segments(text: str) -> tuple[str, ...]:
     return tuple(asking[:MAX_SEGMENTS]) if len(asking) >= 2 else ()
 
 
+# What a question in a story begins with, beside the words of `_ASKS`: "ob ich", "I wonder whether".
+_WONDERS = "ob|frage|fragen|wissen|whether|if|wonder|wondering|ask|question|know"
+_ASKING = re.compile(rf"\b(?:{_ASKS}|{_WONDERS})\b", re.IGNORECASE)
+STORY = 24  # words: a message longer than this may tell a story before it asks
+ASKED = 22  # words of a sentence without an end that are taken from where it asks
+MAX_ASKING = 8
+
+
+def asking(text: str) -> tuple[str, ...]:
+    """Return the pieces of a story that may be what it asks, in order; empty for a short message.
+
+    Sentences that ask; of a sentence that does not end, what follows each word that asks, and its end.
+    """
+    if len(text.split()) <= STORY:
+        return ()
+    found: list[str] = []
+    for sentence in sentences(text):
+        said = sentence.split()
+        if len(said) <= STORY:
+            found += [sentence] if "?" in sentence or _ASKING.search(sentence) else []
+            continue
+        starts = [sentence[match.start() :].split()[:ASKED] for match in _ASKING.finditer(sentence)]
+        found += [" ".join(piece) for piece in (*starts, said[-STORY:]) if len(piece) > MIN_WORDS]
+    # Most stories end with what they ask.
+    return tuple(dict.fromkeys(found))[-MAX_ASKING:]
+
+
 LONGEST = 24  # words: a text up to this length is one passage
 WIDEST = 80  # characters without a space
 STEP = 12  # words between the beginnings of passages of a run-on sentence

@@ -23,7 +23,10 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 Urgency = Literal["today", "days", "appointment"]
 URGENCY: dict[Level, Urgency] = {"now": "today", "today": "today", "days": "days", "appointment": "appointment"}
 
-IS_COMPLAINT = 0.5  # probability of any level from which a message is taken for a complaint
+# Probability of any level from which a message that no pair answers directly is taken for a complaint: of the questions
+# that a pair answers, hardly any is so likely one.
+IS_COMPLAINT = 0.15
+SURELY = 0.5  # from which it is one although a pair would answer it
 AS_URGENT = 0.35  # share of that which a level and all more urgent ones must have
 L2 = 0.01
 MIN_HELD_OUT = 30  # complaints: fewer fit no model
@@ -47,15 +50,14 @@ class ComplaintModel:
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
-def level_of(probabilities: npt.NDArray[np.float64]) -> Level | None:
-    """Return the level of a message by its probabilities, shape (1 + levels,); None where it is no complaint."""
-    likely = probabilities[1:]
-    if likely.sum() < IS_COMPLAINT:
-        return None
-    # Of what the exam is not about nobody here knows the urgency: "other" must be the likeliest by itself.
-    if likely[-1] >= likely[:-1].sum():
-        return "other"
-    reached = np.cumsum(likely[:-1]) >= AS_URGENT * likely[:-1].sum()
+def level_of(probabilities: npt.NDArray[np.float64]) -> Level:
+    """Return the level of a complaint by its probabilities, shape (1 + levels,)."""
+    now, *of_the_exam, other = (float(likely) for likely in probabilities[1:])
+    if now >= sum(of_the_exam) + other:
+        return "now"
+    if other >= sum(of_the_exam):
+        return "other"  # how urgent that is nobody here knows
+    reached = np.cumsum([now, *of_the_exam]) >= AS_URGENT * (now + sum(of_the_exam))
     return LEVELS[int(reached.argmax())]
 
 

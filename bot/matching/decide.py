@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from bot.matching.features import Floats
 from bot.text import words
 
 CHOICES = 3
@@ -58,6 +61,23 @@ class Thresholds:
     answer: float = 0.55
     clarify: float = 0.55
     cosine: float = COSINE_THRESHOLD
+
+
+# How much the whole of a story counts beside the piece of it that asks (geometric mean): the piece may well ask about
+# something else that the story is about.
+WHOLE = 0.1
+LEAST = 1e-3  # probability that no piece falls below: a story says nothing for certain
+
+
+def of_story(whole: Floats, pieces: Floats) -> Floats:
+    """Return the scores of a story from its own and those of the pieces of it that ask.
+
+    Args:
+        whole: Scores of every pair for the whole, shape (pairs,).
+        pieces: Scores for each piece, shape (pieces, pairs).
+    """
+    told = np.exp(WHOLE * np.log(whole + LEAST) + (1 - WHOLE) * np.log(pieces.max(axis=0) + LEAST))
+    return np.asarray(np.maximum(whole, told - LEAST), dtype=np.float32)
 
 
 def says_nothing(text: str) -> bool:

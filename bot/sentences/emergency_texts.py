@@ -153,6 +153,12 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "Danke, dass Sie das schreiben. Ich bin ein Programm und kann es nicht beurteilen. Sagen Sie es bei der "
             "Untersuchung dem Team, bevor die Aufnahmen gemacht werden. {net} {today}"
         ),
+        "complaint_now": (
+            "Das kann dringend sein. Ich bin ein Programm und kann es nicht beurteilen. Ist es jetzt so, oder geht es "
+            "Ihnen schlecht? Rufen Sie {emergency} an. Bei Fieber in der Chemotherapie rufen Sie sofort Ihr "
+            "Behandlungsteam an, auch nachts. Sonst rufen Sie noch heute Ihre Hausarztpraxis an. Ist dort zu, rufen "
+            "Sie {out_of_hours} an."
+        ),
         "complaint_other": (
             "Das kann ich nicht beurteilen. Ich bin ein Programm und weiß nur über die Mammographie etwas. Fragen Sie "
             "bitte Ihre Hausarztpraxis. Ist es neu, stark oder wird es schlimmer, rufen Sie noch heute dort an. Ist "
@@ -242,6 +248,11 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
         "complaint_appointment": (
             "Thank you for telling me. I am a computer program and cannot tell what it is. Tell the team at your "
             "examination, before the images are taken. {net} {today}"
+        ),
+        "complaint_now": (
+            "This may be urgent. I am a computer program and cannot tell what it is. Is it like this now, or do you "
+            "feel very unwell? Call {emergency}. With a fever during chemotherapy call your treatment team at once, "
+            "day or night. Otherwise call your GP today. If they are closed, call {out_of_hours}."
         ),
         "complaint_other": (
             "I cannot tell what that is. I am a computer program and know only about mammograms. Please ask your GP. "

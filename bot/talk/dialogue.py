@@ -219,8 +219,9 @@ def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, 
 def _complaint(state: State, response: Response, catalog: Catalog) -> tuple[Reply, State]:
     """Say how soon to ask whom, then what the pair says that is likeliest meant; nobody is told that it is nothing."""
     language, advice = response.lang, response.advice
-    if advice is None:
-        return Reply(language, (interface(language, "complaint_other"),)), state
+    if advice is None or response.level == "now":
+        key = "complaint_now" if response.level == "now" else "complaint_other"
+        return Reply(language, (interface(language, key),)), state
     reply, after = show_pair(state, advice.pair_id, catalog, sample=response.sample)
     soon = interface(language, f"complaint_{advice.urgency}")
     return replace(reply, parts=(soon, *reply.parts)), after
