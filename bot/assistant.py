@@ -16,6 +16,7 @@ from bot import wiring
 from bot.batching import Together
 from bot.catalog.catalog import Catalog, Country, language_files, locate
 from bot.errors import BadData
+from bot.matching.context import Context
 from bot.matching.decide import (
     Answered,
     Candidate,
@@ -164,6 +165,7 @@ class Assistant:
         self._detector = LanguageDetector({language: _texts(opened.catalog) for language, opened in languages.items()})
         self._red_flags = {language: load_red_flags(language) for language in languages}
         self._lookouts: dict[str, Lookout] = {}
+        self._contexts: dict[str, Context] = {}
         # Several questions at once cost a third of what they cost one by one.
         self._together = Together(self._decide_some, at_most=TOGETHER)
 
@@ -302,6 +304,14 @@ class Assistant:
         if language is not None or rules_only or not whole:
             return language
         return own if self._lookout(own).judge([whole])[0].flag else None
+
+    def context(self, language: str) -> Context:
+        """Return what listens to messages after answers."""
+        if language not in self._contexts:
+            opened = self._of(language)
+            head = opened.trained.head
+            self._contexts[language] = Context(self.catalog(language), opened.shown, head, self._encoder)
+        return self._contexts[language]
 
     def explain(self, text: str, lang: str = AUTO, *, about: Sequence[str] = ()) -> Explanation:
         """Say what decided on a question: nearest texts, scores of the views, thresholds.

@@ -139,6 +139,29 @@ def alarm(
             print(f"Written: {write_decision(lang, study.decision)}")
 
 
+@qa.command("context")
+def context(
+    catalog: CatalogArgument = "mammography",
+    data: Annotated[Path | None, typer.Option("--data", help="Folder for index and heads.")] = None,
+    write: Annotated[bool, typer.Option("--write", help="Store the weights and the limits.")] = False,
+) -> None:
+    """Print what is done with follow-ups of authors that nothing was fitted on; fit the weights on all of them."""
+    from bot.assistant import Assistant
+    from bot.commands.context import studied
+    from bot.matching.context_fit import write_weights
+
+    with friendly_errors():
+        assistant = Assistant.open(catalog, data=data, encoder=EmbeddedEncoder(), sample=True)
+        study = studied(assistant, locate(catalog))
+        for line in study.lines():
+            print(line)
+        limits = study.fitted[0].limits
+        print(", ".join(f"{name} {getattr(limits, name):.2f}" for name in type(limits).__dataclass_fields__))
+        if write:
+            for path in write_weights([corpus.language for corpus in study.corpora], study.fitted):
+                print(f"Written: {path}")
+
+
 SHOWN_EVERY = 5  # rows of the table between two that are printed
 
 
