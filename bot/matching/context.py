@@ -116,10 +116,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What to do with a message: show the pairs, offer them, or what the action says."""
+    """What to do with a message: show the pairs, offer them, or what the action says; `score` is how likely that is."""
 
     action: Action
     pair_ids: tuple[str, ...] = ()
+    score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +152,10 @@ class Guess:
         order = np.argsort(-self.pairs, kind="stable")[:OFFERED]
         best = int(order[0])
         if self.pairs[best] >= (limits.same if best == self.own else limits.other):
-            return Move("show", (ids[best],))
+            return Move("show", (ids[best],), float(self.pairs[best]))
         quiet = self.kinds[NONE] + self.kinds[REACTION]
         if len(order) > 1 and quiet < limits.silent and self.pairs[order].sum() >= limits.offer:
-            return Move("offer", tuple(ids[number] for number in order))
+            return Move("offer", tuple(ids[number] for number in order), float(self.pairs[best]))
         return Move("reaction" if self.kinds[REACTION] > self.kinds[NONE] else "none")
 
 
