@@ -11,6 +11,7 @@ from bot.assistant import Assistant
 from bot.matching.context import Context
 from bot.matching.context_fit import Corpus, Outcome, alone_after_others, follow_ups, gather, read_dialogues
 from bot.matching.context_report import Study, study_context
+from bot.talk.messages import short_reaction, small_talk
 
 
 def studied(assistant: Assistant, folder: Path) -> Study:
@@ -34,10 +35,12 @@ def _corpus(assistant: Assistant, folder: Path, language: str, context: Context)
 
     def ask(texts: Sequence[str]) -> list[Outcome]:
         responses = assistant.answer_all(texts, language)
-        return [
-            (each.decision, (each.pair_id,) if each.pair_id is not None else each.choices) for each in responses
-        ]
+        return [(each.decision, (each.pair_id,) if each.pair_id is not None else each.choices) for each in responses]
 
     rows = follow_ups(read_dialogues(folder / "dialogues" / f"{language}.tsv", ids), ask)
-    rows += alone_after_others(catalog, ids, ask, np.random.default_rng(0))
+    rows += [
+        row
+        for row in alone_after_others(catalog, ids, ask, np.random.default_rng(0))
+        if small_talk(row.said.text) is None and short_reaction(row.said.text) is None  # the chat hears those before
+    ]
     return gather(catalog, context, assistant.encoder, rows, ids)

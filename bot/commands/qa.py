@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
@@ -155,8 +156,9 @@ def context(
         study = studied(assistant, locate(catalog))
         for line in study.lines():
             print(line)
-        limits = study.fitted[0].limits
-        print(", ".join(f"{name} {getattr(limits, name):.2f}" for name in type(limits).__dataclass_fields__))
+        for corpus, fitted in zip(study.corpora, study.fitted, strict=True):
+            limits = (f"{name} {value:.2f}" for name, value in asdict(fitted.limits).items())
+            print(f"{corpus.language}: {', '.join(limits)}")
         if write:
             for path in write_weights([corpus.language for corpus in study.corpora], study.fitted):
                 print(f"Written: {path}")

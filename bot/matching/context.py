@@ -35,10 +35,12 @@ FOLLOW_UPS = Path(__file__).parent / "follow_ups"
 # What a message can be after an answer; `bot/matching/context_fit.py` says how dialogues are labelled.
 Kind = Literal["alone", "same", "other", "none", "reaction", "easier", "shorter", "again", "more"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-WISHES: tuple[Kind, ...] = ("easier", "shorter", "again", "more")
+Wish = Literal["easier", "shorter", "again", "more"]
+WISHES: tuple[Wish, ...] = get_args(Wish)
 ALONE, SAME, OTHER, NONE, REACTION = (KINDS.index(kind) for kind in ("alone", "same", "other", "none", "reaction"))
 Action = Literal["alone", "show", "offer", "none", "reaction", "easier", "shorter", "again", "more"]
 OFFERED = 3
+AHEAD = 0.2  # by which the extract that is shown must be nearer than the next
 LEAST = 1e-4  # a probability below this says no more than this
 VIEWS = ("alone", "after", "beside")
 MEASURES = ("own log", "best log", "none log", "own", "best", "none")
@@ -144,7 +146,7 @@ class Guess:
         alone = self.kinds[ALONE]
         if alone >= limits.alone or (self.answered and alone >= limits.alone_answered):
             return Move("alone")
-        wish = max(WISHES, key=lambda kind: self.kinds[KINDS.index(kind)])
+        wish: Wish = max(WISHES, key=lambda kind: float(self.kinds[KINDS.index(kind)]))
         if self.kinds[KINDS.index(wish)] >= limits.wish:
             return Move(wish)
         if self.kinds[REACTION] >= limits.reaction:
@@ -231,15 +233,21 @@ class Context:
         if self.weights is None:
             return None
         near = self.extract_nearness(pair, text)
-        best = int(np.argmax(near)) if len(near) else 0
-        return pair.extracts[best] if len(near) and near[best] >= self.weights.limits.extract else None
+        if len(near) < 2 or near[-1] >= near[:-1].max():
+            return None  # it asks the pair's question as a whole
+        order = np.argsort(-near[:-1], kind="stable")
+        best, ahead = near[order[0]], near[order[0]] - near[order[1]] if len(order) > 1 else 1.0
+        return pair.extracts[int(order[0])] if best >= self.weights.limits.extract and ahead >= AHEAD else None
 
     def extract_nearness(self, pair: Pair, text: str) -> Floats:
-        """Return how near a message is to each extract of a pair, in meaning and wording, shape (extracts,)."""
+        """Return how near a message is, in meaning and wording, to each extract of a pair and, last, to its question.
+
+        Of shape (extracts + 1,); empty where there is nothing to compare.
+        """
         clean = sanitise(text).text
         if not pair.extracts or not words(clean):
             return np.zeros(0, dtype=np.float32)
-        said = [each.text for each in pair.extracts]
+        said = [*(each.text for each in pair.extracts), pair.question]
         white = self._head.evidence.whitening.apply(self._encoder.encode([clean, *said]))
         vocabulary = self._head.evidence.vocabulary
         wording = contained([vocabulary.bag(clean)], [vocabulary.bag(each) for each in said], len(vocabulary))[0]
@@ -277,14 +285,14 @@ class Answers:
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], head: Head, encoder: Encoder) -> Answers:
-        parts = [sentences(pair.answer) for pair in pairs]
+        parts = [(*sentences(pair.answer), *sentences(pair.easy_answer or pair.answer)) for pair in pairs]
         vectors = encoder.encode([sentence for each in parts for sentence in each])
         start = np.cumsum([0, *(len(each) for each in parts[:-1])])
         bags = tuple(head.evidence.vocabulary.bag(f"{pair.answer} {pair.easy_answer or ''}") for pair in pairs)
         return cls(head, head.evidence.whitening.apply(vectors), start, bags)
 
     def nearness(self, vectors: Floats, texts: Sequence[str]) -> tuple[Floats, Floats]:
-        """Return cosines with each answer's nearest sentence, and shares of wording found there: (texts, pairs) each."""
+        """Return cosines with each answer's nearest sentence, and shares of wording found in it: (texts, pairs) each."""
         evidence = self.head.evidence
         cosine = evidence.whitening.apply(vectors) @ self.vectors.T
         wording = contained([evidence.vocabulary.bag(text) for text in texts], self.bags, len(evidence.vocabulary))
@@ -435,7 +443,7 @@ def load_weights(language: str) -> Weights | None:
     raw: Any = yaml.load((FOLLOW_UPS / "weights.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
-    wording = raw["wording"][language]
+    own, wording = raw[language], raw[language]["wording"]
     vocabulary = Vocabulary([row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.float32))
     return Weights(
         encoder=raw["encoder"],
@@ -445,8 +453,8 @@ def load_weights(language: str) -> Weights | None:
             np.array(wording["meaning"], dtype=np.float32),
             np.array(wording["intercept"], dtype=np.float32),
         ),
-        kinds=np.array([raw["kinds"][name] for name in WEIGHED], dtype=np.float32),
-        intercept=np.array(raw["intercept"], dtype=np.float32),
+        kinds=np.array([own["kinds"][name] for name in WEIGHED], dtype=np.float32),
+        intercept=np.array(own["intercept"], dtype=np.float32),
         pairs=np.array([raw["pairs"][name] for name in PAIR_FEATURES], dtype=np.float32),
-        limits=Limits(**raw["limits"]),
+        limits=Limits(**own["limits"]),
     )

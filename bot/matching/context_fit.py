@@ -43,14 +43,14 @@ from bot.matching.context import (
     pair_features,
     softmax,
 )
-from bot.matching.features import Floats, Vocabulary, sparse_rows, terms
+from bot.matching.features import Floats, Vocabulary, fit_whitening, sparse_rows, terms
 from bot.matching.red_flags import load_examples
 
 CALIBRATION = 1500  # questions that stand alone, for each language
-LEAST_TEXTS = 4  # that have a term
-TERM_RIDGE, MEANING_SCALE = 0.17, 3.0
+LEAST_TEXTS = 8  # that have a term
+TERM_RIDGE = 0.17
 GENERAL_WEIGHT = 0.5  # of an example that is no turn of a dialogue
-RIDGE, WORDING_SCALE = 5.0, 3.0  # weights of rare kinds hang on the wording, which is therefore restrained less
+RIDGE, WORDING_SCALE = 8.0, 3.0  # weights of rare kinds hang on the wording, which is therefore restrained less
 PAIR_RIDGE = 1.0
 DIGITS = 3
 
@@ -140,7 +140,9 @@ def read_dialogues(path: Path, ids: Sequence[str]) -> list[Dialogue]:
             key = (line.get("author") or "", line.get("dialogue") or "")
             first = key not in found
             if not all((*key, text)) or (label.removeprefix("new:") not in known and (first or label not in KINDS[1:])):
-                raise BadData(f"{path}, line {number}: author, dialogue, label and text are wanted, with a known label.")
+                raise BadData(
+                    f"{path}, line {number}: author, dialogue, label and text are wanted, with a known label."
+                )
             found.setdefault(key, []).append(Turn(label, text))
     return [Dialogue(author, tuple(turns)) for (author, _), turns in found.items()]
 
@@ -246,7 +248,9 @@ def some(measured: Measured, which: npt.NDArray[Any]) -> Measured:
     )
 
 
-def fit(corpora: Sequence[Corpus], used: Sequence[npt.NDArray[np.bool_]], limits: Limits, encoder: str) -> list[Weights]:
+def fit(
+    corpora: Sequence[Corpus], used: Sequence[npt.NDArray[np.bool_]], limits: Sequence[Limits], encoder: str
+) -> list[Weights]:
     """Fit all models on some rows of each language; the weights of each language, in order.
 
     The wording of a row is judged by a model that was not taught with rows of its fold: else the second model would
@@ -266,12 +270,14 @@ def fit(corpora: Sequence[Corpus], used: Sequence[npt.NDArray[np.bool_]], limits
         label.append(corpus.label[chosen])
         other = chosen[corpus.label[chosen] == OTHER]
         pairs.append((pair_features(some(corpus.measured, other)), corpus.measured.own[other], corpus.target[other]))
-    kinds, intercept = _fit_kinds(np.concatenate(weighed), np.concatenate(label))
-    of_pairs = _fit_pairs(pairs)
-    return [Weights(encoder, wording, kinds, intercept, of_pairs, limits) for wording in wordings]
+    kinds, of_pairs = _fit_kinds(weighed, label), _fit_pairs(pairs)
+    return [
+        Weights(encoder, wording, weights, intercept, of_pairs, own)
+        for wording, (weights, intercept), own in zip(wordings, kinds, limits, strict=True)
+    ]
 
 
-def held_out(corpora: Sequence[Corpus], limits: Limits, encoder: str) -> list[list[Guess]]:
+def held_out(corpora: Sequence[Corpus], limits: Sequence[Limits], encoder: str) -> list[list[Guess]]:
     """Return the guesses for all rows of each language, by weights that nothing of their author taught."""
     found: list[dict[int, Guess]] = [{} for _ in corpora]
     for fold in np.unique(np.concatenate([corpus.fold for corpus in corpora])):
@@ -291,20 +297,30 @@ def _fit_wording(corpus: Corpus, rows: npt.NDArray[np.intp]) -> Wording:
     vocabulary = Vocabulary(kept, np.round(rarity, DIGITS).astype(np.float32))
     vectors = np.concatenate([corpus.measured.vectors[rows], corpus.general_vectors])
     wording = sparse_rows([vocabulary.bag(text) for text in texts], len(vocabulary))
-    columns = csr_array(hstack([wording, csr_array(MEANING_SCALE * vectors)]))
+    whitening = fit_whitening(vectors)
+    moved = (vectors - whitening.mean) @ whitening.matrix
+    even = whitening.matrix / np.sqrt((moved**2).sum(axis=1).mean())
+    columns = csr_array(hstack([wording, csr_array((vectors - whitening.mean) @ even)]))
     label = np.concatenate([corpus.label[rows], [KINDS.index(kind) for kind, _ in corpus.general]]).astype(np.int64)
     weight = np.where(np.arange(len(texts)) < len(rows), 1.0, GENERAL_WEIGHT)
     beta, intercept = fit_logit(columns, label, weight, TERM_RIDGE)
-    split = len(vocabulary)
-    return Wording(vocabulary, _rounded(beta[:split]), _rounded(MEANING_SCALE * beta[split:]), _rounded(intercept))
+    # Whitening serves the ridge only: the weights are those of the vectors as they come.
+    of_terms, of_meaning = beta[: len(vocabulary)], _rounded(even @ beta[len(vocabulary) :])
+    return Wording(vocabulary, _rounded(of_terms), of_meaning, _rounded(intercept - whitening.mean @ of_meaning))
 
 
-def _fit_kinds(weighed: Floats, label: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
-    mean, spread = weighed.mean(axis=0), weighed.std(axis=0) + 1e-6
-    scale = np.where([name.startswith("wording ") for name in WEIGHED], WORDING_SCALE, 1.0) / spread
-    beta, intercept = fit_logit((weighed - mean) * scale, label, np.ones(len(label)), RIDGE)
-    beta = _rounded(beta * scale[:, None])
-    return beta, _rounded(intercept - mean @ beta)
+def _fit_kinds(weighed: Sequence[Floats], label: Sequence[npt.NDArray[np.int64]]) -> list[tuple[Floats, Floats]]:
+    """Fit one model for all languages, on features of each language by its own mean and spread; undo these at last."""
+    wording = np.array([name.startswith("wording ") for name in WEIGHED])
+    means = [each.mean(axis=0) for each in weighed]
+    scales = [np.where(wording, WORDING_SCALE, 1.0) / (each.std(axis=0) + 1e-6) for each in weighed]
+    columns = np.concatenate([(each - mean) * scale for each, mean, scale in zip(weighed, means, scales, strict=True)])
+    beta, intercept = fit_logit(columns, np.concatenate(label), np.ones(len(columns)), RIDGE)
+    found = []
+    for mean, scale in zip(means, scales, strict=True):
+        own = _rounded(beta * scale[:, None])
+        found.append((own, _rounded(intercept - mean @ own)))
+    return found
 
 
 def fit_logit(
@@ -368,17 +384,19 @@ def _rounded(values: npt.NDArray[Any]) -> Floats:
 def write_weights(languages: Sequence[str], fitted: Sequence[Weights]) -> list[Path]:
     """Store what was fitted beside the words it was fitted with."""
     first, path = fitted[0], FOLLOW_UPS / "weights.yaml"
-    wording = {
-        language: {"intercept": _listed(one.wording.intercept), "meaning": _listed(one.wording.meaning_weights)}
+    by_language = {
+        language: {
+            "limits": {name: round(float(getattr(one.limits, name)), 3) for name in Limits.__dataclass_fields__},
+            "intercept": _listed(one.intercept),
+            "kinds": dict(zip(WEIGHED, _listed(one.kinds), strict=True)),
+            "wording": {"intercept": _listed(one.wording.intercept), "meaning": _listed(one.wording.meaning_weights)},
+        }
         for language, one in zip(languages, fitted, strict=True)
     }
     body = {
         "encoder": first.encoder,
-        "limits": {name: round(float(getattr(first.limits, name)), 3) for name in Limits.__dataclass_fields__},
-        "intercept": _listed(first.intercept),
-        "kinds": dict(zip(WEIGHED, _listed(first.kinds), strict=True)),
         "pairs": dict(zip(PAIR_FEATURES, _listed(first.pairs), strict=True)),
-        "wording": wording,
+        **by_language,
     }
     head = f"# Fitted by `klartext qa context --write`. In this order: {', '.join(KINDS)}.\n"
     path.write_text(head + yaml.safe_dump(body, sort_keys=False, default_flow_style=None, width=4000), encoding="utf-8")

@@ -238,9 +238,7 @@ def _told(state: State) -> State:
     return State(state.language, last_pair=state.last_pair, last_question=state.last_question)
 
 
-def respond(
-    state: State, response: Response, catalog: Catalog, *, before: Sequence[Part] = ()
-) -> tuple[Reply, State]:
+def respond(state: State, response: Response, catalog: Catalog, *, before: Sequence[Part] = ()) -> tuple[Reply, State]:
     """Reply to a question that was decided on; `before` stands in front of an answer."""
     language = response.lang
     state = State(language, last_pair=state.last_pair, last_question=state.last_question)

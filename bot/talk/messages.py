@@ -157,7 +157,9 @@ def picks(text: str) -> int | None:
     said = words(text)
     if not 0 < len(said) <= MOST_PICKING:
         return None
-    found = {place for place, (pick, fill) in _picks().items() if _made_of(said, pick, fill) and not _made_of(said, fill)}
+    found = {
+        place for place, (pick, fill) in _picks().items() if _made_of(said, pick, fill) and not _made_of(said, fill)
+    }
     return next(iter(found)) if len(found) == 1 else None
 
 

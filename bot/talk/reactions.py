@@ -275,7 +275,11 @@ class Reactions:
 
     def _in_context(self, state: State, response: Response, move: Move) -> Reaction:
         """Do what a message means after the answer that was shown last."""
-        catalog, sample, rest = self._assistant.catalog(state.language), self._assistant.sample, _rest(state, state.language)
+        catalog, sample, rest = (
+            self._assistant.catalog(state.language),
+            self._assistant.sample,
+            _rest(state, state.language),
+        )
         match move.action:
             case "alone":
                 return self._respond(state, response)
@@ -303,7 +307,9 @@ class Reactions:
         language = response.lang
         pair = self._assistant.catalog(language).pair(pair_id) if pair_id is not None else None
         said = self._assistant.context(language).extract(pair, response.question) if pair is not None else None
-        return (extract(pair, said), interface(language, "whole_answer")) if pair is not None and said is not None else ()
+        return (
+            (extract(pair, said), interface(language, "whole_answer")) if pair is not None and said is not None else ()
+        )
 
     def _talk(self, state: State, text: str) -> Reaction | None:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
@@ -567,9 +573,7 @@ def _decided(response: Response) -> Decided:
     )
 
 
-def _decided_otherwise(
-    response: Response, decision: DecisionName, move: Move, pair_id: str | None = None
-) -> Response:
+def _decided_otherwise(response: Response, decision: DecisionName, move: Move, pair_id: str | None = None) -> Response:
     """Return what a message came to in context, in place of what it came to alone."""
     best = pair_id or (move.pair_ids[0] if decision == "answered" else None)
     choices = move.pair_ids if decision == "clarify" else ()
