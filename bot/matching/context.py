@@ -292,7 +292,7 @@ class Answers:
         return cls(head, head.evidence.whitening.apply(vectors), start, bags)
 
     def nearness(self, vectors: Floats, texts: Sequence[str]) -> tuple[Floats, Floats]:
-        """Return cosines with each answer's nearest sentence, and shares of wording found in it: (texts, pairs) each."""
+        """Return cosines with each answer's nearest sentence, and shares of wording found there: (texts, pairs)."""
         evidence = self.head.evidence
         cosine = evidence.whitening.apply(vectors) @ self.vectors.T
         wording = contained([evidence.vocabulary.bag(text) for text in texts], self.bags, len(evidence.vocabulary))

@@ -2,8 +2,8 @@
 
 Dialogues (`qa_pairs/<exam>/dialogues/<lang>.tsv`) have a turn a line: author, number of the dialogue, label, text. The
 first turn's label is the pair that answers it; later ones are labelled `same`, the id of another pair, `none`,
-`reaction`, `easier`, `shorter`, `again`, `more`, or `new:` and an id where the turn stands alone. Short general examples
-lie beside the weights (`follow_ups/lines`). What stands alone is learned from calibration questions, put after answers
+`reaction`, `easier`, `shorter`, `again`, `more`, or `new:` and an id where the turn stands alone. General examples lie
+beside the weights (`follow_ups/lines`). What stands alone is learned from calibration questions, put after answers
 to something else.
 """
 
@@ -53,6 +53,8 @@ GENERAL_WEIGHT = 0.5  # of an example that is no turn of a dialogue
 RIDGE, WORDING_SCALE = 8.0, 3.0  # weights of rare kinds hang on the wording, which is therefore restrained less
 PAIR_RIDGE = 1.0
 DIGITS = 3
+
+FURTHER = frozenset(KINDS) - {"alone", "other"}  # labels that name no pair
 
 Outcome = tuple[str, tuple[str, ...]]  # a decision, with the pairs shown or offered
 Ask = Callable[[Sequence[str]], Sequence[Outcome]]
@@ -139,10 +141,9 @@ def read_dialogues(path: Path, ids: Sequence[str]) -> list[Dialogue]:
             label, text = line.get("label") or "", line.get("text") or ""
             key = (line.get("author") or "", line.get("dialogue") or "")
             first = key not in found
-            if not all((*key, text)) or (label.removeprefix("new:") not in known and (first or label not in KINDS[1:])):
-                raise BadData(
-                    f"{path}, line {number}: author, dialogue, label and text are wanted, with a known label."
-                )
+            named = label in known or (not first and label.removeprefix("new:") in known)
+            if not all((*key, text)) or not (named or (not first and label in FURTHER)):
+                raise BadData(f"{path}, line {number}: author, dialogue, a known label and text are wanted.")
             found.setdefault(key, []).append(Turn(label, text))
     return [Dialogue(author, tuple(turns)) for (author, _), turns in found.items()]
 
@@ -215,9 +216,7 @@ def _general(language: str) -> Iterator[tuple[Kind, str]]:
     with (FOLLOW_UPS / "lines" / f"{language}.tsv").open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
             yield next(kind for kind in KINDS if kind == line["kind"]), line["text"]
-    for line in load_examples(language).lines:
-        if line.kind == "thanks":
-            yield "reaction", line.text
+    yield from (("reaction", line.text) for line in load_examples(language).lines if line.kind == "thanks")
 
 
 def joined(parts: Sequence[Measured]) -> Measured:

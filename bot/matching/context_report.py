@@ -52,7 +52,7 @@ class Study:
     fitted: tuple[Weights, ...]
 
     def lines(self) -> Iterator[str]:
-        """Yield the table: a row an author, with the shares of messages that were taken as wanted, and their numbers."""
+        """Yield the table: a row an author, with the shares of messages that were taken as wanted, and how many."""
         yield f"{'':14}" + "".join(f"{name:>18}" for name in WANTED)
         for corpus, guesses, weights in zip(self.corpora, self.guesses, self.fitted, strict=True):
             for author in [*sorted({row.author for row in corpus.rows}), None]:

@@ -220,7 +220,7 @@ def shorten(state: State, catalog: Catalog, *, sample: bool) -> Reply:
 
 def offer(state: State, pair_ids: Sequence[str], catalog: Catalog, *, key: str = "clarify") -> tuple[Reply, State]:
     """Ask which of the pairs is meant."""
-    after = replace(_told(state), choices=tuple(pair_ids))
+    after = replace(known(state), choices=tuple(pair_ids))
     return Reply(state.language, (interface(state.language, key),), choices=offered(after, catalog)), after
 
 
@@ -230,12 +230,14 @@ def offer_more(state: State, shown: Collection[str], catalog: Catalog) -> tuple[
     found = [pair_id for pair_id in related if pair_id in shown][:MOST_OFFERED]
     if found:
         return offer(state, found, catalog, key="more_intro")
-    return Reply(state.language, (interface(state.language, "more_missing"),)), _told(state)
+    return Reply(state.language, (interface(state.language, "more_missing"),)), known(state)
 
 
-def _told(state: State) -> State:
-    """Return what is still known once something else was said."""
-    return State(state.language, last_pair=state.last_pair, last_question=state.last_question)
+def known(state: State) -> State:
+    """Return what is still known of a dialogue when something else comes in between."""
+    return State(
+        state.language, last_pair=state.last_pair, last_question=state.last_question, last_turn=state.last_turn
+    )
 
 
 def respond(state: State, response: Response, catalog: Catalog, *, before: Sequence[Part] = ()) -> tuple[Reply, State]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.assistant import Assistant, DecisionName, Response
+from bot.assistant import Assistant, Response
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.listening import question_like
 from bot.interview.manners.session import Sentence, Session
@@ -14,26 +14,21 @@ from bot.interview.manners.turn import Turn
 from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import beside_silence, read_yes_no
-from bot.matching.context import Move, Said
 from bot.sentences.interface_texts import LANGUAGES
-from bot.sentences.reply import Part, Reply, extract, interface, reply_of
+from bot.sentences.reply import Reply, interface, reply_of
+from bot.talk.context import hear, respond_with_extract
 from bot.talk.dialogue import (
     State,
     chosen,
     emergency,
     explain_easier,
     none_chosen,
-    offer_more,
-    respond,
     says_emergency,
     says_it_again,
     says_no_emergency,
-    shorten,
-    show_again,
     show_pair,
     wants_easier,
     way_out,
-    with_context,
 )
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import (
@@ -257,59 +252,9 @@ class Reactions:
         return told
 
     def _asked(self, state: State, text: str) -> Reaction:
-        """Answer a message; what was shown before is evidence of what it means, unless it stands alone.
-
-        Whether it is urgent is decided on its own words: what stood before raises no alarm, and hides none.
-        """
-        language = self._language(text, state.language)
-        context = self._assistant.context(language)
-        if context.weights is None:
-            return self._answer(state, with_context(state, text), language=language)
-        response = self._assistant.answer(text, language)
-        whole = response.decision == "urgent" or response.too_long or bool(response.also)
-        if whole or state.last_pair not in self._assistant.shown(language) or state.last_pair is None:
-            return self._respond(state, response)
-        state = replace(state, language=language)
-        move = context.move(Said(text, state.last_pair, state.last_question, response.decision))
-        return self._in_context(state, response, move)
-
-    def _in_context(self, state: State, response: Response, move: Move) -> Reaction:
-        """Do what a message means after the answer that was shown last."""
-        catalog, sample, rest = (
-            self._assistant.catalog(state.language),
-            self._assistant.sample,
-            _rest(state, state.language),
-        )
-        match move.action:
-            case "alone":
-                return self._respond(state, response)
-            case "show" if move.pair_ids[0] != state.last_pair:
-                return self._respond(state, _decided_otherwise(response, "answered", move))
-            case "offer":
-                return self._respond(state, _decided_otherwise(response, "clarify", move))
-            case "none":
-                return self._respond(state, _decided_otherwise(response, "declined", move))
-            case "reaction":
-                return _fixed(rest, "all_right")
-            case "more":
-                return Reaction(*offer_more(rest, self._assistant.shown(state.language), catalog))
-            case "easier":
-                return Reaction(self._easier(rest), rest)
-            case "shorter":
-                return Reaction(shorten(rest, catalog, sample=sample), rest)
-        key = "same_intro" if move.action == "show" else "again_intro"
-        before = self._extract(state.last_pair, response) if move.action == "show" else ()
-        shown = show_again(rest, key, catalog, sample=sample, before=before)
-        return Reaction(shown, rest, _decided(_decided_otherwise(response, "answered", move, state.last_pair)))
-
-    def _extract(self, pair_id: str | None, response: Response) -> tuple[Part, ...]:
-        """Return what an answer says of just what was asked, to stand before the whole of it; empty where unclear."""
-        language = response.lang
-        pair = self._assistant.catalog(language).pair(pair_id) if pair_id is not None else None
-        said = self._assistant.context(language).extract(pair, response.question) if pair is not None else None
-        return (
-            (extract(pair, said), interface(language, "whole_answer")) if pair is not None and said is not None else ()
-        )
+        """Answer a message by its own words, and by what was shown before where it does not stand alone."""
+        heard = hear(self._assistant, state, text, self._language(text, state.language))
+        return Reaction(heard.reply, heard.after, _decided(heard.response) if heard.response is not None else None)
 
     def _talk(self, state: State, text: str) -> Reaction | None:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
@@ -367,8 +312,7 @@ class Reactions:
         return self._respond(state, self._assistant.answer(text, language, ignore_flags=ignore_flags))
 
     def _respond(self, state: State, response: Response) -> Reaction:
-        before = () if response.also else self._extract(response.pair_id, response)
-        reply, after = respond(state, response, self._assistant.catalog(response.lang), before=before)
+        reply, after = respond_with_extract(self._assistant, state, response)
         return Reaction(reply, after, _decided(response))
 
     def _pick(self, state: State, text: str, pair_id: str | None) -> Decided:
@@ -571,13 +515,6 @@ def _decided(response: Response) -> Decided:
         score=response.score,
         catalog=response.catalog,
     )
-
-
-def _decided_otherwise(response: Response, decision: DecisionName, move: Move, pair_id: str | None = None) -> Response:
-    """Return what a message came to in context, in place of what it came to alone."""
-    best = pair_id or (move.pair_ids[0] if decision == "answered" else None)
-    choices = move.pair_ids if decision == "clarify" else ()
-    return replace(response, decision=decision, pair_id=best, answer=None, choices=choices, score=move.score)
 
 
 def _joined(reply: Reply, question: Reply) -> Reply:
