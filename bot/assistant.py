@@ -18,6 +18,7 @@ from bot.batching import Together
 from bot.catalog.catalog import Catalog, Country, language_files, locate
 from bot.errors import BadData
 from bot.matching.complaints import IS_COMPLAINT, LEVELS, SURELY, URGENCY, Level, Urgency, level_of
+from bot.matching.context import Context
 from bot.matching.decide import (
     Answered,
     Candidate,
@@ -210,6 +211,7 @@ class Assistant:
         self._foreign = Foreign(self._detector.known)
         self._red_flags = {language: load_red_flags(language) for language in languages}
         self._lookouts: dict[str, Lookout] = {}
+        self._contexts: dict[str, Context] = {}
         # Several questions at once cost a third of what they cost one by one.
         self._together = Together(self._decide_some, at_most=TOGETHER)
 
@@ -355,6 +357,14 @@ class Assistant:
         if language is not None or rules_only or not whole or self.foreign(text) is not None:
             return language
         return own if self._lookout(own).judge([whole])[0].flag else None
+
+    def context(self, language: str) -> Context:
+        """Return what listens to messages after answers."""
+        if language not in self._contexts:
+            opened = self._of(language)
+            head = opened.trained.head
+            self._contexts[language] = Context(self.catalog(language), opened.shown, head, self._encoder)
+        return self._contexts[language]
 
     def explain(self, text: str, lang: str = AUTO, *, about: Sequence[str] = ()) -> Explanation:
         """Say what decided on a question: nearest texts, scores of the views, thresholds.

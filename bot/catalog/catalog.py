@@ -87,11 +87,19 @@ class Review(_Edge):
         return self.status == "approved" and (self.valid_until is None or self.valid_until >= today)
 
 
+class Extract(_Edge):
+    """What an answer says of one facet, approved with it: whole sentences of the answer, word for word."""
+
+    facet: str = Field(min_length=1)
+    text: str = Field(min_length=1)
+
+
 class CountryText(_Edge):
     """What a pair says to patients of one country: whole texts, never assembled from parts."""
 
     answer: str = Field(min_length=1)
     easy_answer: str | None = None
+    extracts: tuple[Extract, ...] = ()
     sources: tuple[Source, ...] = ()
 
 
@@ -99,6 +107,7 @@ class Pair(_Edge):
     """A curated question with its approved answer and the ways in which patients ask it.
 
     Attributes:
+        extracts: What the answer says of single facets, shown before the whole of it to who asks for just that.
         countries: What is said instead of the pair's own texts where a site has named its country.
         words_target: How many words the answer should have, as its question asks for; None: no view.
     """
@@ -109,6 +118,7 @@ class Pair(_Edge):
     variants: tuple[Variant, ...] = ()
     answer: str = Field(min_length=1)
     easy_answer: str | None = None
+    extracts: tuple[Extract, ...] = ()
     words_target: int | None = Field(default=None, ge=10, le=400)
     sources: tuple[Source, ...] = ()
     countries: Mapping[Country, CountryText] = Field(default_factory=dict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
@@ -137,6 +138,30 @@ def alarm(
         print(f"Threshold {study.decision.threshold:.2f}: recall {study.recall(study.decision.threshold):.3f}.")
         if write:
             print(f"Written: {write_decision(lang, study.decision)}")
+
+
+@qa.command("context")
+def context(
+    catalog: CatalogArgument = "mammography",
+    data: Annotated[Path | None, typer.Option("--data", help="Folder for index and heads.")] = None,
+    write: Annotated[bool, typer.Option("--write", help="Store the weights and the limits.")] = False,
+) -> None:
+    """Print what is done with follow-ups of authors that nothing was fitted on; fit the weights on all of them."""
+    from bot.assistant import Assistant
+    from bot.commands.context import studied
+    from bot.matching.context_fit import write_weights
+
+    with friendly_errors():
+        assistant = Assistant.open(catalog, data=data, encoder=EmbeddedEncoder(), sample=True)
+        study = studied(assistant, locate(catalog))
+        for line in study.lines():
+            print(line)
+        for corpus, fitted in zip(study.corpora, study.fitted, strict=True):
+            limits = (f"{name} {value:.2f}" for name, value in asdict(fitted.limits).items())
+            print(f"{corpus.language}: {', '.join(limits)}")
+        if write:
+            for path in write_weights([corpus.language for corpus in study.corpora], study.fitted):
+                print(f"Written: {path}")
 
 
 SHOWN_EVERY = 5  # rows of the table between two that are printed

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from string import Formatter
 from typing import Any, Literal, get_args
 
-from bot.catalog.catalog import Catalog, Country, Pair
+from bot.catalog.catalog import Catalog, Country, Extract, Pair
 from bot.errors import BadData, GuardViolation
 from bot.interview.form.form import Form
 from bot.interview.manners.session import Answers, FormField, ListEntry, Quote, Said, Saying, Sentence, Slot
@@ -27,7 +27,9 @@ from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS
 from bot.sentences.spelling import swiss
 from bot.sentences.spoken import form_text, spoken
 
-ContentField = Literal["question", "answer", "easy_answer"]
+ContentField = Literal["question", "answer", "easy_answer", "extract"]
+# Fields that a pair has one of.
+WholeField = Literal["question", "answer", "easy_answer"]
 
 
 def _all(language: str) -> dict[str, str]:
@@ -129,12 +131,17 @@ class Heard:
         return slot.link_id in self.form.by_link_id and all(answer in known for answer in slot.answers)
 
 
-def content(pair: Pair, name: ContentField) -> Content:
+def content(pair: Pair, name: WholeField) -> Content:
     """Return a pair's text as a part; raise GuardViolation when the pair has no such text."""
     text = getattr(pair, name)
     if text is None:
         raise GuardViolation(f"The pair {pair.id!r} has no {name}.")
     return Content(pair.id, name, text)
+
+
+def extract(pair: Pair, said: Extract) -> Content:
+    """Return what a pair's answer says of one facet as a part."""
+    return Content(pair.id, "extract", said.text)
 
 
 def interface(language: str, key: str, **slots: int) -> Interface:
@@ -216,7 +223,10 @@ def _check(part: Part, language: str, catalog: Catalog | None, shown: frozenset[
 def _catalog_text(part: Content, catalog: Catalog | None, shown: frozenset[str]) -> str | None:
     if catalog is None or part.pair_id not in shown or part.pair_id not in catalog.by_id:
         return None
-    text = getattr(catalog.by_id[part.pair_id], part.field) if part.field in get_args(ContentField) else None
+    pair = catalog.by_id[part.pair_id]
+    if part.field == "extract":
+        return next((each.text for each in pair.extracts if each.text == part.text), None)
+    text = getattr(pair, part.field) if part.field in get_args(WholeField) else None
     return str(text) if text is not None else None
 
 

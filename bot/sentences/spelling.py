@@ -47,4 +47,6 @@ def _pair(pair: Pair, language: str, country: Country) -> Pair:
         "answer": spelt(own.answer, language, country),
         "easy_answer": spelt(easy, language, country) if easy is not None else None,
     }
-    return pair.model_copy(update={**shown, "sources": own.sources})
+    # Those of the pair's own answer say nothing of a country's.
+    extracts = tuple(each.model_copy(update={"text": spelt(each.text, language, country)}) for each in own.extracts)
+    return pair.model_copy(update={**shown, "extracts": extracts, "sources": own.sources})

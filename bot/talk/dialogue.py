@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from bot.assistant import Response
@@ -12,7 +12,7 @@ from bot.catalog.catalog import Catalog
 from bot.errors import BadData
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import Part, Reply, content, foreign_sentence, interface
-from bot.talk.messages import agrees, asks_easier, asks_on, calls_off
+from bot.talk.messages import agrees, asks_easier, asks_on, calls_off, picks
 from bot.text import MAX_CHARACTERS, sanitise, words
 
 URGENT_TEXTS = {
@@ -55,6 +55,7 @@ class State:
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
 CONFIRMING = 8
+MOST_OFFERED = 3  # pairs at once
 
 
 def write_state(state: State) -> str:
@@ -112,7 +113,12 @@ def chosen(state: State, text: str, catalog: Catalog) -> Chosen | None:
     for pair_id in state.choices:
         if folded == _plain(catalog.pair(pair_id).question):
             return Chosen(pair_id)
-    return None
+    place = picks(text)
+    if place is None:
+        return None
+    if place == 0:
+        return Chosen(None)
+    return Chosen(state.choices[place - 1 if place > 0 else place]) if abs(place) <= len(state.choices) else None
 
 
 def offered(state: State, catalog: Catalog) -> tuple[Part, ...]:
@@ -166,9 +172,11 @@ def _plain(text: str) -> str:
     return " ".join(words(text))
 
 
-def show_pair(state: State, pair_id: str, catalog: Catalog, *, sample: bool) -> tuple[Reply, State]:
-    """Reply with a pair's answer."""
-    parts: list[Part] = [content(catalog.pair(pair_id), "answer")]
+def show_pair(
+    state: State, pair_id: str, catalog: Catalog, *, sample: bool, before: Sequence[Part] = ()
+) -> tuple[Reply, State]:
+    """Reply with a pair's answer; `before` stands in front of it."""
+    parts: list[Part] = [*before, content(catalog.pair(pair_id), "answer")]
     if sample:
         parts.append(interface(state.language, "sample_label"))
     after = State(state.language, last_pair=pair_id)
@@ -192,8 +200,48 @@ def explain_easier(state: State, catalog: Catalog, *, sample: bool) -> Reply:
     return Reply(language, (interface(language, "easy_intro"), content(pair, "easy_answer"), *label))
 
 
-def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, State]:
-    """Reply to a question that was decided on."""
+def show_again(state: State, key: str, catalog: Catalog, *, sample: bool, before: Sequence[Part] = ()) -> Reply:
+    """Reply with the answer shown last, whole, after the sentence of that key."""
+    language = state.language
+    if state.last_pair is None:
+        return Reply(language, (interface(language, "nothing_to_explain"),))
+    label = (interface(language, "sample_label"),) if sample else ()
+    answer = content(catalog.pair(state.last_pair), "answer")
+    return Reply(language, (interface(language, key), *before, answer, *label))
+
+
+def shorten(state: State, catalog: Catalog, *, sample: bool) -> Reply:
+    """Reply with the easy answer where it is shorter than the answer shown last; else with that once more."""
+    pair = catalog.pair(state.last_pair) if state.last_pair is not None else None
+    if pair is not None and pair.easy_answer is not None and len(pair.easy_answer) < len(pair.answer):
+        return explain_easier(state, catalog, sample=sample)
+    return show_again(state, "shorter_missing", catalog, sample=sample)
+
+
+def offer(state: State, pair_ids: Sequence[str], catalog: Catalog, *, key: str = "clarify") -> tuple[Reply, State]:
+    """Ask which of the pairs is meant."""
+    after = replace(known(state), choices=tuple(pair_ids))
+    return Reply(state.language, (interface(state.language, key),), choices=offered(after, catalog)), after
+
+
+def offer_more(state: State, shown: Collection[str], catalog: Catalog) -> tuple[Reply, State]:
+    """Offer the pairs that are related to the one shown last."""
+    related = catalog.pair(state.last_pair).related if state.last_pair is not None else ()
+    found = [pair_id for pair_id in related if pair_id in shown][:MOST_OFFERED]
+    if found:
+        return offer(state, found, catalog, key="more_intro")
+    return Reply(state.language, (interface(state.language, "more_missing"),)), known(state)
+
+
+def known(state: State) -> State:
+    """Return what is still known of a dialogue when something else comes in between."""
+    return State(
+        state.language, last_pair=state.last_pair, last_question=state.last_question, last_turn=state.last_turn
+    )
+
+
+def respond(state: State, response: Response, catalog: Catalog, *, before: Sequence[Part] = ()) -> tuple[Reply, State]:
+    """Reply to a question that was decided on; `before` stands in front of an answer."""
     language = response.lang
     state = State(language, last_pair=state.last_pair, last_question=state.last_question)
     if response.decision == "urgent":
@@ -206,7 +254,7 @@ def respond(state: State, response: Response, catalog: Catalog) -> tuple[Reply, 
     if response.decision == "answered" and response.pair_id is not None:
         reply, after = show_pair(state, response.pair_id, catalog, sample=response.sample)
         further = tuple(content(catalog.pair(part.pair_id), "answer") for part in response.also)
-        reply = replace(reply, parts=(reply.parts[0], *further, *reply.parts[1:]))
+        reply = replace(reply, parts=(*before, reply.parts[0], *further, *reply.parts[1:]))
         return reply, replace(after, last_question=response.question)
     if response.decision == "clarify":
         after = replace(state, choices=response.choices)

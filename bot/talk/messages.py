@@ -27,6 +27,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 CLOSED = frozenset[Kind]({"farewell", "thanks", "hesitation", "waiting", "relief", "agreement"})
 MOST_WORDS = 24
 MOST_CALLING_OFF = 14  # words
+MOST_PICKING = 8  # words
 _FOLDER = Path(__file__).parent / "reaction_phrases"
 # "Can we do the questionnaire", unless it is asked about, refused or feared.
 _WANTS_INTERVIEW = re.compile(
@@ -151,6 +152,17 @@ def asks_easier(text: str) -> bool:
     return " ".join(words(text)) in _messages()["easier"]
 
 
+def picks(text: str) -> int | None:
+    """Return which of several offered things a whole message names: from 1, -1 for the last, 0 for none of them."""
+    said = words(text)
+    if not 0 < len(said) <= MOST_PICKING:
+        return None
+    found = {
+        place for place, (pick, fill) in _picks().items() if _made_of(said, pick, fill) and not _made_of(said, fill)
+    }
+    return next(iter(found)) if len(found) == 1 else None
+
+
 def agrees(text: str) -> bool:
     """Say whether a whole message is a bare yes."""
     return " ".join(words(text)) in _messages()["yes"]
@@ -204,6 +216,13 @@ def _reactions(language: str) -> _Reactions:
         asking=re.compile(rf"\b(?:{'|'.join(listed['asking'])})\b"),
         refusing=re.compile(rf"\b(?:{'|'.join(listed['refusing'])})"),
     )
+
+
+@lru_cache(maxsize=1)
+def _picks() -> dict[int, tuple[re.Pattern[str], re.Pattern[str]]]:
+    listed = _load("picks")
+    fill = re.compile("|".join(listed["fill"]))
+    return {place: (re.compile("|".join(phrases)), fill) for place, phrases in listed["places"].items()}
 
 
 @lru_cache(maxsize=1)

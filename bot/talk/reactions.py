@@ -16,20 +16,19 @@ from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import beside_silence, read_yes_no
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import Reply, interface, reply_of
+from bot.talk.context import hear, respond_with_extract
 from bot.talk.dialogue import (
     State,
     chosen,
     emergency,
     explain_easier,
     none_chosen,
-    respond,
     says_emergency,
     says_it_again,
     says_no_emergency,
     show_pair,
     wants_easier,
     way_out,
-    with_context,
 )
 from bot.talk.interviewing import Interviewer
 from bot.talk.messages import (
@@ -247,12 +246,17 @@ class Reactions:
             return self._alarm(_rest(state, state.language), text, urgent, may_be_none=False)
         if calls_off(text):
             return _fixed(_rest(state, state.language), "all_right")  # no alarm is open any more
-        told = self._talk(state, text) or self._answer(state, with_context(state, text))
+        told = self._talk(state, text) or self._asked(state, text)
         # Who says "ok, noted", or will not come, wants no leaflet.
         fixed = "all_right" if remarks(text) else "refusal" if refuses(text) else ""
         if fixed and told.decided is not None and told.decided.decision == "answered":
             return _fixed(_rest(state, state.language), fixed)
         return told
+
+    def _asked(self, state: State, text: str) -> Reaction:
+        """Answer a message by its own words, and by what was shown before where it does not stand alone."""
+        heard = hear(self._assistant, state, text, self._language(text, state.language))
+        return Reaction(heard.reply, heard.after, _decided(heard.response) if heard.response is not None else None)
 
     def _talk(self, state: State, text: str) -> Reaction | None:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
@@ -312,7 +316,7 @@ class Reactions:
         return self._respond(state, self._assistant.answer(text, language, ignore_flags=ignore_flags))
 
     def _respond(self, state: State, response: Response) -> Reaction:
-        reply, after = respond(state, response, self._assistant.catalog(response.lang))
+        reply, after = respond_with_extract(self._assistant, state, response)
         return Reaction(reply, after, _decided(response))
 
     def _pick(self, state: State, text: str, pair_id: str | None) -> Decided:

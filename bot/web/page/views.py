@@ -12,7 +12,7 @@ from bot.errors import GuardViolation
 from bot.ports import FlagReason, StoredFlag
 from bot.sentences.emergency_texts import numbers
 from bot.sentences.foreign_texts import RIGHT_TO_LEFT
-from bot.sentences.reply import Content, ContentField, Entry, FormText, Interface, Part, Reply, content, guard
+from bot.sentences.reply import Content, Entry, FormText, Interface, Part, Reply, WholeField, content, guard
 from bot.talk.conversation import Taken
 from bot.web.page.rendering import Labels
 
@@ -140,8 +140,8 @@ class Shown:
 
     def _block(self, part: Part, language: str) -> Block | None:
         if isinstance(part, Content):
-            easy = part.field == "easy_answer"
-            return Block("answer", answer=Answer(part.text) if easy else self._answer(part, language))
+            whole = part.field == "answer"  # the others are followed by it, or follow it
+            return Block("answer", answer=self._answer(part, language) if whole else Answer(part.text))
         if isinstance(part, FormText):
             return Block("say" if part.field in ASKS else "hint", part.text)
         if isinstance(part, Interface) and not part.key.startswith(ELSEWHERE):
@@ -168,7 +168,7 @@ class Shown:
             return labels["approved_undated"].format(by=by)
         return labels["approved"].format(by=by, on=review.on.strftime(labels["date"]))
 
-    def _text(self, pair_id: str, name: ContentField, language: str) -> str:
+    def _text(self, pair_id: str, name: WholeField, language: str) -> str:
         """Return a text of a pair through the guard; empty when patients may not see it."""
         catalog, shown = self._assistant.catalog(language), self._assistant.shown(language)
         try:

@@ -1,0 +1,460 @@
+"""What a message means after an answer: whether it stands alone, asks on, or wants the answer otherwise. Pure.
+
+Two small logistic models, fitted by `klartext qa context` on dialogues (`context_fit.py`). The first reads the wording
+of the message alone: character n-grams, words, and its vector. The second weighs that against what the message is
+about: the head's probabilities of the message alone, of the last question with it and of the shown pair's question
+with it, and how near it comes to what the shown answer says, compared with all other answers. A third, a conditional
+logit, says which other pair it would be. No weight belongs to a pair, so all of them serve any catalog; vectors,
+however, are those of one encoder, and with another nobody is listened to in context.
+
+What a message means in context is evidence: it never changes what the message says by itself, and red flags are looked
+for in the message before anybody asks here.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import log1p
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from bot.catalog.catalog import Catalog, Extract, Pair
+from bot.matching.features import Bag, Floats, Vocabulary, sparse_rows
+from bot.matching.head import Head
+from bot.ports import Encoder
+from bot.text import sanitise, sentences, words
+
+FOLLOW_UPS = Path(__file__).parent / "follow_ups"
+# What a message can be after an answer; `bot/matching/context_fit.py` says how dialogues are labelled.
+Kind = Literal["alone", "same", "other", "none", "reaction", "easier", "shorter", "again", "more"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Wish = Literal["easier", "shorter", "again", "more"]
+WISHES: tuple[Wish, ...] = get_args(Wish)
+ALONE, SAME, OTHER, NONE, REACTION = (KINDS.index(kind) for kind in ("alone", "same", "other", "none", "reaction"))
+Action = Literal["alone", "show", "offer", "none", "reaction", "easier", "shorter", "again", "more"]
+OFFERED = 3
+AHEAD = 0.2  # by which the extract that is shown must be nearer than the next
+LEAST = 1e-4  # a probability below this says no more than this
+VIEWS = ("alone", "after", "beside")
+MEASURES = ("own log", "best log", "none log", "own", "best", "none")
+PAIR_FEATURES = (
+    *(f"{view} log" for view in VIEWS), *VIEWS, "answer meaning", "answer wording", "related", "related back",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message after an answer.
+
+    Attributes:
+        text: The message.
+        shown: Id of the pair whose answer was shown last.
+        last_question: What the patient had asked then; None when the pair was picked.
+        decision: What the message alone came to: answered, clarify or declined.
+    """
+
+    text: str
+    shown: str
+    last_question: str | None
+    decision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What the wording of a message alone tells.
+
+    Attributes:
+        vocabulary: Terms, with the weights of their rarity.
+        term_weights: Shape (vocabulary, kinds).
+        meaning_weights: Of the encoder's vectors, shape (dimensions, kinds).
+        intercept: Shape (kinds,).
+    """
+
+    vocabulary: Vocabulary
+    term_weights: Floats
+    meaning_weights: Floats
+    intercept: Floats
+
+    def log_probabilities(self, vectors: Floats, texts: Sequence[str]) -> Floats:
+        """Return the logarithms of the kinds' probabilities, shape (texts, kinds)."""
+        rows = sparse_rows([self.vocabulary.bag(text) for text in texts], len(self.vocabulary))
+        score = rows @ self.term_weights + vectors @ self.meaning_weights + self.intercept
+        return np.asarray(np.log(softmax(score) + LEAST), dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """From which probability something is done; chosen on authors that nothing was fitted on.
+
+    Attributes:
+        alone: Of standing alone: nothing else is then considered.
+        alone_answered: The same, where the message alone gets an answer.
+        wish: Of wanting the answer easier, shorter, once more, or more of it.
+        reaction: Of asking nothing.
+        same: For the answer shown last once more.
+        other: For another answer.
+        offer: For asking back, of the offered together.
+        silent: Of asking nothing, or what no pair answers: from here nothing is offered.
+        extract: Similarity from which an extract is shown first.
+    """
+
+    alone: float
+    alone_answered: float
+    wish: float
+    reaction: float
+    same: float
+    other: float
+    offer: float
+    silent: float
+    extract: float
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What to do with a message: show the pairs, offer them, or what the action says; `score` is how likely that is."""
+
+    action: Action
+    pair_ids: tuple[str, ...] = ()
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What a message may be.
+
+    Attributes:
+        kinds: Probabilities, shape (kinds,).
+        own: Number of the pair shown last.
+        pairs: Of standing for each pair: alone, in context, or the shown one; shape (pairs,).
+        answered: Whether the message alone gets an answer.
+    """
+
+    kinds: Floats
+    own: int
+    pairs: Floats
+    answered: bool
+
+    def move(self, limits: Limits, ids: Sequence[str]) -> Move:
+        """Decide; `ids` are those of the pairs."""
+        alone = self.kinds[ALONE]
+        if alone >= limits.alone or (self.answered and alone >= limits.alone_answered):
+            return Move("alone")
+        wish: Wish = max(WISHES, key=lambda kind: float(self.kinds[KINDS.index(kind)]))
+        if self.kinds[KINDS.index(wish)] >= limits.wish:
+            return Move(wish)
+        if self.kinds[REACTION] >= limits.reaction:
+            return Move("reaction")
+        order = np.argsort(-self.pairs, kind="stable")[:OFFERED]
+        best = int(order[0])
+        if self.pairs[best] >= (limits.same if best == self.own else limits.other):
+            return Move("show", (ids[best],), float(self.pairs[best]))
+        quiet = self.kinds[NONE] + self.kinds[REACTION]
+        if len(order) > 1 and quiet < limits.silent and self.pairs[order].sum() >= limits.offer:
+            return Move("offer", tuple(ids[number] for number in order), float(self.pairs[best]))
+        return Move("reaction" if self.kinds[REACTION] > self.kinds[NONE] else "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """All that was fitted, for one language.
+
+    Attributes:
+        encoder: Whose vectors it knows.
+        wording: Of the message alone.
+        kinds: Of the features of a message, by name, shape (features, kinds).
+        intercept: Shape (kinds,).
+        pairs: Of the features of another pair, in the order of `PAIR_FEATURES`.
+        limits: From which probability what is done.
+    """
+
+    encoder: str
+    wording: Wording
+    kinds: Floats
+    intercept: Floats
+    pairs: Floats
+    limits: Limits
+
+
+class Context:
+    """Listens to messages after answers, for one language of a catalog."""
+
+    def __init__(self, catalog: Catalog, ids: Sequence[str], head: Head, encoder: Encoder) -> None:
+        self._catalog, self._ids, self._head, self._encoder = catalog, tuple(ids), head, encoder
+        self._number = {pair_id: number for number, pair_id in enumerate(ids)}
+
+    @cached_property
+    def weights(self) -> Weights | None:
+        """What was fitted; None where nothing was for this language or encoder, or there is no pair to ask on to."""
+        weights = load_weights(self._catalog.language)
+        fits = weights is not None and weights.encoder == self._encoder.name and len(self._ids) > 1
+        return weights if fits else None
+
+    def move(self, said: Said) -> Move:
+        """Decide on a message; without weights every message stands alone."""
+        if self.weights is None:
+            return Move("alone")
+        return guess(self.measure([said]), self.weights)[0].move(self.weights.limits, self._ids)
+
+    def measure(self, said: Sequence[Said]) -> Measured:
+        """Return what is known of messages before anything is weighed."""
+        texts = [sanitise(one.text).text for one in said]
+        questions = [self._catalog.pair(one.shown).question for one in said]
+        after = [
+            sanitise(f"{one.last_question or question} {text}").text
+            for one, question, text in zip(said, questions, texts, strict=True)
+        ]
+        beside = [sanitise(f"{question} {text}").text for question, text in zip(questions, texts, strict=True)]
+        vectors = self._encoder.encode([*texts, *after, *beside])
+        views = np.split(self._head.probabilities(vectors, [*texts, *after, *beside]), 3)
+        own = np.array([self._number[one.shown] for one in said], dtype=np.intp)
+        vectors = vectors[: len(texts)]
+        meaning, wording = self._answers.nearness(vectors, texts)
+        related = self._related
+        return Measured(
+            texts=tuple(texts),
+            vectors=vectors,
+            own=own,
+            views=np.stack(views),
+            meaning=meaning,
+            wording=wording,
+            related=np.stack([related[own], related.T[own]]),
+            decision=tuple(one.decision for one in said),
+        )
+
+    def extract(self, pair: Pair, text: str) -> Extract | None:
+        """Return what the answer of a pair says of just what a message asks; None where that is not clear."""
+        if self.weights is None:
+            return None
+        near = self.extract_nearness(pair, text)
+        if len(near) < 2 or near[-1] >= near[:-1].max():
+            return None  # it asks the pair's question as a whole
+        order = np.argsort(-near[:-1], kind="stable")
+        best, ahead = near[order[0]], near[order[0]] - near[order[1]] if len(order) > 1 else 1.0
+        return pair.extracts[int(order[0])] if best >= self.weights.limits.extract and ahead >= AHEAD else None
+
+    def extract_nearness(self, pair: Pair, text: str) -> Floats:
+        """Return how near a message is, in meaning and wording, to each extract of a pair and, last, to its question.
+
+        Of shape (extracts + 1,); empty where there is nothing to compare.
+        """
+        clean = sanitise(text).text
+        if not pair.extracts or not words(clean):
+            return np.zeros(0, dtype=np.float32)
+        said = [*(each.text for each in pair.extracts), pair.question]
+        white = self._head.evidence.whitening.apply(self._encoder.encode([clean, *said]))
+        vocabulary = self._head.evidence.vocabulary
+        wording = contained([vocabulary.bag(clean)], [vocabulary.bag(each) for each in said], len(vocabulary))[0]
+        return np.asarray(white[1:] @ white[0] + wording, dtype=np.float32)
+
+    @cached_property
+    def _answers(self) -> Answers:
+        return Answers.of([self._catalog.pair(pair_id) for pair_id in self._ids], self._head, self._encoder)
+
+    @cached_property
+    def _related(self) -> Floats:
+        table = np.zeros((len(self._ids), len(self._ids)), dtype=np.float32)
+        for number, pair_id in enumerate(self._ids):
+            for other in self._catalog.pair(pair_id).related:
+                if other in self._number:
+                    table[number, self._number[other]] = 1
+        return table
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the answers of a catalog say.
+
+    Attributes:
+        head: Whose terms and whitening are used.
+        vectors: Whitened, of all sentences, shape (sentences, dimensions).
+        start: Number of the first sentence of each pair, shape (pairs,).
+        bags: Of each answer with its easy answer.
+    """
+
+    head: Head
+    vectors: Floats
+    start: npt.NDArray[np.intp]
+    bags: tuple[Bag, ...]
+
+    @classmethod
+    def of(cls, pairs: Sequence[Pair], head: Head, encoder: Encoder) -> Answers:
+        parts = [(*sentences(pair.answer), *sentences(pair.easy_answer or pair.answer)) for pair in pairs]
+        vectors = encoder.encode([sentence for each in parts for sentence in each])
+        start = np.cumsum([0, *(len(each) for each in parts[:-1])])
+        bags = tuple(head.evidence.vocabulary.bag(f"{pair.answer} {pair.easy_answer or ''}") for pair in pairs)
+        return cls(head, head.evidence.whitening.apply(vectors), start, bags)
+
+    def nearness(self, vectors: Floats, texts: Sequence[str]) -> tuple[Floats, Floats]:
+        """Return cosines with each answer's nearest sentence, and shares of wording found there: (texts, pairs)."""
+        evidence = self.head.evidence
+        cosine = evidence.whitening.apply(vectors) @ self.vectors.T
+        wording = contained([evidence.vocabulary.bag(text) for text in texts], self.bags, len(evidence.vocabulary))
+        return np.maximum.reduceat(cosine, self.start, axis=1), wording
+
+
+def contained(bags: Sequence[Bag], others: Sequence[Bag], columns: int) -> Floats:
+    """Return which share of the weight of each bag the other bags hold too, shape (bags, others), from 0 to 1."""
+    held = sparse_rows(others, columns)
+    held.data = np.ones_like(held.data)
+    rows = sparse_rows(bags, columns)
+    rows.data = np.square(rows.data)
+    return np.asarray((rows @ held.T).toarray(), dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is known of messages before anything is weighed.
+
+    Attributes:
+        texts: The messages.
+        vectors: Theirs, shape (messages, dimensions).
+        own: Number of the pair shown last, shape (messages,).
+        views: The head's probabilities in the order of `VIEWS`, shape (3, messages, pairs + 1).
+        meaning: Nearness to each answer, shape (messages, pairs).
+        wording: The same in wording.
+        related: Whether pairs are related to the shown one, and the shown one to them, shape (2, messages, pairs).
+        decision: What each message alone came to.
+    """
+
+    texts: tuple[str, ...]
+    vectors: Floats
+    own: npt.NDArray[np.intp]
+    views: Floats
+    meaning: Floats
+    wording: Floats
+    related: Floats
+    decision: tuple[str, ...]
+
+
+def guess(measured: Measured, weights: Weights) -> list[Guess]:
+    """Weigh what is known of messages."""
+    wording = weights.wording.log_probabilities(measured.vectors, measured.texts)
+    kinds = softmax(np.concatenate([features(measured), wording], axis=1) @ weights.kinds + weights.intercept)
+    others = other_pairs(measured, weights.pairs)
+    rows = np.arange(len(measured.texts))
+    pairs = kinds[:, [OTHER]] * others + kinds[:, [ALONE]] * measured.views[0][:, :-1]
+    pairs[rows, measured.own] += kinds[:, SAME]
+    answered = (decision == "answered" for decision in measured.decision)
+    return [Guess(*one) for one in zip(kinds, measured.own.tolist(), pairs, answered, strict=True)]
+
+
+def features(measured: Measured) -> Floats:
+    """Return the features of messages that do not depend on single words, shape (messages, `FEATURES`)."""
+    rows = np.arange(len(measured.texts))
+    columns: list[npt.NDArray[Any]] = []
+    tops: list[npt.NDArray[np.intp]] = []
+    for view in measured.views:
+        others = _without(view[:, :-1], measured.own)
+        top = others.argmax(axis=1)
+        each = np.stack([view[rows, measured.own], others[rows, top], view[:, -1]])
+        columns += [*_log(each), *each]
+        tops.append(top)
+    alone, after, beside = tops
+    related = measured.related[0]
+    columns += [
+        alone == after, after == beside, measured.views[1][rows, alone], measured.views[2][rows, alone],
+        related[rows, alone], related[rows, after],
+    ]  # fmt: skip
+    for near in (measured.meaning, measured.wording):
+        own, best = near[rows, measured.own], _without(near, measured.own).max(axis=1)
+        columns += [own, best, own - best, (near > own[:, None]).sum(axis=1) / 10]
+    columns += [np.array([one == name for one in measured.decision]) for name in ("answered", "clarify", "declined")]
+    spoken = np.array([_manner(text) for text in measured.texts], dtype=np.float32).reshape(len(rows), -1)
+    return np.concatenate([np.stack(columns, axis=1).astype(np.float32), spoken], axis=1)
+
+
+def other_pairs(measured: Measured, weights: Floats) -> Floats:
+    """Return which other pair a message would be about, shape (messages, pairs), rows summing to 1."""
+    score = pair_features(measured) @ weights
+    score[np.arange(len(score)), measured.own] = -np.inf
+    return softmax(score)
+
+
+def pair_features(measured: Measured) -> Floats:
+    """Return the features of pairs for each message, shape (messages, pairs, `PAIR_FEATURES`)."""
+    views = measured.views[:, :, :-1]
+    near = (2 * measured.meaning, measured.wording)
+    return np.asarray(np.stack([*_log(views), *views, *near, *measured.related], axis=2), dtype=np.float32)
+
+
+def _manner(text: str) -> list[float]:
+    """Return how a message is put: its length, a question mark, words that lean on what was said."""
+    said, listed = words(text), _words()
+    count = len(said)
+    found = [float(count <= 1), float(count == 2), float(count == 3), float(count <= 4), float(count >= 9)]
+    found += [min(count, 12) / 6, log1p(count), float("?" in text)]
+    for group in listed.values():
+        found += [float(said[:1] != [] and said[0] in group), float(min(2, sum(word in group for word in said)))]
+    return found
+
+
+@lru_cache(maxsize=1)
+def _words() -> Mapping[str, frozenset[str]]:
+    raw: Any = yaml.load((FOLLOW_UPS / "words.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return {name: frozenset(listed) for name, listed in raw.items()}
+
+
+def _names() -> tuple[str, ...]:
+    views = [f"{view} {measure}" for view in VIEWS for measure in MEASURES]
+    tops = [
+        "alone is after", "after is beside", "after of alone", "beside of alone", "alone related", "after related",
+    ]  # fmt: skip
+    near = [f"answer {what} {how}" for what in ("meaning", "wording") for how in ("own", "best", "ahead", "rank")]
+    manner = ["one word", "two words", "three words", "few words", "many words", "words", "log words", "question mark"]
+    listed = [f"{name} {how}" for name in _words() for how in ("first", "count")]
+    return (*views, *tops, *near, "answered", "clarify", "declined", *manner, *listed)
+
+
+FEATURES = _names()
+# What the second model weighs: the features, then what the first made of the wording.
+WEIGHED = (*FEATURES, *(f"wording {kind}" for kind in KINDS))
+
+
+def softmax(scores: npt.NDArray[Any]) -> Floats:
+    """Return probabilities along the last axis."""
+    odds = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=-1, keepdims=True), dtype=np.float32)
+
+
+def _log(probabilities: Floats) -> Floats:
+    return np.asarray(np.log(np.maximum(probabilities, LEAST)) / 4, dtype=np.float32)
+
+
+def _without(scores: Floats, own: npt.NDArray[np.intp]) -> Floats:
+    """Return the scores with those of the shown pair below all others."""
+    others = scores.copy()
+    others[np.arange(len(others)), own] = -1
+    return others
+
+
+@lru_cache(maxsize=8)
+def load_weights(language: str) -> Weights | None:
+    """Return what was fitted for a language; None when nothing was."""
+    path = FOLLOW_UPS / "wording" / f"{language}.tsv"
+    if not path.is_file():
+        return None
+    raw: Any = yaml.load((FOLLOW_UPS / "weights.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
+    own, wording = raw[language], raw[language]["wording"]
+    vocabulary = Vocabulary([row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.float32))
+    return Weights(
+        encoder=raw["encoder"],
+        wording=Wording(
+            vocabulary,
+            np.array([row[2:] for row in rows], dtype=np.float32).reshape(-1, len(KINDS)),
+            np.array(wording["meaning"], dtype=np.float32),
+            np.array(wording["intercept"], dtype=np.float32),
+        ),
+        kinds=np.array([own["kinds"][name] for name in WEIGHED], dtype=np.float32),
+        intercept=np.array(own["intercept"], dtype=np.float32),
+        pairs=np.array([raw["pairs"][name] for name in PAIR_FEATURES], dtype=np.float32),
+        limits=Limits(**own["limits"]),
+    )

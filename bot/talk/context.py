@@ -1,0 +1,97 @@
+"""What a message comes to after an answer: what was shown before is evidence of what it means, never a rewrite of it.
+
+Whether a message is urgent is decided on its own words, before anything here: what stood before raises no alarm and
+hides none. Messages that stand alone are answered as if nothing had been said before; those that ask two things, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from bot.assistant import Assistant, DecisionName, Response
+from bot.matching.context import Move, Said
+from bot.sentences.reply import Part, Reply, extract, interface
+from bot.talk.dialogue import State, explain_easier, known, offer_more, respond, shorten, show_again, with_context
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a message came to.
+
+    Attributes:
+        reply: What to show.
+        after: The state of the dialogue after it.
+        response: The decision; None where nothing was asked.
+    """
+
+    reply: Reply
+    after: State
+    response: Response | None
+
+
+def hear(assistant: Assistant, state: State, text: str, language: str) -> Heard:
+    """Answer a message in its language."""
+    context = assistant.context(language)
+    if context.weights is None:  # fitted for no such language, or another encoder
+        response = assistant.answer(with_context(state, text), language)
+        return _answered(assistant, state, response)
+    response = assistant.answer(text, language)
+    by_itself, shown = response.decision == "urgent" or response.too_long or bool(response.also), state.last_pair
+    if by_itself or shown is None or shown not in assistant.shown(language):
+        return _answered(assistant, state, response)
+    move = context.move(Said(text, shown, state.last_question, response.decision))
+    return _moved(assistant, replace(state, language=language), response, move)
+
+
+def respond_with_extract(assistant: Assistant, state: State, response: Response) -> tuple[Reply, State]:
+    """Reply to a decision; what the answer says of just what was asked stands before the whole of it."""
+    before = () if response.also else _extract(assistant, response.pair_id, response)
+    return respond(state, response, assistant.catalog(response.lang), before=before)
+
+
+def _answered(assistant: Assistant, state: State, response: Response) -> Heard:
+    return Heard(*respond_with_extract(assistant, state, response), response)
+
+
+def _moved(assistant: Assistant, state: State, response: Response, move: Move) -> Heard:
+    """Do what a message means after the answer that was shown last."""
+    language, sample, rest = state.language, assistant.sample, known(state)
+    catalog = assistant.catalog(language)
+    match move.action:
+        case "alone":
+            return _answered(assistant, state, response)
+        case "show" if move.pair_ids[0] != state.last_pair:
+            return _answered(assistant, state, _otherwise(response, "answered", move, move.pair_ids[0]))
+        case "offer":
+            return _answered(assistant, state, _otherwise(response, "clarify", move))
+        case "none":
+            return _answered(assistant, state, _otherwise(response, "declined", move))
+        case "reaction":
+            return Heard(Reply(language, (interface(language, "all_right"),)), rest, None)
+        case "more":
+            return Heard(*offer_more(rest, assistant.shown(language), catalog), None)
+        case "easier":
+            return Heard(explain_easier(rest, catalog, sample=sample), rest, None)
+        case "shorter":
+            return Heard(shorten(rest, catalog, sample=sample), rest, None)
+    asked_on = move.action == "show"
+    before = _extract(assistant, state.last_pair, response) if asked_on else ()
+    reply = show_again(rest, "same_intro" if asked_on else "again_intro", catalog, sample=sample, before=before)
+    return Heard(reply, rest, _otherwise(response, "answered", move, state.last_pair) if asked_on else None)
+
+
+def _otherwise(response: Response, decision: DecisionName, move: Move, pair_id: str | None = None) -> Response:
+    """Return what a message came to in context, in place of what it came to alone."""
+    choices = move.pair_ids if decision == "clarify" else ()
+    score = move.score or response.score
+    return replace(response, decision=decision, pair_id=pair_id, answer=None, choices=choices, score=score)
+
+
+def _extract(assistant: Assistant, pair_id: str | None, response: Response) -> tuple[Part, ...]:
+    """Return what an answer says of just what was asked, and that the whole answer follows; empty where unclear."""
+    language = response.lang
+    pair = assistant.catalog(language).pair(pair_id) if pair_id is not None else None
+    if pair is None or not pair.extracts:
+        return ()
+    said = assistant.context(language).extract(pair, response.question)
+    return (extract(pair, said), interface(language, "whole_answer")) if said is not None else ()
