@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +22,7 @@ from bot.matching.emergency import Alarm, AlarmTexts, Lookout, decision_of, fit_
 from bot.matching.features import Floats
 from bot.matching.fit_head import BACKGROUND, NOTHING, Example, HeldOut, Part, train
 from bot.matching.head import Head
-from bot.matching.red_flags import FLAGS, load_examples, load_red_flags
+from bot.matching.red_flags import FLAGS, digest, load_examples, load_red_flags
 from bot.matching.store import Trained
 from bot.ports import Encoder, Vectors
 from bot.settings import numeric_threads
@@ -78,6 +79,15 @@ def health_texts(language: str) -> tuple[Beside, ...]:
     own = [Beside(row["text"], row["author"], _LEVEL[row["level"]], not row["level"]) for row in rows]
     lines = (line for line in load_examples(language).lines if line.kind in OF_ILLNESS)
     return (*own, *(Beside(line.text, line.author, _LEVEL[line.level], not line.level) for line in lines))
+
+
+@lru_cache(maxsize=8)
+def general_digest(language: str) -> str:
+    """Return what changes with any text that catalogs of a language learn from beside their own."""
+    folder = Path(__file__).parent
+    files = (folder / "background_texts" / f"{language}.yaml", HEALTH_TEXTS / f"{language}.tsv")
+    found = (path.read_bytes() if path.is_file() else b"" for path in files)
+    return hashlib.sha256(b"\0".join((*found, digest(language).encode()))).hexdigest()
 
 
 @lru_cache(maxsize=8)
