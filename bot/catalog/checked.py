@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.catalog.catalog import Catalog, Document, Pair
+from bot.catalog.catalog import Catalog, Document, Extract, Pair
 from bot.errors import Finding
 
 # Where something stands in a file: keys and numbers from its top.
@@ -40,16 +40,18 @@ class PairText:
     Attributes:
         at: Where they stand in the pair.
         name: As findings call them: empty for the pair's own, else `` for AT``.
+        extracts: What the answer says of single facets.
     """
 
     at: tuple[str, ...]
     name: str
     answer: str
     easy: str | None
+    extracts: tuple[Extract, ...] = ()
 
 
 def texts_of(pair: Pair) -> Iterator[PairText]:
     """Yield a pair's own texts, then those for each country; a blank easy answer is none."""
-    yield PairText((), "", pair.answer, pair.easy_answer or None)
+    yield PairText((), "", pair.answer, pair.easy_answer or None, pair.extracts)
     for country, text in pair.countries.items():
-        yield PairText(("countries", country), f" for {country}", text.answer, text.easy_answer or None)
+        yield PairText(("countries", country), f" for {country}", text.answer, text.easy_answer or None, text.extracts)

@@ -69,6 +69,7 @@ def _texts(checked: Checked, today: date) -> Iterator[Finding]:
             yield from _answer(checked, pair, text, where)
             yield from _easy_answer(checked, pair, text, where)
             yield from _wording(checked, pair, text, where)
+            yield from _extracts(checked, pair, text, where)
         yield from _review(checked, number, pair, today)
         if len(pair.variants) < MIN_VARIANTS:
             problem = f"{len(pair.variants)} variants; patients put a question in at least {MIN_VARIANTS} ways."
@@ -116,6 +117,20 @@ def _easy_answer(checked: Checked, pair: Pair, text: PairText, where: Place) -> 
     for word, plain in difficult(text.easy, language):
         problem = f"The easy answer{text.name} says {word!r} and does not explain it."
         yield checked.found(pair, place, problem, f"Write {plain!r}, or say in the next sentence what it is.", "jargon")
+
+
+def _extracts(checked: Checked, pair: Pair, text: PairText, where: Place) -> Iterator[Finding]:
+    """Find extracts that say something else than their answer: only its own sentences were approved."""
+    said = frozenset(sentences(text.answer))
+    for number, each in enumerate(text.extracts):
+        place: Place = (*where, "extracts", number)
+        for sentence in (sentence for sentence in sentences(each.text) if sentence not in said):
+            problem = f"The extract on {each.facet!r} says what the answer{text.name} does not: {sentence!r}."
+            remedy = "Copy whole sentences of the answer, word for word."
+            yield checked.found(pair, (*place, "text"), problem, remedy, "extract", "error")
+        if each.facet not in pair.facets:
+            problem = f"The extract on {each.facet!r} is about no facet of the pair."
+            yield checked.found(pair, (*place, "facet"), problem, "Name one of `facets`, or add it.", "extract")
 
 
 def _wording(checked: Checked, pair: Pair, text: PairText, where: Place) -> Iterator[Finding]:

@@ -149,12 +149,14 @@ class Guess:
         wish: Wish = max(WISHES, key=lambda kind: float(self.kinds[KINDS.index(kind)]))
         if self.kinds[KINDS.index(wish)] >= limits.wish:
             return Move(wish)
-        if self.kinds[REACTION] >= limits.reaction:
+        if self.kinds[REACTION] >= limits.reaction and not self.answered:
             return Move("reaction")
         order = np.argsort(-self.pairs, kind="stable")[:OFFERED]
         best = int(order[0])
         if self.pairs[best] >= (limits.same if best == self.own else limits.other):
             return Move("show", (ids[best],), float(self.pairs[best]))
+        if self.answered:
+            return Move("alone")  # only a better answer may stand in place of one
         quiet = self.kinds[NONE] + self.kinds[REACTION]
         if len(order) > 1 and quiet < limits.silent and self.pairs[order].sum() >= limits.offer:
             return Move("offer", tuple(ids[number] for number in order), float(self.pairs[best]))

@@ -322,3 +322,30 @@ def test_the_pairs_that_are_most_alike_are_called_confusable(tmp_path: Path) -> 
 
     assert [(each.line, each.where, each.severity) for each in found] == [(5, "p0", "info")]
     assert found[0].problem.startswith("Confusable with p1 (similarity 0.")
+
+
+EXTRACTS = """\
+catalog: bad
+language: de
+version: "1"
+pairs:
+  - id: pain
+    question: Tut die Untersuchung weh?
+    facets: [how-long]
+    answer: Es drückt kurz. Das dauert 10 Sekunden. Sie dürfen Stopp sagen.
+    extracts:
+      - {facet: how-long, text: Das dauert 10 Sekunden. Sie dürfen Stopp sagen.}
+      - facet: how-long
+        text: Das dauert Sekunden.
+      - facet: weather
+        text: Es drückt kurz.
+"""
+
+
+def test_an_extract_says_whole_sentences_of_its_answer_on_a_facet_of_its_pair(tmp_path: Path) -> None:
+    (tmp_path / "de.yaml").write_text(EXTRACTS, encoding="utf-8")
+
+    found = [finding for finding in lint(tmp_path, today=TODAY) if finding.rule == "extract"]
+
+    assert [(finding.line, finding.severity) for finding in found] == [(12, "error"), (13, "warning")]
+    assert "'Das dauert Sekunden.'" in found[0].problem

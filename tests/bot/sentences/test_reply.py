@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.catalog.catalog import Catalog, load_catalog
+from bot.catalog.catalog import Catalog, Extract, load_catalog
 from bot.errors import GuardViolation
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import Content, Interface, Part, Reply, content, guard, interface, safe_reply
+from bot.sentences.reply import Content, Interface, Part, Reply, content, extract, guard, interface, safe_reply
 
 SHOWN = frozenset({"pain", "costs"})  # duration is in the catalog, but may not be shown
 
@@ -26,6 +26,19 @@ def test_texts_of_the_catalog_and_of_the_interface_pass(catalog: Catalog) -> Non
     reply = Reply("de", parts, choices=(content(pair, "question"), interface("de", "none_of_these")))
 
     assert guard(reply, catalog, shown=SHOWN) is reply
+
+
+def test_extracts_pass_as_content_of_their_own_field(catalog: Catalog) -> None:
+    said = Extract(facet="how-strong", text="Tut die Untersuchung weh?")
+    pair = catalog.pair("pain").model_copy(update={"extracts": (said,)})
+    own = replace(catalog, pairs=(pair,))
+    part = extract(pair, said)
+    reply = Reply("de", (part,))
+
+    assert guard(reply, own, shown=SHOWN) is reply
+    for changed in (replace(part, text="Tut die"), replace(part, field="answer")):
+        with pytest.raises(GuardViolation, match="not approved text"):
+            guard(Reply("de", (changed,)), own, shown=SHOWN)
 
 
 def test_slots_with_numbers_pass(catalog: Catalog) -> None:
