@@ -22,7 +22,7 @@ from bot.matching.emergency import Alarm, AlarmTexts, Lookout, decision_of, fit_
 from bot.matching.features import Floats
 from bot.matching.fit_head import BACKGROUND, NOTHING, Example, HeldOut, Part, train
 from bot.matching.head import Head
-from bot.matching.red_flags import FLAGS, digest, load_examples, load_red_flags
+from bot.matching.red_flags import FLAGS, RED_FLAGS, load_examples, load_red_flags
 from bot.matching.store import Trained
 from bot.ports import Encoder, Vectors
 from bot.settings import numeric_threads
@@ -85,9 +85,12 @@ def health_texts(language: str) -> tuple[Beside, ...]:
 def general_digest(language: str) -> str:
     """Return what changes with any text that catalogs of a language learn from beside their own."""
     folder = Path(__file__).parent
-    files = (folder / "background_texts" / f"{language}.yaml", HEALTH_TEXTS / f"{language}.tsv")
-    found = (path.read_bytes() if path.is_file() else b"" for path in files)
-    return hashlib.sha256(b"\0".join((*found, digest(language).encode()))).hexdigest()
+    files = (
+        folder / "background_texts" / f"{language}.yaml",
+        HEALTH_TEXTS / f"{language}.tsv",
+        RED_FLAGS / "lines" / f"{language}.tsv",
+    )
+    return hashlib.sha256(b"\0".join(path.read_bytes() if path.is_file() else b"" for path in files)).hexdigest()
 
 
 @lru_cache(maxsize=8)
