@@ -4,7 +4,7 @@ This is the front door; `Assistant` is the one way to ask. Whoever builds on the
 `bot.interview` says which names are for others.
 """
 
-from bot.assistant import Assistant, Method, Response
+from bot.assistant import Assistant
 from bot.catalog.catalog import Catalog, Pair, load_catalog, locate
 from bot.catalog.importing import read_question_set
 from bot.catalog.readability import measure, syllables
@@ -13,6 +13,7 @@ from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
 from bot.ports import Encoder
 from bot.resources import data_folder
+from bot.response import Method, Response
 from bot.settings import Settings, usable_cores
 from bot.text import MAX_CHARACTERS, LanguageDetector, NearCopies, NearCopy, fold, sanitise, words
 from bot.wiring import make_encoder

@@ -36,6 +36,7 @@ FLOORS = (
     "bot.sentences",
     "bot.settings",
     "bot.matching",
+    "bot.response",
     "bot.testing",
     "bot.adapters",
     "bot.wiring",

@@ -13,8 +13,9 @@ from typing import Annotated, BinaryIO, Literal
 
 import typer
 
-from bot.assistant import Assistant, Method
+from bot.assistant import Assistant
 from bot.errors import BadData, friendly_errors
+from bot.response import Method
 from bot.sentences.interface_texts import LANGUAGES
 from bot.text import AUTO
 

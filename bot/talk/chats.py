@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.assistant import Assistant, Method, Response
+from bot.assistant import Assistant
 from bot.ports import StoredConversation
+from bot.response import Method, Response
 from bot.sentences.reply import Content, Interface
 from bot.settings import Settings
 from bot.talk.conversation import Message

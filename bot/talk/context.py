@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bot.assistant import Assistant, DecisionName, Response
+from bot.assistant import Assistant
 from bot.matching.context import Move, Said
+from bot.response import DecisionName, Response
 from bot.sentences.reply import Part, Reply, extract, interface
 from bot.talk.dialogue import State, explain_easier, known, offer_more, respond, shorten, show_again, with_context
 

@@ -7,11 +7,12 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from bot.assistant import Response
 from bot.catalog.catalog import Catalog
 from bot.errors import BadData
+from bot.matching.complaints import LEVELS, URGENCY, Urgency
+from bot.response import Response
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import Part, Reply, content, foreign_sentence, interface
+from bot.sentences.reply import Interface, Part, Reply, content, foreign_sentence, interface
 from bot.talk.messages import agrees, asks_easier, asks_on, calls_off, picks
 from bot.text import MAX_CHARACTERS, sanitise, words
 
@@ -273,6 +274,13 @@ def _complaint(state: State, response: Response, catalog: Catalog) -> tuple[Repl
     reply, after = show_pair(state, advice.pair_id, catalog, sample=response.sample)
     soon = interface(language, f"complaint_{advice.urgency}")
     return replace(reply, parts=(soon, *reply.parts)), after
+
+
+def told_urgency(reply: Reply) -> Urgency | None:
+    """Return how soon a reply tells a patient with a complaint to ask somebody; None where it does not."""
+    keys = [part.key for part in reply.parts if isinstance(part, Interface)]  # a country's ends in its code
+    told = [level for level in LEVELS if any(f"{key}_".startswith(f"complaint_{level}_") for key in keys)]
+    return URGENCY.get(told[0]) if told else None
 
 
 def _urgent(state: State, response: Response) -> tuple[Reply, State]:

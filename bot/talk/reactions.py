@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.assistant import Assistant, Response
+from bot.assistant import Assistant
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.listening import question_like
 from bot.interview.manners.session import Sentence, Session
@@ -14,6 +14,7 @@ from bot.interview.manners.turn import Turn
 from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import beside_silence, read_yes_no
+from bot.response import Response
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import Reply, interface, reply_of
 from bot.talk.context import hear, respond_with_extract

@@ -8,9 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from bot.catalog.catalog import Country
+from bot.matching.complaints import Urgency
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.sentences.reply import Content, Entry, FormText, Part, Reply, emergency_notice
 from bot.talk.conversation import Taken
+from bot.talk.dialogue import told_urgency
 
 Language = Literal["de", "en"]
 MAX_COMMENT = 1000
@@ -114,6 +116,12 @@ class TurnView(BaseModel):
     number: int = Field(description="Place in the conversation, from 1.")
     at: datetime
     decision: Literal["answered", "clarify", "declined", "urgent", "talk"]
+    # Left out where it says nothing, as in parts.
+    urgency: Urgency | None = Field(
+        default=None,
+        exclude_if=lambda urgency: urgency is None,
+        description="How soon a patient with a complaint was told to ask somebody.",
+    )
     reply: ReplyView
 
 
@@ -228,5 +236,6 @@ def _turn(taken: Taken, country: Country | None) -> dict[str, Any]:
         "number": exchange.number if exchange else 0,
         "at": turn.at,
         "decision": turn.decision,
+        "urgency": told_urgency(taken.reply),
         "reply": reply_view(taken.reply, country),
     }

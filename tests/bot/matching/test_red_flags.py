@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from bot import Assistant, NearCopies
-from bot.assistant import Response
 from bot.errors import BadData
 from bot.matching import red_flags
 from bot.matching.decide import Candidate
 from bot.matching.red_flags import FLAGS, load_examples, load_red_flags
+from bot.response import Response
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.talk.dialogue import State, respond
 from bot.testing import HOSTILE_TEXTS

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.assistant import Response
 from bot.catalog.catalog import Catalog, load_catalog
 from bot.matching.decide import Candidate
+from bot.response import Response
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import Content, Interface
 from bot.talk.dialogue import Chosen, State, chosen, explain_easier, none_chosen, respond, says_no_emergency, show_pair

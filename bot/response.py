@@ -1,0 +1,157 @@
+"""The decision on one question, as programs read it, and how the answers to its parts become one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from bot.matching.complaints import Level, Urgency
+from bot.matching.decide import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Also:
+    """The answer to a further part of a combined question."""
+
+    pair_id: str
+    score: float
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What a patient with a complaint is told: how soon to ask somebody, and the approved text of a pair."""
+
+    pair_id: str
+    urgency: Urgency
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A fixed sentence that is the reply to a message: its key, its language (ISO 639-1) and its text."""
+
+    key: str
+    language: str
+    text: str
+
+
+DecisionName = Literal["answered", "clarify", "declined", "urgent"]
+# Why nothing was answered, in the words of the `klartext answer` contract.
+Reason = Literal["", "complaint", "other-language", "out-of-scope", "too-long"]
+Method = Literal["hybrid", "cosine"]
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The decision on one question.
+
+    Attributes:
+        question: As it came in.
+        lang: Language it was answered in.
+        decision: answered, clarify, declined or urgent.
+        pair_id: The answering pair when answered.
+        score: Of the best pair: a calibrated probability, or the cosine under that method.
+        candidates: Pairs ranked, best first, whatever the decision.
+        choices: Pair ids offered when clarify.
+        answer: The approved text when answered.
+        also: Answers to further parts of a combined question.
+        flag: The red flag when urgent.
+        method: hybrid or cosine.
+        catalog: ``name@version``.
+        sample: Whether draft content may be shown.
+        too_long: Whether the text exceeded what a question may hold.
+        reason: Why it was declined; for staff, not for patients.
+        why: The same, in one word.
+        level: How urgent a complaint is; "other" if it has nothing to do with the exam.
+        advice: What to do about a complaint.
+        elapsed_ms: Time for this question; in a batch, its share.
+        fixed: The sentence that answers a message in a language that the catalog lacks.
+    """
+
+    question: str
+    lang: str
+    decision: DecisionName
+    pair_id: str | None
+    score: float
+    candidates: tuple[Candidate, ...]
+    choices: tuple[str, ...]
+    answer: str | None
+    also: tuple[Also, ...]
+    flag: str | None
+    method: Method
+    catalog: str
+    sample: bool
+    too_long: bool
+    reason: str
+    elapsed_ms: float
+    why: Reason = ""
+    level: Level | None = None
+    advice: Advice | None = None
+    fixed: Fixed | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record of the `klartext answer` contract; what says nothing is left out."""
+        record: dict[str, Any] = {
+            "question": self.question,
+            "lang": self.lang,
+            "decision": self.decision,
+            "pair_id": self.pair_id,
+            "score": round(self.score, 4),
+            "candidates": [
+                {"pair_id": candidate.pair_id, "score": round(candidate.score, 4)} for candidate in self.candidates
+            ],
+            "answer": self.answer,
+            "method": self.method,
+            "catalog": self.catalog,
+            "sample": self.sample,
+            "elapsed_ms": round(self.elapsed_ms, 3),
+        }
+        if self.also:
+            record["also"] = [
+                {"pair_id": part.pair_id, "score": round(part.score, 4), "answer": part.answer} for part in self.also
+            ]
+        if self.choices:
+            record["choices"] = list(self.choices)
+        if self.flag:
+            record["flag"] = self.flag
+        if self.why:
+            record["reason"] = self.why
+        if self.advice is not None:
+            record["advice"] = asdict(self.advice)
+        if self.fixed is not None:
+            record["fixed"] = asdict(self.fixed)
+        return record
+
+
+def combine(whole: Response, parts: Sequence[Response]) -> Response:
+    """Return the answers to the parts of a combined question as one response.
+
+    The whole stays as it was unless at least two parts are answered directly, by different pairs, and, if the whole
+    was answered, by its pair too.
+    """
+    complaint = next((part for part in parts if part.advice is not None), None)
+    if complaint is not None and whole.decision != "urgent" and whole.advice is None:
+        # Whoever asks about parking and says that a breast is red is told what to do about the breast.
+        return replace(complaint, question=whole.question, elapsed_ms=whole.elapsed_ms)
+    answered = {part.pair_id: part for part in parts if part.pair_id is not None and part.answer is not None}
+    if whole.pair_id is not None and whole.pair_id not in answered:
+        return whole
+    if len(answered) < 2 or any(part.decision == "urgent" or part.advice for part in parts):
+        return whole
+    # A whole that was answered keeps its pair in front: parts lack context, and only add to it.
+    first, *rest = sorted(answered.values(), key=lambda part: part.pair_id != whole.pair_id)
+    others = tuple(candidate for candidate in whole.candidates if candidate.pair_id != first.pair_id)
+    return replace(
+        whole,
+        decision="answered",
+        pair_id=first.pair_id,
+        score=first.score,
+        candidates=(Candidate(first.pair_id or "", first.score), *others)[: len(whole.candidates)],
+        choices=(),
+        answer=first.answer,
+        also=tuple(Also(part.pair_id or "", part.score, part.answer or "") for part in rest),
+        reason="",
+        why="",
+    )
