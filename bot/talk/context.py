@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bot.assistant import Assistant, DecisionName, Response
-from bot.matching.context import Move, Said
+from bot.matching.context import WISHES, Move, Said
 from bot.sentences.reply import Part, Reply, extract, interface
 from bot.talk.dialogue import State, explain_easier, known, offer_more, respond, shorten, show_again, with_context
 
@@ -41,6 +41,14 @@ def hear(assistant: Assistant, state: State, text: str, language: str) -> Heard:
         return _answered(assistant, state, response)
     move = context.move(Said(text, shown, state.last_question, response.decision))
     return _moved(assistant, replace(state, language=language), response, move)
+
+
+def wishes(assistant: Assistant, state: State, text: str) -> bool:
+    """Say whether a message wants the answer shown last otherwise: "erzähl mal mehr" announces nothing."""
+    context = assistant.context(state.language)
+    if context.weights is None or state.last_pair is None or state.last_pair not in assistant.shown(state.language):
+        return False
+    return context.move(Said(text, state.last_pair, state.last_question, "declined")).action in WISHES
 
 
 def respond_with_extract(assistant: Assistant, state: State, response: Response) -> tuple[Reply, State]:
