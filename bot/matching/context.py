@@ -133,33 +133,35 @@ class Guess:
         kinds: Probabilities, shape (kinds,).
         own: Number of the pair shown last.
         pairs: Of standing for each pair: alone, in context, or the shown one; shape (pairs,).
-        answered: Whether the message alone gets an answer.
+        decision: What the message alone came to: answered, clarify or declined.
     """
 
     kinds: Floats
     own: int
     pairs: Floats
-    answered: bool
+    decision: str
 
     def move(self, limits: Limits, ids: Sequence[str]) -> Move:
         """Decide; `ids` are those of the pairs."""
         alone = self.kinds[ALONE]
-        if alone >= limits.alone or (self.answered and alone >= limits.alone_answered):
+        if alone >= limits.alone or (self.decision == "answered" and alone >= limits.alone_answered):
             return Move("alone")
         wish: Wish = max(WISHES, key=lambda kind: float(self.kinds[KINDS.index(kind)]))
         if self.kinds[KINDS.index(wish)] >= limits.wish:
             return Move(wish)
-        if self.kinds[REACTION] >= limits.reaction and not self.answered:
+        if self.kinds[REACTION] >= limits.reaction and self.decision == "declined":
             return Move("reaction")
         order = np.argsort(-self.pairs, kind="stable")[:OFFERED]
         best = int(order[0])
         if self.pairs[best] >= (limits.same if best == self.own else limits.other):
             return Move("show", (ids[best],), float(self.pairs[best]))
-        if self.answered:
+        if self.decision == "answered":
             return Move("alone")  # only a better answer may stand in place of one
         quiet = self.kinds[NONE] + self.kinds[REACTION]
         if len(order) > 1 and quiet < limits.silent and self.pairs[order].sum() >= limits.offer:
             return Move("offer", tuple(ids[number] for number in order), float(self.pairs[best]))
+        if self.decision == "clarify":
+            return Move("alone")  # what is offered answers nothing, but may be what was meant
         return Move("reaction" if self.kinds[REACTION] > self.kinds[NONE] else "none")
 
 
@@ -343,8 +345,7 @@ def guess(measured: Measured, weights: Weights) -> list[Guess]:
     rows = np.arange(len(measured.texts))
     pairs = kinds[:, [OTHER]] * others + kinds[:, [ALONE]] * measured.views[0][:, :-1]
     pairs[rows, measured.own] += kinds[:, SAME]
-    answered = (decision == "answered" for decision in measured.decision)
-    return [Guess(*one) for one in zip(kinds, measured.own.tolist(), pairs, answered, strict=True)]
+    return [Guess(*one) for one in zip(kinds, measured.own.tolist(), pairs, measured.decision, strict=True)]
 
 
 def features(measured: Measured) -> Floats:

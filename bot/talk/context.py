@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bot.assistant import Assistant
-from bot.matching.context import Move, Said
+from bot.matching.context import WISHES, Move, Said
 from bot.response import DecisionName, Response
 from bot.sentences.reply import Part, Reply, extract, interface
 from bot.talk.dialogue import State, explain_easier, known, offer_more, respond, shorten, show_again, with_context
+from bot.talk.messages import picks
+from bot.text import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,25 @@ def hear(assistant: Assistant, state: State, text: str, language: str) -> Heard:
         return _answered(assistant, state, response)
     response = assistant.answer(text, language)
     by_itself, shown = response.decision == "urgent" or response.too_long or bool(response.also), state.last_pair
-    if by_itself or shown is None or shown not in assistant.shown(language):
+    # A number, or a pick where nothing is on offer, says nothing about the answer shown.
+    if (
+        by_itself
+        or picks(text) is not None
+        or not any(word.isalpha() for word in words(text))
+        or shown is None
+        or shown not in assistant.shown(language)
+    ):
         return _answered(assistant, state, response)
     move = context.move(Said(text, shown, state.last_question, response.decision))
     return _moved(assistant, replace(state, language=language), response, move)
+
+
+def wishes(assistant: Assistant, state: State, text: str) -> bool:
+    """Say whether a message wants the answer shown last otherwise: "erzähl mal mehr" announces nothing."""
+    context = assistant.context(state.language)
+    if context.weights is None or state.last_pair is None or state.last_pair not in assistant.shown(state.language):
+        return False
+    return context.move(Said(text, state.last_pair, state.last_question, "declined")).action in WISHES
 
 
 def respond_with_extract(assistant: Assistant, state: State, response: Response) -> tuple[Reply, State]:

@@ -17,7 +17,7 @@ from bot.interview.reading.yesno import beside_silence, read_yes_no
 from bot.response import Response
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import Reply, interface, reply_of
-from bot.talk.context import hear, respond_with_extract
+from bot.talk.context import hear, respond_with_extract, wishes
 from bot.talk.dialogue import (
     State,
     chosen,
@@ -263,6 +263,8 @@ class Reactions:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
         kind = short_reaction(text)
         if kind is None or self._raises(text, state.language, kind in CLOSED):
+            return None
+        if kind == "announcement" and wishes(self._assistant, state, text):
             return None
         return _fixed(_rest(state, state.language), _REPLIES[kind])
 

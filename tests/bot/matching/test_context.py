@@ -17,21 +17,22 @@ LIMITS = Limits(
 IDS = ("pain", "costs", "duration")
 
 
-def _guess(pairs: tuple[float, float, float] = (0.0, 0.0, 0.0), *, answered: bool = False, **kinds: float) -> Guess:
+def _guess(pairs: tuple[float, float, float] = (0.0, 0.0, 0.0), *, decision: str = "declined", **kinds: float) -> Guess:
     odds = np.array([kinds.get(kind, 0.0) for kind in KINDS], dtype=np.float32)
-    return Guess(odds, 0, np.array(pairs, dtype=np.float32), answered)
+    return Guess(odds, 0, np.array(pairs, dtype=np.float32), decision)
 
 
 @pytest.mark.parametrize(
     ("guess", "action", "pair_ids"),
     [
         (_guess(alone=0.5), "alone", ()),
-        (_guess(alone=0.3, same=0.7, pairs=(0.7, 0, 0), answered=True), "alone", ()),
+        (_guess(alone=0.3, same=0.7, pairs=(0.7, 0, 0), decision="answered"), "alone", ()),
         (_guess(alone=0.3, same=0.7, pairs=(0.7, 0, 0)), "show", ("pain",)),
         (_guess(easier=0.5), "easier", ()),
         (_guess(again=0.3, shorter=0.45), "shorter", ()),
         (_guess(reaction=0.6), "reaction", ()),
-        (_guess(reaction=0.9, answered=True), "alone", ()),  # who gets an answer alone keeps it
+        (_guess(reaction=0.9, decision="answered"), "alone", ()),  # who gets an answer alone keeps it
+        (_guess(reaction=0.9, decision="clarify"), "alone", ()),  # and who is asked back is asked back
         (_guess(other=0.6, pairs=(0, 0.55, 0)), "show", ("costs",)),
         (_guess(same=0.55, pairs=(0.55, 0.1, 0)), "offer", ("pain", "costs", "duration")),
         (_guess(none=0.65, pairs=(0.3, 0.1, 0)), "none", ()),

@@ -117,6 +117,13 @@ def test_calibration_questions_come_to_the_same_after_another_answer(shipped: As
     assert kept >= 0.97 * len(questions), f"{kept} of {len(questions)}"
 
 
+@pytest.mark.parametrize("text", ["1", "54", "die zweite", "nichts davon"])
+def test_a_number_or_a_pick_says_nothing_about_the_answer_where_nothing_is_offered(
+    shipped: Assistant, text: str
+) -> None:
+    assert _fields(_react(shipped, AFTER_PAIN, text)) == _fields(_react(shipped, State("de"), text)) == []
+
+
 @pytest.mark.parametrize("state", [State("de"), AFTER_PAIN])
 @pytest.mark.parametrize("text", ["ich bekomme keine Luft mehr", "ich will mich umbringen"])
 def test_context_hides_no_emergency(shipped: Assistant, state: State, text: str) -> None:
