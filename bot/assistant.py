@@ -16,7 +16,7 @@ from bot import wiring
 from bot.batching import Together
 from bot.catalog.catalog import Catalog, Country, language_files, locate
 from bot.errors import BadData
-from bot.matching.complaints import IS_COMPLAINT, LEVELS, SURELY, URGENCY, Level, level_of
+from bot.matching.complaints import LEVELS, URGENCY, Level, judge_complaint
 from bot.matching.context import Context
 from bot.matching.decide import (
     Answered,
@@ -354,8 +354,7 @@ class Assistant:
         catalog = self.catalog(opened.catalog.language)
         ranked = tuple(Candidate(opened.shown[column], float(found.scores[column])) for column in found.order)
         decision = _decision(asked.clean, ranked, method, opened.trained.thresholds)
-        least = SURELY if isinstance(decision, Answered) else IS_COMPLAINT
-        level = level_of(found.complaint) if 1 - found.complaint[0] >= least else None
+        level = judge_complaint(found.complaint, answered=isinstance(decision, Answered))
         if level is not None and not isinstance(decision, _Unread):
             decision = Declined(f"a complaint ({level})")
         advice = self._advice(opened, found, level) if isinstance(decision, Declined) and not found.flag else None

@@ -50,8 +50,19 @@ class ComplaintModel:
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
+def judge_complaint(probabilities: npt.NDArray[np.float64], *, answered: bool) -> Level | None:
+    """Return the level of a complaint by its probabilities, shape (1 + levels,); None where a message is none.
+
+    `answered`: whether a pair would answer it directly. What is likely of breast and exam counts early; an emergency
+    that raised no alarm, and what the exam is not about, only when it is likelier than not: small talk resembles them.
+    """
+    level, likely = level_of(probabilities), 1 - float(probabilities[0])
+    least = SURELY if answered or level in ("now", "other") else IS_COMPLAINT
+    return level if likely >= least else None
+
+
 def level_of(probabilities: npt.NDArray[np.float64]) -> Level:
-    """Return the level of a complaint by its probabilities, shape (1 + levels,)."""
+    """Return the level that a complaint has by its probabilities, shape (1 + levels,)."""
     now, *of_the_exam, other = (float(likely) for likely in probabilities[1:])
     if now >= sum(of_the_exam) + other:
         return "now"

@@ -29,8 +29,11 @@ from bot.settings import numeric_threads
 from bot.text import NearCopies, sanitise
 
 FEW = 200  # a catalog with fewer background questions than this gets the general ones too
-# Kinds of the alarm's lines that are complaints, or ask about illness in general: no pair answers them.
-OF_ILLNESS = ("soon", "general", "old-complaints", "urgent-short", "urgent-long")
+# Kinds of the alarm's lines that no pair answers: complaints, what is asked about illness in general, everyday talk.
+UNANSWERED = (
+    *("soon", "general", "old-complaints", "urgent-short", "urgent-long"),
+    *("smalltalk", "thanks", "hesitation", "refusal", "idioms", "fine"),
+)
 HEALTH_TEXTS = Path(__file__).parent / "health_texts"
 
 
@@ -77,7 +80,7 @@ def health_texts(language: str) -> tuple[Beside, ...]:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     own = [Beside(row["text"], row["author"], _LEVEL[row["level"]], not row["level"]) for row in rows]
-    lines = (line for line in load_examples(language).lines if line.kind in OF_ILLNESS)
+    lines = (line for line in load_examples(language).lines if line.kind in UNANSWERED)
     return (*own, *(Beside(line.text, line.author, _LEVEL[line.level], not line.level) for line in lines))
 
 
@@ -136,7 +139,10 @@ def train_catalog(
         calm = _calibration_texts(catalog)
         calm_vectors = encoder.encode(calm)
         judged = _judge(catalog, shown, head, calm_vectors)
-        alarm = _calmed(_fit_alarm(catalog, vectors, encoder), catalog.language, encoder, calm, calm_vectors)
+        # What no pair answers may well be a complaint: only questions about the exam say what must not alarm.
+        asked = [number for number, one in enumerate(catalog.calibration) if one.pair_id is not None]
+        ordinary = [calm[number] for number in asked]
+        alarm = _calmed(_fit_alarm(catalog, vectors, encoder), catalog.language, encoder, ordinary, calm_vectors[asked])
     calibrated = judged is not None and "calibration" not in without
     thresholds = choose_with_risk(judged, Limit()) if judged is not None and calibrated else None
     return Trained(head, alarm, thresholds or choose_without_risk(_as_judged(held_out)))

@@ -47,6 +47,7 @@ def _texts(reply: Reply) -> list[str]:
 
 PAIN = "Tut die Untersuchung weh? (pain, de)"
 COSTS = "Was kostet die Untersuchung? (costs, de)"
+DURATION = "Wie lange dauert die Untersuchung? (duration, de)"
 
 
 def test_the_welcome_holds_the_emergency_notice_and_the_sample_label(conversation: Conversation) -> None:
@@ -59,7 +60,7 @@ def test_a_question_is_answered_with_the_curated_text(say: Say) -> None:
 
 @pytest.mark.parametrize(
     ("pick", "expected"),
-    [("2", COSTS), ("Wie lange dauert die Untersuchung?", "Wie lange dauert die Untersuchung? (duration, de)")],
+    [("2", DURATION), ("Was kostet die Untersuchung?", COSTS)],
 )
 def test_an_unclear_question_is_asked_back_and_the_choice_answered(say: Say, pick: str, expected: str) -> None:
     asked = say("dauer und kosten?")
@@ -67,8 +68,8 @@ def test_an_unclear_question_is_asked_back_and_the_choice_answered(say: Say, pic
     answered = say(pick)
 
     assert [choice.text for choice in asked.choices] == [
-        "Wie lange dauert die Untersuchung?",
         "Was kostet die Untersuchung?",
+        "Wie lange dauert die Untersuchung?",
         DE["none_of_these"],
     ]
     assert _texts(answered)[0] == expected
@@ -105,7 +106,7 @@ def test_an_empty_turn_is_answered_and_changes_nothing(say: Say, nothing: str) -
     say("dauer und kosten?")
 
     assert _texts(say(nothing)) == [DE["empty"], DE["emergency_notice"]]
-    assert _texts(say("2"))[0] == COSTS
+    assert _texts(say("2"))[0] == DURATION
 
 
 def test_too_long_a_turn_is_answered_with_the_limit(say: Say) -> None:
@@ -253,7 +254,7 @@ def _resumed(small: Assistant, records: SqlRecords) -> Conversation:
 @pytest.mark.parametrize(
     ("before", "then", "expected"),
     [
-        (["dauer und kosten?"], "2", COSTS),
+        (["dauer und kosten?"], "2", DURATION),
         (["dauer und kosten?", "Hallo"], "Nichts davon", DE["none_chosen"]),
         (["tut das weh?"], "/easy", DE["easy_intro"]),
         (["tut das weh?", "danke"], "/flag", DE["flagged"]),

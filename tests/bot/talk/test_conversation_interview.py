@@ -150,7 +150,7 @@ def test_an_unclear_question_offers_pairs_first_and_then_goes_on(say: Say) -> No
     reply = say("/interview", "ja", "dauer und kosten?")
     assert [choice.text for choice in reply.choices][-1] == DE["none_of_these"]
 
-    assert texts(say("2"))[0] == "Was kostet die Untersuchung? (costs, de)"
+    assert texts(say("2"))[0] == "Wie lange dauert die Untersuchung? (duration, de)"
     assert texts(say("dauer und kosten?", "3"))[-2:] == [DE["on_with"], "Wie alt?"]
     assert texts(say("48"))[-1] == "Was noch?"
 
