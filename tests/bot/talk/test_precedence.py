@@ -31,7 +31,7 @@ ROWS = (
     ),
     ("feelings and manners", "ok got it, no deodorant then, thank you", False, "fixed"),
     ("another language", "Yarın randevum var, yanımda ne getirmem gerekiyor acaba", False, "foreign"),
-    ("complaint", "i have found a lump in my breast, it is hard and does not move", False, "complaint"),
+    ("complaint", "my left nipple has been weeping for a week", False, "complaint"),
     ("pair", "does it hurt?", False, "answered"),
     ("decline", "What time is it in Tokyo right now?", False, "declined"),
 )
