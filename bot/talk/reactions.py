@@ -50,7 +50,7 @@ from bot.text import sanitise, words
 
 # By how much (log-likelihood) one word must be of another language to change that of the conversation: drugs and
 # examinations have the same names everywhere.
-ONE_WORD_MARGIN = 8.0
+ONE_WORD_MARGIN = 9.0
 
 # Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
 GO_ON = ("resume", "skip")

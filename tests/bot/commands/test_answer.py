@@ -49,7 +49,7 @@ def test_one_record_per_question_in_order_without_blank_lines(klartext: Run, shi
     assert [record["lang"] for record in records] == ["de", "de", "en", "de", "de"]
     assert [record["pair_id"] for record in records if record["decision"] == "answered"][:2] == ["pain", "costs"]
     for record in records:
-        assert [key for key in record if key not in ("choices", "flag")] == KEYS
+        assert [key for key in record if key not in ("choices", "flag", "reason")] == KEYS
         assert (record["method"], record["catalog"], record["sample"]) == ("hybrid", shipped.catalog("de").ref, True)
         _check_candidates(record, shipped)
 

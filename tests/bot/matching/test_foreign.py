@@ -47,7 +47,8 @@ def _shipped_sets(language: str, catalog: Catalog) -> Mapping[str, list[str]]:
         "examples and lines": [*(text for _, text in examples.urgent), *examples.harmless],
     }
     files = [folder / "calibration" / f"{language}.jsonl"]
-    files += sorted((ROOT / "vignettes" / "suites").glob(f"*-{language}/questions.jsonl"))
+    suites = (ROOT / "vignettes" / "suites").glob(f"*-{language}/questions.jsonl")
+    files += sorted(path for path in suites if not path.parent.name.startswith("chat-foreign"))
     for path in files:
         lines = path.read_text(encoding="utf-8").splitlines()
         found[f"{path.parent.name}/{path.name}"] = [json.loads(line)["text"] for line in lines if line]

@@ -73,7 +73,7 @@ def test_the_chest_question_is_answered_by_choice(patient: Patient) -> None:
 
 def _unclear(patient: Patient) -> httpx.Response:
     """Ask until the service asks back: what is unclear depends on the catalog."""
-    for text in ("Knoten", "Brust", "krank", "Angst vor dem Ergebnis und Termin", "wann", "darf ich"):
+    for text in ("Ergebnis und Schmerzen", "Brust", "krank", "Angst vor dem Ergebnis und Termin", "wann", "darf ich"):
         answer = patient.send(text=text)
         if answer.json()["decision"] == "clarify":
             return answer

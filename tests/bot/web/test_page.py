@@ -11,7 +11,7 @@ from bot.web.page.rendering import load_labels
 from tests.bot.web.browser import Browser, Browsers
 
 LABELS = load_labels()
-UNCLEAR = {"de": "wann", "en": "what is it"}
+UNCLEAR = {"de": "Ergebnis und Schmerzen", "en": "pain and results"}
 NUMBERS = {"de": ["tel:112", "tel:144"], "en": ["tel:112", "tel:999", "tel:144"]}
 QUESTION = {"de": "Tut das weh?", "en": "Does it hurt?"}
 
