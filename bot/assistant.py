@@ -347,8 +347,7 @@ class Assistant:
         if method == "cosine":
             return np.asarray(vectors @ opened.canonical.T, dtype=np.float32), none
         judged = opened.trained.head.judge(vectors, texts)
-        taught = judged.complaint is not None and opened.catalog.complaints is not None
-        return judged.pairs[:, :-1], judged.complaint if judged.complaint is not None and taught else none
+        return judged.pairs[:, :-1], judged.complaint if judged.complaint is not None else none
 
     def _response(self, opened: wiring.Opened, asked: Asked, found: _Found, method: Method) -> Response:
         catalog = self.catalog(opened.catalog.language)

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from bot.matching.features import Floats, Ints, Views
+from bot.matching.features import Ints, Views
 
 # Most urgent first. "other" is a complaint that has nothing to do with the exam: no pair may answer it, and nobody here
 # can say how urgent it is.
@@ -117,8 +117,3 @@ def fit_complaints(views: Views, level: Ints) -> ComplaintModel | None:
 
     best = minimize(loss, np.zeros(shape[0] * shape[1]), jac=True, method="L-BFGS-B").x
     return ComplaintModel(best.reshape(shape))
-
-
-def no_levels(questions: int) -> Floats:
-    """Return the urgency of questions where a catalog knows no complaints, shape (questions, 0)."""
-    return np.zeros((questions, 0), dtype=np.float32)
