@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from bot.text import fold
 
@@ -110,7 +110,7 @@ class Vocabulary:
         return self._weighed(*np.unique(known, return_counts=True))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Postings:
     """Bags of all texts of a catalog, column by column: which texts hold a term, and with what weight.
 
@@ -129,28 +129,21 @@ class Postings:
     @classmethod
     def of(cls, bags: Sequence[Bag], vocabulary_size: int) -> Postings:
         """Turn the bags by columns; within a column texts stay in order."""
-        column = np.concatenate([bag.index for bag in bags])
-        text = np.repeat(np.arange(len(bags), dtype=np.int32), [len(bag.index) for bag in bags])
-        weight = np.concatenate([bag.weight for bag in bags])
-        order = np.argsort(column, kind="stable")
-        start = np.zeros(vocabulary_size + 1, dtype=np.int32)
-        np.cumsum(np.bincount(column, minlength=vocabulary_size), out=start[1:])
-        return cls(start, text[order], weight[order], len(bags))
+        columns = sparse_rows(bags, vocabulary_size).tocsc()
+        return cls(columns.indptr, columns.indices, columns.data, len(bags))
+
+    @cached_property
+    def _columns(self) -> csc_array:
+        return csc_array((self.weight, self.text, self.start), shape=(self.texts, len(self.start) - 1))
 
     def cosines(self, bags: Sequence[Bag]) -> Floats:
-        """Return the cosine of every bag with every text, shape (bags, texts)."""
-        return np.stack([self._cosines(bag) for bag in bags]) if bags else np.zeros((0, self.texts), dtype=np.float32)
+        """Return the cosine of every bag with every text, shape (bags, texts).
 
-    def _cosines(self, bag: Bag) -> Floats:
-        """Add up, term by term, what each text shares with a bag: a few thousand postings, where a product of sparse
-        matrices would first look how large its result is."""
-        first, count = self.start[bag.index], self.start[bag.index + 1] - self.start[bag.index]
-        ends = np.cumsum(count)
-        if not len(ends) or not ends[-1]:
-            return np.zeros(self.texts, dtype=np.float32)
-        places = np.arange(ends[-1]) + np.repeat(first - (ends - count), count)
-        shared = self.weight[places] * np.repeat(bag.weight, count)
-        return np.bincount(self.text[places], weights=shared, minlength=self.texts).astype(np.float32)
+        Bag by bag: a text has a few hundred of the terms, and only their columns are read.
+        """
+        if not bags:
+            return np.zeros((0, self.texts), dtype=np.float32)
+        return np.stack([self._columns[:, bag.index] @ bag.weight for bag in bags])
 
 
 def sparse_rows(bags: Sequence[Bag], columns: int) -> csr_array:

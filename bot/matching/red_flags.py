@@ -145,7 +145,8 @@ def readings(text: str, speller: Speller) -> tuple[str, ...]:
         found = list(dict.fromkeys([*found, *(undo(said) for said in found)]))
     # With two letters left, then with one: "hilffffe", "kommmmt".
     found += [_STRETCHED.sub(r"\1\1", plain)]
-    return tuple(other for other in dict.fromkeys(found) if other != text)[:MAX_READINGS]
+    own = words(text)  # another case or another comma says nothing else
+    return tuple(other for other in dict.fromkeys(found) if words(other) != own)[:MAX_READINGS]
 
 
 def _digits_as_letters(text: str) -> str:

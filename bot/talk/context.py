@@ -39,7 +39,7 @@ def hear(assistant: Assistant, state: State, text: str, language: str) -> Heard:
         response = assistant.answer(with_context(state, text), language)
         return _answered(assistant, state, response)
     response = assistant.answer(text, language)
-    told = response.advice is not None or response.fixed is not None  # a complaint, or another language
+    told = response.level is not None or response.fixed is not None  # a complaint, or another language
     by_itself = response.decision == "urgent" or response.too_long or bool(response.also) or told
     shown = state.last_pair
     # A number, or a pick where nothing is on offer, says nothing about the answer shown.

@@ -11,7 +11,7 @@ from bot import MAX_CHARACTERS, LanguageDetector, fold, sanitise, words
 from harness.patients.suites import Dropped
 
 # Language is told apart by log-likelihood; broken language and foreign words must not count as another language.
-LANGUAGE_MARGIN = 8.0
+LANGUAGE_MARGIN = 12.0
 MIN_WORDS_LANGUAGE = 4
 # A number before another digit is no numbering: "12:30 Uhr, geht das?"
 _NUMBERING = re.compile(r"^\s*(?:[-•–—▪●]+\s*|\*\s+|\(?\d{1,3}\s*[.):](?!\d)\s*|\(?[a-jA-J][.)]\s+|#{1,6}\s+)+")
