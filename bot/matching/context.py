@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import log1p
 from pathlib import Path
@@ -118,11 +118,19 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What to do with a message: show the pairs, offer them, or what the action says; `score` is how likely that is."""
+    """What to do with a message: show the pairs, offer them, or what the action says.
+
+    Attributes:
+        action: What to do.
+        pair_ids: With which pairs.
+        score: How likely these are meant.
+        alone: How likely the message is understood without what was said before.
+    """
 
     action: Action
     pair_ids: tuple[str, ...] = ()
     score: float = 0.0
+    alone: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +212,16 @@ class Context:
         """Decide on a message; without weights every message stands alone."""
         if self.weights is None:
             return Move("alone")
-        return guess(self.measure([said]), self.weights)[0].move(self.weights.limits, self._ids)
+        found = guess(self.measure([said]), self.weights)[0]
+        return replace(found.move(self.weights.limits, self._ids), alone=float(found.kinds[ALONE]))
+
+    def stands_alone(self, text: str) -> float:
+        """Return how likely a message is by its wording to be understood without what was said before, 0 to 1."""
+        if self.weights is None:
+            return 1.0
+        clean = sanitise(text).text
+        kinds = self.weights.wording.log_probabilities(self._encoder.encode([clean]), [clean])
+        return float(np.exp(kinds[0, ALONE]))
 
     def measure(self, said: Sequence[Said]) -> Measured:
         """Return what is known of messages before anything is weighed."""

@@ -12,9 +12,24 @@ from bot.assistant import Assistant
 from bot.matching.context import WISHES, Move, Said
 from bot.response import DecisionName, Response
 from bot.sentences.reply import Part, Reply, extract, interface
-from bot.talk.dialogue import State, explain_easier, known, offer_more, respond, shorten, show_again, with_context
-from bot.talk.messages import picks
+from bot.talk.dialogue import (
+    MOST_REMINDED,
+    State,
+    Told,
+    explain_easier,
+    known,
+    offer_more,
+    remind,
+    respond,
+    shorten,
+    show_again,
+    with_context,
+)
+from bot.talk.messages import asks_to_wait, picks
 from bot.text import words
+
+# After a complaint, what is taken for a question of its own: a question about it that is answered with a leaflet harms.
+SURELY_ALONE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +40,29 @@ class Heard:
         reply: What to show.
         after: The state of the dialogue after it.
         response: The decision; None where nothing was asked.
+        stays: Whether it was about the complaint that was told before.
     """
 
     reply: Reply
     after: State
     response: Response | None
+    stays: bool = False
 
 
 def hear(assistant: Assistant, state: State, text: str, language: str) -> Heard:
-    """Answer a message in its language."""
+    """Answer a message in its language; what was told of a complaint before is not forgotten over it."""
+    heard = _heard(assistant, state, text, language)
+    told = state.complaint
+    if told is None or heard.stays or heard.after.complaint is not None:
+        return heard
+    if heard.response is None:  # thanks, or the answer to the complaint in other words
+        return replace(heard, after=replace(heard.after, complaint=told, reminded=state.reminded))
+    if heard.response.decision == "urgent" or heard.response.fixed is not None or heard.response.level is not None:
+        return heard
+    return replace(heard, reply=remind(heard.reply, told))
+
+
+def _heard(assistant: Assistant, state: State, text: str, language: str) -> Heard:
     context = assistant.context(language)
     if context.weights is None:  # fitted for no such language, or another encoder
         response = assistant.answer(with_context(state, text), language)
@@ -52,7 +81,26 @@ def hear(assistant: Assistant, state: State, text: str, language: str) -> Heard:
     ):
         return _answered(assistant, state, response)
     move = context.move(Said(text, shown, state.last_question, response.decision))
-    return _moved(assistant, replace(state, language=language), response, move)
+    here = replace(state, language=language)
+    leans = move.alone < SURELY_ALONE and move.action not in ("reaction", *WISHES)
+    if state.complaint is not None and (leans or asks_to_wait(text)):
+        return _about_complaint(assistant, here, response, move, state.complaint)
+    return _moved(assistant, here, response, move)
+
+
+def _about_complaint(assistant: Assistant, state: State, response: Response, move: Move, told: Told) -> Heard:
+    """Stay with a complaint: "is that dangerous?", "how long may I wait?" are about it, whatever pairs are about that.
+
+    How soon to ask whom is said again, at first with the whole answer.
+    """
+    rest, again = known(state), state.reminded + 1
+    if again == 1:
+        catalog, sample = assistant.catalog(state.language), assistant.sample
+        reply = remind(show_again(rest, "again_intro", catalog, sample=sample), told)
+    else:
+        reply = remind(Reply(state.language, ()), told)
+    after = replace(rest, complaint=told, reminded=again) if again < MOST_REMINDED else rest
+    return Heard(reply, after, _otherwise(response, "declined", move), stays=True)
 
 
 def wishes(assistant: Assistant, state: State, text: str) -> bool:

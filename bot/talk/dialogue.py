@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Literal
 
 from bot.catalog.catalog import Catalog
 from bot.errors import BadData
@@ -16,6 +17,8 @@ from bot.sentences.reply import Interface, Part, Reply, content, foreign_sentenc
 from bot.talk.messages import agrees, asks_easier, asks_on, calls_off, picks
 from bot.text import MAX_CHARACTERS, sanitise, words
 
+Told = Literal["now", "today", "days", "appointment"]  # levels of complaints that are told how soon to ask whom
+MOST_REMINDED = 2  # in a row: an alarm or a complaint must not become a wall
 URGENT_TEXTS = {
     "overdose": "urgent_overdose",
     "suicide": "urgent_suicide",
@@ -39,6 +42,8 @@ class State:
         chest: Whether that alarm asks if it is the chest or only the breast.
         harm: Whether that alarm is about harming oneself, or about too much of a medicine.
         confirmed: Whether the patient has said that it is an emergency.
+        complaint: How urgent the complaint is that was told last, until the patient turns to something else.
+        reminded: How often an open alarm or complaint was said again.
     """
 
     language: str
@@ -52,6 +57,8 @@ class State:
     confirmed: bool = False
     chest: bool = False
     harm: bool = False
+    complaint: Told | None = None
+    reminded: int = 0
 
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
@@ -268,18 +275,29 @@ def respond(state: State, response: Response, catalog: Catalog, *, before: Seque
 def _complaint(state: State, response: Response, catalog: Catalog) -> tuple[Reply, State]:
     """Say how soon to ask whom, then what the pair says that is likeliest meant; nobody is told that it is nothing."""
     language, advice = response.lang, response.advice
-    if advice is None or response.level == "now":
-        key = "complaint_now" if response.level == "now" else "complaint_other"
-        return Reply(language, (interface(language, key),)), state
+    if response.level == "now":
+        return Reply(language, (interface(language, "complaint_now"),)), replace(state, complaint="now")
+    if advice is None:
+        return Reply(language, (interface(language, "complaint_other"),)), state
     reply, after = show_pair(state, advice.pair_id, catalog, sample=response.sample)
     soon = interface(language, f"complaint_{advice.urgency}")
-    return replace(reply, parts=(soon, *reply.parts)), after
+    return replace(reply, parts=(soon, *reply.parts)), replace(after, complaint=advice.urgency)
+
+
+def remind(reply: Reply, told: Told) -> Reply:
+    """Return a reply that begins with how soon to ask whom about the complaint that was told before."""
+    key = "complaint_now" if told == "now" else f"remember_{told}"
+    return replace(reply, parts=(interface(reply.language, key), *reply.parts))
 
 
 def told_urgency(reply: Reply) -> Urgency | None:
     """Return how soon a reply tells a patient with a complaint to ask somebody; None where it does not."""
     keys = [part.key for part in reply.parts if isinstance(part, Interface)]  # a country's ends in its code
-    told = [level for level in LEVELS if any(f"{key}_".startswith(f"complaint_{level}_") for key in keys)]
+    told = [
+        level
+        for level in LEVELS
+        if any(f"{key}_".startswith((f"complaint_{level}_", f"remember_{level}_")) for key in keys)
+    ]
     return URGENCY.get(told[0]) if told else None
 
 

@@ -147,6 +147,11 @@ def asks_on(text: str) -> bool:
     return " ".join(words(text)) in _messages()["follow_ups"]
 
 
+def asks_to_wait(text: str) -> bool:
+    """Say whether a message may ask how long something can wait: "Kann ich damit bis Montag warten?"."""
+    return not _messages()["waiting_words"].isdisjoint(words(text))
+
+
 def asks_easier(text: str) -> bool:
     """Say whether a whole message asks for the easy answer."""
     return " ".join(words(text)) in _messages()["easier"]

@@ -17,8 +17,9 @@ from bot.interview.reading.yesno import beside_silence, read_yes_no
 from bot.response import Response
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import Reply, interface, reply_of
-from bot.talk.context import hear, respond_with_extract, wishes
+from bot.talk.context import SURELY_ALONE, hear, respond_with_extract, wishes
 from bot.talk.dialogue import (
+    MOST_REMINDED,
     State,
     chosen,
     emergency,
@@ -48,9 +49,9 @@ from bot.talk.messages import (
 from bot.talk.uploads import FileRefused, SentFile
 from bot.text import sanitise, words
 
-# By how much (log-likelihood) one word must be of another language to change that of the conversation: drugs and
-# examinations have the same names everywhere.
-ONE_WORD_MARGIN = 9.0
+# By how much (log-likelihood) a message of one, two, three or more words must be of another language to change that of
+# the conversation: drugs and examinations have the same names everywhere, and dialects share words with languages.
+MARGINS = (9.0, 7.0, 7.0, 17.0)
 
 # Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
 GO_ON = ("resume", "skip")
@@ -256,8 +257,25 @@ class Reactions:
 
     def _asked(self, state: State, text: str) -> Reaction:
         """Answer a message by its own words, and by what was shown before where it does not stand alone."""
+        if state.alarmed and state.reminded < MOST_REMINDED:
+            again = self._alarmed_again(state, text)
+            if again is not None:
+                return again
         heard = hear(self._assistant, state, text, self._language(text, state.language))
         return Reaction(heard.reply, heard.after, _decided(heard.response) if heard.response is not None else None)
+
+    def _alarmed_again(self, state: State, text: str) -> Reaction | None:
+        """Say an open alarm again: "what should I do?", "it began an hour ago"; None for a question of its own.
+
+        One complaint is told to the team once.
+        """
+        language = self._language(text, state.language)
+        response = self._assistant.answer(text, language)
+        alone = response.decision == "answered" and self._assistant.context(language).stands_alone(text) >= SURELY_ALONE
+        if alone or response.decision == "urgent" or response.fixed is not None or state.held_back is None:
+            return None
+        reply = emergency(state) if state.confirmed else self._answer(state, state.held_back).reply
+        return Reaction(reply, replace(state, reminded=state.reminded + 1))
 
     def _talk(self, state: State, text: str) -> Reaction | None:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""
@@ -295,7 +313,7 @@ class Reactions:
     def _language(self, text: str, fallback: str) -> str:
         if self._assistant.foreign(text) is not None:
             return fallback  # it is told in its own language, and the conversation goes on in that of before
-        margin = ONE_WORD_MARGIN if len(text.split()) == 1 else 1.0
+        margin = MARGINS[min(len(text.split()), len(MARGINS)) - 1]
         return self._assistant.detect(text, fallback=fallback, margin=margin)
 
     def _picked(self, state: State, text: str) -> Reaction | None:
