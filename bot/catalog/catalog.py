@@ -97,6 +97,7 @@ class Extract(_Edge):
 class CountryText(_Edge):
     """What a pair says to patients of one country: whole texts, never assembled from parts."""
 
+    short_answer: str | None = None
     answer: str = Field(min_length=1)
     easy_answer: str | None = None
     extracts: tuple[Extract, ...] = ()
@@ -107,6 +108,7 @@ class Pair(_Edge):
     """A curated question with its approved answer and the ways in which patients ask it.
 
     Attributes:
+        short_answer: What answers the question by itself, in at most two sentences; shown first, the answer on demand.
         extracts: What the answer says of single facets, shown before the whole of it to who asks for just that.
         countries: What is said instead of the pair's own texts where a site has named its country.
         words_target: How many words the answer should have, as its question asks for; None: no view.
@@ -116,6 +118,7 @@ class Pair(_Edge):
     question: str = Field(min_length=1)
     facets: tuple[str, ...] = ()
     variants: tuple[Variant, ...] = ()
+    short_answer: str | None = None
     answer: str = Field(min_length=1)
     easy_answer: str | None = None
     extracts: tuple[Extract, ...] = ()

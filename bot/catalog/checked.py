@@ -40,6 +40,7 @@ class PairText:
     Attributes:
         at: Where they stand in the pair.
         name: As findings call them: empty for the pair's own, else `` for AT``.
+        short: What answers the question by itself.
         extracts: What the answer says of single facets.
     """
 
@@ -47,11 +48,13 @@ class PairText:
     name: str
     answer: str
     easy: str | None
+    short: str | None = None
     extracts: tuple[Extract, ...] = ()
 
 
 def texts_of(pair: Pair) -> Iterator[PairText]:
     """Yield a pair's own texts, then those for each country; a blank easy answer is none."""
-    yield PairText((), "", pair.answer, pair.easy_answer or None, pair.extracts)
+    yield PairText((), "", pair.answer, pair.easy_answer or None, pair.short_answer, pair.extracts)
     for country, text in pair.countries.items():
-        yield PairText(("countries", country), f" for {country}", text.answer, text.easy_answer or None, text.extracts)
+        own = (text.answer, text.easy_answer or None, text.short_answer, text.extracts)
+        yield PairText(("countries", country), f" for {country}", *own)

@@ -28,6 +28,8 @@ EASY_SHARE = 1.5
 EASY_SENTENCE = 10.0
 EASY_LONGEST = 15  # words of one sentence
 EASY_EASE = {"de": 65.0, "en": 75.0}
+SHORT_SENTENCES, SHORT_WORDS = 2, 34
+SHORT_EASE = {"de": 40.0, "en": 55.0}
 SAME_MATTER = 4  # words that two sentences of different pairs share when they may state the same amount
 CONFUSABLE = 0.3  # cosine, around the mean of all pairs, from which two are listed as confusable neighbours
 LISTED_NEIGHBOURS = 12
@@ -68,6 +70,7 @@ def _texts(checked: Checked, today: date) -> Iterator[Finding]:
             where: Place = ("pairs", number, *text.at)
             yield from _answer(checked, pair, text, where)
             yield from _easy_answer(checked, pair, text, where)
+            yield from _short_answer(checked, pair, text, where)
             yield from _wording(checked, pair, text, where)
             yield from _extracts(checked, pair, text, where)
         yield from _review(checked, number, pair, today)
@@ -117,6 +120,32 @@ def _easy_answer(checked: Checked, pair: Pair, text: PairText, where: Place) -> 
     for word, plain in difficult(text.easy, language):
         problem = f"The easy answer{text.name} says {word!r} and does not explain it."
         yield checked.found(pair, place, problem, f"Write {plain!r}, or say in the next sentence what it is.", "jargon")
+
+
+def _short_answer(checked: Checked, pair: Pair, text: PairText, where: Place) -> Iterator[Finding]:
+    """Find short answers that are long, hard to read, or say what their answer does not."""
+    language, place = checked.catalog.language, (*where, "short_answer")
+    if text.short is None:
+        problem, remedy = f"There is no short answer{text.name}.", "Write one or two sentences under `short_answer`."
+        yield checked.found(pair, (*where, "answer"), problem, remedy, "short-answer")
+        return
+    found, said = measure(text.short, language), sentences(text.short)
+    if len(said) > SHORT_SENTENCES or found.words > SHORT_WORDS:
+        problem = f"The short answer{text.name} has {len(said)} sentences and {found.words} words."
+        remedy = f"At most {SHORT_SENTENCES} sentences and {SHORT_WORDS} words; the rest stands in the answer."
+        yield checked.found(pair, place, problem, remedy, "short-answer", "error")
+    if found.reading_ease < SHORT_EASE.get(language, SHORT_EASE["en"]):
+        problem = f"The reading ease of the short answer{text.name} is {found.reading_ease:.0f}."
+        yield checked.found(pair, place, problem, "Use shorter words and sentences.", "short-answer")
+    if invented := lacking(amounts(text.short, language), amounts(text.answer, language)):
+        problem = f"Only the short answer{text.name} says {listed(invented)}."
+        yield checked.found(pair, place, problem, "It may say nothing that the answer does not.", "numbers", "error")
+    for sentence in vague_times(text.short, language):
+        problem = f"The short answer{text.name} gives no time: {sentence!r}."
+        yield checked.found(pair, place, problem, "Say by when, as the answer does.", "time-frame")
+    for word, plain in difficult(text.short, language):
+        problem = f"The short answer{text.name} says {word!r} and does not explain it."
+        yield checked.found(pair, place, problem, f"Write {plain!r}.", "jargon", "info")
 
 
 def _extracts(checked: Checked, pair: Pair, text: PairText, where: Place) -> Iterator[Finding]:

@@ -27,9 +27,11 @@ from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS
 from bot.sentences.spelling import swiss
 from bot.sentences.spoken import form_text, spoken
 
-ContentField = Literal["question", "answer", "easy_answer", "extract"]
+ContentField = Literal["question", "short_answer", "answer", "easy_answer", "extract"]
+# Places of plain text.
+UNFOLDING: frozenset[Channel] = frozenset({"terminal", "rest"})
 # Fields that a pair has one of.
-WholeField = Literal["question", "answer", "easy_answer"]
+WholeField = Literal["question", "short_answer", "answer", "easy_answer"]
 
 
 def _all(language: str) -> dict[str, str]:
@@ -274,8 +276,23 @@ class Place:
 
 
 def worded(reply: Reply, place: Place) -> Reply:
-    """Return the reply in the sentences of a place; they are fixed sentences too, and pass the same guard."""
-    return replace(reply, parts=tuple(_said_there(part, reply.language, place) for part in reply.parts))
+    """Return the reply in the sentences of a place; they are fixed sentences too, and pass the same guard.
+
+    Where nothing can be folded, an answer that a short one stands for is left out, and is to be asked for.
+    """
+    parts = tuple(_said_there(part, reply.language, place) for part in reply.parts)
+    return replace(reply, parts=_unfolded(parts, reply.language) if place.channel in UNFOLDING else parts)
+
+
+def _unfolded(parts: Sequence[Part], language: str) -> tuple[Part, ...]:
+    short = {part.pair_id for part in parts if isinstance(part, Content) and part.field == "short_answer"}
+    kept = [
+        part for part in parts if not (isinstance(part, Content) and part.field == "answer" and part.pair_id in short)
+    ]
+    if not short:
+        return tuple(parts)
+    last = max(number for number, part in enumerate(kept) if isinstance(part, Content))
+    return (*kept[: last + 1], interface(language, "more_hint"), *kept[last + 1 :])
 
 
 def emergency_notice(language: str, country: Country | None) -> Interface:

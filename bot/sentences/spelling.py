@@ -41,10 +41,11 @@ def released(catalog: Catalog, country: Country | None) -> Catalog:
 
 def _pair(pair: Pair, language: str, country: Country) -> Pair:
     own = pair.countries.get(country, pair)
-    easy = own.easy_answer
+    easy, short = own.easy_answer, own.short_answer
     shown = {
         "question": spelt(pair.question, language, country),
         "answer": spelt(own.answer, language, country),
+        "short_answer": spelt(short, language, country) if short is not None else None,
         "easy_answer": spelt(easy, language, country) if easy is not None else None,
     }
     # Those of the pair's own answer say nothing of a country's.

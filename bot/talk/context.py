@@ -137,7 +137,7 @@ def _moved(assistant: Assistant, state: State, response: Response, move: Move) -
         case "reaction":
             return Heard(Reply(language, (interface(language, "all_right"),)), rest, None)
         case "more":
-            return Heard(*offer_more(rest, assistant.shown(language), catalog), None)
+            return Heard(*offer_more(rest, assistant.shown(language), catalog, sample=sample), None)
         case "easier":
             return Heard(explain_easier(rest, catalog, sample=sample), rest, None)
         case "shorter":

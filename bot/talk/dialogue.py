@@ -8,12 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from bot.catalog.catalog import Catalog
+from bot.catalog.catalog import Catalog, Pair
 from bot.errors import BadData
 from bot.matching.complaints import LEVELS, URGENCY, Urgency
 from bot.response import Response
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import Interface, Part, Reply, content, foreign_sentence, interface
+from bot.sentences.reply import Content, Interface, Part, Reply, content, foreign_sentence, interface
 from bot.talk.messages import agrees, asks_easier, asks_on, calls_off, picks
 from bot.text import MAX_CHARACTERS, sanitise, words
 
@@ -43,6 +43,7 @@ class State:
         harm: Whether that alarm is about harming oneself, or about too much of a medicine.
         confirmed: Whether the patient has said that it is an emergency.
         complaint: How urgent the complaint is that was told last, until the patient turns to something else.
+        folded: Whether of the answer shown last a short one came first.
         reminded: How often an open alarm or complaint was said again.
     """
 
@@ -58,6 +59,7 @@ class State:
     chest: bool = False
     harm: bool = False
     complaint: Told | None = None
+    folded: bool = False
     reminded: int = 0
 
 
@@ -183,12 +185,19 @@ def _plain(text: str) -> str:
 def show_pair(
     state: State, pair_id: str, catalog: Catalog, *, sample: bool, before: Sequence[Part] = ()
 ) -> tuple[Reply, State]:
-    """Reply with a pair's answer; `before` stands in front of it."""
-    parts: list[Part] = [*before, content(catalog.pair(pair_id), "answer")]
+    """Reply with a pair's answer, the short one first; `before` stands in its place, in front of the whole answer."""
+    pair = catalog.pair(pair_id)
+    parts: list[Part] = [*before, content(pair, "answer")] if before else [*_answer(pair)]
+    folded = not before and len(parts) > 1
     if sample:
         parts.append(interface(state.language, "sample_label"))
-    after = State(state.language, last_pair=pair_id)
-    return Reply(state.language, tuple(parts)), after
+    return Reply(state.language, tuple(parts)), State(state.language, last_pair=pair_id, folded=folded)
+
+
+def _answer(pair: Pair) -> tuple[Content, ...]:
+    """Return what answers a question by itself, where there is such a text, and the answer."""
+    whole = content(pair, "answer")
+    return (content(pair, "short_answer"), whole) if pair.short_answer is not None else (whole,)
 
 
 def none_chosen(state: State) -> tuple[Reply, State]:
@@ -232,8 +241,10 @@ def offer(state: State, pair_ids: Sequence[str], catalog: Catalog, *, key: str =
     return Reply(state.language, (interface(state.language, key),), choices=offered(after, catalog)), after
 
 
-def offer_more(state: State, shown: Collection[str], catalog: Catalog) -> tuple[Reply, State]:
-    """Offer the pairs that are related to the one shown last."""
+def offer_more(state: State, shown: Collection[str], catalog: Catalog, *, sample: bool) -> tuple[Reply, State]:
+    """Show the whole answer where a short one came first; else offer the pairs that are related to it."""
+    if state.folded:
+        return show_again(state, "whole_answer", catalog, sample=sample), replace(state, folded=False)
     related = catalog.pair(state.last_pair).related if state.last_pair is not None else ()
     found = [pair_id for pair_id in related if pair_id in shown][:MOST_OFFERED]
     if found:
@@ -244,7 +255,11 @@ def offer_more(state: State, shown: Collection[str], catalog: Catalog) -> tuple[
 def known(state: State) -> State:
     """Return what is still known of a dialogue when something else comes in between."""
     return State(
-        state.language, last_pair=state.last_pair, last_question=state.last_question, last_turn=state.last_turn
+        state.language,
+        last_pair=state.last_pair,
+        last_question=state.last_question,
+        last_turn=state.last_turn,
+        folded=state.folded,
     )
 
 
@@ -260,9 +275,11 @@ def respond(state: State, response: Response, catalog: Catalog, *, before: Seque
         told = interface(language, "too_long", limit=MAX_CHARACTERS)
         return Reply(language, (told, interface(language, "emergency_notice"))), state
     if response.decision == "answered" and response.pair_id is not None:
-        reply, after = show_pair(state, response.pair_id, catalog, sample=response.sample)
-        further = tuple(content(catalog.pair(part.pair_id), "answer") for part in response.also)
-        reply = replace(reply, parts=(*before, reply.parts[0], *further, *reply.parts[1:]))
+        reply, after = show_pair(state, response.pair_id, catalog, sample=response.sample, before=before)
+        if response.also:
+            own, label = (reply.parts[:-1], reply.parts[-1:]) if response.sample else (reply.parts, ())
+            further = tuple(part for other in response.also for part in _answer(catalog.pair(other.pair_id)))
+            reply = replace(reply, parts=(*own, *further, *label))
         return reply, replace(after, last_question=response.question)
     if response.decision == "clarify":
         after = replace(state, choices=response.choices)
@@ -279,9 +296,9 @@ def _complaint(state: State, response: Response, catalog: Catalog) -> tuple[Repl
         return Reply(language, (interface(language, "complaint_now"),)), replace(state, complaint="now")
     if advice is None:
         return Reply(language, (interface(language, "complaint_other"),)), state
-    reply, after = show_pair(state, advice.pair_id, catalog, sample=response.sample)
     soon = interface(language, f"complaint_{advice.urgency}")
-    return replace(reply, parts=(soon, *reply.parts)), replace(after, complaint=advice.urgency)
+    reply, after = show_pair(state, advice.pair_id, catalog, sample=response.sample, before=[soon])
+    return reply, replace(after, complaint=advice.urgency)
 
 
 def remind(reply: Reply, told: Told) -> Reply:

@@ -35,9 +35,16 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An approved text with what is known of it; `approved` is empty in sample mode."""
+    """An approved text with what is known of it.
+
+    Attributes:
+        short: What is shown first, the text on demand; empty where the text is shown at once.
+        easy: The text in simpler words, or empty.
+        approved: By whom it was, and when; empty in sample mode.
+    """
 
     text: str
+    short: str = ""
     easy: str = ""
     approved: str = ""
     sources: tuple[str, ...] = ()
@@ -115,6 +122,11 @@ class Shown:
     def blocks(self, reply: Reply, *, without: str = "no key") -> Iterator[Block]:
         """Yield what a reply says, in reading order; `without`: sentences whose key begins so."""
         entries: list[Entry] = []
+        short = {
+            part.pair_id: part.text
+            for part in reply.parts
+            if isinstance(part, Content) and part.field == "short_answer"
+        }
         asked = next(
             (part for part in reversed(reply.parts) if isinstance(part, FormText) and part.field in ASKS), None
         )
@@ -127,7 +139,7 @@ class Shown:
             if entries:
                 yield Block("entries", entries=tuple(entries))
                 entries = []
-            block = Block("ask", part.text) if part is asked else self._block(part, reply.language)
+            block = Block("ask", part.text) if part is asked else self._block(part, reply.language, short)
             if block is not None:
                 yield block
         if entries:
@@ -138,20 +150,25 @@ class Shown:
         found = ((pair_id, self._text(pair_id, "question", language)) for pair_id in pair_ids)
         return tuple(Suggestion(pair_id, text) for pair_id, text in found if text)
 
-    def _block(self, part: Part, language: str) -> Block | None:
+    def _block(self, part: Part, language: str, short: Mapping[str, str]) -> Block | None:
+        """Return what a part looks like; `short`: the short answers of the reply, by pair, which stand in others."""
         if isinstance(part, Content):
+            if part.field == "short_answer":
+                return None
             whole = part.field == "answer"  # the others are followed by it, or follow it
-            return Block("answer", answer=self._answer(part, language) if whole else Answer(part.text))
+            answer = self._answer(part, language, short.get(part.pair_id, "")) if whole else Answer(part.text)
+            return Block("answer", answer=answer)
         if isinstance(part, FormText):
             return Block("say" if part.field in ASKS else "hint", part.text)
         if isinstance(part, Interface) and not part.key.startswith(ELSEWHERE):
             return Block("ask" if part.key in HEADINGS else "say", part.text, language=part.language)
         return None
 
-    def _answer(self, part: Content, language: str) -> Answer:
+    def _answer(self, part: Content, language: str, short: str) -> Answer:
         pair = self._assistant.catalog(language).pair(part.pair_id)
         return Answer(
             text=part.text,
+            short=short,
             easy=self._text(pair.id, "easy_answer", language),
             approved=self._approved(pair, language),
             sources=tuple(f"{source.title}. {source.publisher}, {source.year}" for source in pair.sources),
