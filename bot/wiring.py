@@ -17,7 +17,7 @@ from bot.errors import BadData, UserFixable
 from bot.matching import store
 from bot.matching.fit_head import Part
 from bot.matching.red_flags import digest as red_flags_digest
-from bot.matching.training import general_digest, indexed_texts, train_catalog
+from bot.matching.training import general_digest, indexed_texts, taught_digest, train_catalog
 from bot.outbox_ports import FhirServer, Leaving, Outbox, Patience
 from bot.ports import AnswerIndex, Encoder, Entry, History, Interviews, Presence, Records, Vectors
 from bot.private_files import Derived, SealedFolder, derived_in
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bot.adapters.text_cipher import TextCipher
 
 
-FORMAT = 8  # raise it when texts, features or training change: everything is then built anew
+FORMAT = 9  # raise it when texts, features or training change: everything is then built anew
 
 
 def make_encoder(name: str, settings: Settings) -> Encoder:
@@ -121,7 +121,8 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
             f"No pair of {catalog.ref} ({language}) is approved and unexpired, so nothing may be shown. "
             "Have clinicians approve pairs, or use sample mode (`--sample`)."
         )
-    vectors_key = _key(derived, str(FORMAT), catalog.content_hash, general_digest(language), encoder.name)
+    # Not what it answers: whoever mends an answer need not wait for training.
+    vectors_key = _key(derived, str(FORMAT), taught_digest(catalog), general_digest(language), encoder.name)
     heads = SealedFolder(derived.folder / "heads", derived.seal, ".npz")
 
     def build_index() -> AnswerIndex:

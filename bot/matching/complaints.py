@@ -25,7 +25,7 @@ URGENCY: dict[Level, Urgency] = {"now": "today", "today": "today", "days": "days
 
 # Probability of any level from which a message that no pair answers directly is taken for a complaint: of the questions
 # that a pair answers, hardly any is so likely one.
-IS_COMPLAINT = 0.15
+IS_COMPLAINT = 0.07
 SURELY = 0.5  # from which it is one although a pair would answer it
 AS_URGENT = 0.35  # share of that which a level and all more urgent ones must have
 L2 = 0.01

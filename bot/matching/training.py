@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -82,6 +83,24 @@ def health_texts(language: str) -> tuple[Beside, ...]:
     own = [Beside(row["text"], row["author"], _LEVEL[row["level"]], not row["level"]) for row in rows]
     lines = (line for line in load_examples(language).lines if line.kind in UNANSWERED)
     return (*own, *(Beside(line.text, line.author, _LEVEL[line.level], not line.level) for line in lines))
+
+
+def taught_digest(catalog: Catalog) -> str:
+    """Return what changes with anything that a catalog teaches: texts, who wrote them, and calibration questions."""
+    variants = [
+        (pair.id, one.text, (one.by.profile or one.by.name) if one.by else None)
+        for pair in catalog.pairs
+        for one in pair.variants
+    ]
+    taught = [
+        [(pair.id, pair.question) for pair in catalog.pairs],
+        variants,
+        list(catalog.background),
+        [one.model_dump() for one in catalog.near_misses],
+        [(one.text, one.pair_id, one.also, one.stratum) for one in catalog.calibration],
+        catalog.complaints is not None,
+    ]
+    return hashlib.sha256(json.dumps(taught, ensure_ascii=False).encode()).hexdigest()
 
 
 @lru_cache(maxsize=8)

@@ -49,9 +49,9 @@ from bot.talk.messages import (
 from bot.talk.uploads import FileRefused, SentFile
 from bot.text import sanitise, words
 
-# By how much (log-likelihood) a message of one, two, three or more words must be of another language to change that of
-# the conversation: drugs and examinations have the same names everywhere, and dialects share words with languages.
-MARGINS = (9.0, 7.0, 7.0, 17.0)
+# By how much (log-likelihood) one word, and several, must be of another language to change that of the conversation:
+# drugs and examinations have the same names everywhere, and dialects share words with other languages.
+ONE_WORD_MARGIN, MARGIN = 9.0, 7.0
 
 # Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
 GO_ON = ("resume", "skip")
@@ -313,7 +313,7 @@ class Reactions:
     def _language(self, text: str, fallback: str) -> str:
         if self._assistant.foreign(text) is not None:
             return fallback  # it is told in its own language, and the conversation goes on in that of before
-        margin = MARGINS[min(len(text.split()), len(MARGINS)) - 1]
+        margin = ONE_WORD_MARGIN if len(text.split()) == 1 else MARGIN
         return self._assistant.detect(text, fallback=fallback, margin=margin)
 
     def _picked(self, state: State, text: str) -> Reaction | None:

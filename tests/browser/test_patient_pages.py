@@ -14,9 +14,9 @@ from tests.browser.patients import Visitor
 NARROW = replace(PHONE, width=320)  # as wide as 1280 pixels at 400 %
 
 SAID = {
-    "de": {"pain": "Tut das weh?", "unclear": "termin", "odd": "Wie wird morgen das Wetter in Konstanz?",
+    "de": {"pain": "Tut das weh?", "unclear": "dauer oder kosten", "odd": "Wie wird morgen das Wetter in Konstanz?",
            "urgent": "Ich kriege keine Luft", "chest": "Druck auf der Brust", "yes": "Ja", "reason": "Früherkennung"},
-    "en": {"pain": "Does it hurt?", "unclear": "appointment", "odd": "What will the weather be like in York tomorrow?",
+    "en": {"pain": "Does it hurt?", "unclear": "pain and results", "odd": "What will the weather be like in York tomorrow?",
            "urgent": "I cannot breathe", "chest": "pressure on my chest", "yes": "Yes", "reason": "screening"},
 }  # fmt: skip
 

@@ -114,7 +114,7 @@ def test_calibration_questions_come_to_the_same_after_another_answer(shipped: As
     after = [_react(shipped, AFTER_PAIN, each.text) for each in questions]
 
     kept = sum(one.reply == other.reply for one, other in zip(alone, after, strict=True))
-    assert kept >= 0.97 * len(questions), f"{kept} of {len(questions)}"
+    assert kept >= 0.95 * len(questions), f"{kept} of {len(questions)}"
 
 
 @pytest.mark.parametrize("text", ["1", "54", "die zweite", "nichts davon"])

@@ -114,7 +114,7 @@ def test_too_little_data_is_said_and_neither_passes_nor_fails(spoken: Callable[.
 def test_kinds_that_a_run_does_not_have_are_skipped(spoken: Callable[..., list[Outcome]], make_outcome: Make) -> None:
     gates = Gates(expectations={"same": 0.5, "foreign": 0.9})
 
-    assert _statuses(check_run(run_of(spoken("same", 20, 20)), gates))["expected: foreign"] == "skip"
+    assert _statuses(check_run(run_of(spoken("same", 20, 20)), gates))["expected: others"] == "skip"
     assert _statuses(check_run(run_of([make_outcome("one")]), gates)) == {}
 
 
