@@ -113,7 +113,7 @@ def _open(folder: Path, data: Path, encoder: HashEncoder) -> int:
 
 
 @pytest.mark.usefixtures("few_alarm_examples")
-def test_a_catalog_is_encoded_only_when_its_content_or_the_encoder_changes(tmp_path: Path) -> None:
+def test_a_catalog_is_encoded_only_when_what_it_teaches_or_the_encoder_changes(tmp_path: Path) -> None:
     folder, data, encoder = (
         write_small_catalog(tmp_path / "catalog", languages=["de"]),
         tmp_path / "data",
@@ -125,12 +125,15 @@ def test_a_catalog_is_encoded_only_when_its_content_or_the_encoder_changes(tmp_p
     with_other_encoder = _open(folder, data, OtherEncoder())
     (folder / "de.yaml").open("a").close()
     third = _open(folder, data, encoder)
-    with (folder / "de.yaml").open("a") as stream:
-        stream.write("# changed\n")
+    text = (folder / "de.yaml").read_text(encoding="utf-8")
+    (folder / "de.yaml").write_text(text.replace("answer: ", "answer: Kurz gesagt, "), encoding="utf-8")
+    other_answers = _open(folder, data, encoder)
+    (folder / "de.yaml").write_text(text.replace("question: ", "question: Bitte, "), encoding="utf-8")
     changed = _open(folder, data, encoder)
 
     assert first >= 15
     assert (second, third) == (0, 0)
+    assert other_answers == 0  # nothing is learned from them
     assert with_other_encoder >= first  # and the alarm's own examples, unless they are known
     assert 15 <= changed <= first
 
