@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+import yaml
 
 from bot import data_folder
 from bot.catalog.lint import lint, worst
@@ -349,3 +350,24 @@ def test_an_extract_says_whole_sentences_of_its_answer_on_a_facet_of_its_pair(tm
 
     assert [(finding.line, finding.severity) for finding in found] == [(12, "error"), (13, "warning")]
     assert "'Das dauert Sekunden.'" in found[0].problem
+
+
+@pytest.mark.parametrize(
+    ("short", "said"),
+    [
+        ("Es dauert 90 Minuten.", "Only the short answer says 90 min"),
+        ("Ja. Es tut weh. Aber kurz.", "has 3 sentences"),
+        (None, "There is no short answer"),
+        ("Tut die Untersuchung weh?", ""),
+    ],
+)
+def test_a_short_answer_is_short_and_says_what_the_answer_says(tmp_path: Path, short: str | None, said: str) -> None:
+    folder = write_small_catalog(tmp_path, languages=["de"])
+    document = yaml.safe_load((folder / "de.yaml").read_text(encoding="utf-8"))
+    document["pairs"][0]["short_answer"] = short
+    (folder / "de.yaml").write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
+    first = document["pairs"][0]["id"]
+
+    found = [each.problem for each in lint(folder, today=TODAY) if each.where == first and "short" in each.problem]
+
+    assert any(said in each for each in found) if said else not found

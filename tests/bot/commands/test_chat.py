@@ -50,7 +50,7 @@ def _in_order(transcript: str, *texts: str) -> bool:
 def test_a_whole_conversation(shipped: Assistant, shipped_data: Path, tmp_path: Path) -> None:
     pain = shipped.catalog("de").pair("pain")
     costs = shipped.catalog("en").pair("costs")
-    said = "Tut das weh?\n/easy\n\nHow much does it cost?\n/flag\n/quit\nnot read any more\n"
+    said = "Tut das weh?\nmehr dazu\n/easy\n\nHow much does it cost?\n/flag\n/quit\nnot read any more\n"
 
     transcript = _chat(shipped_data, tmp_path / "chat.db", said.encode())
 
@@ -58,12 +58,15 @@ def test_a_whole_conversation(shipped: Assistant, shipped_data: Path, tmp_path: 
         transcript,
         DE["welcome"],
         DE["emergency_notice"],
-        pain.answer,
+        pain.short_answer or "",
         DE["sample_label"],
+        DE["more_hint"],
+        DE["whole_answer"],
+        pain.answer,
         DE["easy_intro"],
         pain.easy_answer or "",
         DE["empty"],
-        costs.answer,
+        costs.short_answer or "",
         EN["sample_label"],
         EN["flagged"],
         EN["goodbye"],

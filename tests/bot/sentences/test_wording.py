@@ -9,6 +9,7 @@ import pytest
 from bot import Assistant
 from bot.catalog.catalog import COUNTRIES, Country
 from bot.errors import GuardViolation
+from bot.ports import Channel
 from bot.sentences.emergency_texts import LINES, numbers, sentences
 from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS
 from bot.sentences.reply import SENTENCES, Content, Interface, Place, Reply, guard, interface, worded
@@ -139,3 +140,15 @@ def test_the_guard_compares_with_the_swiss_text(shipped: Assistant) -> None:
     assert guard(as_spelt, released(german, "CH"), shown=shown) == as_spelt
     with pytest.raises(GuardViolation, match="Content"):
         guard(as_approved, released(german, "CH"), shown=shown)
+
+
+@pytest.mark.parametrize(("channel", "folds"), [("page", True), ("api", True), ("terminal", False), ("rest", False)])
+def test_plain_text_has_the_short_answer_and_how_to_get_the_rest(channel: Channel, folds: bool) -> None:
+    short, whole = Content("pain", "short_answer", "Kurz."), Content("pain", "answer", "Kurz. Und lang.")
+    alone, label = Content("costs", "answer", "Ohne kurze."), interface("de", "sample_label")
+
+    said = worded(Reply("de", (short, whole, alone, label)), Place(channel)).parts
+
+    assert (whole in said) == folds
+    assert alone in said
+    assert (interface("de", "more_hint") in said) == (not folds)

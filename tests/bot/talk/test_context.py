@@ -84,7 +84,18 @@ def test_more_offers_related_pairs_which_can_be_picked_by_words(shipped: Assista
     picked = _react(shipped, offered.after, "das zweite bitte")
 
     assert offered.after.choices == related[:3]
-    assert _fields(picked) == [(related[1], "answer")]
+    assert _fields(picked) == [(related[1], "short_answer"), (related[1], "answer")]
+
+
+def test_more_shows_the_whole_answer_before_others_are_offered(shipped: Assistant) -> None:
+    short = _react(shipped, State("de"), "Tut die Mammographie weh?")
+
+    whole = _react(shipped, short.after, "mehr dazu")
+    more = _react(shipped, whole.after, "mehr dazu")
+
+    assert _fields(whole) == [("pain", "answer")]
+    assert whole.after.choices == ()
+    assert more.after.choices == shipped.catalog("de").pair("pain").related[:3]
 
 
 def test_a_related_pair_that_may_not_be_shown_is_not_offered(

@@ -64,7 +64,8 @@ def test_a_question_gets_the_approved_answer_with_its_easy_version(browser: Brow
 
     pair = shipped.catalog(language).pair("pain")
     answer = browser.newest.one(class_="answer")
-    assert answer.all("p", class_="text")[0].text == pair.answer
+    assert answer.all("p", class_="text")[0].text == pair.short_answer
+    assert answer.one("details", class_="whole").text == f"{labels['more_of_it']} {pair.answer}"
     assert answer.one("details", class_="easier").text == f"{labels['easier']} {pair.easy_answer}"
     assert answer.one("p", class_="label").text == INTERFACE_TEXTS[language]["sample_label"]
     assert [button.text for button in browser.newest.one("form", class_="related").all("button")] == [
@@ -113,7 +114,7 @@ def test_an_unclear_question_is_asked_back_and_a_choice_answers_it(browser: Brow
     browser.press(offered[0])
 
     chosen = next(pair for pair in shipped.catalog(language).pairs if pair.question == offered[0])
-    assert browser.newest.one(class_="answer").all("p", class_="text")[0].text == chosen.answer
+    assert browser.newest.one(class_="answer").one("p", class_="short").text == chosen.short_answer
 
 
 def test_a_choice_from_an_older_list_is_not_taken(browser: Browser) -> None:
