@@ -24,6 +24,7 @@ from bot.talk.dialogue import (
     chosen,
     emergency,
     explain_easier,
+    known,
     none_chosen,
     says_emergency,
     says_it_again,
@@ -417,12 +418,12 @@ class Reactions:
 
     def _taken(self, who: Interviewer, turn: Turn, rest: State, at: datetime) -> Reaction:
         """Take a turn; of an earlier version of the form, one answer more is taken, and no summary is agreed to."""
-        known = len(who.session.events) if who.session is not None else 0
+        before = len(who.session.events) if who.session is not None else 0
         agrees = turn.session.talk.phase == "finished"
         if who.is_outdated and agrees and not who.is_complete:
             return Reaction(reply_of(who.renew(at=at).said, who.form), rest)
         who.take(turn)
-        if who.is_outdated and who.is_asking and len(turn.session.events) > known:
+        if who.is_outdated and who.is_asking and len(turn.session.events) > before:
             turn = who.renew(at=at)
         return Reaction(reply_of(turn.said, who.form), rest)
 
@@ -513,8 +514,8 @@ def _fixed(state: State, *keys: str) -> Reaction:
 
 
 def _rest(state: State, language: str) -> State:
-    """Return what is still known of a dialogue when something else comes in between."""
-    return State(language, last_pair=state.last_pair, last_question=state.last_question, last_turn=state.last_turn)
+    """Return what is still known in a language when something else comes in between, a complaint included."""
+    return replace(known(state), language=language, complaint=state.complaint, reminded=state.reminded)
 
 
 def _calming(state: State) -> str:

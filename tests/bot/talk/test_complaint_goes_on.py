@@ -60,6 +60,14 @@ def test_a_question_of_its_own_is_answered_after_one_reminder(chats: Chats, lang
     assert not any(key.startswith("remember_") for key in then.keys)
 
 
+def test_thanks_do_not_end_a_complaint(chats: Chats) -> None:
+    chat = chats.begin("de")
+    chat.say(COMPLAINT["de"])
+    chat.say("danke")
+
+    assert chat.say("Kann ich damit bis Montag warten?").keys[0].startswith("remember_today")
+
+
 def test_a_reminder_does_not_become_a_wall(chats: Chats) -> None:
     chat = chats.begin("de")
     chat.say(COMPLAINT["de"])
