@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from bot import wiring
 from bot.batching import Together
 from bot.catalog.catalog import Catalog, Country, language_files, locate
+from bot.catalog.site import Site, open_site
 from bot.errors import BadData
 from bot.matching.complaints import LEVELS, URGENCY, Level, judge_complaint
 from bot.matching.context import Context
@@ -35,6 +36,7 @@ from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
 from bot.matching.foreign import Emergency, Foreign
 from bot.matching.red_flags import is_spelt_out, load_red_flags
+from bot.matching.remarks import hear_remarks
 from bot.ports import Encoder, Neighbour, Vectors
 from bot.response import Advice, DecisionName, Fixed, Method, Reason, Response, combine
 from bot.sentences.foreign_texts import FOREIGN_TEXTS, URGENT, foreign_key, written_in
@@ -52,12 +54,19 @@ class Assistant:
     """Answers questions from one catalog, in all its languages."""
 
     def __init__(
-        self, languages: dict[str, wiring.Opened], encoder: Encoder, *, sample: bool, country: Country | None = None
+        self,
+        languages: dict[str, wiring.Opened],
+        encoder: Encoder,
+        *,
+        sample: bool,
+        country: Country | None = None,
+        site: Site | None = None,
     ) -> None:
         self._opened = languages
         self._encoder = encoder
         self._sample = sample
         self._country = country
+        self._site = site
         self._released = {language: released(opened.catalog, country) for language, opened in languages.items()}
         self._detector = LanguageDetector({language: _texts(opened.catalog) for language, opened in languages.items()})
         self._foreign = Foreign(self._detector.known)
@@ -106,12 +115,13 @@ class Assistant:
             language: wiring.open_language(folder, language, adapter, settings, showing)
             for language in languages or language_files(folder)
         }
-        return cls(opened, adapter, sample=sample, country=settings.country)
+        site = open_site(settings.site, exam=folder.name, languages=tuple(opened), sample=sample, today=showing.today)
+        return cls(opened, adapter, sample=sample, country=settings.country, site=site)
 
     def prepare(self) -> None:
         """Embed and train every language now; otherwise each is prepared by its first question."""
         for opened in self._opened.values():
-            _ = opened.trained
+            _ = opened.trained, opened.remarks
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -129,6 +139,11 @@ class Assistant:
     def country(self) -> Country | None:
         """Whose emergency numbers patients are told; None: those of all."""
         return self._country
+
+    @property
+    def site(self) -> Site | None:
+        """What patients may be told of the place; None where that is nothing."""
+        return self._site
 
     def catalog(self, language: str) -> Catalog:
         """Return the catalog of a language, spelt as in the country; raise BadData when it is not open."""
@@ -193,7 +208,7 @@ class Assistant:
     def without(self, *parts: Part) -> Assistant:
         """Return this assistant with heads trained without parts of the matcher, for studies; nothing is stored."""
         opened = {language: one.without(frozenset(parts), self._encoder) for language, one in self._opened.items()}
-        return Assistant(opened, self._encoder, sample=self._sample, country=self._country)
+        return Assistant(opened, self._encoder, sample=self._sample, country=self._country, site=self._site)
 
     def red_flag(self, text: str, *, fallback: str, rules_only: bool = False) -> str | None:
         """Return the language in which a text raises a red flag: by rule in any, else by the learned alarm in its own.
@@ -278,6 +293,10 @@ class Assistant:
         vectors = self._encoder.encode(texts)
         flags = self._flags(opened, vectors[: len(everything)], everything)
         scores, complaint = self._judged(opened, vectors, texts, method)
+        read = [not one.clean.too_long and method == "hybrid" for one in everything]
+        remarks = hear_remarks(
+            opened.remarks if any(read) else None, vectors[: len(everything)], texts[: len(everything)]
+        )
         ends = len(everything) + np.cumsum([len(of) for of in stories])
         for number, (of, end) in enumerate(zip(stories, ends, strict=True)):
             if of:
@@ -289,8 +308,8 @@ class Assistant:
         ]
         share_ms = (time.perf_counter() - started) * 1000 / len(asked)
         found = [
-            self._to_foreign(replace(response, elapsed_ms=share_ms), one)
-            for response, one in zip(found, everything, strict=True)
+            self._to_foreign(replace(response, elapsed_ms=share_ms, remarks=(heard,) if heard and reads_ else ()), one)
+            for response, one, heard, reads_ in zip(found, everything, remarks, read, strict=True)
         ]
         rest = iter(found[len(asked) :])
         answers = [[next(rest) for _ in of] for of in parts]

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from bot.matching.complaints import Level, Urgency
 from bot.matching.decide import Candidate
+from bot.matching.remarks import Remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Response:
         advice: What to do about a complaint.
         elapsed_ms: Time for this question; in a batch, its share.
         fixed: The sentence that answers a message in a language that the catalog lacks.
+        remarks: What is heard beside a question, of feelings, of manners and of the place: likeliest first.
     """
 
     question: str
@@ -90,6 +92,7 @@ class Response:
     level: Level | None = None
     advice: Advice | None = None
     fixed: Fixed | None = None
+    remarks: tuple[Remark, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the record of the `klartext answer` contract; what says nothing is left out."""
@@ -122,6 +125,8 @@ class Response:
             record["advice"] = asdict(self.advice)
         if self.fixed is not None:
             record["fixed"] = asdict(self.fixed)
+        if self.remarks:
+            record["remarks"] = [{"kind": one.kind, "score": round(one.probability, 4)} for one in self.remarks]
         return record
 
 
@@ -131,6 +136,8 @@ def combine(whole: Response, parts: Sequence[Response]) -> Response:
     The whole stays as it was unless at least two parts are answered directly, by different pairs, and, if the whole
     was answered, by its pair too.
     """
+    remarks = {one.kind: one for part in (*parts, whole) for one in part.remarks}
+    whole = replace(whole, remarks=tuple(sorted(remarks.values(), key=lambda one: -one.probability)))
     complaint = next((part for part in parts if part.advice is not None), None)
     if complaint is not None and whole.decision != "urgent" and whole.advice is None:
         # Whoever asks about parking and says that a breast is red is told what to do about the breast.

@@ -296,6 +296,7 @@ class Settings:
         turns_per_minute: Of one conversation (``KLARTEXT_TURNS_PER_MINUTE``).
         country: Whose emergency numbers patients are told (``KLARTEXT_COUNTRY``: AT, CH, DE or GB), and whose
             texts they get; None: the numbers of all, and texts for no country in particular.
+        site: File with what patients may be told of the place (``KLARTEXT_SITE``); None: in sample mode a sample.
         link_key: Signs links from appointments (``KLARTEXT_LINK_KEY``, or a file: ``KLARTEXT_LINK_KEY_FILE``).
         frame_ancestors: Sites that may show the page in a frame (``KLARTEXT_FRAME_ANCESTORS``, by commas).
         session_hours: How long the page knows a patient's browser (``KLARTEXT_SESSION_HOURS``).
@@ -326,6 +327,7 @@ class Settings:
     requests_per_minute: int = REQUESTS_PER_MINUTE
     turns_per_minute: int = TURNS_PER_MINUTE
     country: Country | None = None
+    site: Path | None = None
     link_key: str | None = field(default=None, repr=False)
     frame_ancestors: tuple[str, ...] = ()
     session_hours: int = SESSION_HOURS
@@ -360,6 +362,7 @@ class Settings:
             requests_per_minute=_count(env, "KLARTEXT_REQUESTS_PER_MINUTE", REQUESTS_PER_MINUTE),
             turns_per_minute=_count(env, "KLARTEXT_TURNS_PER_MINUTE", TURNS_PER_MINUTE),
             country=_one_of(env, "KLARTEXT_COUNTRY", COUNTRIES, COUNTRIES[0]) if env.get("KLARTEXT_COUNTRY") else None,
+            site=Path(env["KLARTEXT_SITE"]) if env.get("KLARTEXT_SITE") else None,
             link_key=secret(env, "KLARTEXT_LINK_KEY"),
             frame_ancestors=_sites(env, "KLARTEXT_FRAME_ANCESTORS"),
             session_hours=_count(env, "KLARTEXT_SESSION_HOURS", SESSION_HOURS),

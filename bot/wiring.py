@@ -16,7 +16,9 @@ from bot.catalog.catalog import Catalog, Pair, content_hash, load_catalog
 from bot.errors import BadData, UserFixable
 from bot.matching import store
 from bot.matching.fit_head import Part
+from bot.matching.head import Head
 from bot.matching.red_flags import digest as red_flags_digest
+from bot.matching.remarks import remarks_digest, train_remarks
 from bot.matching.training import general_digest, indexed_texts, taught_digest, train_catalog
 from bot.outbox_ports import FhirServer, Leaving, Outbox, Patience
 from bot.ports import AnswerIndex, Encoder, Entry, History, Interviews, Presence, Records, Vectors
@@ -73,12 +75,14 @@ class Opened:
         shown: Ids of the pairs that may be shown, in catalog order: the classes of the head.
         build_trained: Loads the head, or trains it.
         build_index: Opens the stored vectors, or stores them.
+        build_remarks: Loads what recognises remarks, or trains it; returns None where the language has none.
     """
 
     catalog: Catalog
     shown: tuple[str, ...]
     build_trained: Callable[[], store.Trained]
     build_index: Callable[[], AnswerIndex]
+    build_remarks: Callable[[], Head | None]
 
     @cached_property
     def trained(self) -> store.Trained:
@@ -87,6 +91,10 @@ class Opened:
     @cached_property
     def index(self) -> AnswerIndex:
         return self.build_index()
+
+    @cached_property
+    def remarks(self) -> Head | None:
+        return self.build_remarks()
 
     def without(self, parts: frozenset[Part], encoder: Encoder) -> Opened:
         """Return this language with a head trained without some parts; it is never stored."""
@@ -139,7 +147,17 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
             heads.write(head_key, store.dump(trained))
         return trained
 
-    opened = Opened(catalog, shown, build_trained, build_index)
+    def build_remarks() -> Head | None:
+        key = _key(derived, "remarks", vectors_key, remarks_digest(language))
+        stored = heads.read(key)
+        head = store.load_head(stored) if stored is not None else None
+        if head is None:
+            head = train_remarks(catalog, opened.index.vectors(), encoder)
+            if head is not None:
+                heads.write(key, store.dump_head(head))
+        return head
+
+    opened = Opened(catalog, shown, build_trained, build_index, build_remarks)
     return opened
 
 

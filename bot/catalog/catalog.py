@@ -2,8 +2,8 @@
 
 A catalog is a folder with one ``<lang>.yaml`` per language. Beside it may lie ``background/<lang>.yaml``, questions
 that none of its pairs answers, ``near_misses/<lang>.tsv``, texts that share words with a pair and are answered by none,
-``calibration/<lang>.jsonl``, questions that thresholds are set on, and ``complaints.yaml``, the pairs that say what to
-do about complaints. Pydantic guards the edge; inside, everything is a frozen dataclass.
+``calibration/<lang>.jsonl``, questions that thresholds are set on, ``complaints.yaml``, the pairs that say what to do
+about complaints, and ``remarks.yaml``, the pairs that help with what patients feel. Pydantic guards the edge; inside, everything is a frozen dataclass.
 """
 
 from __future__ import annotations
@@ -184,6 +184,7 @@ class Catalog:
         background: Questions that none of the pairs answers.
         near_misses: Texts that share words with a pair and are answered by none.
         complaints: Which pairs say what to do about complaints; None where the exam has no such pairs.
+        remarks: Which pair helps with a remark, by its kind (`bot.matching.remarks`).
         calibration: Questions that thresholds are set on.
         content_hash: SHA-256 over the files' bytes: the identity of what patients may be shown.
         path: The language file.
@@ -196,6 +197,7 @@ class Catalog:
     background: tuple[str, ...]
     near_misses: tuple[NearMiss, ...]
     complaints: ComplaintPairs | None
+    remarks: Mapping[str, str]
     calibration: tuple[CalibrationQuestion, ...]
     content_hash: str
     path: Path
@@ -237,6 +239,7 @@ class _Copy(BaseModel):
     background: tuple[str, ...]
     near_misses: tuple[NearMiss, ...]
     complaints: ComplaintPairs | None
+    remarks: Mapping[str, str]
     calibration: tuple[CalibrationQuestion, ...]
     content_hash: str
 
@@ -285,6 +288,10 @@ def complaints_file(folder: Path) -> Path:
     return folder / "complaints.yaml"
 
 
+def remarks_file(folder: Path) -> Path:
+    return folder / "remarks.yaml"
+
+
 def content_hash(folder: Path, language: str) -> str:
     """Hash the files of one language without parsing them, so that an unchanged catalog opens quickly."""
     digest = hashlib.sha256()
@@ -294,6 +301,7 @@ def content_hash(folder: Path, language: str) -> str:
         calibration_file(folder, language),
         near_misses_file(folder, language),
         complaints_file(folder),
+        remarks_file(folder),
     )
     for path in files:
         data = path.read_bytes() if path.is_file() else b""
@@ -332,6 +340,7 @@ def read_catalog(folder: Path, language: str, findings: list[Finding]) -> tuple[
     calibration = _load_calibration(calibration_file(folder, language), known, findings)
     near_misses = _load_near_misses(near_misses_file(folder, language), known, findings)
     complaints = _load_complaints(complaints_file(folder), known, findings)
+    remarks = _load_remarks(remarks_file(folder), known, findings)
     if document is None or head is None or pairs is None:
         return None
     catalog = Catalog(
@@ -342,6 +351,7 @@ def read_catalog(folder: Path, language: str, findings: list[Finding]) -> tuple[
         background=background,
         near_misses=near_misses,
         complaints=complaints,
+        remarks=remarks,
         calibration=calibration,
         content_hash=content_hash(folder, language),
         path=path,
@@ -525,6 +535,22 @@ def _load_complaints(path: Path, known: set[str] | None, findings: list[Finding]
     for pair_id in (file.default, *file.pairs):
         if known is not None and pair_id not in known:
             findings.append(Finding(path, 1, pair_id, f"There is no pair {pair_id!r}.", "Correct the id."))
+    return file
+
+
+def _load_remarks(path: Path, known: set[str] | None, findings: list[Finding]) -> dict[str, str]:
+    document = read_yaml(path, findings) if path.is_file() else None
+    if document is None:
+        return {}
+    try:
+        file = TypeAdapter(dict[str, str]).validate_python(document.data)
+    except ValidationError as error:
+        findings.extend(_findings(path, document, "", error))
+        return {}
+    for kind, pair_id in file.items():
+        if known is not None and pair_id not in known:
+            line = document.line((kind,))
+            findings.append(Finding(path, line, pair_id, f"There is no pair {pair_id!r}.", "Correct the id."))
     return file
 
 

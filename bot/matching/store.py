@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from bot.matching.head import Fusion, Head, LocalEvidence
 FORMAT = 6
 
 Arrays = dict[str, npt.NDArray[Any]]
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +34,9 @@ class Trained:
 
 def dump(trained: Trained) -> bytes:
     """Return what `load` reads: the content of an npz file."""
-    evidence, fusion, thresholds = trained.head.evidence, trained.head.fusion, trained.thresholds
-    alarm, complaints = trained.alarm, trained.head.complaints
+    alarm, thresholds = trained.alarm, trained.thresholds
     arrays = {
-        "format": np.array([FORMAT]),
-        "terms": _packed(evidence.vocabulary.terms),
-        "idf": evidence.vocabulary.idf,
-        "mean": evidence.whitening.mean,
-        "matrix": evidence.whitening.matrix,
-        "vectors": evidence.vectors,
-        **(_local_arrays(evidence) if isinstance(evidence, LocalEvidence) else _compared_arrays(evidence)),
-        "fusion_shared": fusion.shared,
-        "fusion_none": fusion.none,
-        "complaints": complaints.weights if complaints is not None else np.zeros((0, 0)),
+        **_head_arrays(trained.head),
         "alarm_terms": _packed(alarm.vocabulary.terms),
         "alarm_idf": alarm.vocabulary.idf,
         "alarm_mean": alarm.whitening.mean,
@@ -58,19 +50,53 @@ def dump(trained: Trained) -> bytes:
         "alarm_flags": _packed(alarm.flags),
         "thresholds": np.array([thresholds.answer, thresholds.clarify, thresholds.cosine]),
     }
+    return _written(arrays)
+
+
+def load(content: bytes) -> Trained | None:
+    """Read what `dump` returned; None when it is of another format, or damaged."""
+    return _read(content, _assemble)
+
+
+def dump_head(head: Head) -> bytes:
+    """Return what `load_head` reads."""
+    return _written(_head_arrays(head))
+
+
+def load_head(content: bytes) -> Head | None:
+    """Read what `dump_head` returned; None when it is of another format, or damaged."""
+    return _read(content, _head)
+
+
+def _written(arrays: Arrays) -> bytes:
     content = BytesIO()
     np.savez(content, allow_pickle=False, **arrays)
     return content.getvalue()
 
 
-def load(content: bytes) -> Trained | None:
-    """Read what `dump` returned; None when it is of another format, or damaged."""
+def _read(content: bytes, assemble: Callable[[Arrays], Found]) -> Found | None:
     try:
         with np.load(BytesIO(content), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        return _assemble(arrays) if int(arrays["format"][0]) == FORMAT else None
+        return assemble(arrays) if int(arrays["format"][0]) == FORMAT else None
     except Exception:  # what a damaged zip file raises is anybody's guess; the head is then trained anew
         return None
+
+
+def _head_arrays(head: Head) -> Arrays:
+    evidence, complaints = head.evidence, head.complaints
+    return {
+        "format": np.array([FORMAT]),
+        "terms": _packed(evidence.vocabulary.terms),
+        "idf": evidence.vocabulary.idf,
+        "mean": evidence.whitening.mean,
+        "matrix": evidence.whitening.matrix,
+        "vectors": evidence.vectors,
+        **(_local_arrays(evidence) if isinstance(evidence, LocalEvidence) else _compared_arrays(evidence)),
+        "fusion_shared": head.fusion.shared,
+        "fusion_none": head.fusion.none,
+        "complaints": complaints.weights if complaints is not None else np.zeros((0, 0)),
+    }
 
 
 def _compared_arrays(evidence: Evidence) -> Arrays:
@@ -133,7 +159,6 @@ def _evidence(arrays: Arrays) -> Evidence | LocalEvidence:
 
 def _assemble(arrays: Arrays) -> Trained:
     answer, clarify, cosine = (float(value) for value in arrays["thresholds"])
-    fusion = Fusion(arrays["fusion_shared"], arrays["fusion_none"])
     alarm = Alarm(
         vocabulary=Vocabulary(_unpacked(arrays["alarm_terms"]), arrays["alarm_idf"]),
         whitening=Whitening(arrays["alarm_mean"], arrays["alarm_matrix"]),
@@ -146,8 +171,12 @@ def _assemble(arrays: Arrays) -> Trained:
         threshold=float(arrays["alarm_decides"][1]),
         flags=_unpacked(arrays["alarm_flags"]),
     )
+    return Trained(_head(arrays), alarm, Thresholds(answer, clarify, cosine))
+
+
+def _head(arrays: Arrays) -> Head:
     complaints = ComplaintModel(arrays["complaints"]) if arrays["complaints"].size else None
-    return Trained(Head(_evidence(arrays), fusion, complaints), alarm, Thresholds(answer, clarify, cosine))
+    return Head(_evidence(arrays), Fusion(arrays["fusion_shared"], arrays["fusion_none"]), complaints)
 
 
 def _packed(texts: tuple[str, ...]) -> npt.NDArray[np.uint8]:

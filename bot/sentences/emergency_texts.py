@@ -137,6 +137,20 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "Darauf habe ich leider keine Antwort. Ich habe Ihre Frage notiert, aber vielleicht liest sie vor Ihrem "
             "Termin niemand: Fragen Sie auch am Telefon. {net} {today} Sie können mich gern etwas anderes fragen."
         ),
+        "declined_again": (
+            "Auch darauf habe ich leider keine Antwort. Fragen Sie bitte am Telefon, oder versuchen Sie es mit anderen "
+            "Worten. Für Veränderungen an Brust oder Achsel gilt, was ich eben geschrieben habe. Im Notfall rufen Sie "
+            "{emergency} an."
+        ),
+        "declined_third": (
+            "Dafür bin ich leider die falsche Stelle: Ein Mensch am Telefon kann Ihnen besser helfen als ich. Ist an "
+            "Brust oder Achsel etwas neu oder anders, rufen Sie innerhalb weniger Tage Ihre Arztpraxis an. Im Notfall "
+            "rufen Sie {emergency} an."
+        ),
+        "feel_sadness_again": (
+            "Bleiben Sie damit bitte nicht allein. Tag und Nacht hört Ihnen jemand zu: {counsel}. Sie müssen Ihren "
+            "Namen nicht sagen."
+        ),
         "complaint_today": (
             "Das soll sich heute noch jemand ansehen. Ich bin ein Programm und kann es nicht beurteilen. Rufen Sie "
             "heute Ihre Frauenarzt- oder Hausarztpraxis an, nach einem Eingriff die Stelle, die ihn gemacht hat. Ist "
@@ -234,6 +248,19 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "I am sorry, I have no answer to that. I have noted your question, but it may be that nobody reads it "
             "before your appointment: please also ask by phone. {net} {today} You are welcome to ask me something "
             "else."
+        ),
+        "declined_again": (
+            "I am sorry, I have no answer to that either. Please ask by phone, or try other words. What I have just "
+            "written about changes of the breasts and armpits still holds. In an emergency call {emergency}."
+        ),
+        "declined_third": (
+            "I am sorry, I am the wrong place for this: a human being on the phone can help you better than I can. If "
+            "anything about your breasts or armpits is new or different, call your doctor within a few days. In an "
+            "emergency call {emergency}."
+        ),
+        "feel_sadness_again": (
+            "Please do not stay alone with this. Someone will listen day and night: {counsel}. You do not have to "
+            "say your name."
         ),
         "complaint_today": (
             "Somebody should look at this today. I am a computer program and cannot tell what it is. Call {practice} "

@@ -20,5 +20,6 @@ def _read(name: str) -> Mapping[str, Mapping[str, str]]:
 
 INTERFACE_TEXTS = _read("interface.yaml")
 INTERVIEW_TEXTS = _read("interview.yaml")
+REMARK_TEXTS = _read("remarks.yaml")
 # The languages that patients can be talked to in.
 LANGUAGES = tuple(INTERFACE_TEXTS)

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from string import Formatter
 from typing import Any, Literal, get_args
 
 from bot.catalog.catalog import Catalog, Country, Extract, Pair
+from bot.catalog.site import Fact, Site
 from bot.errors import BadData, GuardViolation
 from bot.interview.form.form import Form
 from bot.interview.manners.session import Answers, FormField, ListEntry, Quote, Said, Saying, Sentence, Slot
@@ -23,7 +25,7 @@ from bot.interview.values.fhir_json import NotJson, as_object, dump, parse
 from bot.ports import Channel
 from bot.sentences.emergency_texts import sentences
 from bot.sentences.foreign_texts import FOREIGN_TEXTS
-from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS
+from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS, REMARK_TEXTS
 from bot.sentences.spelling import swiss
 from bot.sentences.spoken import form_text, spoken
 
@@ -32,11 +34,13 @@ ContentField = Literal["question", "short_answer", "answer", "easy_answer", "ext
 UNFOLDING: frozenset[Channel] = frozenset({"terminal", "rest"})
 # Fields that a pair has one of.
 WholeField = Literal["question", "short_answer", "answer", "easy_answer"]
+LEADS = ("short_answer", "easy_answer")
 
 
 def _all(language: str) -> dict[str, str]:
     """Return all sentences of a language; those that a country says or spells otherwise end in its code."""
-    found = {**INTERFACE_TEXTS[language], **INTERVIEW_TEXTS.get(language, {}), **sentences(language)}
+    own = (INTERFACE_TEXTS[language], INTERVIEW_TEXTS.get(language, {}), REMARK_TEXTS.get(language, {}))
+    found = {key: text for texts in (*own, sentences(language)) for key, text in texts.items()}
     if language == "de":
         fixed = {key: swiss(text) for key, text in found.items() if "ß" in text and "{" not in text}
         found |= {key if key.endswith("_ch") else f"{key}_ch": text for key, text in fixed.items()}
@@ -56,6 +60,14 @@ class Content:
 
     pair_id: str
     field: ContentField
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SiteText:
+    """What the site says of a fact of the place, copied from its file."""
+
+    fact: Fact
     text: str
 
 
@@ -103,7 +115,7 @@ class Entry:
         return f"{place}{self.label.text} – {self.value.text}"
 
 
-Part = Content | Interface | FormText | Entry
+Part = Content | SiteText | Interface | FormText | Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +151,12 @@ def content(pair: Pair, name: WholeField) -> Content:
     if text is None:
         raise GuardViolation(f"The pair {pair.id!r} has no {name}.")
     return Content(pair.id, name, text)
+
+
+def site_text(site: Site, fact: Fact, language: str) -> SiteText | None:
+    """Return what a site says of a fact as a part; None where it says nothing."""
+    text = site.text(fact, language)
+    return SiteText(fact, text) if text is not None else None
 
 
 def extract(pair: Pair, said: Extract) -> Content:
@@ -185,7 +203,14 @@ def part_of(saying: Saying | None, form: Form, language: str) -> Part | None:
     return None
 
 
-def guard(reply: Reply, catalog: Catalog | None, *, shown: frozenset[str], heard: Heard | None = None) -> Reply:
+def guard(
+    reply: Reply,
+    catalog: Catalog | None,
+    *,
+    shown: frozenset[str],
+    heard: Heard | None = None,
+    site: Site | None = None,
+) -> Reply:
     """Return the reply if a patient may see all of it.
 
     Args:
@@ -193,13 +218,25 @@ def guard(reply: Reply, catalog: Catalog | None, *, shown: frozenset[str], heard
         catalog: The catalog in force in the reply's language; None where no pairs are shown.
         shown: Ids of its pairs that may be shown: approved ones, or drafts too in sample mode.
         heard: The form of the interview with its answers; None where there is no interview.
+        site: What may be said of the place; None where that is nothing.
 
     Raises:
-        GuardViolation: A part is not, byte for byte, a text of the catalog, of the form or of the program.
+        GuardViolation: A part is not, byte for byte, a text of the catalog, of the site, of the form or of the program.
     """
+    approved = _Approved(catalog, shown, heard, site)
     for part in (*reply.parts, *reply.choices):
-        _check(part, reply.language, catalog, shown, heard)
+        _check(part, reply.language, approved)
     return reply
+
+
+@dataclass(frozen=True, slots=True)
+class _Approved:
+    """What parts of a reply may be copied from; `guard` says what each is."""
+
+    catalog: Catalog | None
+    shown: frozenset[str]
+    heard: Heard | None
+    site: Site | None
 
 
 def safe_reply(language: str) -> Reply:
@@ -207,17 +244,19 @@ def safe_reply(language: str) -> Reply:
     return Reply(language, (interface(language, "safe"),))
 
 
-def _check(part: Part, language: str, catalog: Catalog | None, shown: frozenset[str], heard: Heard | None) -> None:
+def _check(part: Part, language: str, approved: _Approved) -> None:
     if isinstance(part, Entry):
-        _check(part.label, language, catalog, shown, heard)
-        _check(part.value, language, catalog, shown, heard)
+        _check(part.label, language, approved)
+        _check(part.value, language, approved)
         typed, allowed = type(part.number) is int, part.text
     elif isinstance(part, Content):
-        typed, allowed = True, _catalog_text(part, catalog, shown) or ""
+        typed, allowed = True, _catalog_text(part, approved.catalog, approved.shown) or ""
+    elif isinstance(part, SiteText):
+        typed, allowed = True, (approved.site and approved.site.text(part.fact, language)) or ""
     elif isinstance(part, FormText):
-        typed, allowed = type(part.number) is int, _form_text(part, language, heard) or ""
+        typed, allowed = type(part.number) is int, _form_text(part, language, approved.heard) or ""
     else:
-        typed, allowed = True, _fixed_text(part, language, heard) or ""
+        typed, allowed = True, _fixed_text(part, language, approved.heard) or ""
     if not typed or not allowed or part.text != allowed:
         raise GuardViolation(f"A reply part is not approved text: {type(part).__name__}.")
 
@@ -281,18 +320,28 @@ def worded(reply: Reply, place: Place) -> Reply:
     Where nothing can be folded, an answer that a short one stands for is left out, and is to be asked for.
     """
     parts = tuple(_said_there(part, reply.language, place) for part in reply.parts)
-    return replace(reply, parts=_unfolded(parts, reply.language) if place.channel in UNFOLDING else parts)
+    return replace(reply, parts=_unfolded(reply, parts) if place.channel in UNFOLDING else parts)
 
 
-def _unfolded(parts: Sequence[Part], language: str) -> tuple[Part, ...]:
-    short = {part.pair_id for part in parts if isinstance(part, Content) and part.field == "short_answer"}
-    kept = [
-        part for part in parts if not (isinstance(part, Content) and part.field == "answer" and part.pair_id in short)
-    ]
-    if not short:
+def folded(reply: Reply) -> dict[str, Content]:
+    """Return by pair what stands for its whole answer in a reply: a shorter or easier text right before it."""
+    found = {}
+    for lead, whole in pairwise(reply.parts):
+        if isinstance(lead, Content) and isinstance(whole, Content) and whole.field == "answer":
+            if lead.pair_id == whole.pair_id and lead.field in LEADS:
+                found[lead.pair_id] = lead
+    return found
+
+
+def _unfolded(reply: Reply, parts: Sequence[Part]) -> tuple[Part, ...]:
+    stands = folded(reply)
+    if not stands:
         return tuple(parts)
+    kept = [
+        part for part in parts if not (isinstance(part, Content) and part.field == "answer" and part.pair_id in stands)
+    ]
     last = max(number for number, part in enumerate(kept) if isinstance(part, Content))
-    return (*kept[: last + 1], interface(language, "more_hint"), *kept[last + 1 :])
+    return (*kept[: last + 1], interface(reply.language, "more_hint"), *kept[last + 1 :])
 
 
 def emergency_notice(language: str, country: Country | None) -> Interface:
@@ -381,8 +430,8 @@ def _part_from_json(stored: Mapping[str, Any]) -> Part:
         return Entry(values["number"], label, value)
     if stored["kind"] == "Interface":
         values["slots"] = {name: _slot_from_json(slot) for name, slot in values["slots"].items()}
-    kinds: dict[str, type[Content] | type[Interface] | type[FormText]] = {
-        each.__name__: each for each in (Content, Interface, FormText)
+    kinds: dict[str, type[Content] | type[SiteText] | type[Interface] | type[FormText]] = {
+        each.__name__: each for each in (Content, SiteText, Interface, FormText)
     }
     return kinds[stored["kind"]](**values)
 

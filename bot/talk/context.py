@@ -26,6 +26,7 @@ from bot.talk.dialogue import (
     with_context,
 )
 from bot.talk.messages import asks_to_wait, picks
+from bot.talk.remarks import beside_answer, reply_to_remark, settles
 from bot.text import words
 
 # After a complaint, what is taken for a question of its own: a question about it that is answered with a leaflet harms.
@@ -82,6 +83,8 @@ def _heard(assistant: Assistant, state: State, text: str, language: str) -> Hear
         return _answered(assistant, state, response)
     move = context.move(Said(text, shown, state.last_question, response.decision))
     here = replace(state, language=language)
+    if settles(response) and move.action not in WISHES:
+        return _answered(assistant, state, response)
     leans = move.alone < SURELY_ALONE and move.action not in ("reaction", *WISHES)
     if state.complaint is not None and (leans or asks_to_wait(text)):
         return _about_complaint(assistant, here, response, move, state.complaint)
@@ -112,9 +115,13 @@ def wishes(assistant: Assistant, state: State, text: str) -> bool:
 
 
 def respond_with_extract(assistant: Assistant, state: State, response: Response) -> tuple[Reply, State]:
-    """Reply to a decision; what the answer says of just what was asked stands before the whole of it."""
+    """Reply to a decision, or to a remark; what an answer says of just what was asked stands before the whole of it."""
+    remarked = reply_to_remark(assistant, state, response)
+    if remarked is not None:
+        return remarked
     before = () if response.also else _extract(assistant, response.pair_id, response)
-    return respond(state, response, assistant.catalog(response.lang), before=before)
+    reply, after = respond(state, response, assistant.catalog(response.lang), before=before)
+    return beside_answer(assistant, response, reply), after
 
 
 def _answered(assistant: Assistant, state: State, response: Response) -> Heard:

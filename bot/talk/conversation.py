@@ -317,7 +317,8 @@ class Conversation:
         reply = worded(reply, replace(self._place, uploads=self.wanted_file is not None))
         try:
             catalog, shown = self._assistant.catalog(reply.language), self._assistant.shown(reply.language)
-            return guard(reply, catalog, shown=shown, heard=self._interviewer.heard if self._interviewer else None)
+            heard = self._interviewer.heard if self._interviewer else None
+            return guard(reply, catalog, shown=shown, heard=heard, site=self._assistant.site)
         except GuardViolation as error:
             log.error("reply refused by the guard: %s", error)  # holds no text
             return safe_reply(reply.language)

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Literal
 
 from bot.catalog.catalog import Catalog, Pair
@@ -13,11 +14,13 @@ from bot.errors import BadData
 from bot.matching.complaints import LEVELS, URGENCY, Urgency
 from bot.response import Response
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import Content, Interface, Part, Reply, content, foreign_sentence, interface
+from bot.sentences.reply import Content, Interface, Part, Reply, WholeField, content, foreign_sentence, interface
 from bot.talk.messages import agrees, asks_easier, asks_on, calls_off, picks
 from bot.text import MAX_CHARACTERS, sanitise, words
 
 Told = Literal["now", "today", "days", "appointment"]  # levels of complaints that are told how soon to ask whom
+Simple = Literal["", "wished", "asked", "on", "off"]
+SIMPLE = ("asked", "on")
 MOST_REMINDED = 2  # in a row: an alarm or a complaint must not become a wall
 URGENT_TEXTS = {
     "overdose": "urgent_overdose",
@@ -45,6 +48,10 @@ class State:
         complaint: How urgent the complaint is that was told last, until the patient turns to something else.
         folded: Whether of the answer shown last a short one came first.
         reminded: How often an open alarm or complaint was said again.
+        simple: Whether the easy answer comes first: "wished" for once, "asked" by the patient's own words, "on" once that was said, "off"
+            where the patient wants none of it; empty: not yet known.
+        said: The key of the fixed sentence that the reply shown last began with; empty for none.
+        times: How often in a row a reply began with it.
     """
 
     language: str
@@ -61,6 +68,9 @@ class State:
     complaint: Told | None = None
     folded: bool = False
     reminded: int = 0
+    simple: Simple = ""
+    said: str = ""
+    times: int = 0
 
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
@@ -187,17 +197,24 @@ def show_pair(
 ) -> tuple[Reply, State]:
     """Reply with a pair's answer, the short one first; `before` stands in its place, in front of the whole answer."""
     pair = catalog.pair(pair_id)
-    parts: list[Part] = [*before, content(pair, "answer")] if before else [*_answer(pair)]
+    parts: list[Part] = (
+        [*before, content(pair, "answer")] if before else [*_answer(pair, simple=state.simple in SIMPLE)]
+    )
     folded = not before and len(parts) > 1
     if sample:
         parts.append(interface(state.language, "sample_label"))
-    return Reply(state.language, tuple(parts)), State(state.language, last_pair=pair_id, folded=folded)
+    after = State(state.language, last_pair=pair_id, folded=folded, simple=state.simple)
+    return Reply(state.language, tuple(parts)), after
 
 
-def _answer(pair: Pair) -> tuple[Content, ...]:
-    """Return what answers a question by itself, where there is such a text, and the answer."""
+def _answer(pair: Pair, *, simple: bool) -> tuple[Content, ...]:
+    """Return what answers a question by itself, where there is such a text, and the answer.
+
+    `simple`: the easy answer comes first, to who writes simply.
+    """
     whole = content(pair, "answer")
-    return (content(pair, "short_answer"), whole) if pair.short_answer is not None else (whole,)
+    lead: WholeField = "easy_answer" if simple and pair.easy_answer is not None else "short_answer"
+    return (content(pair, lead), whole) if getattr(pair, lead) is not None else (whole,)
 
 
 def none_chosen(state: State) -> tuple[Reply, State]:
@@ -260,13 +277,14 @@ def known(state: State) -> State:
         last_question=state.last_question,
         last_turn=state.last_turn,
         folded=state.folded,
+        simple=state.simple,
     )
 
 
 def respond(state: State, response: Response, catalog: Catalog, *, before: Sequence[Part] = ()) -> tuple[Reply, State]:
     """Reply to a question that was decided on; `before` stands in front of an answer."""
     language = response.lang
-    state = State(language, last_pair=state.last_pair, last_question=state.last_question)
+    state = State(language, last_pair=state.last_pair, last_question=state.last_question, simple=state.simple)
     if response.decision == "urgent":
         return _urgent(state, response)
     if response.fixed is not None:
@@ -278,8 +296,9 @@ def respond(state: State, response: Response, catalog: Catalog, *, before: Seque
         reply, after = show_pair(state, response.pair_id, catalog, sample=response.sample, before=before)
         if response.also:
             own, label = (reply.parts[:-1], reply.parts[-1:]) if response.sample else (reply.parts, ())
-            further = tuple(part for other in response.also for part in _answer(catalog.pair(other.pair_id)))
-            reply = replace(reply, parts=(*own, *further, *label))
+            simple = state.simple in SIMPLE
+            further = (_answer(catalog.pair(other.pair_id), simple=simple) for other in response.also)
+            reply = replace(reply, parts=(*own, *chain.from_iterable(further), *label))
         return reply, replace(after, last_question=response.question)
     if response.decision == "clarify":
         after = replace(state, choices=response.choices)

@@ -16,16 +16,18 @@ from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import beside_silence, read_yes_no
 from bot.response import Response
 from bot.sentences.interface_texts import LANGUAGES
-from bot.sentences.reply import Reply, interface, reply_of
+from bot.sentences.reply import Interface, Reply, interface, reply_of
 from bot.talk.context import SURELY_ALONE, hear, respond_with_extract, wishes
 from bot.talk.dialogue import (
     MOST_REMINDED,
+    SIMPLE,
     State,
     chosen,
     emergency,
     explain_easier,
     known,
     none_chosen,
+    offered,
     says_emergency,
     says_it_again,
     says_no_emergency,
@@ -47,6 +49,7 @@ from bot.talk.messages import (
     small_talk,
     wants_interview,
 )
+from bot.talk.remarks import asks_for_whole, in_simple_words, settles, varied, with_contact, writes_simply
 from bot.talk.uploads import FileRefused, SentFile
 from bot.text import sanitise, words
 
@@ -56,6 +59,8 @@ ONE_WORD_MARGIN, MARGIN = 9.0, 7.0
 
 # Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
 GO_ON = ("resume", "skip")
+# Commands that change the language of the whole conversation.
+SWITCHES = {"/deutsch": "de", "/english": "en"}
 # A yes that stays one beside thanks, folded.
 YES = frozenset({"ja", "jo", "joa", "gern", "gerne", "yes", "yeah", "yep", "sure", "please", "bitte"})
 # What is said to reactions that ask nothing.
@@ -126,6 +131,13 @@ class Reactions:
 
     def react(self, state: State, text: str, at: datetime) -> Reaction:
         """Take one message in a state of the dialogue; any text at all."""
+        if state.simple in ("", "wished") and writes_simply(text, state.language):
+            state = replace(state, simple="asked")
+        reaction = self._react(state, text, at)
+        reply, after = in_simple_words(*varied(reaction.reply, state, reaction.after))
+        return replace(reaction, reply=with_contact(reply, self._assistant.site), after=after)
+
+    def _react(self, state: State, text: str, at: datetime) -> Reaction:
         reaction = self._shortcut(state, text, at) or self._to_alarm(state, text, at)
         if reaction is not None:
             return reaction
@@ -140,7 +152,7 @@ class Reactions:
         if self._interviewer is None:
             return _fixed(state, "interview_none")
         turn = self._interviewer.start(state.language, at=at)
-        after = State(turn.session.language, last_pair=state.last_pair, last_turn=state.last_turn)
+        after = State(turn.session.language, last_pair=state.last_pair, last_turn=state.last_turn, simple=state.simple)
         return Reaction(reply_of(turn.said, self._interviewer.form), after)
 
     def attach(self, state: State, file: SentFile, turn_id: str, at: datetime) -> Reaction:
@@ -181,7 +193,27 @@ class Reactions:
             return self._then_question(noted, at)
         if command in ("/staff", "/personal"):
             return self._then_question(self._staff(state), at)
+        if command in SWITCHES:
+            return self._switched(state, SWITCHES[command], at)
         return self.begin_interview(state, at) if command == "/interview" else None
+
+    def _switched(self, state: State, language: str, at: datetime) -> Reaction | None:
+        """Go on in another language, with what is open in it, or with the offer of the last answer in it."""
+        if language not in self._assistant.languages:
+            return None
+        after, said = replace(state, language=language, choices=()), interface(language, "language_switched")
+        if state.alarmed and state.held_back is not None:
+            return Reaction(Reply(language, (said, interface(language, "is_emergency")), way_out(after)), after)
+        who = self._interviewer
+        if who is not None and who.session is not None:
+            who.speak(language)
+            if who.is_asking:
+                return self._then_question(Reaction(Reply(language, (said,)), after), at)
+        if state.last_pair is None or state.last_pair not in self._assistant.shown(language):
+            return Reaction(Reply(language, (said,)), after)
+        after = replace(after, choices=(state.last_pair,))
+        choices = offered(after, self._assistant.catalog(language))
+        return Reaction(Reply(language, (said, interface(language, "language_last")), choices), after)
 
     def _staff(self, state: State) -> Reaction:
         """Note that somebody wants to speak to a human: staff see it where they see emergencies."""
@@ -237,7 +269,10 @@ class Reactions:
         if talk is not None:
             return _fixed(state, *(("help", "emergency_notice") if talk == "help" else (talk,)))
         if wants_easier(state, text):
-            return Reaction(self._easier(state), state)
+            again = state.simple == "wished"  # whoever asks for it twice gets it first from then on
+            return Reaction(self._easier(state), replace(state, simple="asked" if again else state.simple or "wished"))
+        if state.simple in SIMPLE and asks_for_whole(text):
+            return _fixed(replace(state, simple="off"), "simple_off")
         picked = self._picked(state, text)
         reply = nothing_asked(text) if picked is None else None
         if reply is not None:
@@ -263,7 +298,9 @@ class Reactions:
             if again is not None:
                 return again
         heard = hear(self._assistant, state, text, self._language(text, state.language))
-        return Reaction(heard.reply, heard.after, _decided(heard.response) if heard.response is not None else None)
+        return Reaction(
+            heard.reply, heard.after, _decided(heard.response, heard.reply) if heard.response is not None else None
+        )
 
     def _alarmed_again(self, state: State, text: str) -> Reaction | None:
         """Say an open alarm again: "what should I do?", "it began an hour ago"; None for a question of its own.
@@ -339,7 +376,7 @@ class Reactions:
 
     def _respond(self, state: State, response: Response) -> Reaction:
         reply, after = respond_with_extract(self._assistant, state, response)
-        return Reaction(reply, after, _decided(response))
+        return Reaction(reply, after, _decided(response, reply))
 
     def _pick(self, state: State, text: str, pair_id: str | None) -> Decided:
         catalog = self._assistant.catalog(state.language).ref
@@ -455,15 +492,15 @@ class Reactions:
         response = self._assistant.answer(text, heard_in, ignore_flags=ignore_flags)
         if _helps(response, text):
             reaction = self._respond(rest, response)
-            if response.decision != "answered":
-                return reaction  # choices of two kinds would be mixed up: the question comes again after the pick
-            return self._then_question(reaction, at)
+            if response.decision == "answered" or settles(response):
+                return self._then_question(reaction, at)
+            return reaction  # choices of two kinds would be mixed up: the question comes again after the pick
         after_all = asked.not_answered(turn.session, text)
         who.take(after_all)
         said, unknown = after_all.said, Sentence("no_pairs")
         parts = tuple(Sentence("declined") if part == unknown else part for part in said.parts)
-        decided = _decided(response) if turn.aside == "clear" else None
-        return Reaction(reply_of(replace(said, parts=parts), who.form), rest, decided)
+        reply = reply_of(replace(said, parts=parts), who.form)
+        return Reaction(reply, rest, _decided(response, reply) if turn.aside == "clear" else None)
 
     def _then_question(self, reaction: Reaction, at: datetime) -> Reaction:
         """Put what is open after a reply: whether it is an emergency, else the question of the interview."""
@@ -536,11 +573,13 @@ def _after_alarm(state: State) -> State:
     return replace(_rest(state, state.language), last_question=None)
 
 
-def _decided(response: Response) -> Decided:
+def _decided(response: Response, reply: Reply) -> Decided:
+    """Return what a message came to; what was answered as a remark is no open question."""
+    known_place = not any(isinstance(part, Interface) and part.key.startswith("place_unknown") for part in reply.parts)
     return Decided(
         language=response.lang,
         question=sanitise(response.question).text,
-        decision=response.decision,
+        decision="talk" if settles(response) and known_place else response.decision,
         pair_id=response.pair_id,
         score=response.score,
         catalog=response.catalog,
@@ -557,5 +596,6 @@ def _helps(response: Response, text: str) -> bool:
     return (
         response.decision == "urgent"
         or response.advice is not None
+        or settles(response)
         or (asks and response.decision in ("answered", "clarify"))
     )

@@ -12,15 +12,27 @@ from bot.errors import GuardViolation
 from bot.ports import FlagReason, StoredFlag
 from bot.sentences.emergency_texts import numbers
 from bot.sentences.foreign_texts import RIGHT_TO_LEFT
-from bot.sentences.reply import Content, Entry, FormText, Interface, Part, Reply, WholeField, content, guard
+from bot.sentences.reply import (
+    Content,
+    Entry,
+    FormText,
+    Interface,
+    Part,
+    Reply,
+    SiteText,
+    WholeField,
+    content,
+    folded,
+    guard,
+)
 from bot.talk.conversation import Taken
 from bot.web.page.rendering import Labels
 
-Kind = Literal["answer", "say", "ask", "hint", "entries", "quiet"]
+Kind = Literal["answer", "place", "say", "ask", "hint", "entries", "quiet"]
 ASKS = frozenset({"question", "short"})
 # What the page shows by other means: as a bar of progress, a fixed notice, a label on the answer, boxes to tick.
 ELSEWHERE = ("progress", "emergency_notice", "sample_label", "several")
-HEADINGS = frozenset({"clarify", "summary", "summary_required", "summary_problems"})
+HEADINGS = frozenset({"clarify", "clarify_again", "clarify_third", "summary", "summary_required", "summary_problems"})
 # Commands behind buttons, and how a patient would call them.
 COMMANDS = {"/staff": "call_staff", "/interview": "interview_heading", "/easy": "easier"}
 
@@ -122,11 +134,7 @@ class Shown:
     def blocks(self, reply: Reply, *, without: str = "no key") -> Iterator[Block]:
         """Yield what a reply says, in reading order; `without`: sentences whose key begins so."""
         entries: list[Entry] = []
-        short = {
-            part.pair_id: part.text
-            for part in reply.parts
-            if isinstance(part, Content) and part.field == "short_answer"
-        }
+        leads = folded(reply)
         asked = next(
             (part for part in reversed(reply.parts) if isinstance(part, FormText) and part.field in ASKS), None
         )
@@ -139,7 +147,7 @@ class Shown:
             if entries:
                 yield Block("entries", entries=tuple(entries))
                 entries = []
-            block = Block("ask", part.text) if part is asked else self._block(part, reply.language, short)
+            block = Block("ask", part.text) if part is asked else self._block(part, reply.language, leads)
             if block is not None:
                 yield block
         if entries:
@@ -150,26 +158,30 @@ class Shown:
         found = ((pair_id, self._text(pair_id, "question", language)) for pair_id in pair_ids)
         return tuple(Suggestion(pair_id, text) for pair_id, text in found if text)
 
-    def _block(self, part: Part, language: str, short: Mapping[str, str]) -> Block | None:
-        """Return what a part looks like; `short`: the short answers of the reply, by pair, which stand in others."""
+    def _block(self, part: Part, language: str, leads: Mapping[str, Content]) -> Block | None:
+        """Return what a part looks like; `leads`: by pair what stands for its answer, and is shown with it."""
         if isinstance(part, Content):
-            if part.field == "short_answer":
+            lead = leads.get(part.pair_id)
+            if part is lead:
                 return None
             whole = part.field == "answer"  # the others are followed by it, or follow it
-            answer = self._answer(part, language, short.get(part.pair_id, "")) if whole else Answer(part.text)
-            return Block("answer", answer=answer)
+            return Block("answer", answer=self._answer(part, language, lead) if whole else Answer(part.text))
+        if isinstance(part, SiteText):
+            return Block("place", part.text)
         if isinstance(part, FormText):
             return Block("say" if part.field in ASKS else "hint", part.text)
         if isinstance(part, Interface) and not part.key.startswith(ELSEWHERE):
             return Block("ask" if part.key in HEADINGS else "say", part.text, language=part.language)
         return None
 
-    def _answer(self, part: Content, language: str, short: str) -> Answer:
+    def _answer(self, part: Content, language: str, lead: Content | None) -> Answer:
         pair = self._assistant.catalog(language).pair(part.pair_id)
         return Answer(
             text=part.text,
-            short=short,
-            easy=self._text(pair.id, "easy_answer", language),
+            short=lead.text if lead is not None else "",
+            easy=""
+            if lead is not None and lead.field == "easy_answer"
+            else self._text(pair.id, "easy_answer", language),
             approved=self._approved(pair, language),
             sources=tuple(f"{source.title}. {source.publisher}, {source.year}" for source in pair.sources),
             related=self.suggestions(pair.related, language),

@@ -1,0 +1,114 @@
+"""Recognise remarks: what patients write that no pair is about, of their feelings, of manners, and of the place.
+
+A head of its own, of the same kind as that of the pairs, with a class for each kind of remark. It learns from
+``remark_texts/<lang>.tsv``, which no catalog owns, against a sample of what the catalog learns from. It decides nothing
+that the pairs, the complaints or the alarm decide: what it hears stands beside their decision (docs/architecture.md,
+"Order of precedence").
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from bot.catalog.catalog import Catalog
+from bot.catalog.site import Fact
+from bot.matching.features import Floats
+from bot.matching.fit_head import BACKGROUND, Example, train
+from bot.matching.head import Head
+from bot.matching.training import CONFLICT, indexed_texts
+from bot.ports import Encoder, Vectors
+
+# What is felt, and manners; the other remarks are about facts of the place.
+Feeling = Literal[
+    "fear",
+    "sleepless",
+    "shame",
+    "sadness",
+    "anger",
+    "annoyed",
+    "insult",
+    "confused",
+    "refusal",
+    "praise",
+    "robot",
+    "chatter",
+]
+FEELINGS: tuple[Feeling, ...] = get_args(Feeling)
+REMARKS: tuple[str, ...] = (*FEELINGS, *get_args(Fact))
+FOLDER = Path(__file__).parent / "remark_texts"
+MOST_OTHERS = 3500  # texts of the catalog that remarks are told from: more only take longer
+HEARD = 0.5  # probability from which a remark counts where no pair answers
+BESIDE = 0.75  # and from which it counts beside an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A remark in a message: its kind, one of `REMARKS`, and its probability, 0 to 1."""
+
+    kind: str
+    probability: float
+
+    @property
+    def is_feeling(self) -> bool:
+        return self.kind in FEELINGS
+
+
+@lru_cache(maxsize=8)
+def remark_texts(language: str) -> tuple[tuple[str, str, str], ...]:
+    """Return kind, author and text of every example in a language; empty when none were written in it."""
+    path = FOLDER / f"{language}.tsv"
+    if not path.is_file():
+        return ()
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return tuple((row["kind"], row["author"], row["text"]) for row in rows)
+
+
+@lru_cache(maxsize=8)
+def remarks_digest(language: str) -> str:
+    """Return what changes with any text that remarks are learned from beside the catalog's."""
+    path = FOLDER / f"{language}.tsv"
+    return hashlib.sha256(path.read_bytes() if path.is_file() else b"").hexdigest()
+
+
+def train_remarks(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Head | None:
+    """Train what recognises remarks; None in a language that no remarks were written in.
+
+    Args:
+        catalog: Whose own texts are no remarks.
+        vectors: Of its `indexed_texts`, in that order, shape (texts, dimensions).
+        encoder: That made them.
+    """
+    examples = remark_texts(catalog.language)
+    if not examples:
+        return None
+    own = encoder.encode([text for _, _, text in examples])
+    texts = indexed_texts(catalog)
+    some = np.arange(0, len(texts), max(1, -(-len(texts) // MOST_OTHERS)))
+    # A pair may well be about what a remark is about: such a text would say that it is none.
+    others = some[(vectors[some] @ own.T).max(axis=1) < CONFLICT]
+    label = {kind: number for number, kind in enumerate(REMARKS)}
+    taught = [Example(text, label[kind], author) for kind, author, text in examples]
+    taught += [Example(texts[number][1], len(REMARKS), BACKGROUND) for number in others]
+    return train(taught, np.concatenate([own, vectors[others]]), len(REMARKS) + 1)[0]
+
+
+def hear_remarks(head: Head | None, vectors: Floats, texts: Sequence[str]) -> list[Remark | None]:
+    """Return the likeliest remark of each text with its raw vector; None where it is less likely than `HEARD`."""
+    if head is None or not texts:
+        return [None] * len(texts)
+    found = head.probabilities(vectors, texts)[:, :-1]
+    best = found.argmax(axis=1)
+    likely = found[np.arange(len(texts)), best]
+    return [
+        Remark(REMARKS[column], float(probability)) if probability >= HEARD else None
+        for column, probability in zip(best, likely, strict=True)
+    ]

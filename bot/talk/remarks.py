@@ -1,0 +1,146 @@
+"""What is said to remarks: to feelings and manners a kind sentence that leads on, about the place the site's own facts.
+
+What pairs, complaints and the alarm decide goes before all of it. Beside an answer a fact of the place is added, and fear
+gets its sentence first; only what no pair answers is answered by a remark alone. No sentence comes three times in a row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import yaml
+
+from bot.assistant import Assistant
+from bot.catalog.site import FACTS, Fact, Site
+from bot.matching.remarks import BESIDE, Remark
+from bot.response import Response
+from bot.sentences.reply import SENTENCES, Content, Interface, Part, Reply, SiteText, folded, interface, site_text
+from bot.talk.dialogue import State, known, show_pair
+from bot.text import fold
+
+# What is answered about the place in one turn.
+MOST_FACTS = 2
+# Feelings that are met with a sentence before an answer, too.
+BEFORE_ANSWERS = frozenset({"fear", "shame", "sadness", "sleepless"})
+# Sentences that send to a human being, whose number and hours then follow.
+CALLING = (
+    *("declined", "none_chosen", "refusal", "staff_called", "call_somebody", "place_unknown", "more_missing"),
+    *("feel_fear", "feel_sleepless", "feel_shame_again", "feel_sadness", "feel_anger", "feel_annoyed", "no_pairs"),
+    *("feel_insult_again", "feel_confused_again", "feel_robot", "easy_missing"),
+)
+_SIMPLE = Path(__file__).parent / "reaction_phrases" / "simple.yaml"
+
+
+def settles(response: Response) -> bool:
+    """Say whether a message that no pair answers is answered as a remark."""
+    open_ = response.decision in ("declined", "clarify") and not response.too_long and response.fixed is None
+    return open_ and response.level in (None, "other") and response.advice is None and bool(response.remarks)
+
+
+def reply_to_remark(assistant: Assistant, state: State, response: Response) -> tuple[Reply, State] | None:
+    """Reply to a message that is a remark and no more; None where it is something else."""
+    if not settles(response):
+        return None
+    language, likeliest = response.lang, response.remarks[0]
+    rest = replace(known(state), language=language)
+    if not likeliest.is_feeling:
+        facts = _facts(assistant.site, response.remarks, language)
+        return Reply(language, facts or (interface(language, "place_unknown"),)), rest
+    lead = interface(language, "refusal" if likeliest.kind == "refusal" else f"feel_{likeliest.kind}")
+    pair_id = assistant.catalog(language).remarks.get(likeliest.kind)
+    facts = _facts(assistant.site, response.remarks[1:], language)
+    again = state.said == lead.key or state.last_pair == pair_id
+    if pair_id is None or pair_id not in assistant.shown(language) or again:
+        return Reply(language, (lead, *facts)), rest
+    reply, after = show_pair(rest, pair_id, assistant.catalog(language), sample=assistant.sample)
+    return replace(reply, parts=(lead, *reply.parts, *facts)), after
+
+
+def beside_answer(assistant: Assistant, response: Response, reply: Reply) -> Reply:
+    """Return the reply to an answered question with what it says of the place, and of fear."""
+    if response.decision != "answered":
+        return reply
+    sure = [one for one in response.remarks if one.probability >= BESIDE]
+    feeling = next((one.kind for one in sure if one.kind in BEFORE_ANSWERS), None)
+    lead = (interface(reply.language, f"feel_{feeling}"),) if feeling is not None else ()
+    facts = _facts(assistant.site, sure, reply.language)
+    return replace(reply, parts=(*lead, *facts, *reply.parts)) if lead or facts else reply
+
+
+def _facts(site: Site | None, remarks: Sequence[Remark], language: str) -> tuple[Part, ...]:
+    if site is None:
+        return ()
+    kinds: list[Fact] = [fact for one in remarks for fact in FACTS if fact == one.kind]
+    found = (site_text(site, fact, language) for fact in kinds[:MOST_FACTS])
+    return tuple(part for part in found if part is not None)
+
+
+def with_contact(reply: Reply, site: Site | None) -> Reply:
+    """Return a reply that sends to a human being with the site's number and hours behind what it says of that."""
+    calling = [number for number, part in enumerate(reply.parts) if _calls(part)]
+    phone = site_text(site, "phone", reply.language) if site is not None and calling else None
+    if phone is None or any(isinstance(part, SiteText) for part in reply.parts):
+        return reply
+    place = calling[-1] + 1
+    while place < len(reply.parts) and _goes_on(reply.parts[place]):
+        place += 1
+    return replace(reply, parts=(*reply.parts[:place], phone, *reply.parts[place:]))
+
+
+def _calls(part: Part) -> bool:
+    return isinstance(part, Interface) and part.key.startswith(CALLING)
+
+
+def _goes_on(part: Part) -> bool:
+    """Say whether a part belongs to the answer before it."""
+    return isinstance(part, Content) or (isinstance(part, Interface) and part.key.startswith("sample_label"))
+
+
+def varied(reply: Reply, before: State, after: State) -> tuple[Reply, State]:
+    """Return a reply in other words where it begins as the last one or two did, and the state that knows it."""
+    first = reply.parts[0] if reply.parts else None
+    texts = SENTENCES[reply.language]
+    if not isinstance(first, Interface) or first.slots or first.language or f"{first.key}_again" not in texts:
+        return reply, replace(after, said="", times=0)
+    key = first.key
+    times = before.times + 1 if before.said == key else 1
+    third = f"{key}_third" if f"{key}_third" in texts else "call_somebody"
+    said = (key, f"{key}_again", third)[(times - 1) % 3]
+    return replace(reply, parts=(interface(reply.language, said), *reply.parts[1:])), replace(
+        after, said=key, times=times
+    )
+
+
+def in_simple_words(reply: Reply, after: State) -> tuple[Reply, State]:
+    """Return a reply that says so where the easy answer comes first for the first time, and the state that knows it."""
+    leads = folded(reply).values()
+    if after.simple != "asked" or not any(lead.field == "easy_answer" for lead in leads):
+        return reply, after
+    told = interface(reply.language, "simple_intro")
+    return replace(reply, parts=(told, *reply.parts)), replace(after, simple="on")
+
+
+def writes_simply(text: str, language: str) -> bool:
+    """Say whether somebody's own words ask for simple ones: they say so, or have little of the language."""
+    return bool(_simple(language).search(fold(text)))
+
+
+def asks_for_whole(text: str) -> bool:
+    """Say whether a whole message asks for the usual answers again."""
+    return fold(text) in _load_simple()["whole"]
+
+
+@lru_cache(maxsize=1)
+def _load_simple() -> dict[str, list[str]]:
+    loaded: dict[str, list[str]] = yaml.load(_SIMPLE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return loaded
+
+
+@lru_cache(maxsize=8)
+def _simple(language: str) -> re.Pattern[str]:
+    phrases = _load_simple().get(language, [])
+    return re.compile(rf"\b(?:{'|'.join(phrases)})\b" if phrases else r"(?!)")
