@@ -36,7 +36,7 @@ from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
 from bot.matching.foreign import Emergency, Foreign
 from bot.matching.red_flags import is_spelt_out, load_red_flags
-from bot.matching.remarks import hear_remarks
+from bot.matching.remarks import Remark, hear_remarks
 from bot.ports import Encoder, Neighbour, Vectors
 from bot.response import Advice, DecisionName, Fixed, Method, Reason, Response, combine
 from bot.sentences.foreign_texts import FOREIGN_TEXTS, URGENT, foreign_key, written_in
@@ -115,7 +115,7 @@ class Assistant:
             language: wiring.open_language(folder, language, adapter, settings, showing)
             for language in languages or language_files(folder)
         }
-        site = open_site(settings.site, exam=folder.name, languages=tuple(opened), sample=sample, today=showing.today)
+        site = open_site(settings.site, exam=folder, languages=tuple(opened), sample=sample, today=showing.today)
         return cls(opened, adapter, sample=sample, country=settings.country, site=site)
 
     def prepare(self) -> None:
@@ -223,7 +223,11 @@ class Assistant:
             return fallback
         if language is not None or rules_only or not whole or self.foreign(text) is not None:
             return language
-        return own if self._lookout(own).judge([whole])[0].flag else None
+        verdict = self._lookout(own).judge([whole])[0]
+        if verdict.flag is None:
+            return None
+        (remark,) = hear_remarks(self._of(own).remarks, self._encoder.encode([whole]), [whole])
+        return None if remark is not None and remark.calms(verdict) else own
 
     def context(self, language: str) -> Context:
         """Return what listens to messages after answers."""
@@ -291,12 +295,14 @@ class Assistant:
         everything = [*asked, *pieces]
         texts = [*(question.clean.text for question in everything), *(text for of in stories for text in of)]
         vectors = self._encoder.encode(texts)
-        flags = self._flags(opened, vectors[: len(everything)], everything)
         scores, complaint = self._judged(opened, vectors, texts, method)
-        read = [not one.clean.too_long and method == "hybrid" for one in everything]
+        read = [
+            method == "hybrid" and not one.clean.too_long and not says_nothing(one.clean.text) for one in everything
+        ]
         remarks = hear_remarks(
             opened.remarks if any(read) else None, vectors[: len(everything)], texts[: len(everything)]
         )
+        flags = self._flags(opened, vectors[: len(everything)], everything, remarks)
         ends = len(everything) + np.cumsum([len(of) for of in stories])
         for number, (of, end) in enumerate(zip(stories, ends, strict=True)):
             if of:
@@ -346,8 +352,10 @@ class Assistant:
             advice=None,
         )
 
-    def _flags(self, opened: wiring.Opened, vectors: Vectors, asked: Sequence[Asked]) -> list[str | None]:
-        """Return the red flag of each question, looked for in all of its text."""
+    def _flags(
+        self, opened: wiring.Opened, vectors: Vectors, asked: Sequence[Asked], remarks: Sequence[Remark | None]
+    ) -> list[str | None]:
+        """Return the red flag of each question, looked for in all of its text; `remarks`: what is heard beside it."""
         looked = [number for number, question in enumerate(asked) if not question.ignore_flags and question.seen]
         cut = any(asked[number].clean.too_long for number in looked)
         verdicts: list[Verdict] = self._lookout(opened.catalog.language).judge(
@@ -355,7 +363,8 @@ class Assistant:
         )
         flags: list[str | None] = [None] * len(asked)
         for number, verdict in zip(looked, verdicts, strict=True):
-            flags[number] = verdict.flag
+            remark = remarks[number]
+            flags[number] = None if remark is not None and remark.calms(verdict) else verdict.flag
         return flags
 
     def _judged(

@@ -143,6 +143,11 @@ def combine(whole: Response, parts: Sequence[Response]) -> Response:
         # Whoever asks about parking and says that a breast is red is told what to do about the breast.
         return replace(complaint, question=whole.question, elapsed_ms=whole.elapsed_ms)
     answered = {part.pair_id: part for part in parts if part.pair_id is not None and part.answer is not None}
+    of_place = [part for part in parts if part.answer is None and any(not one.is_feeling for one in part.remarks)]
+    if whole.pair_id is None and len(answered) == 1 and of_place and whole.decision in ("declined", "clarify"):
+        # "How long does it take, and where can I park": one part is a pair's, the other a fact of the place.
+        (one,) = answered.values()
+        return replace(one, question=whole.question, elapsed_ms=whole.elapsed_ms, remarks=whole.remarks)
     if whole.pair_id is not None and whole.pair_id not in answered:
         return whole
     if len(answered) < 2 or any(part.decision == "urgent" or part.advice for part in parts):

@@ -3,7 +3,8 @@
 A catalog is a folder with one ``<lang>.yaml`` per language. Beside it may lie ``background/<lang>.yaml``, questions
 that none of its pairs answers, ``near_misses/<lang>.tsv``, texts that share words with a pair and are answered by none,
 ``calibration/<lang>.jsonl``, questions that thresholds are set on, ``complaints.yaml``, the pairs that say what to do
-about complaints, and ``remarks.yaml``, the pairs that help with what patients feel. Pydantic guards the edge; inside, everything is a frozen dataclass.
+about complaints, and ``remarks.yaml``, the pairs that help with what patients feel. Pydantic guards the edge; inside,
+everything is a frozen dataclass.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What patients may be told of a place: phone, hours, way, appointments. Data in a `site.yaml`, approved as a whole.
+"""What patients may be told of a place: phone, hours, way, appointments. Data in a `site.yaml`, approved whole.
 
-A site's own file replaces the shipped sample, which is shown in sample mode only. What differs for one exam stands below
-``exams`` and replaces the text of the whole department.
+A site's own file replaces the shipped sample, which is shown in sample mode only. What differs for one exam stands
+below ``exams`` and replaces the text of the whole department.
 """
 
 from __future__ import annotations
@@ -133,17 +133,18 @@ def _span(text: str) -> tuple[int, int]:
     return int(read[1]) * 60 + int(read[2]), min(24 * 60, int(read[3]) * 60 + int(read[4]))
 
 
-def sample_site() -> Path:
-    """Return the file of the shipped sample."""
-    return data_folder("qa_pairs") / "site.yaml"
+def sample_site(exam: Path) -> Path | None:
+    """Return the file of the sample that is shipped with an exam's folder; None for a folder of one's own."""
+    beside = exam.resolve().parent / "site.yaml"
+    return beside if beside == (data_folder("qa_pairs") / "site.yaml").resolve() else None
 
 
-def open_site(path: Path | None, *, exam: str, languages: Sequence[str], sample: bool, today: date) -> Site | None:
+def open_site(path: Path | None, *, exam: Path, languages: Sequence[str], sample: bool, today: date) -> Site | None:
     """Return what patients may be told of the place; None where that is nothing.
 
     Args:
-        path: The site's own file; None: the shipped sample, in sample mode.
-        exam: Name of the catalog.
+        path: The site's own file; None: the shipped sample, in sample mode and for shipped exams.
+        exam: Folder of the catalog, whose name is that of the exam.
         languages: That every text must be written in.
         sample: Whether drafts may be shown.
         today: Decides whether the approval has expired.
@@ -151,16 +152,16 @@ def open_site(path: Path | None, *, exam: str, languages: Sequence[str], sample:
     Raises:
         BadData: The file cannot be read, a text is missing in a language or too long, or nobody approved the file.
     """
-    if path is None and not sample:
+    file = path or (sample_site(exam) if sample else None)
+    if file is None:
         return None
-    file = path or sample_site()
     read = _read(file)
     if not sample and not read.review.is_approved(today):
         raise BadData(
             f"{file}: nobody approved these facts, or the approval has expired (status {read.review.status!r}). "
             "Have them checked and set `review`, or use sample mode (`--sample`)."
         )
-    own = read.exams.get(exam, _Texts())
+    own = read.exams.get(exam.resolve().name, _Texts())
     texts: dict[Fact, Mapping[str, str]] = {}
     for fact in FACTS:
         said = getattr(own, fact) or getattr(read.facts, fact)

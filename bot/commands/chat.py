@@ -21,7 +21,7 @@ from bot.interview.values.fhir_json import JsonObject
 from bot.interview_wiring import Interviewers, for_terminology
 from bot.ports import StoredConversation
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import SENTENCES, Content, FormText, Interface, Part, Reply, emergency_notice
+from bot.sentences.reply import SENTENCES, Content, FormText, Interface, Part, Reply, SiteText, emergency_notice
 from bot.settings import Settings
 from bot.talk.conversation import Conversation, first_language
 from bot.talk.interviewing import Interviewer
@@ -117,6 +117,8 @@ def show_reply(console: Console, reply: Reply) -> None:
     for part in reply.parts:
         if isinstance(part, Content):
             console.print(Panel(Text(part.text), subtitle=label, subtitle_align="right", width=min(88, console.width)))
+        elif isinstance(part, SiteText):
+            console.print(Padding(Text(part.text, style="bold"), (0, 0, 0, 2)))
         elif isinstance(part, Interface) and part.key.startswith("urgent"):
             console.print(Panel(Text(part.text), border_style="bold red", width=min(88, console.width)))
         elif not (isinstance(part, Interface) and part.key == "sample_label" and answers):

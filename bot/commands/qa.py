@@ -140,6 +140,27 @@ def alarm(
             print(f"Written: {write_decision(lang, study.decision)}")
 
 
+@qa.command("simple")
+def simple(
+    catalog: CatalogArgument = "mammography",
+    write: Annotated[bool, typer.Option("--write", help="Write the weights that the chat uses.")] = False,
+) -> None:
+    """Learn by which words somebody with little of the language is known, and say how well that works."""
+    from bot.matching import simple_words
+
+    with friendly_errors():
+        folder = locate(catalog)
+        for language in language_files(folder):
+            loaded = load_catalog(folder, language)
+            weights = simple_words.fit(loaded)
+            found = simple_words.quality(loaded, weights)
+            print(
+                f"{language}: {found.recall:.1%} of such messages known, {found.false_alarms:.2%} of others taken for one"
+            )
+            if write:
+                print(f"written: {simple_words.write(language, weights)}")
+
+
 @qa.command("context")
 def context(
     catalog: CatalogArgument = "mammography",

@@ -20,9 +20,11 @@ import numpy as np
 
 from bot.catalog.catalog import Catalog
 from bot.catalog.site import Fact
+from bot.matching.emergency import Verdict
 from bot.matching.features import Floats
 from bot.matching.fit_head import BACKGROUND, Example, train
 from bot.matching.head import Head
+from bot.matching.red_flags import load_examples
 from bot.matching.training import CONFLICT, indexed_texts
 from bot.ports import Encoder, Vectors
 
@@ -43,10 +45,18 @@ Feeling = Literal[
 ]
 FEELINGS: tuple[Feeling, ...] = get_args(Feeling)
 REMARKS: tuple[str, ...] = (*FEELINGS, *get_args(Fact))
+NO_REMARK = "none"  # the kind of examples that are questions about exams, so that small catalogs have some, too
 FOLDER = Path(__file__).parent / "remark_texts"
 MOST_OTHERS = 3500  # texts of the catalog that remarks are told from: more only take longer
-HEARD = 0.5  # probability from which a remark counts where no pair answers
+URGENT_STEP = 2  # every so many of the alarm's urgent examples is one
+HEARD = 0.4  # probability from which a remark counts where no pair answers
 BESIDE = 0.75  # and from which it counts beside an answer
+
+
+# Kinds that are no sign of danger, unlike grief, fear or confusion, and how sure one must be to call off an alarm that
+# no rule raised and that is less likely than not.
+HARMLESS = frozenset({*get_args(Fact), "shame", "anger", "annoyed", "insult", "praise", "robot", "chatter"})
+SURELY, UNSURE = 0.85, 0.65
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,11 @@ class Remark:
 
     kind: str
     probability: float
+
+    def calms(self, verdict: Verdict) -> bool:
+        """Say whether an alarm is taken for false since the message is surely something harmless."""
+        heard = verdict.by != "rule" and verdict.probability < UNSURE
+        return heard and self.kind in HARMLESS and self.probability >= SURELY
 
     @property
     def is_feeling(self) -> bool:
@@ -91,14 +106,17 @@ def train_remarks(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Head 
     if not examples:
         return None
     own = encoder.encode([text for _, _, text in examples])
+    remarks = own[[kind != NO_REMARK for kind, _, _ in examples]]
     texts = indexed_texts(catalog)
     some = np.arange(0, len(texts), max(1, -(-len(texts) // MOST_OTHERS)))
     # A pair may well be about what a remark is about: such a text would say that it is none.
-    others = some[(vectors[some] @ own.T).max(axis=1) < CONFLICT]
-    label = {kind: number for number, kind in enumerate(REMARKS)}
+    others = some[(vectors[some] @ remarks.T).max(axis=1) < CONFLICT]
+    urgent = [text for _, text in load_examples(catalog.language).urgent[::URGENT_STEP]]
+    label = {kind: number for number, kind in enumerate((*REMARKS, NO_REMARK))}
     taught = [Example(text, label[kind], author) for kind, author, text in examples]
-    taught += [Example(texts[number][1], len(REMARKS), BACKGROUND) for number in others]
-    return train(taught, np.concatenate([own, vectors[others]]), len(REMARKS) + 1)[0]
+    taught += [Example(texts[number][1], label[NO_REMARK], BACKGROUND) for number in others]
+    taught += [Example(text, label[NO_REMARK], BACKGROUND) for text in urgent]
+    return train(taught, np.concatenate([own, vectors[others], encoder.encode(urgent)]), len(REMARKS) + 1)[0]
 
 
 def hear_remarks(head: Head | None, vectors: Floats, texts: Sequence[str]) -> list[Remark | None]:

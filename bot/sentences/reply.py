@@ -325,12 +325,12 @@ def worded(reply: Reply, place: Place) -> Reply:
 
 def folded(reply: Reply) -> dict[str, Content]:
     """Return by pair what stands for its whole answer in a reply: a shorter or easier text right before it."""
-    found = {}
-    for lead, whole in pairwise(reply.parts):
-        if isinstance(lead, Content) and isinstance(whole, Content) and whole.field == "answer":
-            if lead.pair_id == whole.pair_id and lead.field in LEADS:
-                found[lead.pair_id] = lead
-    return found
+    return {
+        lead.pair_id: lead
+        for lead, whole in pairwise(reply.parts)
+        if isinstance(lead, Content) and isinstance(whole, Content)
+        if lead.pair_id == whole.pair_id and lead.field in LEADS and whole.field == "answer"
+    }
 
 
 def _unfolded(reply: Reply, parts: Sequence[Part]) -> tuple[Part, ...]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from bot.assistant import Assistant
 from bot.ports import StoredConversation
 from bot.response import Method, Response
-from bot.sentences.reply import Content, Interface
+from bot.sentences.reply import Content, Interface, SiteText
 from bot.settings import Settings
 from bot.talk.conversation import Message
 from bot.talk.reception import Reception
@@ -33,7 +33,7 @@ class ChatTurn:
         decision: answered, clarify, declined or urgent; ``talk`` for what was no question.
         language: Of the reply.
         shown: Texts of pairs, in reading order: the pair's id, and which of its texts.
-        keys: Of the fixed sentences that were said.
+        keys: Of the fixed sentences that were said, and ``site_FACT`` for a fact of the place.
         choices: Pair ids on offer.
         response: What the assistant decided last on the message; None where it was not asked.
     """
@@ -78,10 +78,14 @@ class Chat:
             decision=taken.turn.decision,
             language=reply.language,
             shown=tuple((part.pair_id, part.field) for part in reply.parts if isinstance(part, Content)),
-            keys=tuple(part.key for part in reply.parts if isinstance(part, Interface)),
+            keys=tuple(_key(part) for part in reply.parts if isinstance(part, Interface | SiteText)),
             choices=_pairs(reply.choices),
             response=self._assistant.last,
         )
+
+
+def _key(part: Interface | SiteText) -> str:
+    return part.key if isinstance(part, Interface) else f"site_{part.fact}"
 
 
 def _pairs(parts: Sequence[object]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from bot.assistant import Assistant
 from bot.matching.context import WISHES, Move, Said
+from bot.matching.remarks import BESIDE, HEARD
 from bot.response import DecisionName, Response
 from bot.sentences.reply import Part, Reply, extract, interface
 from bot.talk.dialogue import (
@@ -31,6 +32,9 @@ from bot.text import words
 
 # After a complaint, what is taken for a question of its own: a question about it that is answered with a leaflet harms.
 SURELY_ALONE = 0.7
+
+
+_APART = ("alone", "none", "reaction")  # moves that are not about what was shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,8 @@ def _heard(assistant: Assistant, state: State, text: str, language: str) -> Hear
         return _answered(assistant, state, response)
     move = context.move(Said(text, shown, state.last_question, response.decision))
     here = replace(state, language=language)
-    if settles(response) and move.action not in WISHES:
+    # "Really?" resembles a remark, too: where it may be about what was shown, it has to be a likely one.
+    if move.action not in WISHES and settles(response, least=HEARD if move.action in _APART else BESIDE):
         return _answered(assistant, state, response)
     leans = move.alone < SURELY_ALONE and move.action not in ("reaction", *WISHES)
     if state.complaint is not None and (leans or asks_to_wait(text)):

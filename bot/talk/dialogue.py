@@ -19,7 +19,7 @@ from bot.talk.messages import agrees, asks_easier, asks_on, calls_off, picks
 from bot.text import MAX_CHARACTERS, sanitise, words
 
 Told = Literal["now", "today", "days", "appointment"]  # levels of complaints that are told how soon to ask whom
-Simple = Literal["", "wished", "asked", "on", "off"]
+Simple = Literal["", "maybe", "wished", "asked", "on", "off"]
 SIMPLE = ("asked", "on")
 MOST_REMINDED = 2  # in a row: an alarm or a complaint must not become a wall
 URGENT_TEXTS = {
@@ -48,8 +48,8 @@ class State:
         complaint: How urgent the complaint is that was told last, until the patient turns to something else.
         folded: Whether of the answer shown last a short one came first.
         reminded: How often an open alarm or complaint was said again.
-        simple: Whether the easy answer comes first: "wished" for once, "asked" by the patient's own words, "on" once that was said, "off"
-            where the patient wants none of it; empty: not yet known.
+        simple: Whether the easy answer comes first: "asked" by the patient's own words, "on" once that was said, "off"
+            where the patient wants none of it; "maybe" after one message that suggests it, "wished" for once.
         said: The key of the fixed sentence that the reply shown last began with; empty for none.
         times: How often in a row a reply began with it.
     """

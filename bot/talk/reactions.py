@@ -14,6 +14,7 @@ from bot.interview.manners.turn import Turn
 from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import beside_silence, read_yes_no
+from bot.matching.remarks import BESIDE
 from bot.response import Response
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import Interface, Reply, interface, reply_of
@@ -49,7 +50,7 @@ from bot.talk.messages import (
     small_talk,
     wants_interview,
 )
-from bot.talk.remarks import asks_for_whole, in_simple_words, settles, varied, with_contact, writes_simply
+from bot.talk.remarks import asks_for_whole, in_simple_words, settles, simplicity, varied, with_contact
 from bot.talk.uploads import FileRefused, SentFile
 from bot.text import sanitise, words
 
@@ -131,8 +132,7 @@ class Reactions:
 
     def react(self, state: State, text: str, at: datetime) -> Reaction:
         """Take one message in a state of the dialogue; any text at all."""
-        if state.simple in ("", "wished") and writes_simply(text, state.language):
-            state = replace(state, simple="asked")
+        state = replace(state, simple=simplicity(state, text))
         reaction = self._react(state, text, at)
         reply, after = in_simple_words(*varied(reaction.reply, state, reaction.after))
         return replace(reaction, reply=with_contact(reply, self._assistant.site), after=after)
@@ -492,7 +492,7 @@ class Reactions:
         response = self._assistant.answer(text, heard_in, ignore_flags=ignore_flags)
         if _helps(response, text):
             reaction = self._respond(rest, response)
-            if response.decision == "answered" or settles(response):
+            if response.decision == "answered" or settles(response, least=BESIDE):
                 return self._then_question(reaction, at)
             return reaction  # choices of two kinds would be mixed up: the question comes again after the pick
         after_all = asked.not_answered(turn.session, text)
@@ -596,6 +596,6 @@ def _helps(response: Response, text: str) -> bool:
     return (
         response.decision == "urgent"
         or response.advice is not None
-        or settles(response)
+        or settles(response, least=BESIDE)
         or (asks and response.decision in ("answered", "clarify"))
     )

@@ -1,7 +1,8 @@
-"""What is said to remarks: to feelings and manners a kind sentence that leads on, about the place the site's own facts.
+"""What is said to remarks: to feelings and manners a kind sentence that leads on, about the place the site's facts.
 
-What pairs, complaints and the alarm decide goes before all of it. Beside an answer a fact of the place is added, and fear
-gets its sentence first; only what no pair answers is answered by a remark alone. No sentence comes three times in a row.
+What pairs, complaints and the alarm decide goes before all of it. Beside an answer a fact of the place is added, and
+fear gets its sentence first; only what no pair answers is answered by a remark alone. No sentence comes three times in
+a row.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import yaml
 
 from bot.assistant import Assistant
 from bot.catalog.site import FACTS, Fact, Site
-from bot.matching.remarks import BESIDE, Remark
+from bot.matching.remarks import BESIDE, HEARD, Remark
+from bot.matching.simple_words import LIKELY, SURE, plainness
 from bot.response import Response
 from bot.sentences.reply import SENTENCES, Content, Interface, Part, Reply, SiteText, folded, interface, site_text
-from bot.talk.dialogue import State, known, show_pair
+from bot.talk.dialogue import Simple, State, known, show_pair
 from bot.text import fold
 
 # What is answered about the place in one turn.
@@ -35,10 +37,15 @@ CALLING = (
 _SIMPLE = Path(__file__).parent / "reaction_phrases" / "simple.yaml"
 
 
-def settles(response: Response) -> bool:
-    """Say whether a message that no pair answers is answered as a remark."""
-    open_ = response.decision in ("declined", "clarify") and not response.too_long and response.fixed is None
-    return open_ and response.level in (None, "other") and response.advice is None and bool(response.remarks)
+def settles(response: Response, *, least: float = HEARD) -> bool:
+    """Say whether a message that no pair answers is answered as a remark that is at least so likely.
+
+    Where a pair may be meant, a remark has to be as likely as beside an answer.
+    """
+    if response.too_long or response.fixed is not None or response.advice is not None:
+        return False
+    least = {"declined": least, "clarify": BESIDE}.get(response.decision, 2.0)
+    return response.level in (None, "other") and any(one.probability >= least for one in response.remarks[:1])
 
 
 def reply_to_remark(assistant: Assistant, state: State, response: Response) -> tuple[Reply, State] | None:
@@ -124,9 +131,19 @@ def in_simple_words(reply: Reply, after: State) -> tuple[Reply, State]:
     return replace(reply, parts=(told, *reply.parts)), replace(after, simple="on")
 
 
-def writes_simply(text: str, language: str) -> bool:
-    """Say whether somebody's own words ask for simple ones: they say so, or have little of the language."""
-    return bool(_simple(language).search(fold(text)))
+def simplicity(state: State, text: str) -> Simple:
+    """Return what somebody's own words say of simple ones: they ask for them, or have little of the language.
+
+    One message is enough where it is sure, two in a row where they are likely.
+    """
+    if state.simple not in ("", "maybe", "wished"):
+        return state.simple
+    little = plainness(text, state.language)
+    if _simple(state.language).search(fold(text)) or little >= SURE or (little >= LIKELY and state.simple == "maybe"):
+        return "asked"
+    if state.simple == "wished":
+        return "wished"
+    return "maybe" if little >= LIKELY else ""
 
 
 def asks_for_whole(text: str) -> bool:

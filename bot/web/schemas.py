@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from bot.catalog.catalog import Country
 from bot.matching.complaints import Urgency
 from bot.ports import FlagReason, StoredConversation, StoredFlag
-from bot.sentences.reply import Content, Entry, FormText, Part, Reply, emergency_notice
+from bot.sentences.reply import Content, Entry, FormText, Part, Reply, SiteText, emergency_notice
 from bot.talk.conversation import Taken
 from bot.talk.dialogue import told_urgency
 
@@ -75,10 +75,10 @@ class NewFlag(In):
 
 
 class PartView(BaseModel):
-    """A text of the reply: `content` of a pair, `interface` sentence (`key` says which), text of the `form`, or `entry`
-    (a line of a summary). `link_id` names the item of the form."""
+    """A text of the reply: `content` of a pair, fact of the `site` or `interface` sentence (`key` says which), text of
+    the `form`, or `entry` (a line of a summary). `link_id` names the item of the form."""
 
-    kind: Literal["content", "interface", "form", "entry"]
+    kind: Literal["content", "site", "interface", "form", "entry"]
     text: str
     key: str | None = None
     pair_id: str | None = None
@@ -222,6 +222,8 @@ def flag_view(flag: StoredFlag) -> FlagView:
 def _part_view(part: Part) -> PartView:
     if isinstance(part, Content):
         return PartView(kind="content", text=part.text, pair_id=part.pair_id, field=part.field)
+    if isinstance(part, SiteText):
+        return PartView(kind="site", text=part.text, key=f"site_{part.fact}")
     if isinstance(part, FormText):
         return PartView(kind="form", text=part.text, field=part.field, link_id=part.link_id)
     if isinstance(part, Entry):

@@ -40,7 +40,7 @@ A measure drifts when its mean leaves the range, or clearly more than a tenth of
 the questions do. unknown words: in no word list; dialect counts, grammar does not."""
 
 
-Kind = Literal["questions", "dialogues", "everyday", "complaint", "foreign", "real-manner"]
+Kind = Literal["questions", "dialogues", "everyday", "complaint", "foreign", "real-manner", "remark"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ class Expect(Record):
         alarm: The patient is sent for help at once.
         language: The reply is in this language, or says in it which languages are understood.
         unanswered: No pair's answer is shown.
+        remark: A feeling is met with its sentence, or a fact of the place is told: a kind of `bot.matching.remarks`.
     """
 
     pair: str | None = None
@@ -37,6 +38,7 @@ class Expect(Record):
     alarm: Literal[True] | None = None
     language: str | None = Field(default=None, pattern=r"^[a-z]{2,3}$")
     unanswered: Literal[True] | None = None
+    remark: str | None = Field(default=None, pattern=r"^[a-z]+$")
 
     @model_validator(mode="after")
     def _one_thing(self) -> Expect:

@@ -15,13 +15,13 @@ from harness.files import numbered_lines
 from harness.patients.expectations import Act, Expect, Level
 from harness.patients.suites import Dialogue, Question, QuestionSource, Turn
 
-SpokenKind = Literal["everyday", "complaint", "foreign", "real-manner"]
+SpokenKind = Literal["everyday", "complaint", "foreign", "real-manner", "remark"]
 MOST_FAULTS = 20  # bad lines named at once
 ACTS: tuple[str, ...] = get_args(Act)
 LEVELS: tuple[str, ...] = get_args(Level)
 AFTER_AN_ANSWER = ("same", *ACTS)  # labels of what nobody says first
 PLAIN = ("nothing", "reaction", "alarm")
-LABELS = f"ID, new:ID, same, none, reaction, {', '.join(ACTS)}, alarm, complaint:LEVEL or language:CODE"
+LABELS = f"ID, new:ID, same, none, reaction, {', '.join(ACTS)}, alarm, complaint:LEVEL, remark:KIND or language:CODE"
 T = TypeVar("T")
 
 
@@ -72,7 +72,7 @@ def _turn(part: str, number: int, pairs: Collection[str]) -> Turn:
         return Turn(text=text, expect=Expect(act=label))  # type: ignore[arg-type]
     if label == "same" or label in PLAIN or label == "none":
         return Turn(text=text, expect=_expect(**{"nothing" if label == "none" else label: True}))
-    if name in ("complaint", "language") and colon:
+    if name in ("complaint", "language", "remark") and colon:
         return Turn(text=text, expect=_expect(**{name: value}))
     pair = value if name == "new" and colon else label
     if pair not in pairs:
@@ -89,9 +89,10 @@ def read_messages(path: Path, kind: SpokenKind, origin: Origin) -> list[Question
 
     def message(line: str) -> Question:
         label, tab, text = line.partition("\t")
-        labelled = kind in ("complaint", "foreign")
+        labelled = kind in ("complaint", "foreign", "remark")
         if bool(tab) != labelled or "\t" in text:
-            wanted = {"complaint": "level<TAB>text", "foreign": "language<TAB>text"}.get(kind, "one text without tabs")
+            pattern = {"complaint": "level<TAB>text", "foreign": "language<TAB>text", "remark": "kind<TAB>text"}
+            wanted = pattern.get(kind, "one text without tabs")
             raise _Fault(f"the line is not {wanted}")
         said = (text if labelled else line).strip()
         if not said:
@@ -101,6 +102,7 @@ def read_messages(path: Path, kind: SpokenKind, origin: Origin) -> list[Question
             "foreign": {"language": label.strip()},
             "everyday": {"nothing": True},
             "real-manner": {"unanswered": True},
+            "remark": {"remark": label.strip()},
         }
         return Question(
             id=_id(kind, said),

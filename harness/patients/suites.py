@@ -22,7 +22,7 @@ from harness.patients.expectations import Expect
 
 QUESTIONS, DIALOGUES, META = "questions.jsonl", "dialogues.jsonl", "suite.yaml"
 # What a whole suite of single messages expects alike: these kinds are asked in a chat, as dialogues are.
-SPOKEN = ("everyday", "complaint", "foreign", "real-manner")
+SPOKEN = ("everyday", "complaint", "foreign", "real-manner", "remark")
 TURN: Literal["turn"] = "turn"  # the kind of a message within a dialogue
 CONTEXT: Literal["context"] = "context"  # a turn that is said, since later ones need it, but is not scored
 
@@ -65,7 +65,9 @@ class Question(Record):
     lang: str
     vignette: str
     pair_id: str | None
-    kind: Literal["paraphrase", "novel", "urgent", "everyday", "complaint", "foreign", "real-manner", "turn", "context"]
+    kind: Literal[
+        "paraphrase", "novel", "urgent", "everyday", "complaint", "foreign", "real-manner", "remark", "turn", "context"
+    ]
     source: QuestionSource
     expect: Expect | None = None
     dialogue: str | None = None

@@ -72,10 +72,19 @@ def judge(expect: Expect, reply: Reply, before: Collection[str], same: Equivalen
             return Verdict(silent if expect.complaint == "other" else _soon_enough(expect, reply))
         case "alarm":
             return Verdict(alarmed)
+        case "remark":
+            return Verdict(
+                not alarmed and any(key.startswith(_told_by(expect.remark or "")) for key in reply.keys or ())
+            )
         case "language":
             return Verdict(not alarmed and reply.language == expect.language)
         case _:
             return Verdict(not content)  # unanswered
+
+
+def _told_by(kind: str) -> tuple[str, ...]:
+    """Return how the keys begin of what meets a remark of a kind."""
+    return (f"feel_{kind}", f"site_{kind}", *(("refusal",) if kind == "refusal" else ()))
 
 
 def _acted(expect: Expect, reply: Reply, before: frozenset[str]) -> bool:

@@ -19,6 +19,7 @@ KINDS = {
     "nothing": "nothing shown",
     "reaction": "reaction let be",
     "everyday": "everyday: nothing shown",
+    "remark": "feeling met, place told",
     "complaint": "complaint: soon enough",
     "alarm": "alarm raised",
     "language": "language told",

@@ -70,6 +70,7 @@ ExpectedKind = Literal[
     "nothing",
     "reaction",
     "everyday",
+    "remark",
     "complaint",
     "alarm",
     "language",

@@ -187,7 +187,7 @@ API_TURN = Paths(
     decision="$.decision",
     choices="$.reply.choices[*].pair_id",
     texts="$.reply.parts[?@.kind == 'content'].field",
-    keys="$.reply.parts[?@.kind == 'interface'].key",
+    keys="$.reply.parts[?@.kind == 'interface' || @.kind == 'site'].key",
     reason="$.reason",
     urgency="$.advice.urgency",
     language="$.reply.language",
