@@ -169,8 +169,8 @@ def routes(service: Service) -> list[Route]:
 
 
 def _staff_routes(staff: StaffApi) -> list[Route]:
-    one, not_found = "/staff/conversations/{conversation_id}", (*OF_CONVERSATIONS[:3], HTTPStatus.NOT_FOUND)
-    refused = (*not_found, HTTPStatus.CONFLICT)
+    one, not_found = "/staff/conversations/{conversation_id}", (*OF_CONVERSATIONS, HTTPStatus.NOT_FOUND)
+    refused = (*WITH_BODY, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
     return [
         Route("GET", "/staff/inbox", staff.inbox, InboxView, not_found, admit=staff.admit),
         Route("GET", one, staff.live, LiveView, not_found, admit=staff.admit),

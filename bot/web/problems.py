@@ -184,8 +184,8 @@ HANDLERS: dict[int | type[Exception], Handler] = {
 DOCUMENTED = {
     HTTPStatus.BAD_REQUEST: "The body cannot be read.",
     HTTPStatus.UNAUTHORIZED: "No token, a wrong one, or the conversation was deleted.",
-    HTTPStatus.NOT_FOUND: "The conversation has no such turn.",
-    HTTPStatus.CONFLICT: "The turn id was used for another message, or the choice is not on offer.",
+    HTTPStatus.NOT_FOUND: "The conversation has no such turn, or does not wait for a person.",
+    HTTPStatus.CONFLICT: "The turn id was used for another message, the choice is not offered, or the call is not so.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "The request is not as documented.",
     HTTPStatus.TOO_MANY_REQUESTS: "Too many requests; Retry-After says when to try again.",

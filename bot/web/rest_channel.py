@@ -91,8 +91,7 @@ class RestChannel:
         """Return what staff have written since the last message: the channel has no other way to the patient."""
         desk = self._reception.desk
         lines = staff_lines(desk.calls.not_shown(conversation), self._labels[language]) if desk is not None else []
-        texts = (f"{line.heading}: {line.text}" if line.text else line.heading for line in lines)
-        return [ChannelReply(recipient_id=sender, text=text) for text in texts]
+        return [ChannelReply(recipient_id=sender, text=line.whole) for line in lines]
 
     def _key(self, sender: str) -> str:
         """Return the conversation's id: without the token nobody can tell it, and senders' names are not stored."""

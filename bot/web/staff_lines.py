@@ -25,6 +25,11 @@ class StaffLine:
     heading: str
     text: str = ""
 
+    @property
+    def whole(self) -> str:
+        """The line where there is no place for a heading."""
+        return f"{self.heading}: {self.text}" if self.text else self.heading
+
 
 _LABELS = {"take": "staff_takes", "message": "staff_from", "return": "staff_returns"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bot.staff.calls import Call, CallState
+from bot.staff.calls import CallState
 from bot.talk.conversation import Stage
 from bot.talk.reception import Reception
 from bot.web.page.offers import Offers
@@ -23,12 +23,14 @@ class Handoff:
         status: What the patient is told of that; empty where there is nothing to tell.
         lines: What staff wrote, in order; each stands behind a turn.
         interrupts: Whether staff have written since the last turn, or write now: what it offered is open no more.
+        is_read: Whether a site reads calls at all.
     """
 
     state: CallState | str = ""
     status: str = ""
     lines: tuple[StaffLine, ...] = ()
     interrupts: bool = False
+    is_read: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -60,17 +62,11 @@ class Handoff:
         )
 
 
-NOBODY = Handoff()
-
-
 def handoff(reception: Reception, conversation: str, number: int, labels: Labels) -> Handoff:
     """Return where the call of a conversation stands after the turn of this number."""
     call = reception.desk.call(conversation) if reception.desk is not None else None
     if call is None:
-        return NOBODY
+        return Handoff(is_read=reception.desk is not None)
     lines = tuple(staff_lines(actions_for_patient(reception, conversation), labels))
-    return Handoff(call.state, _status(call, labels), lines, interrupts=call.is_taken or call.came_between(number))
-
-
-def _status(call: Call, labels: Labels) -> str:
-    return labels[f"staff_{call.state}"].format(name=call.name) if call.is_open else ""
+    status = labels[f"staff_{call.state}"].format(name=call.name) if call.is_open else ""
+    return Handoff(call.state, status, lines, interrupts=call.is_taken or call.came_between(number), is_read=True)

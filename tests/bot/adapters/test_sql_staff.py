@@ -72,7 +72,9 @@ def test_a_call_goes_from_waiting_over_a_person_back_to_the_program(records: Sql
     assert calls.open() == []
 
 
-def test_a_new_red_flag_waits_again_and_is_told_again_to_who_was_told_of_less(records: SqlRecords, calls: SqlCalls) -> None:
+def test_a_new_red_flag_waits_again_and_is_told_again_to_who_was_told_of_less(
+    records: SqlRecords, calls: SqlCalls
+) -> None:
     _turn(records, 1, "asked")
     (call,) = calls.unacknowledged(at=_later(5))
     calls.note(call, what="told", at=_later(5))

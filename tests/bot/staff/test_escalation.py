@@ -35,7 +35,11 @@ class Site:
 
     def __post_init__(self) -> None:
         contacts = f"{self.hook.url}, mailto:ward.3@example.org"
-        environ = {"KLARTEXT_STAFF_TOKEN": "t" * 32, "KLARTEXT_STAFF_NEXT": contacts, "KLARTEXT_SMTP_URL": self.mail.url}
+        environ = {
+            "KLARTEXT_STAFF_TOKEN": "t" * 32,
+            "KLARTEXT_STAFF_NEXT": contacts,
+            "KLARTEXT_SMTP_URL": self.mail.url,
+        }
         settings = Settings.from_environment(environ).staff
         assert settings is not None
         self.calls = SqlCalls(self.records.engine)
@@ -107,7 +111,10 @@ def test_a_contact_that_refuses_is_tried_again_until_the_next_is_due(site: Site)
     assert [site.at(minute) for minute in (5, 5.25, 5.5, 6)] == [(1, 0), (1, 0), (2, 0), (3, 0)]
     assert site.at(10) == (4, 0)  # given up on
     assert site.at(10) == (4, 1)
-    assert [(each.name, each.what) for each in site.calls.actions(ID)] == [("contact 1", "failed"), ("contact 2", "told")]
+    assert [(each.name, each.what) for each in site.calls.actions(ID)] == [
+        ("contact 1", "failed"),
+        ("contact 2", "told"),
+    ]
 
 
 def test_the_last_contact_is_tried_until_somebody_acknowledges(site: Site) -> None:
