@@ -13,6 +13,8 @@
     ├── Reused               a turn id came again with something else in it
     ├── NoSuchChoice         a choice that is not on offer (any more)
     ├── NotSent              a FHIR server did not take something; what was to be sent is kept
+    ├── NotTold              a contact could not be told that a patient waits for a person
+    ├── CallRefused          a call for staff that does not stand so, or that there is not
     └── GuardViolation       a reply that is not approved text (a defect: the patient gets a safe sentence instead)
 
 Messages never quote what a patient wrote.
@@ -122,6 +124,32 @@ class NotSent(KlartextError):
         super().__init__(f"The FHIR server did not take it: {reason}.")
         self.reason = reason
         self.verdict = verdict
+
+
+class NotTold(KlartextError):
+    """A contact could not be told of a call; `reason` is a class of reasons, without address and patient text."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"A contact could not be told: {reason}.")
+        self.reason = reason
+
+
+CallReason = Literal["none", "taken", "not_taken", "acknowledged", "unacknowledged"]
+_OF_CALLS: dict[CallReason, str] = {
+    "none": "This conversation does not wait for a person, or there is none with this id.",
+    "taken": "Somebody has taken this conversation already.",
+    "not_taken": "Nobody has taken this conversation. Take it first.",
+    "acknowledged": "This call is acknowledged already.",
+    "unacknowledged": "A message that calls for a person is not acknowledged. Acknowledge it first.",
+}
+
+
+class CallRefused(KlartextError):
+    """What staff wanted to do does not fit how the call stands."""
+
+    def __init__(self, reason: CallReason) -> None:
+        super().__init__(_OF_CALLS[reason])
+        self.reason = reason
 
 
 class GuardViolation(KlartextError):

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bot.outbox_ports import Outgoing
+from bot.staff.calls import CallKind
 
 Vectors = npt.NDArray[np.float32]
 
@@ -262,8 +263,10 @@ class Records(Protocol):
         """Return a conversation, or None: never begun, or erased."""
         ...
 
-    def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None) -> None:
-        """Store a turn with what it changed in the interview: both, or neither.
+    def add_turn(
+        self, turn: StoredTurn, *, interview: InterviewChange | None = None, call: CallKind | None = None
+    ) -> None:
+        """Store a turn with what it changed in the interview, and that it calls for a person: all of it, or nothing.
 
         Raises:
             AlreadyStored: Its number or its turn id is in use: another request was faster.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import platformdirs
 
@@ -263,6 +263,102 @@ class Uploads:
         return cls(most, tuple(UPLOAD_KINDS[name] for name in names), scan)
 
 
+STAFF_MINUTES = 5
+STAFF_SENDER = "klartext@localhost"
+MIN_STAFF_TOKEN = 32  # characters: it opens what patients write
+_MAIL = re.compile(r"mailto:[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class StaffCalls:
+    """Calls for staff; there is none of this where nobody reads them (without ``KLARTEXT_STAFF_TOKEN``).
+
+    Attributes:
+        token: Opens the staff API (``KLARTEXT_STAFF_TOKEN``).
+        minutes: That a call waits for each of the contacts (``KLARTEXT_STAFF_MINUTES``).
+        contacts: Who is told of a call that nobody acknowledges, in order: webhooks and ``mailto:`` addresses
+            (``KLARTEXT_STAFF_NEXT``, by commas). They may hold secrets.
+        inbox: Where they see it (``KLARTEXT_STAFF_INBOX``); None: the address that the service listens on.
+        smtp: Host and port of the mail server (``KLARTEXT_SMTP_URL``); None where nobody gets mail.
+        sender: Of mail (``KLARTEXT_SMTP_FROM``).
+    """
+
+    token: str = field(repr=False)
+    minutes: int = STAFF_MINUTES
+    contacts: tuple[str, ...] = field(default=(), repr=False)
+    inbox: str | None = None
+    smtp: tuple[str, int] | None = None
+    sender: str = STAFF_SENDER
+
+    @classmethod
+    def from_environment(cls, env: Mapping[str, str]) -> StaffCalls | None:
+        """Read what concerns calls for staff; None where they are off, as by default.
+
+        Raises:
+            UserFixable: A contact or the mail server cannot be used; contacts are numbered, never quoted.
+        """
+        token = secret(env, "KLARTEXT_STAFF_TOKEN", at_least=MIN_STAFF_TOKEN)
+        contacts = tuple(each.strip() for each in (secret(env, "KLARTEXT_STAFF_NEXT") or "").split(",") if each.strip())
+        if token is None:
+            if contacts:
+                raise UserFixable(
+                    "KLARTEXT_STAFF_NEXT is set and KLARTEXT_STAFF_TOKEN is not: nobody could acknowledge a call. "
+                    "Set the token too, or neither."
+                )
+            return None
+        smtp = _mail_server(env)
+        for number, contact in enumerate(contacts, 1):
+            _require_contact(number, contact, smtp)
+        sender = env.get("KLARTEXT_SMTP_FROM") or STAFF_SENDER
+        if not _MAIL.fullmatch(f"mailto:{sender}"):
+            raise UserFixable(f"KLARTEXT_SMTP_FROM is {sender!r}. Set it to an address such as klartext@example.org.")
+        inbox = env.get("KLARTEXT_STAFF_INBOX") or None
+        if inbox is not None and not re.fullmatch(r"https?://[^\s/]\S*", inbox):
+            raise UserFixable(f"KLARTEXT_STAFF_INBOX is {inbox!r}. Set it to an address that begins with https://.")
+        minutes = _count(env, "KLARTEXT_STAFF_MINUTES", STAFF_MINUTES, at_most=24 * 60)
+        return cls(token, minutes, contacts, inbox, smtp, sender)
+
+
+def _require_contact(number: int, contact: str, smtp: tuple[str, int] | None) -> None:
+    if _MAIL.fullmatch(contact):
+        if smtp is None:
+            raise UserFixable(
+                f"Contact {number} in KLARTEXT_STAFF_NEXT gets mail, and KLARTEXT_SMTP_URL is not set. "
+                "Set it to smtp://HOST:PORT."
+            )
+        return
+    found = _split(contact)
+    safe = found is not None and (
+        found.scheme == "https" or (found.scheme == "http" and found.hostname in LOOPBACK_HOSTS)
+    )
+    if not safe:
+        raise UserFixable(
+            f"Contact {number} in KLARTEXT_STAFF_NEXT is neither `https://…` (or `http://` on this machine) nor "
+            "`mailto:NAME@HOST`. Correct it; contacts are separated by commas."
+        )
+
+
+def _mail_server(env: Mapping[str, str]) -> tuple[str, int] | None:
+    url = env.get("KLARTEXT_SMTP_URL") or None
+    if url is None:
+        return None
+    found = _split(url)
+    if found is None or found.scheme != "smtp" or "@" in found.netloc or found.path.strip("/"):
+        raise UserFixable(
+            "KLARTEXT_SMTP_URL is not of the form smtp://HOST:PORT, without a user and a path. Correct it."
+        )
+    return found.hostname or "", found.port or 25
+
+
+def _split(url: str) -> SplitResult | None:
+    """Return the parts of an address with a host; None where it has none, or a port that is no number."""
+    try:
+        found = urlsplit(url)
+        return found if found.hostname and found.port != 0 else None
+    except ValueError:
+        return None
+
+
 def _one_of(env: Mapping[str, str], name: str, words: Sequence[Word], usual: Word) -> Word:
     said = env.get(name) or usual
     found = next((word for word in words if word == said), None)
@@ -309,6 +405,7 @@ class Settings:
         fhir: How to reach a FHIR server.
         terminology_url: Base URL of a FHIR server that expands value sets (``KLARTEXT_TERMINOLOGY_SERVER``), or None.
         uploads: Files that patients may send; None: they may not.
+        staff: Who reads patients' calls for a person; None: nobody does.
         seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
         seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
         database_wait_s: For others who write to the database. No setting: the service has less patience than commands.
@@ -339,6 +436,7 @@ class Settings:
     fhir: FhirAccess = FhirAccess()
     terminology_url: str | None = None
     uploads: Uploads | None = None
+    staff: StaffCalls | None = None
     seal_key: str | None = field(default=None, repr=False)
     seal_key_file: Path = field(default_factory=_seal_key_file)
     database_wait_s: float = DATABASE_WAIT_S
@@ -374,6 +472,7 @@ class Settings:
             fhir=FhirAccess.from_environment(env),
             terminology_url=env.get("KLARTEXT_TERMINOLOGY_SERVER") or None,
             uploads=Uploads.from_environment(env),
+            staff=StaffCalls.from_environment(env),
             seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
         )
 

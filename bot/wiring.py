@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,10 @@ from bot.matching.training import general_digest, indexed_texts, taught_digest, 
 from bot.outbox_ports import FhirServer, Leaving, Outbox, Patience
 from bot.ports import AnswerIndex, Encoder, Entry, History, Interviews, Presence, Records, Vectors
 from bot.private_files import Derived, SealedFolder, derived_in
-from bot.settings import Keeper, Settings, Uploads
+from bot.settings import Keeper, Settings, StaffCalls, Uploads
+from bot.staff.calls import Calls
+from bot.staff.desk import Desk
+from bot.staff.escalation import Contact
 
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
@@ -231,6 +234,34 @@ def make_leaving(settings: Settings) -> Leaving:
     from bot.adapters.sql_leaving import SqlLeaving
 
     return SqlLeaving(_database(settings).engine)
+
+
+def make_calls(settings: Settings) -> Calls:
+    """Open the calls for staff in the same database."""
+    from bot.adapters.sql_staff import SqlCalls
+
+    return SqlCalls(_database(settings).engine)
+
+
+def make_desk(settings: Settings, *, opens: Callable[[datetime], datetime | None] = lambda _: None) -> Desk | None:
+    """Return where patients' calls for a person arrive; None where nobody reads them.
+
+    `opens`: when staff are next there, as far as the site has told; None: now, or it has not.
+    """
+    return Desk(make_calls(settings), opens) if settings.staff is not None else None
+
+
+def make_contacts(staff: StaffCalls) -> list[Contact]:
+    """Return who is told of a call that nobody acknowledges, in order."""
+    from bot.adapters.staff_contacts import Mail, Webhook
+
+    def contact(written: str) -> Contact:
+        kind, _, address = written.partition(":")
+        if kind == "mailto" and staff.smtp is not None:
+            return Mail(address, staff.smtp, staff.sender)
+        return Webhook(written)
+
+    return [contact(each) for each in staff.contacts]
 
 
 def make_scanner(uploads: Uploads) -> Callable[[bytes], bool | None] | None:

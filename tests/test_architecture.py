@@ -21,6 +21,7 @@ FLOORS = (
     "bot.batching",
     "bot.private_files",
     "bot.outbox_ports",
+    "bot.staff",
     "bot.ports",
     "bot.interview.values",
     "bot.interview.formulas",

@@ -31,6 +31,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from bot.adapters.sql_encryption import open_texts
 from bot.adapters.sql_outbox import OutboxRow, put
 from bot.adapters.sql_probe import clean_up, probe_of, try_writing
+from bot.adapters.sql_staff import open_call
 from bot.adapters.sql_tables import (
     Base,
     ConversationRow,
@@ -61,6 +62,7 @@ from bot.ports import (
     StoredTurn,
 )
 from bot.private_files import make_private_database
+from bot.staff.calls import CallKind
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -163,6 +165,7 @@ def write_change(session: Session, change: InterviewChange) -> None:
 log = logging.getLogger("klartext")
 UNANSWERED = ("declined", "clarify")
 TALK = "talk"  # what is no question
+_NewTurn = tuple[StoredTurn, InterviewChange | None, CallKind | None]
 WAIT_S = 30.0  # for another writer to SQLite, or a free connection
 COMMITTED_TOGETHER = 64
 MIGRATION_LOCK = 0x6B6C6172  # any number, the same in every worker
@@ -215,26 +218,28 @@ class SqlRecords:
             row = session.get(ConversationRow, id_)
             return stored_conversation(row) if row else None
 
-    def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None) -> None:
+    def add_turn(
+        self, turn: StoredTurn, *, interview: InterviewChange | None = None, call: CallKind | None = None
+    ) -> None:
         if self._engine.dialect.name == "sqlite":
-            failure = self._together.ask((turn, interview))
+            failure = self._together.ask((turn, interview, call))
             if failure is not None:
                 raise failure
         else:  # other databases do this themselves
-            self._add_turns([(turn, interview)])
+            self._add_turns([(turn, interview, call)])
 
-    def _add_together(self, turns: Sequence[tuple[StoredTurn, InterviewChange | None]]) -> Sequence[Unreachable | None]:
+    def _add_together(self, turns: Sequence[_NewTurn]) -> Sequence[Unreachable | None]:
         """Store turns; a database that does not answer is said to all at once, for it would let each wait anew."""
         try:
             return self._add_turns(turns)
         except Unreachable as error:
             return [error] * len(turns)
 
-    def _add_turns(self, turns: Sequence[tuple[StoredTurn, InterviewChange | None]]) -> list[None]:
+    def _add_turns(self, turns: Sequence[_NewTurn]) -> list[None]:
         """Store turns in one transaction: all, or none."""
         with self._session() as session:
-            for turn, interview in turns:
-                _write_turn(session, turn, interview)
+            for new in turns:
+                _write_turn(session, *new)
             session.commit()
         return [None] * len(turns)
 
@@ -369,7 +374,7 @@ def _engine(url: str | URL, wait_s: float) -> Engine:
     return engine
 
 
-def _write_turn(session: Session, turn: StoredTurn, interview: InterviewChange | None) -> None:
+def _write_turn(session: Session, turn: StoredTurn, interview: InterviewChange | None, call: CallKind | None) -> None:
     session.add(turn_row(turn))
     session.flush()
     if interview is not None:
@@ -377,6 +382,8 @@ def _write_turn(session: Session, turn: StoredTurn, interview: InterviewChange |
     # After the insert, and locked: a turn that crosses its conversation's erasure must not be left behind.
     if turn.exchange and not session.get(ConversationRow, turn.conversation, with_for_update={"key_share": True}):
         raise Erased("The conversation was deleted.")
+    if call is not None:
+        open_call(session, turn, call)
 
 
 def _find(session: Session, conversation: str, turn_id: str) -> TurnRow | None:

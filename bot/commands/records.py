@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,7 +20,8 @@ from bot.interview.values.fhir_json import NotJson, dump, parse
 from bot.outbox_ports import Outbox, pseudonym
 from bot.ports import Interviews, Records, StoredConversation, StoredTurn
 from bot.settings import Settings
-from bot.wiring import make_interviews, make_keeper, make_outbox, make_records, rekey_texts
+from bot.staff.calls import Calls
+from bot.wiring import make_calls, make_interviews, make_keeper, make_outbox, make_records, rekey_texts
 
 Json = dict[str, JsonValue]
 
@@ -31,6 +33,7 @@ class Archive:
     records: Records
     interviews: Interviews
     outbox: Outbox
+    calls: Calls
 
     def dossier(self, id_: str) -> Json:
         """Return all of a conversation but the hash of its token.
@@ -48,6 +51,12 @@ class Archive:
             {"turn_id": flag.turn_id, "reason": flag.reason, "comment": flag.comment, "at": _moment(flag.at)}
             for flag in self.records.flags(id_)
         ]
+        call = self.calls.call(id_)
+        if call is not None:
+            found["staff"] = {
+                "call": _written(asdict(call)),
+                "actions": [_written(asdict(action)) for action in self.calls.actions(id_)],
+            }
         if interview is not None:
             found["interview"] = {
                 "changed_at": _moment(interview.changed_at),
@@ -115,6 +124,10 @@ def _json(text: str) -> JsonValue:
 def _without_copy(head: JsonValue) -> JsonValue:
     """Return where the talk stands, without the state that only repeats what the events amount to."""
     return {name: value for name, value in head.items() if name != "state"} if isinstance(head, dict) else head
+
+
+def _written(values: Mapping[str, Any]) -> Json:
+    return {name: _moment(value) if isinstance(value, datetime) else value for name, value in values.items()}
 
 
 def _moment(at: datetime) -> str:
@@ -192,7 +205,7 @@ def _table(counts: dict[str, int], *, dry_run: bool) -> str:
 
 def _archive(data: Path | None) -> Archive:
     settings = Settings.from_environment(data=data)
-    return Archive(make_records(settings), make_interviews(settings), make_outbox(settings))
+    return Archive(make_records(settings), make_interviews(settings), make_outbox(settings), make_calls(settings))
 
 
 def _counted(found: Json) -> str:

@@ -194,6 +194,16 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "liest. Wenn es eilt, rufen Sie bitte die Radiologie an, oder sprechen Sie vor Ort jemanden vom Team an. "
             "Im Notfall rufen Sie {emergency} an."
         ),
+        "staff_is_called": (
+            "Ich habe das Personal gerufen. Jemand liest mit, sobald es möglich ist, und antwortet Ihnen hier. Wenn "
+            "es eilt, rufen Sie bitte die Radiologie an, oder sprechen Sie vor Ort jemanden vom Team an. Im Notfall "
+            "rufen Sie {emergency} an."
+        ),
+        "staff_reads": "Das Personal liest mit und antwortet Ihnen hier. Im Notfall rufen Sie {emergency} an.",
+        "staff_reads_rest": (
+            "Das Personal liest mit und antwortet Ihnen hier. Schreiben Sie „ok“, um neue Nachrichten zu sehen. Im "
+            "Notfall rufen Sie {emergency} an."
+        ),
     },
     "en": {
         "emergency_notice": (
@@ -301,6 +311,16 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "I have noted that you would like to speak to a member of staff. I cannot promise when someone will read "
             "it. If it is urgent, please call the radiology department, or speak to someone from the team if you are "
             "here. In an emergency call {emergency}."
+        ),
+        "staff_is_called": (
+            "I have called the staff. Someone will read this as soon as possible, and will reply to you here. If it "
+            "is urgent, please call the radiology department, or speak to someone from the team if you are here. In "
+            "an emergency call {emergency}."
+        ),
+        "staff_reads": "Staff are reading along and will reply to you here. In an emergency call {emergency}.",
+        "staff_reads_rest": (
+            'Staff are reading along and will reply to you here. Write "ok" to see new messages. In an emergency call '
+            "{emergency}."
         ),
     },
 }

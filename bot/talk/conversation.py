@@ -6,7 +6,7 @@ import logging
 import uuid
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Self
 
 from bot.assistant import Assistant
 from bot.errors import AlreadyStored, BadData, GuardViolation, NoSuchChoice
@@ -27,9 +27,12 @@ from bot.sentences.reply import (
     write_reply,
 )
 from bot.sentences.spoken import spoken_file
+from bot.staff.calls import CallKind
+from bot.staff.desk import Desk
 from bot.talk.dialogue import State, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
 from bot.talk.reactions import Decided, Reaction, Reactions
+from bot.talk.staffed import beside_staff, set_aside
 from bot.talk.uploads import FileLimits, FileRefused, SentFile
 from bot.text import sanitise
 
@@ -106,6 +109,7 @@ class Conversation:
         self._interviewer = interviewer
         self._reactions = Reactions(assistant, interviewer)
         self._place = Place(opened.channel, assistant.country)
+        self._desk: Desk | None = None
 
     @classmethod
     def begin(
@@ -153,6 +157,12 @@ class Conversation:
         if known is None:
             return cls.begin(assistant, records, opened, interviewer=interviewer)
         return cls.resume(assistant, records, known, at=opened.begun, interviewer=interviewer)
+
+    def staffed(self, desk: Desk | None) -> Self:
+        """Return the conversation with somebody to call, who may write in place of the program; None: nobody."""
+        self._desk = desk
+        self._reactions = Reactions(self._assistant, self._interviewer, desk)
+        return self
 
     @property
     def language(self) -> str:
@@ -271,9 +281,14 @@ class Conversation:
         """
         text = message.text if message.choice is None else self._choice(message.choice)
         state = self._standing.state
+        call = self._desk.call(self._id) if self._desk is not None else None
+        if call is not None and call.came_between(self._standing.number):
+            state = set_aside(self._interviewer, state, at)
         if message.removes:
             reaction = self._reactions.detach(state, message.removes, at)
             text = interface(self.language, "word_file_removed").text
+        elif message.file is None and call is not None and call.is_taken:
+            reaction = beside_staff(self._reactions, state, text, at)
         elif message.file is None:
             reaction = self._reactions.react(state, text, at)
         elif self.wanted_file is not None:
@@ -286,11 +301,17 @@ class Conversation:
         if reaction.flags and self._standing.state.last_turn is not None:
             # Before the turn that asks for it is stored: sent again, the same complaint changes nothing.
             self._records.flag(self._id, StoredFlag(self._standing.state.last_turn, "wrong", "", at))
-        self._records.add_turn(turn, interview=change)
+        self._records.add_turn(turn, interview=change, call=self._calls(reaction, turn))
         if self._interviewer is not None and change is not None:
             self._interviewer.stored(change)
         self._standing = Standing(_after(message, reaction), self._standing.number + 1, reply.choices)
         return Taken(turn, reply)
+
+    def _calls(self, reaction: Reaction, turn: StoredTurn) -> CallKind | None:
+        """Return why a turn calls for a person; None where it does not, or where nobody reads calls."""
+        if self._desk is None or turn.decision != "urgent":
+            return None
+        return "asked" if reaction.calls_staff else "urgent"
 
     def _as_stored(self, message: Message, text: str, reaction: Reaction, reply: Reply, at: datetime) -> StoredTurn:
         exchange = Exchange(

@@ -18,6 +18,7 @@ from bot.matching.remarks import BESIDE
 from bot.response import Response
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import Interface, Reply, interface, reply_of
+from bot.staff.desk import Desk
 from bot.talk.context import SURELY_ALONE, hear, respond_with_extract, wishes
 from bot.talk.dialogue import (
     MOST_REMINDED,
@@ -107,12 +108,14 @@ class Reaction:
         after: The state of the dialogue after it.
         decided: The decision, if the message was a question or a pick.
         flags: Whether the patient complains about the last answer.
+        calls_staff: Whether the patient asks for a person.
     """
 
     reply: Reply
     after: State
     decided: Decided | None = None
     flags: bool = False
+    calls_staff: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +129,10 @@ class _RedFlag:
 class Reactions:
     """Reacts to the messages of one conversation."""
 
-    def __init__(self, assistant: Assistant, interviewer: Interviewer | None = None) -> None:
+    def __init__(self, assistant: Assistant, interviewer: Interviewer | None = None, desk: Desk | None = None) -> None:
         self._assistant = assistant
         self._interviewer = interviewer
+        self._desk = desk
 
     def react(self, state: State, text: str, at: datetime) -> Reaction:
         """Take one message in a state of the dialogue; any text at all."""
@@ -192,7 +196,7 @@ class Reactions:
             noted = replace(_fixed(state, "flagged" if flags else "nothing_to_flag"), flags=flags)
             return self._then_question(noted, at)
         if command in ("/staff", "/personal"):
-            return self._then_question(self._staff(state), at)
+            return self._then_question(self._staff(state, at), at)
         if command in SWITCHES:
             return self._switched(state, SWITCHES[command], at)
         return self.begin_interview(state, at) if command == "/interview" else None
@@ -215,12 +219,21 @@ class Reactions:
         choices = offered(after, self._assistant.catalog(language))
         return Reaction(Reply(language, (said, interface(language, "language_last")), choices), after)
 
-    def _staff(self, state: State) -> Reaction:
-        """Note that somebody wants to speak to a human: staff see it where they see emergencies."""
+    def _staff(self, state: State, at: datetime) -> Reaction:
+        """Call somebody who wants to speak to a human; where nobody reads calls, staff see it beside emergencies."""
         request = interface(state.language, "staff_request").text
-        return replace(
-            _fixed(state, "staff_called"), decided=replace(self._pick(state, request, None), decision="urgent")
-        )
+        decided = replace(self._pick(state, request, None), decision="urgent")
+        said = self._desk.answer(at) if self._desk is not None else (("staff_called", {}),)
+        reply = Reply(state.language, tuple(interface(state.language, key, **slots) for key, slots in said))
+        return Reaction(reply, state, decided, calls_staff=True)
+
+    def in_emergency(self, state: State, text: str, at: datetime) -> Reaction | None:
+        """React to what is said to an open alarm, or raises one; None for anything else."""
+        if says_no_emergency(state, text) or self._calms(state, text):
+            return _fixed(_after_alarm(state), _calming(state))
+        told = self._to_alarm(state, text, at)
+        urgent = self._red_flag(text, state.language) if told is None else None
+        return self._alarm(_rest(state, state.language), text, urgent, may_be_none=False) if urgent else told
 
     def _to_alarm(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to what is said to an open alarm: yes, no, or the same again; None when it is something else."""

@@ -14,6 +14,7 @@ from bot.errors import AlreadyStored, BadData, GuardViolation, Reused, Unreachab
 from bot.interview.form.form import Form
 from bot.ports import Channel, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.sentences.reply import Heard, Reply, guard, interface, read_reply, repeated
+from bot.staff.desk import Desk
 from bot.talk.conversation import Conversation, Message, Taken, first_language
 from bot.talk.interviewing import Interviewer
 from bot.talk.uploads import FileRefused, SentFile, removal_turn
@@ -43,6 +44,7 @@ class Reception:
         interviewer: Returns who asks the questions of the radiology team in a conversation; None where nobody does.
         alarm: Called after an urgent turn was stored; must return at once.
         page_session: How long after its beginning a conversation on the page can be opened; None: always.
+        desk: Where patients' calls for a person arrive; None where nobody reads them.
     """
 
     assistant: Assistant
@@ -51,6 +53,7 @@ class Reception:
     interviewer: Callable[[str], Interviewer | None] = field(default=lambda _: None)
     alarm: Callable[[], None] = field(default=lambda: None)
     page_session: timedelta | None = None
+    desk: Desk | None = None
 
     def open(self, *, channel: Channel, language: str | None, consented: bool, patient: str | None = None) -> Opened:
         """Begin a conversation with a new id and a new secret; `patient`: the hospital's pseudonym.
@@ -155,9 +158,10 @@ class Reception:
         self.records.flag(id_, flag)
 
     def _resume(self, opened: StoredConversation) -> Conversation:
-        return Conversation.resume(
+        resumed = Conversation.resume(
             self.assistant, self.records, opened, at=self.now(), interviewer=self.interviewer(opened.id)
         )
+        return resumed.staffed(self.desk)
 
     def _form(self, id_: str) -> Form | None:
         interviewer = self.interviewer(id_)

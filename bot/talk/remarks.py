@@ -124,11 +124,11 @@ def varied(reply: Reply, before: State, after: State) -> tuple[Reply, State]:
 
 def in_simple_words(reply: Reply, after: State) -> tuple[Reply, State]:
     """Return a reply that says so where the easy answer comes first for the first time, and the state that knows it."""
-    leads = folded(reply).values()
-    if after.simple != "asked" or not any(lead.field == "easy_answer" for lead in leads):
+    easy = [part for part in folded(reply).values() if part.field == "easy_answer"]
+    if after.simple != "asked" or not easy:
         return reply, after
-    told = interface(reply.language, "simple_intro")
-    return replace(reply, parts=(told, *reply.parts)), replace(after, simple="on")
+    place, told = reply.parts.index(easy[0]), interface(reply.language, "simple_intro")
+    return replace(reply, parts=(*reply.parts[:place], told, *reply.parts[place:])), replace(after, simple="on")
 
 
 def simplicity(state: State, text: str) -> Simple:

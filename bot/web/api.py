@@ -6,7 +6,7 @@ import time
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import Path, Request, Security
+from fastapi import Path, Query, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from bot.errors import BadData
@@ -27,13 +27,16 @@ from bot.web.schemas import (
     NewConversation,
     NewFlag,
     NewTurn,
+    StaffView,
     TranscriptView,
     TurnView,
     flag_view,
     reply_view,
+    staff_line_view,
     transcript_view,
     turn_view,
 )
+from bot.web.staff_lines import actions_for_patient
 
 # Tokens travel in a header: addresses end in logs and histories.
 Token = Annotated[
@@ -111,7 +114,16 @@ class ConversationApi:
         opened = self._admit(conversation_id, token)
         turns = self._reception.transcript(opened.id)
         assistant = self._reception.assistant
-        return transcript_view(opened, turns, sample=assistant.sample, country=assistant.country)
+        staff = actions_for_patient(self._reception, opened.id)
+        return transcript_view(opened, turns, staff, sample=assistant.sample, country=assistant.country)
+
+    def staff(self, conversation_id: ConversationId, token: Token, after: Annotated[int, Query(ge=0)] = 0) -> StaffView:
+        """Tell where a call for staff stands, and what they wrote: while it is open, ask every few seconds."""
+        opened = self._admit(conversation_id, token)
+        call = self._reception.desk.call(opened.id) if self._reception.desk is not None else None
+        actions = actions_for_patient(self._reception, opened.id, after=after)
+        lines = [staff_line_view(action) for action in actions]
+        return StaffView(state=call.state if call is not None else None, lines=lines)
 
     def export(self, conversation_id: ConversationId, token: Token) -> ExportView:
         """Return everything that is stored of the conversation."""

@@ -32,12 +32,13 @@ from bot.web.metrics import CONTENT_TYPE, Metrics
 from bot.web.middleware import HEADERS, Envelope, Side
 from bot.web.page.app import build_pages, page_headers, refuse
 from bot.web.page.handlers import Pages
-from bot.web.page.rendering import PageProblem, Renderer, load_labels
+from bot.web.page.rendering import Labels, PageProblem, Renderer, load_labels
 from bot.web.page.views import Shown
 from bot.web.problems import HANDLERS, Problem, ProblemView, documented, not_ready, respond
 from bot.web.receiving import Gate, takes_file
 from bot.web.rest_channel import ChannelReply, RestChannel
-from bot.web.schemas import ConversationView, ExportView, FlagView, HealthView, TranscriptView, TurnView
+from bot.web.schemas import ConversationView, ExportView, FlagView, HealthView, StaffView, TranscriptView, TurnView
+from bot.web.staff import CallView, InboxView, LiveView, StaffApi
 from bot.wiring import make_scanner
 
 API = "/api/v1"
@@ -77,6 +78,7 @@ class Route:
     when_ready: bool = True
     kind: type[Response] = JSONResponse
     further: Mapping[int | str, dict[str, Any]] = field(default_factory=dict)
+    admit: Callable[..., None] | None = None  # raises Problem for whoever may not ask
 
 
 @dataclass(frozen=True)
@@ -153,10 +155,30 @@ def routes(service: Service) -> list[Route]:
         found.append(Route("PUT", one + "/turns/{turn_id}/file", api.file, TurnView, conflict))
         gone = (*OF_CONVERSATIONS, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
         found.append(Route("DELETE", one + "/turns/{turn_id}/file", api.remove_file, TurnView, gone))
+    if service.reception.desk is not None:
+        found.append(Route("GET", one + "/staff", api.staff, StaffView, OF_CONVERSATIONS))
+    if service.reception.desk is not None and service.settings.staff is not None:
+        found += _staff_routes(
+            StaffApi(service.reception, service.reception.desk.calls, token=service.settings.staff.token)
+        )
     if service.settings.channel_token is not None:
-        channel = RestChannel(service.reception, service.metrics, turns, token=service.settings.channel_token)
+        token = service.settings.channel_token
+        channel = RestChannel(service.reception, service.metrics, turns, _labels(service.settings), token=token)
         found.append(Route("POST", "/webhooks/rest/webhook", channel.message, list[ChannelReply], WITH_BODY))
     return found
+
+
+def _staff_routes(staff: StaffApi) -> list[Route]:
+    one, not_found = "/staff/conversations/{conversation_id}", (*OF_CONVERSATIONS, HTTPStatus.NOT_FOUND)
+    refused = (*WITH_BODY, HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
+    return [
+        Route("GET", "/staff/inbox", staff.inbox, InboxView, not_found, admit=staff.admit),
+        Route("GET", one, staff.live, LiveView, not_found, admit=staff.admit),
+        Route("POST", one + "/acknowledge", staff.acknowledge, CallView, refused, admit=staff.admit),
+        Route("POST", one + "/take", staff.take, CallView, refused, admit=staff.admit),
+        Route("POST", one + "/message", staff.message, CallView, refused, admit=staff.admit),
+        Route("POST", one + "/return", staff.hand_back, CallView, refused, admit=staff.admit),
+    ]
 
 
 def build_app(service: Service) -> ASGIApp:
@@ -183,7 +205,9 @@ def build_app(service: Service) -> ASGIApp:
             status_code=route.status,
             response_class=route.kind,
             responses={**documented(*route.errors), **route.further},
-            dependencies=[Depends(service.require_prepared)] if route.when_ready else [],
+            dependencies=[
+                Depends(must) for must in (route.admit, service.require_prepared if route.when_ready else None) if must
+            ],
         )
     crowd = Crowd(_sounds_urgent(service.reception.assistant))
     gate = _gate(service)
@@ -215,11 +239,16 @@ def _sounds_urgent(assistant: Assistant) -> Callable[[str], bool]:
     return lambda text: any(each.sees_plainly(seen(text[:LOOKED_AT])) for each in rules)
 
 
+def _labels(settings: Settings) -> dict[str, Labels]:
+    """Return the labels of the page by language, as the country spells them."""
+    country = settings.country
+    return {code: {key: spelt(text, code, country) for key, text in own.items()} for code, own in load_labels().items()}
+
+
 def _people(service: Service, crowd: Crowd) -> Side:
     """Return the page for patients."""
-    reception, settings, labels = service.reception, service.settings, load_labels()
-    assistant, country = reception.assistant, service.settings.country
-    labels = {code: {key: spelt(text, code, country) for key, text in own.items()} for code, own in labels.items()}
+    reception, settings, labels = service.reception, service.settings, _labels(service.settings)
+    assistant = reception.assistant
     pages = Pages(
         reception=reception,
         settings=settings,

@@ -17,8 +17,18 @@ from bot.interview_wiring import Interviewers
 from bot.outbox_ports import FhirServer, Patience
 from bot.ports import Presence
 from bot.settings import Keeper, Settings
+from bot.staff.calls import Tally
+from bot.staff.escalation import Escalation
 from bot.web.metrics import Metrics
-from bot.wiring import make_fhir_server, make_keeper, make_leaving, make_outbox, make_presence
+from bot.wiring import (
+    make_calls,
+    make_contacts,
+    make_fhir_server,
+    make_keeper,
+    make_leaving,
+    make_outbox,
+    make_presence,
+)
 
 log = logging.getLogger("klartext")
 # One entry may take so long; the delivery has a patience of its own beside that.
@@ -37,11 +47,13 @@ class Background:
 
     Attributes:
         deliveries: To the FHIR server; None without one.
+        escalation: Of calls that no member of staff acknowledges; None where nobody reads them.
         tasks: What each thread runs, by the thread's name.
     """
 
     stopping: threading.Event
     deliveries: _Deliveries | None
+    escalation: Escalation | None
     tasks: dict[str, Callable[[], None]]
     _threads: list[threading.Thread] = field(default_factory=list)
 
@@ -60,12 +72,18 @@ class Background:
         if deliveries is not None:
             tasks["red-flags"] = deliveries.red_flags.run
             tasks["delivery"] = deliveries.rest.run
+        escalation = _escalation(settings, metrics, now, stopping)
+        if escalation is not None:
+            tasks["staff-calls"] = escalation.run
         if settings.purge_daily:
             purge = partial(purge_once, make_keeper(settings), settings, metrics, now)
             tasks["purge"] = partial(_daily, purge, stopping)
-        return cls(stopping, deliveries, tasks)
+        return cls(stopping, deliveries, escalation, tasks)
 
-    def start(self) -> None:
+    def start(self, address: str) -> None:
+        """Begin; `address`: that the service listens on."""
+        if self.escalation is not None:
+            self.escalation.inbox = self.escalation.inbox or f"{address}/staff/inbox"
         for name, run in self.tasks.items():
             thread = threading.Thread(target=run, daemon=True, name=name)
             thread.start()
@@ -155,6 +173,20 @@ def _deliveries(
     rest = Delivery(sources, timedelta(minutes=settings.idle_minutes), now, report_rest, stopping)
     red_flags = RedFlagDelivery(leaving, handover, outbox, urgent, now, report_urgent, stopping)
     return _Deliveries(red_flags, rest, (ordinary, urgent))
+
+
+def _escalation(
+    settings: Settings, metrics: Metrics, now: Callable[[], datetime], stopping: threading.Event
+) -> Escalation | None:
+    staff = settings.staff
+    if staff is None:
+        return None
+
+    def report(tally: Tally) -> None:
+        metrics.calls(tally, tally.oldest_s(now()))
+
+    contacts, every = make_contacts(staff), timedelta(minutes=staff.minutes)
+    return Escalation(make_calls(settings), contacts, every, now, report, staff.inbox or "", stopping)
 
 
 def _present(presence: Presence, stopping: threading.Event, now: Callable[[], datetime]) -> None:

@@ -9,6 +9,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from bot.handover.urgent import Waiting
 from bot.settings import Purged
+from bot.staff.calls import OPEN, Tally
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -66,6 +67,19 @@ class Metrics:
         )
         self._sent = Counter("klartext_outbox_sent", "Entries that a FHIR server has taken.", registry=registry)
         self._failed = Counter("klartext_outbox_failed", "Attempts in vain to send an entry.", registry=registry)
+        self._calls = Gauge(
+            "klartext_staff_calls",
+            "Calls for staff by where they stand; returned ones until their conversation is deleted.",
+            ["state"],
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._call_s = Gauge(
+            "klartext_staff_unacknowledged_oldest_seconds",
+            "Age of the oldest urgent turn or call for staff that nobody has acknowledged; 0 when there is none.",
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
         self._purged = Counter("klartext_purged", "What was deleted for its age.", ["kind"], registry=registry)
 
     def waits(self, waiting: Waiting, urgent_s: float) -> None:
@@ -73,6 +87,11 @@ class Metrics:
         self._urgent.set(waiting.backlog.urgent)
         self._urgent_s.set(urgent_s)
         self._usable.set(0 if waiting.fault else 1)
+
+    def calls(self, tally: Tally, oldest_s: float) -> None:
+        for state in (*OPEN, "returned"):
+            self._calls.labels(state).set(tally.by_state.get(state, 0))
+        self._call_s.set(oldest_s)
 
     def delivered(self, sent: int, failed: int) -> None:
         self._sent.inc(sent)

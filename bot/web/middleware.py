@@ -31,7 +31,7 @@ UNLIMITED = frozenset({"/healthz", "/livez", "/metrics"})  # asked by machines, 
 
 
 # For machines; everything else is the page.
-MACHINES = ("/api/", "/webhooks/", "/healthz", "/livez", "/metrics")
+MACHINES = ("/api/", "/webhooks/", "/staff/", "/healthz", "/livez", "/metrics")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from bot.errors import Erased, NoSuchChoice, Reused, Unreachable
+from bot.errors import CallRefused, Erased, NoSuchChoice, Reused, Unreachable
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.talk.uploads import FileRefused
 
@@ -120,6 +120,11 @@ async def _conflict(_: Request, error: Exception) -> JSONResponse:
     return respond(Problem(HTTPStatus.CONFLICT, str(error)))
 
 
+async def _call(_: Request, error: Exception) -> JSONResponse:
+    there = isinstance(error, CallRefused) and error.reason != "none"
+    return respond(Problem(HTTPStatus.CONFLICT if there else HTTPStatus.NOT_FOUND, str(error)))
+
+
 _OF_FILES = {
     "size": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "type": HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
@@ -170,6 +175,7 @@ HANDLERS: dict[int | type[Exception], Handler] = {
     Reused: _conflict,
     NoSuchChoice: _conflict,
     FileRefused: _file,
+    CallRefused: _call,
     Erased: _erased,
     Unreachable: _unreachable,
     Exception: _defect,
@@ -178,8 +184,8 @@ HANDLERS: dict[int | type[Exception], Handler] = {
 DOCUMENTED = {
     HTTPStatus.BAD_REQUEST: "The body cannot be read.",
     HTTPStatus.UNAUTHORIZED: "No token, a wrong one, or the conversation was deleted.",
-    HTTPStatus.NOT_FOUND: "The conversation has no such turn.",
-    HTTPStatus.CONFLICT: "The turn id was used for another message, or the choice is not on offer.",
+    HTTPStatus.NOT_FOUND: "The conversation has no such turn, or does not wait for a person.",
+    HTTPStatus.CONFLICT: "The turn id was used for another message, the choice is not offered, or the call is not so.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "The request is not as documented.",
     HTTPStatus.TOO_MANY_REQUESTS: "Too many requests; Retry-After says when to try again.",

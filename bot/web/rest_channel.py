@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import time
 import uuid
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import Security
@@ -19,6 +20,7 @@ from bot.web.limits import RateLimit
 from bot.web.metrics import Metrics
 from bot.web.problems import no_access, too_many
 from bot.web.schemas import PatientText
+from bot.web.staff_lines import staff_lines
 
 Token = Annotated[
     HTTPAuthorizationCredentials | None,
@@ -54,10 +56,20 @@ class ChannelReply(BaseModel):
 class RestChannel:
     """The channel's one operation."""
 
-    def __init__(self, reception: Reception, metrics: Metrics, turns: RateLimit, *, token: str) -> None:
+    def __init__(
+        self,
+        reception: Reception,
+        metrics: Metrics,
+        turns: RateLimit,
+        labels: Mapping[str, Mapping[str, str]],
+        *,
+        token: str,
+    ) -> None:
+        """`labels`: of staff's messages, by language."""
         self._reception = reception
         self._metrics = metrics
         self._turns = turns
+        self._labels = labels
         self._token = token.encode()
 
     def message(self, body: ChannelMessage, token: Token) -> list[ChannelReply]:
@@ -72,7 +84,14 @@ class RestChannel:
         opened = self._reception.known_as(key, channel="rest")
         taken = self._reception.take(opened, Message(uuid.uuid4().hex, body.message))
         self._metrics.turn("rest", taken.turn.decision, time.perf_counter() - started_s)
-        return bubbles(body.sender, taken, sample=self._reception.assistant.sample)
+        reply = bubbles(body.sender, taken, sample=self._reception.assistant.sample)
+        return [*self._of_staff(body.sender, opened.id, taken.reply.language), *reply]
+
+    def _of_staff(self, sender: str, conversation: str, language: str) -> list[ChannelReply]:
+        """Return what staff have written since the last message: the channel has no other way to the patient."""
+        desk = self._reception.desk
+        lines = staff_lines(desk.calls.not_shown(conversation), self._labels[language]) if desk is not None else []
+        return [ChannelReply(recipient_id=sender, text=line.whole) for line in lines]
 
     def _key(self, sender: str) -> str:
         """Return the conversation's id: without the token nobody can tell it, and senders' names are not stored."""
@@ -92,6 +111,8 @@ def bubbles(sender: str, taken: Taken, *, sample: bool) -> list[ChannelReply]:
 
 def _labelled(reply: Reply, *, sample: bool) -> Reply:
     there = {part.key for part in reply.parts if isinstance(part, Interface)}
+    if any(key.startswith("staff_reads") for key in there):  # says whom to call, and that somebody does read
+        there.add("emergency_notice")
     wanted = ["sample_label"] * sample + ["emergency_notice"]
     further = tuple(interface(reply.language, key) for key in wanted if key not in there)
     return Reply(reply.language, (*reply.parts, *further), reply.choices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -11,6 +12,7 @@ from bot.catalog.catalog import Country
 from bot.matching.complaints import Urgency
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.sentences.reply import Content, Entry, FormText, Part, Reply, SiteText, emergency_notice
+from bot.staff.calls import Action, CallState
 from bot.talk.conversation import Taken
 from bot.talk.dialogue import told_urgency
 
@@ -150,6 +152,24 @@ class ConversationView(BaseModel):
     welcome: ReplyView
 
 
+class StaffLineView(BaseModel):
+    """What a member of staff did: came, wrote, or went. It is no reply of the program, and stands behind a `turn`."""
+
+    number: int
+    at: datetime
+    name: str
+    what: Literal["take", "message", "return"]
+    text: str
+    turn: int
+
+
+class StaffView(BaseModel):
+    """Where a call for staff stands, and what they wrote after the number that was asked for."""
+
+    state: CallState | None = Field(description="Null where nobody was called.")
+    lines: list[StaffLineView]
+
+
 class TranscriptView(BaseModel):
     """A conversation so far. Answers that were withdrawn since are replaced by a sentence that says so."""
 
@@ -159,6 +179,9 @@ class TranscriptView(BaseModel):
     consented: bool
     sample: bool
     turns: list[PastTurnView]
+    staff: list[StaffLineView] = Field(
+        default_factory=list, exclude_if=lambda lines: not lines, description="What members of staff wrote."
+    )
 
 
 class ExportView(TranscriptView):
@@ -202,8 +225,17 @@ def past_turn_view(taken: Taken, country: Country | None) -> PastTurnView:
     return PastTurnView(**_turn(taken, country), said=said)
 
 
+def staff_line_view(action: Action) -> StaffLineView:
+    return StaffLineView.model_validate(asdict(action))
+
+
 def transcript_view(
-    opened: StoredConversation, turns: list[Taken], *, sample: bool, country: Country | None
+    opened: StoredConversation,
+    turns: list[Taken],
+    staff: list[Action],
+    *,
+    sample: bool,
+    country: Country | None,
 ) -> TranscriptView:
     return TranscriptView(
         id=opened.id,
@@ -212,6 +244,7 @@ def transcript_view(
         consented=opened.consented,
         sample=sample,
         turns=[past_turn_view(taken, country) for taken in turns],
+        staff=[staff_line_view(action) for action in staff],
     )
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from ipaddress import ip_address
 from pathlib import Path
 
 import uvicorn
@@ -28,7 +29,7 @@ from bot.web.background import Background
 from bot.web.metrics import Metrics
 from bot.web.slowloris import ImpatientProtocol
 from bot.web.workers import Worker, require_shareable, supervise
-from bot.wiring import make_records
+from bot.wiring import make_desk, make_records
 
 log = logging.getLogger("klartext.web")
 BACKLOG = 2048
@@ -69,11 +70,13 @@ def run_server(serving: Serving) -> None:
     if workers > 1:
         require_shareable(settings, workers)
         listening = _listen(serving.host, serving.port)
+        _require_near(settings, listening)
         _announce(serving, listening)
         supervise(partial(_work, serving, listening), workers)
     else:
         service, background = _open(serving, settings)
         listening = _listen(serving.host, serving.port)
+        _require_near(settings, listening)
         _announce(serving, listening)
         _serve(service, background, listening)
 
@@ -101,6 +104,7 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         interviewer=interviewers.of,
         alarm=background.alarm,
         page_session=timedelta(hours=settings.session_hours),
+        desk=make_desk(settings),
     )
     topics = load_topics(locate(serving.catalog))
     service = Service(
@@ -144,7 +148,7 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
     else:
         threading.Thread(target=prepare, daemon=True, name="prepare").start()
     if not failed:
-        background.start()
+        background.start(_shown(listening))
         server.run(sockets=[listening])
     if failed:
         raise failed[0]
@@ -205,6 +209,16 @@ def _listen(host: str, port: int) -> socket.socket:
         raise Unreachable(
             f"Nothing can listen on {host} port {port} ({error}). Choose others with `--host` and `--port`."
         ) from error
+
+
+def _require_near(settings: Settings, listening: socket.socket) -> None:
+    """Raise UserFixable when calls for staff are on and others than this machine can reach the service."""
+    host = listening.getsockname()[0]
+    if settings.staff is not None and not ip_address(host).is_loopback:
+        raise UserFixable(
+            f"KLARTEXT_STAFF_TOKEN is set, and the service would listen on {host}: until staff have logins, the staff "
+            "API is served on this machine only. Use `--host 127.0.0.1` with a proxy in front, or unset the token."
+        )
 
 
 def _shown(listening: socket.socket) -> str:

@@ -255,3 +255,44 @@ def test_files_are_taken_only_where_a_site_says_so_and_how_they_are_scanned() ->
 def test_a_setting_of_uploads_that_cannot_be_meant_is_refused(environ: dict[str, str], said: str) -> None:
     with pytest.raises(UserFixable, match=re.escape(said)):
         Settings.from_environment({"KLARTEXT_UPLOADS": "on", **environ})
+
+
+TOKEN = "t" * 32
+
+
+def test_calls_for_staff_are_read_where_a_site_says_so() -> None:
+    assert Settings.from_environment({}).staff is None
+
+    plain = Settings.from_environment({"KLARTEXT_STAFF_TOKEN": TOKEN}).staff
+    assert plain is not None
+    assert (plain.minutes, plain.contacts, plain.smtp) == (5, (), None)
+    contacts = "http://127.0.0.1:9/a, https://hooks.example.org/x?token=1,mailto:ward.3@example.org"
+    environ = {"KLARTEXT_STAFF_TOKEN": TOKEN, "KLARTEXT_STAFF_NEXT": contacts, "KLARTEXT_SMTP_URL": "smtp://mail"}
+    told = Settings.from_environment(environ)
+    assert told.staff is not None
+    assert (len(told.staff.contacts), told.staff.smtp) == (3, ("mail", 25))
+    assert not [secret for secret in (TOKEN, "token=1") if secret in repr(told)]
+
+
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [
+        ({"KLARTEXT_STAFF_TOKEN": "t" * 31}, "KLARTEXT_STAFF_TOKEN has 31 characters and needs 32"),
+        ({"KLARTEXT_STAFF_TOKEN": "", "KLARTEXT_STAFF_NEXT": "https://h"}, "KLARTEXT_STAFF_TOKEN is not"),
+        ({"KLARTEXT_STAFF_MINUTES": "0"}, "KLARTEXT_STAFF_MINUTES is '0'"),
+        ({"KLARTEXT_STAFF_NEXT": "https://h, http://hidden.example"}, "Contact 2 in KLARTEXT_STAFF_NEXT is neither"),
+        ({"KLARTEXT_STAFF_NEXT": "https://h:port"}, "Contact 1 in KLARTEXT_STAFF_NEXT is neither"),
+        ({"KLARTEXT_STAFF_NEXT": "mailto:a@b.c"}, "Contact 1 in KLARTEXT_STAFF_NEXT gets mail"),
+        ({"KLARTEXT_STAFF_NEXT": "mailto:a@b.c?bcc=d@e.f", "KLARTEXT_SMTP_URL": "smtp://m"}, "is neither"),
+        ({"KLARTEXT_STAFF_NEXT": "mailto:a@b.c\r\nBcc: d@e.f", "KLARTEXT_SMTP_URL": "smtp://m"}, "is neither"),
+        ({"KLARTEXT_SMTP_URL": "smtp://user:hidden@mail"}, "KLARTEXT_SMTP_URL is not of the form"),
+        ({"KLARTEXT_SMTP_URL": "https://mail"}, "KLARTEXT_SMTP_URL is not of the form"),
+        ({"KLARTEXT_SMTP_FROM": "nobody"}, "KLARTEXT_SMTP_FROM is 'nobody'"),
+        ({"KLARTEXT_STAFF_INBOX": "javascript:1"}, "KLARTEXT_STAFF_INBOX is"),
+    ],
+)
+def test_a_setting_of_calls_that_cannot_be_meant_is_refused(environ: dict[str, str], said: str) -> None:
+    with pytest.raises(UserFixable, match=re.escape(said)) as refused:
+        Settings.from_environment({"KLARTEXT_STAFF_TOKEN": TOKEN, **environ})
+
+    assert "hidden" not in str(refused.value)

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from bot.adapters import sql_encryption, sql_outbox, sql_probe, sql_records
+from bot.adapters import sql_encryption, sql_outbox, sql_probe, sql_records, sql_staff
 from bot.adapters.sql_tables import Base
 
 # All modules with tables are loaded.
@@ -13,6 +13,8 @@ TABLES = (
     sql_encryption.TextKeyRow,
     sql_encryption.ServiceRow,
     sql_probe.WriteProbeRow,
+    sql_staff.CallRow,
+    sql_staff.ActionRow,
 )
 
 context.configure(

@@ -54,6 +54,8 @@ def addresses(pages: Pages) -> list[Address]:
         Address("POST", "/end", pages.end),
         Address("GET", "/goodbye", pages.goodbye),
     ]
+    if pages.reception.desk is not None:
+        found.append(Address("GET", "/news", pages.news))
     if pages.settings.uploads is not None:
         found.append(Address("POST", "/upload", pages.upload))
         found.append(Address("POST", "/upload/remove", pages.remove_file))

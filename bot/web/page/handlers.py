@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import get_args
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from bot.catalog.topics import Topic
 from bot.errors import NoSuchChoice, Reused
@@ -26,6 +26,7 @@ from bot.text import sanitise
 from bot.web.limits import FULL_FILES, RateLimit
 from bot.web.links import Invitation, NotInvited, unseal
 from bot.web.metrics import Metrics
+from bot.web.page.handoff import handoff
 from bot.web.page.offers import offers
 from bot.web.page.rendering import Labels, PageProblem, Renderer
 from bot.web.page.views import Shown, Suggestion
@@ -129,6 +130,12 @@ class Pages:
         flags = self.reception.records.flags(opened.id)
         greeting = conversation.greeting()
         last = taken[-1].reply if taken else greeting
+        called = handoff(self.reception, opened.id, conversation.number, labels)
+        turns = self.shown.turns(taken, flags, labels)
+        offered = offers(
+            conversation, last, labels, self.renderer.labels(conversation.language), at=self.reception.now()
+        )
+        silent = called.state == "taken"
         return self.renderer.page(
             "chat",
             visit,
@@ -137,12 +144,11 @@ class Pages:
             note=_note(visit),
             greeting=tuple(self.shown.blocks(greeting, without="help")),
             greeting_language=greeting.language,
-            turns=self.shown.turns(taken, flags, labels),
-            offers=offers(
-                conversation, last, labels, self.renderer.labels(conversation.language), at=self.reception.now()
-            ),
-            topics=self._suggested(language),
-            upload=self._upload(conversation.wanted_file, labels, _note(visit)),
+            turns=turns,
+            handoff=called,
+            offers=called.leaves(offered, alarmed=bool(turns and turns[-1].alert)),
+            topics=[] if silent else self._suggested(language),
+            upload=None if called.interrupts else self._upload(conversation.wanted_file, labels, _note(visit)),
             files=conversation.files(at=self.reception.now()),
             turn_id=secrets.token_urlsafe(16),
         )
@@ -244,7 +250,14 @@ class Pages:
             answers=tuple(self.shown.blocks(answers)) if answers is not None else (),
             answers_language=answers.language if answers is not None else language,
             turns=self.shown.turns(self.reception.transcript(opened.id), (), labels),
+            handoff=handoff(self.reception, opened.id, conversation.number, labels),
         )
+
+    def news(self, visit: Visit) -> Response:
+        """Tell a browser whether staff have written, or come or gone: it then fetches the conversation."""
+        opened = self._require(visit)
+        found = handoff(self.reception, opened.id, 0, self.renderer.labels(opened.language))
+        return JSONResponse({"state": found.state, "latest": found.latest})
 
     def confirm(self, visit: Visit) -> Response:
         """Ask whether to delete, or to end, before anything is done."""

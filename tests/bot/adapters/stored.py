@@ -10,6 +10,7 @@ from sqlalchemy.engine import Engine
 
 from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlInterviews, SqlRecords
+from bot.adapters.sql_staff import SqlCalls
 from bot.outbox_ports import Outgoing
 from bot.ports import Exchange, InterviewChange, StoredConversation, StoredFlag, StoredInterview, StoredTurn
 
@@ -22,7 +23,10 @@ def fill(records: SqlRecords, id_: str, *, at: datetime, word: str, decision: st
     turn = StoredTurn(id_, at, "de", f"asked {word}", decision, None, 0.5, "small@1", exchange)
     interview = StoredInterview(id_, "{}", f'{{"head": "{word}"}}', (f'{{"event": "{word}"}}',), at)
     outgoing = Outgoing(id_, f'{{"bundle": "{word}"}}', at)
-    records.add_turn(turn, interview=InterviewChange(interview, None, outgoing))
+    records.add_turn(turn, interview=InterviewChange(interview, None, outgoing), call="asked")
+    calls = SqlCalls(records.engine)
+    calls.take(id_, f"name {word}", at=at)
+    calls.write(id_, f"message {word}", at=at)
     records.flag(id_, StoredFlag("t1", "wrong", f"comment {word}", at))
 
 
@@ -31,8 +35,10 @@ def texts_of(records: SqlRecords, id_: str) -> list[str]:
     (turn,), (flag,) = records.turns(id_), records.flags(id_)
     interview = SqlInterviews(records.engine).interview(id_)
     (entry,) = SqlOutbox(records.engine).entries(id_)
+    call, (_, message) = SqlCalls(records.engine).call(id_), SqlCalls(records.engine).actions(id_)
     assert turn.exchange is not None
     assert interview is not None
+    assert call is not None
     exchange = turn.exchange
     return [
         turn.question,
@@ -43,6 +49,9 @@ def texts_of(records: SqlRecords, id_: str) -> list[str]:
         interview.head,
         *interview.events,
         entry.bundle,
+        call.name,
+        message.name,
+        message.text,
     ]
 
 

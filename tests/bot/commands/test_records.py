@@ -63,6 +63,7 @@ def test_a_conversation_is_exported_whole_and_without_the_key_to_it(
     assert found["flags"][0]["comment"] == f"comment {WORD}"
     assert found["interview"]["events"] == [{"event": WORD}]
     assert found["outbox"][0]["bundle"] == {"bundle": WORD}
+    assert (found["staff"]["call"]["name"], found["staff"]["actions"][1]["text"]) == (f"name {WORD}", f"message {WORD}")
     assert "abc" not in out.read_text(encoding="utf-8")
 
 
@@ -81,7 +82,7 @@ def test_a_conversation_is_erased_from_every_table_and_file(staff: Staff, record
     assert b"still there: delete it there" in done.stderr
     assert in_rows(records.engine, WORD) == in_rows(records.engine, "c1") == []
     assert in_files(tmp_path, WORD) == []
-    assert len(in_rows(records.engine, "Xaverl")) == 8
+    assert len(in_rows(records.engine, "Xaverl")) == 11
     again = staff("records", "erase", "c1")
     assert (again.returncode, again.stdout) == (2, b"")
     assert again.stderr.decode().startswith("klartext: There is no conversation 'c1'")
@@ -119,7 +120,7 @@ def test_a_database_is_encrypted_by_three_commands(staff: Staff, tmp_path: Path,
     assert refused.returncode == unreadable.returncode == 2
     assert len(refused.stderr.splitlines()) == len(unreadable.stderr.splitlines()) == 1
     assert b"klartext records rekey" in refused.stderr
-    assert done.stdout == b"8 texts encrypted anew\n"
+    assert done.stdout == b"12 texts encrypted anew\n"
     assert f"asked {WORD}" in listed.stdout.decode()
     assert f"encrypted with key {TextCipher.of(key.read_text()).current}" in unreadable.stderr.decode()
     assert in_files(tmp_path, WORD) == []
@@ -167,7 +168,7 @@ def test_rekeying_is_refused_while_a_service_does_not_know_the_new_key(
     assert what_to_do in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
     assert TextCipher.of(both).key_of(str(stored)) == (TextCipher.of(keys["old"]).current if stored_with else "")
-    assert (done.returncode, done.stdout) == (0, b"8 texts encrypted anew\n")
+    assert (done.returncode, done.stdout) == (0, b"12 texts encrypted anew\n")
     records.close()
 
 

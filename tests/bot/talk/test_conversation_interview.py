@@ -174,7 +174,9 @@ def test_a_question_without_a_checked_answer_is_noted_and_the_open_one_comes_aga
     for said in ("/interview", "ja"):
         conversation.turn(said, at=NOW)
 
-    assert texts(conversation.turn(question, at=NOW)) == [DE["declined"], "Wie alt?"]
+    assert shipped.site is not None
+    whom_to_call = shipped.site.text("phone", "de")
+    assert texts(conversation.turn(question, at=NOW)) == [DE["declined"], whom_to_call, "Wie alt?"]
     assert [turn.question for turn in records.open_questions()] == [question]
 
     # Where there is room for anything, it may be meant for the team.

@@ -55,7 +55,8 @@ ANSWERS = ("ja", "nein", "44", "März 2020", "weiß nicht", "nichts", "yes", "12
 HELP = ("help", "Hilfe", "/help", "HILFE!", "was kannst du?")
 STOP = ("stop", "Stopp!", "Ende", "beenden", "quit", "/quit", "end", "Tschüss", "goodbye")
 HELPED = {"help", "how_to", "help_plain"}
-STOPPED = {"stop", "paused", "goodbye"}
+# Said again, it is said in other words.
+STOPPED = {"stop", "stop_again", "paused", "goodbye", "goodbye_again", "goodbye_third", "call_somebody"}
 
 
 def _keys(reply: Reply) -> set[str]:

@@ -38,7 +38,7 @@ function show(page, draft) {
   for (const turn of page.querySelectorAll("#log > .turn")) {
     if (!document.getElementById(turn.id)) log.append(document.adoptNode(turn));
   }
-  for (const id of ["now", "call-staff"]) {
+  for (const id of ["now", "call-staff", "handoff"]) {
     document.getElementById(id).replaceWith(document.adoptNode(page.getElementById(id)));
   }
   // Related questions of earlier answers begin the next turn too.

@@ -1,0 +1,153 @@
+"""Calls for staff: a conversation that waits for a person, what staff did about it, and where both are kept. Pure.
+
+A call waits until somebody acknowledges or takes it. Taken, a named person writes and the program is silent, but for
+emergencies; then it is handed back. A new urgent turn makes it wait again; one that is taken stays so, and has an
+urgent message that nobody has acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+
+CallKind = Literal["urgent", "asked"]  # a red flag, or a patient who asked for a person
+CallState = Literal["waiting", "acknowledged", "taken", "returned"]
+OPEN: tuple[CallState, ...] = ("waiting", "acknowledged", "taken")
+# What was done: `close` hands back what nobody took, `told` and `failed` are the program's, about the next contacts.
+Deed = Literal["acknowledge", "take", "message", "return", "close", "told", "failed"]
+FOR_PATIENTS: tuple[Deed, ...] = ("take", "message", "return")
+MAX_NAME, MAX_TEXT = 80, 1000  # characters of a name, and of a message of staff
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A conversation that waits for a person, or did.
+
+    Attributes:
+        conversation: Its id.
+        kind: Why.
+        state: Where it stands.
+        name: Of who acknowledged or took it; empty for nobody.
+        language: Of the turn that raised it.
+        opened: When the first such turn was stored.
+        since: When the oldest turn was stored that nobody has acknowledged; None where there is none.
+        told: How many of the next contacts have been told of it, or given up on.
+        taken_at: The number of the last turn when it was taken; None where nobody has.
+    """
+
+    conversation: str
+    kind: CallKind
+    state: CallState
+    name: str
+    language: str
+    opened: datetime
+    since: datetime | None
+    told: int = 0
+    taken_at: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in OPEN
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether a member of staff writes, and the program is silent."""
+        return self.state == "taken"
+
+    def came_between(self, number: int) -> bool:
+        """Whether staff have taken the conversation since the turn of this number: what it asked is open no more."""
+        return self.taken_at == number and self.state in ("taken", "returned")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What somebody did about a call: never changed, deleted with the conversation only.
+
+    Attributes:
+        number: Greater than those before it.
+        at: When, with time zone.
+        name: Who it was; which contact, where the program told one.
+        what: What was done.
+        text: Of a message; else empty.
+        turn: The number of the last turn then: in the conversation it stands behind that.
+    """
+
+    number: int
+    at: datetime
+    name: str
+    what: Deed
+    text: str = ""
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many calls there are of each state, and since when the oldest is unacknowledged."""
+
+    by_state: Mapping[CallState, int] = field(default_factory=dict)
+    oldest: datetime | None = None
+
+    def oldest_s(self, now: datetime) -> float:
+        """Return the age of the oldest turn that nobody has acknowledged, in seconds; 0 where there is none."""
+        return max(0.0, (now - self.oldest).total_seconds()) if self.oldest is not None else 0.0
+
+
+class Calls(Protocol):
+    """What is kept of calls. They are opened with the turn that raises them (`bot.ports.Records.add_turn`).
+
+    What staff do raises CallRefused when the call does not stand so, and is stored with who did it, or not at all.
+    """
+
+    def call(self, conversation: str) -> Call | None:
+        """Return the call of a conversation, or None."""
+        ...
+
+    def open(self) -> list[Call]:
+        """Return the open calls, those first that nobody has acknowledged for longest."""
+        ...
+
+    def actions(self, conversation: str, *, after: int = 0) -> list[Action]:
+        """Return what was done about a call, in order; `after`: only what has a greater number."""
+        ...
+
+    def acknowledge(self, conversation: str, name: str, *, at: datetime) -> Call:
+        """Note that somebody has seen what waits."""
+        ...
+
+    def take(self, conversation: str, name: str, *, at: datetime) -> Call:
+        """Let somebody write instead of the program: of several at once, one."""
+        ...
+
+    def write(self, conversation: str, text: str, *, at: datetime) -> Call:
+        """Store a message of who has taken the call."""
+        ...
+
+    def hand_back(self, conversation: str, *, at: datetime) -> Call:
+        """Let the program answer again; refused while an urgent turn is unacknowledged."""
+        ...
+
+    def not_shown(self, conversation: str) -> list[Action]:
+        """Return what is for the patient and was not returned before, for channels that show each thing once."""
+        ...
+
+    def unacknowledged(self, *, at: datetime) -> list[Call]:
+        """Return calls with a turn that nobody has acknowledged, oldest first, but for those that are held."""
+        ...
+
+    def hold(self, call: Call, *, at: datetime, until: datetime) -> bool:
+        """Keep others from telling a contact of a call; say whether it still stands so, and nobody else holds it."""
+        ...
+
+    def release(self, call: Call, *, until: datetime) -> None:
+        """Leave the same contact to be tried again, at `until` at the earliest."""
+        ...
+
+    def note(self, call: Call, *, what: Literal["told", "failed"], at: datetime) -> None:
+        """Note that the next contact has been told, or given up on, and hold the call no longer."""
+        ...
+
+    def tally(self) -> Tally:
+        """Return how many calls there are."""
+        ...

@@ -1,0 +1,51 @@
+"use strict";
+// Without this, patients see what staff write when they reload the page. With it, while a call for staff is open, the
+// page asks every few seconds whether there is something new, and fetches it.
+const EVERY_MS = 4000;
+
+async function lookForStaff() {
+  const place = document.getElementById("handoff");
+  if (!place || !("open" in place.dataset) || document.querySelector("#log[aria-busy=true]")) return;
+  try {
+    const answer = await fetch("/news");
+    if (!answer.ok) return;
+    const news = await answer.json();
+    if (String(news.latest) === place.dataset.latest && news.state === place.dataset.state) return;
+    const whole = await fetch("/chat");
+    const page = new DOMParser().parseFromString(await whole.text(), "text/html");
+    if (whole.ok && page.getElementById("handoff")) showStaff(page);
+  } catch {
+    // Tried again the next time.
+  }
+}
+
+function showStaff(page) {
+  const place = document.getElementById("handoff"), fresh = page.getElementById("handoff");
+  const log = document.getElementById("log");
+  let added = null;
+  for (const line of page.querySelectorAll("#log > .of-staff")) {
+    if (!document.getElementById(line.id)) added = log.appendChild(document.adoptNode(line));
+  }
+  if (fresh.dataset.state !== place.dataset.state) replaceNow(page);
+  place.replaceWith(document.adoptNode(fresh));
+  if (added) added.scrollIntoView({ block: "nearest" });
+}
+
+// What can be pressed changes when staff come or go; what the patient is writing stays.
+function replaceNow(page) {
+  const before = document.getElementById("text"), fresh = page.getElementById("now");
+  const writing = document.activeElement === before, draft = before.value;
+  const [from, to] = [before.selectionStart, before.selectionEnd];
+  document.getElementById("now").replaceWith(document.adoptNode(fresh));
+  document.getElementById("call-staff").replaceWith(document.adoptNode(page.getElementById("call-staff")));
+  document.querySelector(".not-watched").hidden = page.querySelector(".not-watched").hidden;
+  const field = document.getElementById("text");
+  field.value = draft;
+  if (writing) {
+    field.focus({ preventScroll: true });
+    field.setSelectionRange(from, to);
+  }
+}
+
+document.documentElement.classList.add("asks-for-news");
+setInterval(lookForStaff, EVERY_MS);

@@ -1,0 +1,193 @@
+"""The staff API: who waits, what was said, and taking over. Served on this machine only, until staff have logins."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from dataclasses import asdict
+from datetime import datetime
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import Path, Query, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import BaseModel, Field
+
+from bot.errors import CallRefused
+from bot.settings import LOOPBACK_HOSTS
+from bot.staff.calls import MAX_NAME, MAX_TEXT, Action, Call, CallKind, Calls, CallState, Deed
+from bot.talk.reception import Reception
+from bot.text import sanitise
+from bot.web.limits import RateLimit
+from bot.web.problems import Problem, too_many
+from bot.web.schemas import In, PastTurnView, PatientText, past_turn_view
+
+REQUESTS_PER_MINUTE = 600  # of all who have the token
+GUESSES_PER_MINUTE = 10  # with another one
+FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+CURSOR = r"^\d{1,9}\.\d{1,18}$"
+
+Token = Annotated[
+    HTTPAuthorizationCredentials | None,
+    Security(HTTPBearer(auto_error=False, scheme_name="staff", description="KLARTEXT_STAFF_TOKEN.")),
+]
+CalledId = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
+
+
+class StaffName(In):
+    """Who acts. Patients see the name when the call is taken."""
+
+    name: PatientText = Field(min_length=1, max_length=MAX_NAME)
+
+
+class StaffText(In):
+    """What who has taken the call writes to the patient. White space is collapsed."""
+
+    text: PatientText = Field(min_length=1, max_length=MAX_TEXT)
+
+
+class CallView(BaseModel):
+    """A call, without anything that the patient wrote."""
+
+    conversation: str
+    kind: CallKind
+    state: CallState
+    name: str = Field(description="Who acknowledged or took it; empty for nobody.")
+    language: str
+    opened: datetime
+    since: datetime | None = Field(
+        description="Of the oldest turn that nobody has acknowledged; null when there is none."
+    )
+
+
+class InboxView(BaseModel):
+    """Open calls, those first that nobody has acknowledged for longest."""
+
+    at: datetime
+    calls: list[CallView]
+
+
+class ActionView(BaseModel):
+    """What somebody did; `turn` is the number of the last turn then."""
+
+    number: int
+    at: datetime
+    name: str
+    what: Deed
+    text: str
+    turn: int
+
+
+class LiveView(BaseModel):
+    """A conversation as it goes on. `next` asks for what comes after: `?after=`."""
+
+    call: CallView
+    patient_left: bool = Field(description="The patient has ended the conversation, and reads nothing any more.")
+    turns: list[PastTurnView]
+    actions: list[ActionView]
+    next: str
+
+
+class StaffApi:
+    """The operations for staff."""
+
+    def __init__(self, reception: Reception, calls: Calls, *, token: str) -> None:
+        self._reception = reception
+        self._calls = calls
+        self._token = token.encode()
+        self._requests = RateLimit(REQUESTS_PER_MINUTE, clock_s=time.monotonic)
+        self._guesses = RateLimit(GUESSES_PER_MINUTE, clock_s=time.monotonic)
+
+    def inbox(self) -> InboxView:
+        """Return who waits, who is seen to, and by whom; no text."""
+        return InboxView(at=self._reception.now(), calls=[_call_view(call) for call in self._calls.open()])
+
+    def live(self, conversation_id: CalledId, after: Annotated[str, Query(pattern=CURSOR)] = "0.0") -> LiveView:
+        """Return a conversation that waits for a person, or what has come since `after`. Others are closed to staff."""
+        call = self._calls.call(conversation_id)
+        opened = self._reception.records.conversation(conversation_id)
+        if call is None or opened is None or not call.is_open:
+            raise CallRefused("none")
+        known, seen = map(int, after.split("."))
+        # What staff did is read first: what stands behind a turn must not come before it.
+        actions = self._calls.actions(conversation_id, after=seen)
+        taken = self._reception.transcript(conversation_id)
+        country = self._reception.assistant.country
+        turns = [past_turn_view(each, country) for each in taken]
+        new = [turn for turn in turns if turn.number > known]
+        reached = (max([known, *(turn.number for turn in turns)]), max([seen, *(each.number for each in actions)]))
+        return LiveView(
+            call=_call_view(call),
+            patient_left=opened.channel in ("page", "api") and opened.secret_hash is None,
+            turns=new,
+            actions=[_action_view(each) for each in actions],
+            next=f"{reached[0]}.{reached[1]}",
+        )
+
+    def acknowledge(self, conversation_id: CalledId, body: StaffName) -> CallView:
+        """Say that somebody has seen what waits: no further contact is told of it."""
+        return _call_view(self._calls.acknowledge(conversation_id, _name(body.name), at=self._reception.now()))
+
+    def take(self, conversation_id: CalledId, body: StaffName) -> CallView:
+        """Write in place of the program, which is silent from now on, but for emergencies. One person can."""
+        return _call_view(self._calls.take(conversation_id, _name(body.name), at=self._reception.now()))
+
+    def message(self, conversation_id: CalledId, body: StaffText) -> CallView:
+        """Write to the patient, under the name of who has taken the call."""
+        return _call_view(self._calls.write(conversation_id, _text(body.text), at=self._reception.now()))
+
+    def hand_back(self, conversation_id: CalledId) -> CallView:
+        """Let the program answer again, or close a call that nobody had to take."""
+        return _call_view(self._calls.hand_back(conversation_id, at=self._reception.now()))
+
+    def admit(self, request: Request, token: Token) -> None:
+        """Raise Problem unless a request is from this machine and has the token."""
+        if not _is_near(request):
+            raise Problem(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+        given = token.credentials.encode("utf-8", "replace") if token else b""
+        known = hmac.compare_digest(given, self._token)
+        if wait_s := (self._requests if known else self._guesses).wait_s(""):
+            raise too_many(wait_s)
+        if not known:
+            raise Problem(
+                HTTPStatus.UNAUTHORIZED,
+                "Send KLARTEXT_STAFF_TOKEN as `Authorization: Bearer TOKEN`.",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+
+
+def _action_view(action: Action) -> ActionView:
+    return ActionView(**asdict(action))
+
+
+def _call_view(call: Call) -> CallView:
+    return CallView(
+        conversation=call.conversation,
+        kind=call.kind,
+        state=call.state,
+        name=call.name,
+        language=call.language,
+        opened=call.opened,
+        since=call.since,
+    )
+
+
+def _name(written: str) -> str:
+    found = sanitise(written).text
+    if len(found) > MAX_NAME or not any(each.isalpha() for each in found):
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"Send a `name` with letters, of at most {MAX_NAME} characters.")
+    return found
+
+
+def _text(written: str) -> str:
+    found = sanitise(written)
+    if not found.text or found.too_long:
+        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"Send a `text` of 1 to {MAX_TEXT} characters.")
+    return found.text
+
+
+def _is_near(request: Request) -> bool:
+    """Whether a request was made on this machine, to this machine, and not passed on by a proxy in front."""
+    client = request.client.host if request.client is not None else ""
+    passed_on = any(name in request.headers for name in FORWARDED)
+    return client in LOOPBACK_HOSTS and (request.url.hostname or "") in LOOPBACK_HOSTS and not passed_on

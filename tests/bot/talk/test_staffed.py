@@ -1,0 +1,140 @@
+"""A conversation that staff have taken: the program is silent, nothing reaches the form, and emergencies alarm."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot import Assistant
+from bot.adapters.sql_records import SqlInterviews, SqlRecords
+from bot.adapters.sql_staff import SqlCalls
+from bot.interview.values.fhir_json import dump
+from bot.ports import StoredConversation
+from bot.sentences.reply import SENTENCES, Reply
+from bot.staff.desk import Desk
+from bot.talk.conversation import Conversation
+from bot.talk.interviewing import Interviewer
+from tests.bot.interview.resources import form, item
+
+NOW = datetime(2026, 11, 23, 10, 30, tzinfo=UTC)
+DE = SENTENCES["de"]
+FORM = dump(
+    form(
+        item("consent", "boolean", text="Einverstanden?"),
+        item("age", "integer", text="Wie alt?"),
+        title="Fragen",
+    )
+)
+
+
+class Chat:
+    """A patient whose every message finds the conversation anew in the database, and the calls of it."""
+
+    def __init__(self, assistant: Assistant, records: SqlRecords) -> None:
+        self.assistant, self.records = assistant, records
+        self.calls, self.interviews = SqlCalls(records.engine), SqlInterviews(records.engine)
+        self.opened = StoredConversation("c", NOW, "de", "api")
+        records.begin(self.opened)
+
+    def look(self) -> Conversation:
+        who = Interviewer(FORM, self.interviews, "c")
+        talk = Conversation.resume(self.assistant, self.records, self.opened, at=NOW, interviewer=who)
+        return talk.staffed(Desk(self.calls))
+
+    def say(self, *texts: str) -> Reply:
+        return [self.look().turn(text, at=NOW) for text in texts][-1]
+
+    def take(self) -> None:
+        self.say("/staff")
+        self.calls.take("c", "Anna", at=NOW)
+
+    def hand_back(self) -> None:
+        self.calls.hand_back("c", at=NOW)
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        stored = self.interviews.interview("c")
+        return stored.events if stored is not None else ()
+
+    @property
+    def state(self) -> tuple[str, str, bool]:
+        call = self.calls.call("c")
+        assert call is not None
+        return call.state, call.kind, call.since is not None
+
+
+@pytest.fixture
+def chat(small: Assistant, records: SqlRecords) -> Chat:
+    return Chat(small, records)
+
+
+def _texts(reply: Reply) -> list[str]:
+    return [part.text for part in reply.parts]
+
+
+# The first question is open, the second, the summary.
+STAGES = [["/interview"], ["/interview", "ja"], ["/interview", "ja", "48"]]
+
+
+@pytest.mark.parametrize("said", [["ja"], ["48", "nein", "zurück", "/interview", "/easy", "Tut das weh?", "1"]])
+@pytest.mark.parametrize("before", STAGES)
+def test_nothing_said_to_staff_reaches_the_form_or_is_answered(chat: Chat, before: list[str], said: list[str]) -> None:
+    chat.say(*before)
+    chat.take()
+    events = chat.events
+
+    assert {tuple(_texts(chat.say(text))) for text in said} == {(DE["staff_reads"],)}
+    chat.hand_back()
+
+    assert chat.events == events
+    assert chat.look().stage == "paused"
+
+
+@pytest.mark.parametrize("before", STAGES)
+def test_a_word_to_what_staff_asked_is_no_answer_to_the_form_after_handing_back(chat: Chat, before: list[str]) -> None:
+    asked = _texts(chat.say(*before))[-1]
+    chat.take()
+    events = chat.events
+    chat.hand_back()
+
+    chat.say("ja")
+
+    assert chat.events == events
+    assert _texts(chat.say("/interview"))[-1] == asked
+
+
+def test_what_staff_have_not_touched_goes_on_as_before(chat: Chat) -> None:
+    chat.say("/interview", "/staff")
+    events = chat.events
+    chat.calls.acknowledge("c", "Anna", at=NOW)
+
+    chat.say("ja")
+
+    assert len(chat.events) > len(events)
+
+
+def test_an_alarm_is_raised_confirmed_and_called_off_while_staff_write(chat: Chat) -> None:
+    chat.take()
+
+    assert _texts(chat.say("Ich kriege keine Luft"))[0] == DE["urgent"]
+    assert chat.state == ("taken", "urgent", True)
+    waiting = chat.say("Hallo?")
+    assert (_texts(waiting), [each.text for each in waiting.choices]) == ([DE["staff_reads"]], [DE["no_emergency"]])
+    assert _texts(chat.say("ja"))[0] == DE["urgent"]
+    assert _texts(chat.say(DE["no_emergency"])) == [DE["calmed"]]  # without the answer that the program would give
+    assert _texts(chat.say("Tut das weh?")) == [DE["staff_reads"]]
+
+
+def test_a_red_flag_calls_staff_and_says_what_it_always_says(chat: Chat) -> None:
+    reply = chat.say("Ich kriege keine Luft")
+
+    assert _texts(reply)[0] == DE["urgent"]
+    assert chat.state == ("waiting", "urgent", True)
+
+
+def test_without_a_desk_nobody_is_called(small: Assistant, records: SqlRecords) -> None:
+    talk = Conversation.begin(small, records, StoredConversation("c", NOW, "de", "terminal"))
+
+    assert _texts(talk.turn("/staff", at=NOW)) == [DE["staff_called"]]
+    assert SqlCalls(records.engine).call("c") is None
