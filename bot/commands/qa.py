@@ -154,9 +154,8 @@ def simple(
             loaded = load_catalog(folder, language)
             weights = simple_words.fit(loaded)
             found = simple_words.quality(loaded, weights)
-            print(
-                f"{language}: {found.recall:.1%} of such messages known, {found.false_alarms:.2%} of others taken for one"
-            )
+            told = f"{found.recall:.1%} of such messages known, {found.false_alarms:.2%} of others taken for one"
+            print(f"{language}: {told}")
             if write:
                 print(f"written: {simple_words.write(language, weights)}")
 
