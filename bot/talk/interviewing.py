@@ -141,7 +141,7 @@ class Interviewer:
     @property
     def is_asking(self) -> bool:
         """Whether messages are for the interview."""
-        return self._session is not None and self._session.talk.phase in ("asking", "summary", "choosing")
+        return self._session is not None and self._session.talk.phase not in ("paused", "finished")
 
     @property
     def is_paused(self) -> bool:

@@ -28,7 +28,9 @@ from bot.interview.walk.plan import Plan
 
 # Types of questions of which hints say an example.
 _HINTED = NUMBERS | {"date", "dateTime"}
-OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
+OpenKind = Literal[
+    "question", "read-back", "proposal", "another", "checking", "summary", "choosing", "paused", "finished"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,13 +204,13 @@ class Interview:
         waiting = self.open_question(session)
         if waiting.kind == "question":
             return self.form.by_link_id[waiting.link_id].type == "boolean"
-        return waiting.kind in ("proposal", "read-back", "another", "summary")
+        return waiting.kind in ("proposal", "read-back", "another", "checking", "summary")
 
     def heard(self, session: Session) -> Mapping[str, list[Answer]]:
         """Return the answers that may be repeated to the patient, by linkId: given, calculated, understood, offered."""
         filling = session.filling
         known: dict[str, list[Answer]] = {}
-        for path, answers in (*filling.computed.items(), *filling.answers.items()):
+        for path, answers in (*filling.computed.items(), *filling.answers.items(), *filling.waiting.items()):
             known.setdefault(path[-1][0], []).extend(answers)
         for path, texts in filling.noted.items():
             known.setdefault(path[-1][0], []).extend(Answer("string", text) for text in texts)

@@ -23,7 +23,7 @@ from bot.interview.walk.filling import (
     value_to_json,
 )
 
-Phase = Literal["asking", "paused", "summary", "choosing", "finished"]
+Phase = Literal["asking", "paused", "checking", "summary", "choosing", "finished"]
 Status = Literal["in-progress", "completed", "amended"]
 
 
@@ -32,7 +32,8 @@ class Talk:
     """Where the talk about the open question stands.
 
     Attributes:
-        phase: asking; paused; summary (shown, to be agreed to); choosing (which answer to change); finished.
+        phase: asking; paused; checking (what was understood is shown, to be confirmed); summary (shown, to be agreed
+            to); choosing (which answer to change); finished.
         revisit: The question that is open again, instead of the next one; empty for the next one.
         more: Whether the open question takes one more answer besides those it has.
         tries: How often the open question was not understood.
@@ -46,6 +47,7 @@ class Talk:
         heading: The group that was announced last.
         kept: An answer that waits to be confirmed while another one is corrected, and the question that it is to.
         kept_for: That question.
+        taken: The question whose answer was shown with the open one, to be changed by one word; empty for none.
         sent: How many events there were, of all versions, when the patient agreed to the summary; 0 before.
         earlier: How many there were each time before that, since the response was complete.
     """
@@ -64,6 +66,7 @@ class Talk:
     heading: Path = ()
     kept: tuple[Answer, ...] | None = None
     kept_for: Path = ()
+    taken: Path = ()
     sent: int = 0
     earlier: tuple[int, ...] = ()
 
@@ -112,6 +115,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "revisit": path_from_json,
     "heading": path_from_json,
     "kept_for": path_from_json,
+    "taken": path_from_json,
     "earlier": tuple,
     "listed": lambda paths: tuple(path_from_json(path) for path in paths),
 }

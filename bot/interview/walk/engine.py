@@ -36,6 +36,7 @@ from bot.interview.walk.filling import (
     Shown,
     Skipped,
     Summary,
+    Waiting,
     below,
     first,
 )
@@ -143,6 +144,9 @@ class Engine:
         match event:
             case Given():
                 changed = self._given(filling, item, event)
+            case Waiting(path, answers):
+                bare = filling.without(path)
+                changed = replace(bare, waiting={**bare.waiting, path: answers})
             case Skipped(path, _):
                 changed = filling.without(path)
                 changed = replace(changed, skipped=changed.skipped | {path})
@@ -176,7 +180,7 @@ class Engine:
         if item is None or not filling.exists(self.form, path, next_too=isinstance(event, GroupAdded | NoMore)):
             raise BadData("An event of the interview names a question that is not asked. Start the interview again.")
         wanted = {Shown: "display", GroupAdded: "group", GroupRemoved: "group"}.get(type(event))
-        answering = Given | Skipped | Cleared | MarkedForStaff | Noted | Reopened
+        answering = Given | Waiting | Skipped | Cleared | MarkedForStaff | Noted | Reopened
         if isinstance(event, answering) and not item.is_question:
             raise BadData(f"An event answers the item {item.link_id!r}, which is no question.")
         if wanted not in (None, item.type):
@@ -224,6 +228,39 @@ class Engine:
             proposal = filling.at(path) or proposal_at(self._plan, sight, item, path)
             known[path] = AskItem(path, item, proposal, options_at(self._plan, sight, item, path))
         return known[path]
+
+    def waiting(self, filling: Filling) -> list[Path]:
+        """Return the questions, of those that are asked as things stand, whose answers wait to be confirmed."""
+        return [path for path in self.questions(filling) if path in filling.waiting] if filling.waiting else []
+
+    def tells_apart(self, filling: Filling) -> bool:
+        """Say whether it makes a difference to the interview if what waits to be confirmed counts.
+
+        It does where something else would be asked, calculated or said next: then it cannot wait any longer.
+        """
+        supposed = filling
+        for path in self.waiting(filling):
+            supposed = self.apply(supposed, Given(path, filling.waiting[path]))
+        if supposed is filling:
+            return False
+        same = (filling.disabled, filling.computed) == (supposed.disabled, supposed.computed)
+        return not same or self._put_next(filling) != self._put_next(supposed)
+
+    def _put_next(self, filling: Filling) -> tuple[object, ...]:
+        """Return all that the next step looks like to a patient."""
+        step = self.next(filling)
+        if isinstance(step, Done):
+            return ()
+        said = (type(step), step.path, self.text(filling, step.path))
+        if not isinstance(step, AskItem):
+            return said
+        return (*said, step.proposal, tuple(option.answer for option in step.options), self.bounds(filling, step.path))
+
+    def compares(self, link_id: str) -> bool:
+        """Say whether a constraint holds the answers to a question against those to others."""
+        questions = {item.link_id for item in self.form.walk() if item.is_question}
+        read_by = (placed.reads for _, placed in self._plan.constraints)
+        return any(reads is None or (link_id in reads and len(reads & questions) > 1) for reads in read_by)
 
     def progress(self, filling: Filling) -> tuple[int, int]:
         """Return how many questions were answered or skipped, and how many are asked in all as things stand."""
@@ -445,7 +482,8 @@ class _Checks:
             if link_id == path[-1][0] or not item.asked or item.formulas.calculated is not None:
                 continue
             for place in self.filling.instances(self.form, item):
-                if self.filling.is_enabled(self.form, place) and not self.filling.settled(place):
+                unsettled = place in self.filling.waiting or not self.filling.settled(place)
+                if unsettled and self.filling.is_enabled(self.form, place):
                     return False
         return True
 
