@@ -160,7 +160,7 @@ class Conversation:
 
     @property
     def progress(self) -> tuple[int, int] | None:
-        """How many questions of the interview are done, and how many there are; None while none are asked."""
+        """How many parts of the form are done, and how many it has; None while nothing is asked."""
         return self._interviewer.progress if self._interviewer is not None else None
 
     @property

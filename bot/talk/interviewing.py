@@ -158,10 +158,11 @@ class Interviewer:
 
     @property
     def progress(self) -> tuple[int, int] | None:
-        """How many questions are done, and how many there are as things stand; None unless questions are asked."""
+        """How many parts of the form are done, and how many it has; None unless questions are asked."""
         if not self.is_asking or self._session is None or self._asking is None:
             return None
-        return self._asking[1].engine.progress(self._session.filling)
+        parts = self._asking[1].engine.parts
+        return min(self._session.talk.reached, parts), parts
 
     @property
     def heard(self) -> Heard:

@@ -124,8 +124,19 @@ class Hearing(ChangingTurn):
             # Nobody is led into another row before this one is done, or left in an empty one.
             self.say("go_ahead" if self.empty_row(step.path) else "row_first")
             self._ask_again(step)
+        elif self._takes_back(step):
+            taken = self.talk.taken
+            self.open_again(taken)
+            self._note_too(self.question(taken))
+            self.fail(self.question(taken), "corrected")
         elif not self._corrects_instead(step) and not (self.talk.pending is not None and self._confirms(step)):
             self._take_answer(step)
+
+    def _takes_back(self, question: AskItem) -> bool:
+        """Say whether a message takes back what waits and was shown last, and is no answer to the open question."""
+        bare = self.yes is not None and not self.beside
+        waits = self.talk.taken in self.session.filling.waiting and has_second_thoughts(self.text, self.language)
+        return waits and not bare and not self.takes(question, self.text)
 
     def _corrects_instead(self, question: AskItem) -> bool:
         """Take a message as the correction of an earlier answer where it is no reply to the open question."""

@@ -171,7 +171,7 @@ class ListingTurn(Listener):
             self._say_what_is_open()
             self.say("summary_check")
             self.onward()
-            self.note(phase="summary", listed=listed)
+            self.note(phase="summary", listed=listed, reached=self.engine.parts)
 
     def _list_answers(self, paths: Sequence[Path]) -> tuple[Path, ...]:
         """Say questions with their answers as lines of a list; return those that have a number, in its order."""

@@ -45,6 +45,7 @@ class Talk:
         between: The options that a reply could have meant.
         listed: The questions that were listed, to be named by number.
         heading: The group that was announced last.
+        reached: The part of the form that was reached, from 0; it never goes back.
         kept: An answer that waits to be confirmed while another one is corrected, and the question that it is to.
         kept_for: That question.
         taken: The question whose answer was shown with the open one, to be changed by one word; empty for none.
@@ -64,6 +65,7 @@ class Talk:
     between: tuple[Answer, ...] = ()
     listed: tuple[Path, ...] = ()
     heading: Path = ()
+    reached: int = 0
     kept: tuple[Answer, ...] | None = None
     kept_for: Path = ()
     taken: Path = ()
@@ -72,7 +74,14 @@ class Talk:
 
     def onward(self) -> Talk:
         """Return the talk at the beginning of another question."""
-        return Talk(heading=self.heading, sent=self.sent, earlier=self.earlier, kept=self.kept, kept_for=self.kept_for)
+        return Talk(
+            heading=self.heading,
+            reached=self.reached,
+            sent=self.sent,
+            earlier=self.earlier,
+            kept=self.kept,
+            kept_for=self.kept_for,
+        )
 
 
 @dataclass(frozen=True, slots=True)

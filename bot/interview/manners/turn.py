@@ -85,17 +85,20 @@ class OpenTurn(ListingTurn):
         self, question: AskItem, answers: tuple[Answer, ...], *, proposed: bool = False, exact: bool = False
     ) -> None:
         """Accept answers and go on; `exact`: just as they were said, which is shown with the next question."""
-        path, before = question.path, len(self.parts)
+        path = question.path
         self.say_problems(self.problems(path, answers, "warning"))
+        place = len(self.parts)
         self.apply(Given(path, answers, proposed=proposed))
         self.onward()
         self.go_on()
         if exact:
-            self.show_taken(path, "taken", answers, before)
+            self.show_taken(path, "taken", answers, place)
 
     def show_taken(self, path: Path, key: str, answers: tuple[Answer, ...], place: int) -> None:
         """Show what was taken before what is said from `place` on, where a question follows: it can be changed then."""
-        if self.talk.phase != "asking" or self.talk.pending is not None:
+        step = self.step
+        again = isinstance(step, AskAnother) and step.path == path  # it says what stands itself
+        if self.talk.phase != "asking" or self.talk.pending is not None or again:
             return
         just_words = key == "taken" and self.item(path).type in FREE_TEXT
         said = Sentence("taken_words") if just_words else with_answers(key, path[-1][0], answers)
@@ -311,11 +314,14 @@ class OpenTurn(ListingTurn):
     def _ask_question(self, question: AskItem, *, brief: bool) -> None:
         item, shown = question.item, question.item.presentation
         if not brief:
+            part = self.engine.part(question.path)
+            begins = not self.talk.revisit and (not self.talk.heading or part > self.talk.reached)
             self._announce(question.path)
             self._say_which_answer_it_is_about(question.path)
-            answered, total = self.engine.progress(self.session.filling)
-            if total > 1 and not self.talk.revisit:
-                self.say("progress", number=answered + 1, total=total)
+            if begins and self.engine.parts > 1:
+                self.note(reached=max(part, self.talk.reached))
+                key = "progress_part" if self.engine.has_sections else "progress"
+                self.say(key, number=self.talk.reached + 1, total=self.engine.parts)
         if self.talk.more:
             self.say("which_more")
         self._say_text(question.path, otherwise=Sentence("no_text"))

@@ -180,14 +180,10 @@ class Summary:
     Attributes:
         step: What to do next there; None when all is done.
         late: A required value that nothing calculated, asked for when all else is done.
-        answered: Questions answered or skipped.
-        of: Questions asked in all, as it stands.
     """
 
     step: Pointer | None = None
     late: Pointer | None = None
-    answered: int = 0
-    of: int = 0
 
 
 @dataclass(frozen=True, slots=True)

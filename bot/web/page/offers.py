@@ -49,7 +49,7 @@ class Offers:
         changes: The lines of a summary, to be changed.
         steps: Back, skip, why and pause, where questions are asked.
         stage: How far the interview is.
-        progress: Done and all questions of the interview.
+        progress: Done and all parts of the form.
         asks: Whether the open question of the interview is in sight.
     """
 
