@@ -249,7 +249,7 @@ class Hearing(ChangingTurn):
         elif problems := self.problems(question.path, answers):
             # What was understood and does not fit is all that the team may ever get of it.
             self.fail(question, "", problems, kept=self.noted(question, unfit=True))
-        elif reading.literal:
+        elif reading.literal and question.path not in self.session.filling.waiting:
             self.give(question, answers, exact=True)
         elif self.let_wait(question, answers):
             place = len(self.parts)
@@ -263,7 +263,8 @@ class Hearing(ChangingTurn):
 
     def _with_earlier(self, question: AskItem, answers: Sequence[Answer]) -> tuple[Answer, ...]:
         """Return answers besides those that stand at the question, where one more was asked for."""
-        return different([*(self.answers(question.path) if self.talk.more else ()), *answers])
+        stands = self.session.filling.waiting.get(question.path, self.answers(question.path))
+        return different([*(stands if self.talk.more else ()), *answers])
 
     # Replies to what was read back
 

@@ -71,7 +71,7 @@ class OpenTurn(ListingTurn):
 
     def open_again(self, path: Path, **changes: Any) -> None:
         """Open a question that was asked before."""
-        if path in self.session.filling.waiting:
+        if path in self.session.filling.waiting and not changes.get("more"):
             self.apply(Cleared(path))  # it is asked about now
         self.onward()
         self.note(revisit=path, **changes)

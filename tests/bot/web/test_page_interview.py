@@ -148,3 +148,34 @@ def test_steps_and_pause_are_buttons(browser: Browser) -> None:
     assert AGE[language] in browser.newest.text
     browser.press(labels["step_back"])
     assert AGE[language] not in browser.newest.all("p", class_="ask")[-1].text
+
+
+def test_what_was_noted_is_changed_by_the_button_beside_it(browser: Browser) -> None:
+    language = language_of(browser)
+    labels, sentences = LABELS[language], SENTENCES[language]
+    to_age(browser, language)
+    browser.say("52")
+    assert sentences["taken"].format(answer="52") in browser.newest.text
+
+    browser.press(labels["amend"])
+
+    assert AGE[language] in browser.newest.text
+    browser.say("53")
+    assert sentences["taken"].format(answer="53") in browser.newest.text
+
+
+def test_what_was_not_said_just_so_is_confirmed_with_its_section(browser: Browser) -> None:
+    language = language_of(browser)
+    labels, sentences = LABELS[language], SENTENCES[language]
+    to_age(browser, language)
+    browser.say("65")
+    while sentences["check"] not in browser.newest.text:
+        reads_back = any(text in browser.newest.text for text in ("Stimmt das?", "Is that right?"))
+        browser.say(sentences["yes"] if reads_back else NO[language])
+    assert labels["amend"] not in browser.labels
+    assert len(browser.newest.one("dl", class_="entries").all("div")) == 2
+
+    browser.press(labels["summary_yes"])
+
+    assert sentences["check"] not in browser.newest.text
+    assert browser.page.all("progress")
