@@ -36,7 +36,7 @@ from bot.text import sanitise
 # Channels whose patients saw the greeting, with its offer, before their first turn.
 GREETED = ("api", "page")
 # Of the interview: none where nobody asks anything.
-Stage = Literal["none", "not begun", "asking", "paused", "checking", "summary", "choosing", "finished"]
+Stage = Literal["none", "not begun", "asking", "paused", "who", "checking", "summary", "choosing", "finished"]
 
 log = logging.getLogger("klartext")
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from bot.interview.form.form import Path
+from bot.interview.manners.agreement import filler_meant
 from bot.interview.manners.files import FileTurn
 from bot.interview.manners.listening import (
     WORDS,
@@ -63,7 +65,7 @@ class ChangingTurn(FileTurn):
                 self.revisit(before)
             case _:
                 self.tell()
-                if self.talk.phase == "checking":
+                if self.talk.phase in ("checking", "who"):
                     self.ask_open()
                 else:
                     self.ask(brief=True)
@@ -134,8 +136,27 @@ class ChangingTurn(FileTurn):
             self._take_choice()
         elif self.talk.phase == "checking":
             self._take_check()
+        elif self.talk.phase == "who":
+            self._take_filler()
         else:
             self._take_agreement()
+
+    def _take_filler(self) -> None:
+        """Take the reply to the question who fills the form in; what is not understood twice is left open."""
+        filler = filler_meant(self.text, self.language)
+        if self.asks == "clear":
+            self.aside = "clear"
+            self.ask_who()
+        elif self.wants in ("pause", "repeat", "help", "why"):
+            self.obey()
+        elif not filler and self.wants != "skip" and not self.talk.tries:
+            self.note(tries=1)
+            self.say("who_again")
+            self.ask_who()
+        else:
+            self.session = replace(self.session, filler=filler or "unsaid")
+            self.onward()
+            self.go_on()
 
     def _take_choice(self) -> None:
         """Take the reply to "which answer would you like to change?"."""

@@ -63,7 +63,7 @@ class Hearing(ChangingTurn):
                 self.aside = "clear"
         elif phase == "asking":
             self._take_reply()
-        elif number is not None:
+        elif number is not None and phase != "who":
             self.change_number(number)
         else:
             self.take_list_reply()

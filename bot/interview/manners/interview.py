@@ -16,7 +16,7 @@ from bot.interview.manners.files import FileTurn, said_of_file, sent_files, want
 from bot.interview.manners.hearing import Hearing
 from bot.interview.manners.hints import said_answers
 from bot.interview.manners.listening import NUMBERS, OWN_WORDS, CachedReader, Listener, is_named, question_like
-from bot.interview.manners.session import Quote, Said, Session, name_of
+from bot.interview.manners.session import Filler, Quote, Said, Session, name_of
 from bot.interview.manners.turn import OpenTurn, Turn, computed_text
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
@@ -29,7 +29,7 @@ from bot.interview.walk.plan import Plan
 # Types of questions of which hints say an example.
 _HINTED = NUMBERS | {"date", "dateTime"}
 OpenKind = Literal[
-    "question", "read-back", "proposal", "another", "checking", "summary", "choosing", "paused", "finished"
+    "question", "read-back", "proposal", "another", "who", "checking", "summary", "choosing", "paused", "finished"
 ]
 
 
@@ -58,9 +58,10 @@ class Interview:
         self.engine = Engine(form, now=now, launch=launch, plan=plan)
         self._reader = CachedReader(now)
 
-    def begin(self, language: str) -> Turn:
-        """Begin: say how it works, and put the first question."""
-        turn = self._open_turn(Session(language, filling=self.engine.start()))
+    def begin(self, language: str, *, asks_who: bool = False) -> Turn:
+        """Begin: say how it works, and put the first question; `asks_who`: and ask once who fills the form in."""
+        filler: Filler = "open" if asks_who else ""
+        turn = self._open_turn(Session(language, filler=filler, filling=self.engine.start()))
         turn.parts.append(Quote("", "title"))
         turn.say("interview_begin")
         turn.go_on()
@@ -231,7 +232,8 @@ class Interview:
 
     def response(self, session: Session, heading: Heading) -> dict[str, JsonValue]:
         """Return the QuestionnaireResponse as things stand, with the status of the session."""
-        return self.engine.response(session.filling, replace(heading, status=session.status))
+        known = "" if session.filler in ("open", "unsaid") else session.filler
+        return self.engine.response(session.filling, replace(heading, status=session.status, filled_in_by=known))
 
     def refusals(self, session: Session) -> tuple[str, ...]:
         """Return what the validator refuses, as linkId and rule, where nothing else keeps the response open."""

@@ -164,6 +164,8 @@ class ListingTurn(Listener):
         if not closing:
             paths = [path for path in paths if filling.settled(path) or self.answers(path)]
         self.say("summary" if any(self.answers(path) for path in paths) else "summary_empty")
+        if self.session.filler not in ("", "open", "unsaid"):
+            self.say(f"filled_by_{self.session.filler}")
         listed = self._list_answers(paths)
         if self.talk.phase == "asking":
             self.note(listed=listed)

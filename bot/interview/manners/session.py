@@ -23,8 +23,10 @@ from bot.interview.walk.filling import (
     value_to_json,
 )
 
-Phase = Literal["asking", "paused", "checking", "summary", "choosing", "finished"]
+Phase = Literal["asking", "paused", "who", "checking", "summary", "choosing", "finished"]
 Status = Literal["in-progress", "completed", "amended"]
+# Who fills the form in; empty where that is not asked, open before it is asked.
+Filler = Literal["", "open", "patient", "relative", "helper", "unsaid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,8 @@ class Talk:
     """Where the talk about the open question stands.
 
     Attributes:
-        phase: asking; paused; checking (what was understood is shown, to be confirmed); summary (shown, to be agreed
-            to); choosing (which answer to change); finished.
+        phase: asking; paused; who (fills the form in); checking (what was understood is shown, to be confirmed);
+            summary (shown, to be agreed to); choosing (which answer to change); finished.
         revisit: The question that is open again, instead of the next one; empty for the next one.
         more: Whether the open question takes one more answer besides those it has.
         tries: How often the open question was not understood.
@@ -94,6 +96,7 @@ class Session:
         past: What happened on earlier versions of it, with the last renewal: stored before `events`.
         talk: Where the talk stands.
         status: Of the response.
+        filler: Who fills the form in.
         filling: What the events amount to; worked out again when a session is opened.
     """
 
@@ -102,6 +105,7 @@ class Session:
     talk: Talk = Talk()
     status: Status = "in-progress"
     past: tuple[Event, ...] = ()
+    filler: Filler = ""
     filling: Filling = field(default_factory=Filling, compare=False, repr=False)
 
 
@@ -113,6 +117,7 @@ def head_to_json(session: Session) -> dict[str, JsonValue]:
         "language": session.language,
         "status": session.status,
         "talk": {name: value_to_json(value) for name, value in kept.items()},
+        **({"filler": session.filler} if session.filler else {}),
     }
 
 
@@ -142,7 +147,8 @@ def session_from_json(stored: JsonObject) -> Session:
         begins = max((number for number, event in enumerate(events, 1) if isinstance(event, Renewed)), default=0)
         kept = dict(head["talk"])
         talk = Talk(**{name: _READERS[name](value) if name in _READERS else value for name, value in kept.items()})
-        return Session(str(head["language"]), events[begins:], talk, head["status"], events[:begins])
+        filler = head.get("filler", "")
+        return Session(str(head["language"]), events[begins:], talk, head["status"], events[:begins], filler)
     except (KeyError, TypeError, ValueError) as error:
         raise BadData("A stored interview cannot be read. Start the interview again.") from error
 

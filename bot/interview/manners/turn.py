@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from bot.interview.form.form import Item, Option, Path
-from bot.interview.manners.agreement import asks_yes_or_no
+from bot.interview.manners.agreement import agreed, asks_consent, asks_yes_or_no
 from bot.interview.manners.hints import example_answers, form_hints, unit_answers, unit_hint
 from bot.interview.manners.listening import FREE_TEXT, NUMBERS, QuestionLike
 from bot.interview.manners.lists import ListingTurn
@@ -25,7 +25,7 @@ from bot.interview.manners.session import (
 from bot.interview.rules.answers import Problem
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_names import CHOICES
-from bot.interview.walk.engine import AskAnother, AskItem, Done, Show
+from bot.interview.walk.engine import AskAnother, AskItem, Done, Show, Step
 from bot.interview.walk.filling import Cleared, Given, GroupRemoved, MarkedForStaff, NoMore, Shown, Skipped
 
 MOST_SHOWN = 30
@@ -212,6 +212,8 @@ class OpenTurn(ListingTurn):
             step = self.step
         if paths := self.overdue(step):
             self._confirm(paths)
+        elif self._must_ask_who(step):
+            self.ask_who()
         elif isinstance(step, Done):
             self.note(kept=None, kept_for=())
             self.show_summary(closing=True)
@@ -222,6 +224,18 @@ class OpenTurn(ListingTurn):
             self.repeat("read_back", step.path, self.talk.pending or ())
         else:
             self.ask()
+
+    def _must_ask_who(self, step: Step) -> bool:
+        """Say whether it is to be asked now who fills the form in: once the patient has agreed to what is asked."""
+        if self.session.filler != "open" or not isinstance(step, AskItem) or asks_consent(step.item):
+            return False
+        return agreed(self.form, self.session.filling)
+
+    def ask_who(self) -> None:
+        """Ask who fills the form in."""
+        self.note(phase="who")
+        self.say("who_fills_in")
+        self.choices = (Sentence("who_patient"), Sentence("who_relative"), Sentence("who_helper"))
 
     def _confirm(self, paths: Sequence[Path]) -> None:
         """Ask whether what was understood and waits is right: one answer as it was asked for, several as a list."""
@@ -259,12 +273,12 @@ class OpenTurn(ListingTurn):
                 self.show(event.path)
         if self.talk.phase == "summary":
             self.show_summary(closing=True)
-        elif self.talk.phase != "checking" and not self.overdue(self.step):
-            self.note(phase="asking", heading=())
-            self.ask_open()
         else:
             self.note(phase="asking", heading=())
-            self.go_on()
+            if self.overdue(self.step) or self._must_ask_who(self.step):
+                self.go_on()
+            else:
+                self.ask_open()
 
     def show(self, path: Path) -> None:
         """Show a text of the form, under the heading of its group."""
@@ -275,7 +289,9 @@ class OpenTurn(ListingTurn):
     def ask_open(self, *, brief: bool = False) -> None:
         """Put what is open once more: a question, what was understood, or what to say to the summary."""
         step = self.step
-        if self.talk.phase == "checking":
+        if self.talk.phase == "who":
+            self.ask_who()
+        elif self.talk.phase == "checking":
             self.show_waiting(self.engine.waiting(self.session.filling))
         elif self.talk.phase != "asking":
             self.say({"summary": "summary_check", "choosing": "change_which"}.get(self.talk.phase, "paused"))

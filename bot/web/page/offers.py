@@ -82,6 +82,8 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
     buttons += [Button(text, words=text) for text in dict.fromkeys(quick) if text not in there]
     if stage in ("checking", "summary"):
         buttons.append(Button(labels["summary_yes"], words=spoken["word_yes"]))
+    if stage == "who":
+        buttons.append(Button(labels["step_skip"], words=spoken["word_skip"]))
     if any(key.startswith("so_far") for key in keys):
         buttons.append(Button(labels["step_keep"], words=spoken["word_keep"]))
     taken = any(key.startswith(TAKEN) for key in keys)
@@ -112,7 +114,7 @@ def _changes(conversation: Conversation, spoken: Labels, at: datetime) -> Iterat
 def _heading(stage: Stage, keys: list[str]) -> str:
     if "interview_offer" in keys:
         return "offer_heading"
-    return "choose_one" if stage == "asking" else "choose"
+    return "choose_one" if stage in ("asking", "who") else "choose"
 
 
 def _steps(labels: Labels, spoken: Labels) -> tuple[Button, ...]:

@@ -43,8 +43,9 @@ def answer_next(browser: Browser, language: str) -> None:
 
 
 def to_age(browser: Browser, language: str) -> None:
-    """Agree, and say why she comes; then her age is asked."""
+    """Agree, say that it is herself, and why she comes; then her age is asked."""
     browser.press(SENTENCES[language]["yes"])
+    browser.press(SENTENCES[language]["who_patient"])
     answer_next(browser, language)
 
 
@@ -103,6 +104,7 @@ def test_every_answer_can_be_changed_by_a_button_whatever_was_said_last_and_afte
 def test_progress_is_told_in_words_and_as_a_bar(browser: Browser) -> None:
     language = language_of(browser)
     browser.press(SENTENCES[language]["yes"])
+    browser.press(SENTENCES[language]["who_patient"])
 
     bar = browser.page.one("progress")
 
