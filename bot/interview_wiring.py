@@ -82,6 +82,7 @@ class Interviewers:
         patient: Returns the pseudonym of a conversation's patient; None for an anonymous one.
         launch: Resources that formulas may use, by name, in every interview that begins.
         migrations: How interviews that were begun with earlier versions of the document go on with it.
+        asks_who: Whether it is asked once who fills the form in.
     """
 
     document: str | None
@@ -94,6 +95,7 @@ class Interviewers:
     patient: Callable[[str], str | None] = field(default=lambda _: None)
     launch: Mapping[str, JsonObject] = field(default_factory=dict)
     migrations: Sequence[Migration] = ()
+    asks_who: bool = False
 
     @classmethod
     def open(
@@ -131,6 +133,7 @@ class Interviewers:
             files=FileLimits(uploads.kinds, uploads.most_bytes) if uploads is not None else None,
             patient=partial(_patient_of, records) if records is not None else lambda _: None,
             migrations=migrations,
+            asks_who=settings.ask_who if settings.ask_who is not None else questionnaire is None,
         )
 
     def of(self, conversation: str) -> Interviewer | None:
@@ -139,7 +142,7 @@ class Interviewers:
             return None
         handover = self.handover(conversation)
         hand_over = handover.finished if handover is not None else None
-        house = House(hand_over, self.launch, self.files, self.migrations)
+        house = House(hand_over, self.launch, self.files, self.migrations, self.asks_who)
         return Interviewer(self.document, self.interviews, conversation, house)
 
     def handover(self, conversation: str) -> Handover | None:

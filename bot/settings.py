@@ -359,6 +359,10 @@ def _split(url: str) -> SplitResult | None:
         return None
 
 
+# Where it is asked who fills in the form: everywhere, nowhere, or where the shipped form is asked.
+_ASK_WHO: Mapping[str, bool | None] = {"on": True, "off": False, "shipped": None}
+
+
 def _one_of(env: Mapping[str, str], name: str, words: Sequence[Word], usual: Word) -> Word:
     said = env.get(name) or usual
     found = next((word for word in words if word == said), None)
@@ -406,6 +410,8 @@ class Settings:
         terminology_url: Base URL of a FHIR server that expands value sets (``KLARTEXT_TERMINOLOGY_SERVER``), or None.
         uploads: Files that patients may send; None: they may not.
         staff: Who reads patients' calls for a person; None: nobody does.
+        ask_who: Whether patients are asked who fills in the form (``KLARTEXT_ASK_WHO``: on, off or shipped); None:
+            where the shipped form is asked.
         seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
         seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
         database_wait_s: For others who write to the database. No setting: the service has less patience than commands.
@@ -437,6 +443,7 @@ class Settings:
     terminology_url: str | None = None
     uploads: Uploads | None = None
     staff: StaffCalls | None = None
+    ask_who: bool | None = None
     seal_key: str | None = field(default=None, repr=False)
     seal_key_file: Path = field(default_factory=_seal_key_file)
     database_wait_s: float = DATABASE_WAIT_S
@@ -473,6 +480,7 @@ class Settings:
             terminology_url=env.get("KLARTEXT_TERMINOLOGY_SERVER") or None,
             uploads=Uploads.from_environment(env),
             staff=StaffCalls.from_environment(env),
+            ask_who=_ASK_WHO[_one_of(env, "KLARTEXT_ASK_WHO", tuple(_ASK_WHO), "shipped")],
             seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
         )
 

@@ -32,6 +32,7 @@ SHORT_LIST, SHORT_LINE = 4, 60
 _STYLES = {
     "emergency_notice": "red",
     "progress": "dim",
+    "progress_part": "dim",
     "instance": "bold",
     "computed_text": "bold",
     "interview_begin": "dim",

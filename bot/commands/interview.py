@@ -23,7 +23,7 @@ from bot.interview.reading.yesno import read_yes_no
 from bot.interview.values.fhir_json import JsonObject, as_object, dump, string
 from bot.interview.values.primitives import problem_with
 from bot.interview.walk.assemble import Heading
-from bot.interview.walk.filling import Given, Shown
+from bot.interview.walk.filling import Given, Shown, Waiting
 from bot.interview_wiring import for_terminology, with_value_sets
 from bot.matching.red_flags import load_red_flags
 from bot.sentences.interface_texts import INTERFACE_TEXTS, LANGUAGES
@@ -221,7 +221,9 @@ class Batch:
         last = _last_given(after.session)
         new = after.session.events[len(before.session.events) :]
         waiting = self._interview.open_question(after.session)
-        if not any(isinstance(event, Given) for event in new) or not self._repeats(last, waiting, after.session):
+        if not any(isinstance(event, Given | Waiting) for event in new) or not self._repeats(
+            last, waiting, after.session
+        ):
             return after
         if any(isinstance(event, Shown) for event in new):
             self._show(after)
@@ -239,7 +241,7 @@ class Batch:
         words = SENTENCES[session.language]
         if self._held is not None and not self._confirm:
             return self._calls_off
-        if waiting.kind == "read-back" and not self._confirm:
+        if waiting.kind in ("read-back", "checking") and not self._confirm:
             return words["yes"]
         planned = self._script.next_turn()
         if planned is None and self._has_one_more(waiting):
@@ -271,13 +273,13 @@ class Batch:
     def _repeats(self, last: Place, waiting: Open, session: Session) -> bool:
         """Say whether the list that was chosen from last takes its next line as one more answer."""
         item = self._interview.form.by_link_id[last[-1][0]]
-        answered = session.filling.at(last)
+        answered = session.filling.waiting.get(last, session.filling.at(last))
         full = len(answered) == item.most or waiting.path == last
         return item.repeats and bool(item.options) and not full and self._script.has_more(item.link_id, last)
 
 
 def _last_given(session: Session) -> Place:
-    return next((event.path for event in reversed(session.events) if isinstance(event, Given)), ())
+    return next((event.path for event in reversed(session.events) if isinstance(event, Given | Waiting)), ())
 
 
 def transcript(reply: Reply) -> list[str]:

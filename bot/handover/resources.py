@@ -190,7 +190,10 @@ def provenance(export: Export, targets: Sequence[Resource], response: Resource |
         "target": [target.reference for target in targets],
         "recorded": moment(export.at),
         "activity": concept(f"{_HL7}/v3-DataOperation", "UPDATE" if export.status == "amended" else "CREATE"),
-        "agent": [_agent("assembler", "Assembler", device(export)), _agent("informant", "Informant", patient(export))],
+        "agent": [
+            _agent("assembler", "Assembler", device(export)),
+            _agent("informant", "Informant", _informant(export)),
+        ],
     }
     if sources:
         made["entity"] = sources
@@ -232,6 +235,12 @@ def _hashes(export: Export) -> list[tuple[str, str]]:
 
 def _source(display: str, system: str, value: str) -> Json:
     return {"role": "source", "what": {"identifier": {"system": system, "value": value}, "display": display}}
+
+
+def _informant(export: Export) -> Json:
+    """Return who answered: whom the response names, else the patient."""
+    source = export.interview.response.get("source") if export.interview is not None else None
+    return dict(source) if isinstance(source, dict) else patient(export)
 
 
 def _agent(code: str, display: str, who: Json) -> Json:

@@ -39,7 +39,7 @@ from bot.text import sanitise
 # Channels whose patients saw the greeting, with its offer, before their first turn.
 GREETED = ("api", "page")
 # Of the interview: none where nobody asks anything.
-Stage = Literal["none", "not begun", "asking", "paused", "summary", "choosing", "finished"]
+Stage = Literal["none", "not begun", "asking", "paused", "who", "checking", "summary", "choosing", "finished"]
 
 log = logging.getLogger("klartext")
 
@@ -170,7 +170,7 @@ class Conversation:
 
     @property
     def progress(self) -> tuple[int, int] | None:
-        """How many questions of the interview are done, and how many there are; None while none are asked."""
+        """How many parts of the form are done, and how many it has; None while nothing is asked."""
         return self._interviewer.progress if self._interviewer is not None else None
 
     @property

@@ -83,12 +83,14 @@ class House:
         launch: Resources that formulas may use, by name.
         files: What files the site lets patients send; None where it lets them send none.
         migrations: How interviews that were begun with earlier versions of the form go on with it.
+        asks_who: Whether it is asked once who fills the form in.
     """
 
     hand_over: HandOver | None = None
     launch: Mapping[str, JsonObject] = field(default_factory=dict)
     files: FileLimits | None = None
     migrations: Sequence[Migration] = ()
+    asks_who: bool = False
 
 
 class Interviewer:
@@ -118,6 +120,7 @@ class Interviewer:
         self._conversation = conversation
         self._hand_over = house.hand_over
         self._limits = house.files
+        self._asks_who = house.asks_who
         stored = interviews.interview(conversation)
         self._document = asked_form(stored) if stored else document
         self._later, self._migrations = document, house.migrations
@@ -141,7 +144,7 @@ class Interviewer:
     @property
     def is_asking(self) -> bool:
         """Whether messages are for the interview."""
-        return self._session is not None and self._session.talk.phase in ("asking", "summary", "choosing")
+        return self._session is not None and self._session.talk.phase not in ("paused", "finished")
 
     @property
     def is_paused(self) -> bool:
@@ -158,10 +161,11 @@ class Interviewer:
 
     @property
     def progress(self) -> tuple[int, int] | None:
-        """How many questions are done, and how many there are as things stand; None unless questions are asked."""
+        """How many parts of the form are done, and how many it has; None unless questions are asked."""
         if not self.is_asking or self._session is None or self._asking is None:
             return None
-        return self._asking[1].engine.progress(self._session.filling)
+        parts = self._asking[1].engine.parts
+        return min(self._session.talk.reached, parts), parts
 
     @property
     def heard(self) -> Heard:
@@ -254,7 +258,7 @@ class Interviewer:
         self.reopen(at=at)
         if self.is_outdated and not self.is_complete:
             return self.renew(at=at)
-        turn = asked.begin(language) if self._session is None else asked.resume(self._session)
+        turn = asked.begin(language, asks_who=self._asks_who) if self._session is None else asked.resume(self._session)
         self._session = turn.session
         return turn
 

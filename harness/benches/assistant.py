@@ -148,7 +148,6 @@ def _walk(engine: Engine) -> tuple[list[float], Json]:
         else:
             filling = engine.apply(filling, Shown(step.path) if isinstance(step, Show) else NoMore(step.path))
         step = engine.next(filling)
-        engine.progress(filling)
         times.append(time.perf_counter() - started)
     return times, dict(engine.response(filling, Heading("completed", NOW.isoformat())))
 

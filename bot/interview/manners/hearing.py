@@ -4,38 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import takewhile
 
-from bot.interview.form.form import Item, Path
+from bot.interview.form.form import Item
 from bot.interview.manners.agreement import asks_consent, asks_yes_or_no, begins_with_no, is_no, just_agrees
-from bot.interview.manners.files import FileTurn
+from bot.interview.manners.changing import ChangingTurn, different
 from bot.interview.manners.listening import (
     FREE_TEXT,
     NUMBERS,
     WORDS,
-    CachedReader,
-    agrees,
     asks_for_another,
-    asks_meaning,
     has_second_thoughts,
     is_end,
     is_listed,
     number_meant,
     own_words,
-    question_like,
-    questions_meant,
     tells_something,
 )
-from bot.interview.manners.session import Session, name_of
 from bot.interview.manners.turn import MOST_TRIES, choices_of, is_unlisted
 from bot.interview.reading.dates import rough_times
-from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.reading.vocabulary import words_for
-from bot.interview.reading.yesno import read_yes_no
 from bot.interview.values.answer import Answer
-from bot.interview.walk.engine import AskAnother, AskItem, Engine
-from bot.interview.walk.filling import Given, GroupAdded, MarkedForStaff, Noted, Skipped, first
+from bot.interview.walk.engine import AskAnother, AskItem
+from bot.interview.walk.filling import GroupAdded, MarkedForStaff, Noted
 from bot.text import sanitise, words
 
 # Reasons that show no attempt at an answer: such a message may be a question to the assistant.
@@ -47,29 +38,13 @@ MUCH_BESIDE = 4  # words beside an answer from which on they are kept with it
 MOST_AFTER_NO = 3  # a longer remainder after "no" is an answer of its own, where any text is one
 
 
-class Hearing(FileTurn):
+class Hearing(ChangingTurn):
     """A turn in which the patient says something; any text at all."""
-
-    def __init__(self, engine: Engine, reader: CachedReader, session: Session, text: str) -> None:
-        """Hear whether the message is a command, asks something itself, or says yes or no, with what stands beside."""
-        super().__init__(engine, reader, session)
-        self.text = text
-        command = read_command(text, language=self.language)
-        self.wants, self.target = (command.kind, command.target) if command is not None else ("", "")
-        self.asks = question_like(text, self.language)
-        step = self.step if self.talk.phase == "asking" else None
-        # Whether the message asks what the open question means.
-        self.asks_meaning = isinstance(step, AskItem | AskAnother) and asks_meaning(text, step.item, self.language)
-        if self.asks_meaning:
-            self.asks = "clear"
-        said = read_yes_no(text, language=self.language)
-        self.yes = said.answers[0].value is True if isinstance(said, Read) else None
-        self.beside = said.remainder if isinstance(said, Read) else ""
 
     def take(self) -> None:
         """Take the message, whatever is open."""
         phase = self.talk.phase
-        number = number_meant(self.text) if phase in ("choosing", "summary") else None
+        number = number_meant(self.text)
         if not sanitise(self.text).text:
             self.say("why_empty")
             self.ask_open()
@@ -77,8 +52,8 @@ class Hearing(FileTurn):
             pass
         elif phase == "finished":
             if self.wants == "change":
-                self._change()
-            elif self.asks == "clear" or not self._corrects():
+                self.change()
+            elif self.asks == "clear" or not self.corrects():
                 self.aside = "clear"
         elif phase == "paused":
             if self.wants in ("resume", "repeat", "back", "skip"):
@@ -86,14 +61,12 @@ class Hearing(FileTurn):
                 self.resume()
             else:
                 self.aside = "clear"
-        elif number is not None:
-            self._change_number(number)
-        elif phase == "choosing":
-            self._take_choice()
-        elif phase == "summary":
-            self._take_agreement()
-        else:
+        elif phase == "asking":
             self._take_reply()
+        elif number is not None and phase != "who":
+            self.change_number(number)
+        else:
+            self.take_list_reply()
 
     def not_answered(self) -> None:
         """Take a message that turned out to be no question that anybody can answer."""
@@ -102,7 +75,7 @@ class Hearing(FileTurn):
             self.say("no_pairs" if self.asks == "clear" else "not_understood")
             self.ask_open()
         elif self.asks_meaning:
-            self._tell()
+            self.tell()
             self.ask(brief=True)
         elif isinstance(step, AskAnother):
             # The third time, take it that there is nothing else.
@@ -142,7 +115,7 @@ class Hearing(FileTurn):
                 self.read_back(step)
             else:
                 self.drop_pending()
-                self._obey()
+                self.obey()
         elif isinstance(step, AskAnother):
             self._take_another(step)
         elif not isinstance(step, AskItem):
@@ -151,20 +124,31 @@ class Hearing(FileTurn):
             # Nobody is led into another row before this one is done, or left in an empty one.
             self.say("go_ahead" if self.empty_row(step.path) else "row_first")
             self._ask_again(step)
+        elif self._takes_back(step):
+            taken = self.talk.taken
+            self.open_again(taken)
+            self._note_too(self.question(taken))
+            self.fail(self.question(taken), "corrected")
         elif not self._corrects_instead(step) and not (self.talk.pending is not None and self._confirms(step)):
             self._take_answer(step)
+
+    def _takes_back(self, question: AskItem) -> bool:
+        """Say whether a message takes back what waits and was shown last, and is no answer to the open question."""
+        bare = self.yes is not None and not self.beside
+        waits = self.talk.taken in self.session.filling.waiting and has_second_thoughts(self.text, self.language)
+        return waits and not bare and not self.takes(question, self.text)
 
     def _corrects_instead(self, question: AskItem) -> bool:
         """Take a message as the correction of an earlier answer where it is no reply to the open question."""
         if self.asks == "clear":
             return False
-        if self._corrects(plainly=True):
+        if self.corrects(plainly=True):
             return True
         any_words = question.item.type in FREE_TEXT or bool(question.item.open and question.options)
         if any_words or self.takes(question, self.text):
             return False
         confirms = self.yes is not None and self.talk.pending is not None
-        return not confirms and self._corrects()
+        return not confirms and self.corrects()
 
     def _take_answer(self, question: AskItem) -> None:
         reading = self.read(question, self.text)
@@ -265,8 +249,13 @@ class Hearing(FileTurn):
         elif problems := self.problems(question.path, answers):
             # What was understood and does not fit is all that the team may ever get of it.
             self.fail(question, "", problems, kept=self.noted(question, unfit=True))
-        elif reading.literal:
-            self.give(question, answers)
+        elif reading.literal and question.path not in self.session.filling.waiting:
+            self.give(question, answers, exact=True)
+        elif self.let_wait(question, answers):
+            place = len(self.parts)
+            self.onward()
+            self.go_on()
+            self.show_taken(question.path, "waits", answers, place)
         else:
             self.propose(answers)
             self.note(between=())
@@ -274,7 +263,8 @@ class Hearing(FileTurn):
 
     def _with_earlier(self, question: AskItem, answers: Sequence[Answer]) -> tuple[Answer, ...]:
         """Return answers besides those that stand at the question, where one more was asked for."""
-        return _different([*(self.answers(question.path) if self.talk.more else ()), *answers])
+        stands = self.session.filling.waiting.get(question.path, self.answers(question.path))
+        return different([*(stands if self.talk.more else ()), *answers])
 
     # Replies to what was read back
 
@@ -431,167 +421,3 @@ class Hearing(FileTurn):
             return False
         self._understood(question, Read(reading.answers, literal=sure and reading.literal))
         return True
-
-    # Commands
-
-    def _obey(self) -> None:
-        """Do what the patient wants instead of answering."""
-        match self.wants:
-            case "change":
-                self._change()
-            case "skip":
-                self.leave("skipped")
-            case "pause":
-                self.note(phase="paused")
-                self.say("paused")
-            case "resume" | "repeat":
-                self.ask()
-            case "back" if (before := self._question_before()) is not None:
-                self.revisit(before)
-            case _:
-                self._tell()
-                self.ask(brief=True)
-
-    def _question_before(self) -> Path | None:
-        """Return the question before the open one: before one that was gone back to, that in the form's order."""
-        session, revisit = self.session, self.talk.revisit
-        if not revisit:
-            settled, replies = self.settled, (Given, Skipped, MarkedForStaff)
-            paths = (event.path for event in reversed(session.events) if isinstance(event, replies))
-            return next((path for path in paths if path in settled), None)
-        earlier = list(takewhile(lambda path: path != revisit, self.engine.questions(session.filling)))
-        return next((path for path in reversed(earlier) if session.filling.settled(path)), None)
-
-    def _tell(self) -> None:
-        """Say what the patient wants to know before the question comes again."""
-        step = self.step
-        item = step.item if isinstance(step, AskItem | AskAnother) else None
-        helps = item.presentation.help if item else ()
-        if self.wants == "summary":
-            self.show_summary(closing=False)
-        elif self.wants == "back":
-            self.say("no_way_back")
-        elif self.wants == "help":
-            self.say("how_to")
-            if isinstance(step, AskItem):
-                self.say_example(step.item)
-        elif item and any(text.into(self.language) for text in helps):
-            self.quote(item, "help", times=len(helps))
-        else:
-            self.say("why_unknown")
-
-    # Changing an answer
-
-    def _change(self) -> None:
-        """Find the question that is to be answered anew."""
-        settled, number = self.settled, number_meant(self.target)
-        if number is not None and self.talk.listed:
-            self._change_number(number)
-            return
-        named = number is None and not WORDS["empty_words"].issuperset(words(self.target))
-        found = questions_meant(self.form, settled, self.target, self.language) if named else []
-        if len(found) == 1:
-            self.revisit(found[0])
-        elif not settled:
-            self.say("change_nothing")
-            self.ask(brief=True)
-        else:
-            self.choose(found or settled, "change_unknown" if named and not found else "change_which")
-
-    def _change_number(self, number: int) -> None:
-        """Open the question with this number in the list that was shown."""
-        listed = self.talk.listed
-        if not 1 <= number <= len(listed):
-            self.say("number_unknown", total=len(listed))
-        elif self.engine.exists(self.session.filling, listed[number - 1]):
-            self.revisit(listed[number - 1])
-        else:
-            self.onward()
-            self.go_on()
-
-    def _take_choice(self) -> None:
-        """Take the reply to "which answer would you like to change?"."""
-        listed = self.talk.listed
-        if self.wants == "change":
-            self._change()
-        elif self.wants or agrees(self.text, self.language) is not None:
-            self.onward()
-            if self.wants in ("", "back", "skip", "resume", "repeat"):
-                self.go_on()
-            else:
-                self._obey()
-        elif self._corrects():
-            return
-        elif not (found := questions_meant(self.form, listed, self.text, self.language)):
-            self.aside = "maybe"
-            self.say("change_which")
-        elif len(found) > 1:
-            self.choose(found, "change_which")
-        else:
-            self.revisit(found[0])
-
-    def _take_agreement(self) -> None:
-        """Take the reply to the summary."""
-        agreed = agrees(self.text, self.language)
-        may_correct = len(words(self.text)) > 1 and self.asks != "clear" and not self.wants
-        if may_correct and self._corrects():
-            return
-        if agreed is True or (agreed is None and self.wants == "skip"):
-            self.finish()
-        elif agreed is False:
-            self.say("change_which")
-            self.note(phase="choosing")
-        elif not self.wants:
-            self.aside = "maybe"
-            self.say("summary_check")
-        elif self.wants in ("resume", "repeat", "summary"):
-            self.show_summary(closing=True)
-        else:
-            self._obey()
-
-    def _corrects(self, *, plainly: bool = False) -> bool:
-        """Take the message as a correction of an earlier answer, if it is one; say whether it was.
-
-        What can be read as the new answer is read back, otherwise the question is asked again. An answer that waits to
-        be confirmed waits on. `plainly`: only where a new answer is set against the old one.
-        """
-        step, talk = self.step, self.talk
-        found = self.find_correction(self.text, plainly=plainly)
-        if found is None:
-            return False
-        if talk.phase == "asking" and isinstance(step, AskItem) and talk.pending and not talk.proposed:
-            self.note(kept=talk.pending, kept_for=step.path)
-        path = self._in_another_instance(found.path) if found.adds else found.path
-        if not found.answers:
-            self.revisit(path)
-            return True
-        item, answers = self.item(path), found.answers
-        alone = [option.answer for option in item.options if option.exclusive]
-        if path == found.path and item.repeats and not any(answer in alone for answer in answers):
-            answers = _different([*(each for each in self.answers(path) if each not in alone), *answers])
-        self.open_again(path, pending=answers)
-        self.parts.append(name_of(item.link_id))
-        self.read_back(self.question(path))
-        return True
-
-    def _in_another_instance(self, path: Path) -> Path:
-        """Return the place of a question in one more instance of the group around it, where there can be one."""
-        for depth in range(len(path) - 1, 0, -1):
-            group = self.item(path[:depth])
-            own = first(path[:depth])
-            repeats = group.type == "group" and group.repeats
-            count = self.session.filling.count(group, own) if repeats else 0
-            if count and (group.most is None or count < group.most) and self.answers(path):
-                new = (*own[:-1], (group.link_id, count))
-                self.apply(GroupAdded(new))
-                return (*new, *path[depth:])
-        return path
-
-
-def _different(answers: Sequence[Answer]) -> tuple[Answer, ...]:
-    """Return answers without repetitions."""
-    kept: list[Answer] = []
-    for answer in answers:
-        if answer not in kept:
-            kept.append(answer)
-    return tuple(kept)

@@ -16,7 +16,7 @@ from bot.interview.manners.files import FileTurn, said_of_file, sent_files, want
 from bot.interview.manners.hearing import Hearing
 from bot.interview.manners.hints import said_answers
 from bot.interview.manners.listening import NUMBERS, OWN_WORDS, CachedReader, Listener, is_named, question_like
-from bot.interview.manners.session import Quote, Said, Session, name_of
+from bot.interview.manners.session import Filler, Quote, Said, Session, name_of
 from bot.interview.manners.turn import OpenTurn, Turn, computed_text
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
@@ -28,7 +28,9 @@ from bot.interview.walk.plan import Plan
 
 # Types of questions of which hints say an example.
 _HINTED = NUMBERS | {"date", "dateTime"}
-OpenKind = Literal["question", "read-back", "proposal", "another", "summary", "choosing", "paused", "finished"]
+OpenKind = Literal[
+    "question", "read-back", "proposal", "another", "who", "checking", "summary", "choosing", "paused", "finished"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +58,10 @@ class Interview:
         self.engine = Engine(form, now=now, launch=launch, plan=plan)
         self._reader = CachedReader(now)
 
-    def begin(self, language: str) -> Turn:
-        """Begin: say how it works, and put the first question."""
-        turn = self._open_turn(Session(language, filling=self.engine.start()))
+    def begin(self, language: str, *, asks_who: bool = False) -> Turn:
+        """Begin: say how it works, and put the first question; `asks_who`: and ask once who fills the form in."""
+        filler: Filler = "open" if asks_who else ""
+        turn = self._open_turn(Session(language, filler=filler, filling=self.engine.start()))
         turn.parts.append(Quote("", "title"))
         turn.say("interview_begin")
         turn.go_on()
@@ -202,13 +205,13 @@ class Interview:
         waiting = self.open_question(session)
         if waiting.kind == "question":
             return self.form.by_link_id[waiting.link_id].type == "boolean"
-        return waiting.kind in ("proposal", "read-back", "another", "summary")
+        return waiting.kind in ("proposal", "read-back", "another", "checking", "summary")
 
     def heard(self, session: Session) -> Mapping[str, list[Answer]]:
         """Return the answers that may be repeated to the patient, by linkId: given, calculated, understood, offered."""
         filling = session.filling
         known: dict[str, list[Answer]] = {}
-        for path, answers in (*filling.computed.items(), *filling.answers.items()):
+        for path, answers in (*filling.computed.items(), *filling.answers.items(), *filling.waiting.items()):
             known.setdefault(path[-1][0], []).extend(answers)
         for path, texts in filling.noted.items():
             known.setdefault(path[-1][0], []).extend(Answer("string", text) for text in texts)
@@ -229,7 +232,8 @@ class Interview:
 
     def response(self, session: Session, heading: Heading) -> dict[str, JsonValue]:
         """Return the QuestionnaireResponse as things stand, with the status of the session."""
-        return self.engine.response(session.filling, replace(heading, status=session.status))
+        known = "" if session.filler in ("open", "unsaid") else session.filler
+        return self.engine.response(session.filling, replace(heading, status=session.status, filled_in_by=known))
 
     def refusals(self, session: Session) -> tuple[str, ...]:
         """Return what the validator refuses, as linkId and rule, where nothing else keeps the response open."""

@@ -238,7 +238,9 @@ class Listener:
         if read_command(text, language=self.language) is not None:
             return True
         if self.talk.phase != "asking":
-            summed_up = self.talk.phase == "summary" and agrees(text, self.language) is not None
+            if self.talk.phase == "who" and len(words(text)) <= MOST_REPEATED:
+                return True
+            summed_up = self.talk.phase in ("checking", "summary") and agrees(text, self.language) is not None
             return summed_up or bare or number_meant(text) is not None
         question = self.step
         if not isinstance(question, AskItem):

@@ -23,8 +23,10 @@ from bot.interview.walk.filling import (
     value_to_json,
 )
 
-Phase = Literal["asking", "paused", "summary", "choosing", "finished"]
+Phase = Literal["asking", "paused", "who", "checking", "summary", "choosing", "finished"]
 Status = Literal["in-progress", "completed", "amended"]
+# Who fills the form in; empty where that is not asked, open before it is asked.
+Filler = Literal["", "open", "patient", "relative", "helper", "unsaid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class Talk:
     """Where the talk about the open question stands.
 
     Attributes:
-        phase: asking; paused; summary (shown, to be agreed to); choosing (which answer to change); finished.
+        phase: asking; paused; who (fills the form in); checking (what was understood is shown, to be confirmed);
+            summary (shown, to be agreed to); choosing (which answer to change); finished.
         revisit: The question that is open again, instead of the next one; empty for the next one.
         more: Whether the open question takes one more answer besides those it has.
         tries: How often the open question was not understood.
@@ -44,8 +47,10 @@ class Talk:
         between: The options that a reply could have meant.
         listed: The questions that were listed, to be named by number.
         heading: The group that was announced last.
+        reached: The part of the form that was reached, from 0; it never goes back.
         kept: An answer that waits to be confirmed while another one is corrected, and the question that it is to.
         kept_for: That question.
+        taken: The question whose answer was shown with the open one, to be changed by one word; empty for none.
         sent: How many events there were, of all versions, when the patient agreed to the summary; 0 before.
         earlier: How many there were each time before that, since the response was complete.
     """
@@ -62,14 +67,23 @@ class Talk:
     between: tuple[Answer, ...] = ()
     listed: tuple[Path, ...] = ()
     heading: Path = ()
+    reached: int = 0
     kept: tuple[Answer, ...] | None = None
     kept_for: Path = ()
+    taken: Path = ()
     sent: int = 0
     earlier: tuple[int, ...] = ()
 
     def onward(self) -> Talk:
         """Return the talk at the beginning of another question."""
-        return Talk(heading=self.heading, sent=self.sent, earlier=self.earlier, kept=self.kept, kept_for=self.kept_for)
+        return Talk(
+            heading=self.heading,
+            reached=self.reached,
+            sent=self.sent,
+            earlier=self.earlier,
+            kept=self.kept,
+            kept_for=self.kept_for,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +96,7 @@ class Session:
         past: What happened on earlier versions of it, with the last renewal: stored before `events`.
         talk: Where the talk stands.
         status: Of the response.
+        filler: Who fills the form in.
         filling: What the events amount to; worked out again when a session is opened.
     """
 
@@ -90,6 +105,7 @@ class Session:
     talk: Talk = Talk()
     status: Status = "in-progress"
     past: tuple[Event, ...] = ()
+    filler: Filler = ""
     filling: Filling = field(default_factory=Filling, compare=False, repr=False)
 
 
@@ -101,6 +117,7 @@ def head_to_json(session: Session) -> dict[str, JsonValue]:
         "language": session.language,
         "status": session.status,
         "talk": {name: value_to_json(value) for name, value in kept.items()},
+        **({"filler": session.filler} if session.filler else {}),
     }
 
 
@@ -112,6 +129,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "revisit": path_from_json,
     "heading": path_from_json,
     "kept_for": path_from_json,
+    "taken": path_from_json,
     "earlier": tuple,
     "listed": lambda paths: tuple(path_from_json(path) for path in paths),
 }
@@ -129,7 +147,8 @@ def session_from_json(stored: JsonObject) -> Session:
         begins = max((number for number, event in enumerate(events, 1) if isinstance(event, Renewed)), default=0)
         kept = dict(head["talk"])
         talk = Talk(**{name: _READERS[name](value) if name in _READERS else value for name, value in kept.items()})
-        return Session(str(head["language"]), events[begins:], talk, head["status"], events[:begins])
+        filler = head.get("filler", "")
+        return Session(str(head["language"]), events[begins:], talk, head["status"], events[:begins], filler)
     except (KeyError, TypeError, ValueError) as error:
         raise BadData("A stored interview cannot be read. Start the interview again.") from error
 

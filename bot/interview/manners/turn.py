@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
 
 from bot.interview.form.form import Item, Option, Path
-from bot.interview.manners.agreement import asks_yes_or_no
+from bot.interview.manners.agreement import agreed, asks_consent, asks_yes_or_no
 from bot.interview.manners.hints import example_answers, form_hints, unit_answers, unit_hint
-from bot.interview.manners.listening import FREE_TEXT, NUMBERS, Listener, QuestionLike, is_named
+from bot.interview.manners.listening import FREE_TEXT, NUMBERS, QuestionLike
+from bot.interview.manners.lists import ListingTurn
 from bot.interview.manners.session import (
-    FormField,
-    ListEntry,
     Quote,
     Said,
     Saying,
@@ -26,17 +25,15 @@ from bot.interview.manners.session import (
 from bot.interview.rules.answers import Problem
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_names import CHOICES
-from bot.interview.walk.engine import AskAnother, AskItem, Done, Show
-from bot.interview.walk.filling import Cleared, Event, Given, GroupRemoved, MarkedForStaff, NoMore, Shown, Skipped
+from bot.interview.walk.engine import AskAnother, AskItem, Done, Show, Step
+from bot.interview.walk.filling import Cleared, Given, GroupRemoved, MarkedForStaff, NoMore, Shown, Skipped
 
 MOST_SHOWN = 30
 MOST_TRIES = 3
-_COUNTED = frozenset({"too-many", "too-few", "too-long", "too-short", "decimal-places"})
 # Types of answers that need no word on their form.
 _PLAIN = frozenset({*CHOICES, "boolean", "string", "text", "reference"})
 # Sentences that have told the unit already.
 _TELLING = frozenset({"units", "example_answer", "example_quantity"})
-_BOUNDED = frozenset({"below-minimum", "above-maximum"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,36 +52,14 @@ class Turn:
     aside: QuestionLike = "no"
 
 
-@dataclass(slots=True)
-class OpenTurn(Listener):
-    """The turn in hand: a listener whose session changes, and what is said meanwhile.
-
-    Attributes:
-        session: As changed so far.
-        parts: What was said so far.
-        choices: What can be chosen by number.
-        aside: Whether the message is no answer, but a question to somebody who can answer it.
-    """
-
-    parts: list[Saying] = field(default_factory=list)
-    choices: tuple[Saying, ...] = ()
-    aside: QuestionLike = "no"
+class OpenTurn(ListingTurn):
+    """A turn in which questions are put, and answers taken."""
 
     def end(self) -> Turn:
         """Return what the turn came to."""
         return Turn(self.session, Said(self.language, tuple(self.parts), self.choices), self.aside)
 
     # What happens
-
-    def apply(self, *events: Event) -> None:
-        """Let events happen."""
-        for event in events:
-            filling = self.engine.apply(self.session.filling, event)
-            self.session = replace(self.session, filling=filling, events=(*self.session.events, event))
-
-    def note(self, **changes: Any) -> None:
-        """Change where the talk stands."""
-        self.session = replace(self.session, talk=replace(self.talk, **changes))
 
     def propose(self, answers: tuple[Answer, ...], *, nothing: bool = False) -> None:
         """Let answers wait to be confirmed; `nothing`: that there are none."""
@@ -94,12 +69,10 @@ class OpenTurn(Listener):
         """Forget what waits to be confirmed."""
         self.note(pending=None, nothing=False, proposed=False, **changes)
 
-    def onward(self) -> None:
-        """Leave the open question."""
-        self.session = replace(self.session, talk=self.talk.onward())
-
     def open_again(self, path: Path, **changes: Any) -> None:
         """Open a question that was asked before."""
+        if path in self.session.filling.waiting and not changes.get("more"):
+            self.apply(Cleared(path))  # it is asked about now
         self.onward()
         self.note(revisit=path, **changes)
 
@@ -108,12 +81,29 @@ class OpenTurn(Listener):
         self.open_again(path)
         self.ask()
 
-    def give(self, question: AskItem, answers: tuple[Answer, ...], *, proposed: bool = False) -> None:
-        """Accept answers and go on."""
-        self.say_problems(self.problems(question.path, answers, "warning"))
-        self.apply(Given(question.path, answers, proposed=proposed))
+    def give(
+        self, question: AskItem, answers: tuple[Answer, ...], *, proposed: bool = False, exact: bool = False
+    ) -> None:
+        """Accept answers and go on; `exact`: just as they were said, which is shown with the next question."""
+        path = question.path
+        self.say_problems(self.problems(path, answers, "warning"))
+        place = len(self.parts)
+        self.apply(Given(path, answers, proposed=proposed))
         self.onward()
         self.go_on()
+        if exact:
+            self.show_taken(path, "taken", answers, place)
+
+    def show_taken(self, path: Path, key: str, answers: tuple[Answer, ...], place: int) -> None:
+        """Show what was taken before what is said from `place` on, where a question follows: it can be changed then."""
+        step = self.step
+        again = isinstance(step, AskAnother) and step.path == path  # it says what stands itself
+        if self.talk.phase != "asking" or self.talk.pending is not None or again:
+            return
+        just_words = key == "taken" and self.item(path).type in FREE_TEXT
+        said = Sentence("taken_words") if just_words else with_answers(key, path[-1][0], answers)
+        self.parts.insert(place, said)
+        self.note(taken=path)
 
     def leave(self, reason: str) -> None:
         """Leave the open question without an answer; `reason`: skipped, dont_know, refused, or none of the options."""
@@ -187,18 +177,12 @@ class OpenTurn(Listener):
             self.say("kindly")
         self.ask(brief=True)
 
-    def row_around(self, path: Path) -> Path:
-        """Return the place of the innermost repeating group around a question; empty where there is none."""
-        groups = (path[:depth] for depth in range(len(path) - 1, 0, -1))
-        rows = (each for each in groups if self.item(each).type == "group")
-        return next((each for each in rows if self.item(each).repeats), ())
-
     def empty_row(self, path: Path) -> Path:
         """Return the row around a question that the patient began, and has said nothing in; empty for no such."""
         row, filling = self.row_around(path), self.session.filling
         if not row or row[-1][1] < max(self.item(row).least, int(self.item(row).has_rule)):
             return ()
-        said = (*filling.answers, *filling.skipped, *filling.marked, *filling.noted)
+        said = (*filling.answers, *filling.skipped, *filling.marked, *filling.noted, *filling.waiting)
         return () if any(each[: len(row)] == row for each in said) else row
 
     def finish(self) -> None:
@@ -219,26 +203,18 @@ class OpenTurn(Listener):
 
     # What is said
 
-    def say(self, key: str, *, otherwise: str = "", **slots: int) -> None:
-        """Say a fixed sentence."""
-        self.parts.append(Sentence(key, slots, otherwise))
-
-    def repeat(self, key: str, path: Path, answers: Sequence[Answer]) -> None:
-        """Say a fixed sentence with answers to a question in it."""
-        self.parts.append(with_answers(key, path[-1][0], tuple(answers)))
-
-    def quote(self, item: Item, name: FormField, *, times: int = 1, otherwise: Sentence | Quote | None = None) -> None:
-        """Say a text of the form, or as many as there are."""
-        self.parts += [Quote(item.link_id, name, number, otherwise) for number in range(times)]
-
     def go_on(self) -> None:
         """Show what the form has to say, then put the next question, or the summary when all is done."""
         step = self.step
-        while isinstance(step, Show):
+        while isinstance(step, Show) and not self.overdue(step):
             self.show(step.path)
             self.apply(Shown(step.path))
             step = self.step
-        if isinstance(step, Done):
+        if paths := self.overdue(step):
+            self._confirm(paths)
+        elif self._must_ask_who(step):
+            self.ask_who()
+        elif isinstance(step, Done):
             self.note(kept=None, kept_for=())
             self.show_summary(closing=True)
         elif isinstance(step, AskItem) and self.talk.kept is not None and self.talk.kept_for == step.path:
@@ -248,6 +224,40 @@ class OpenTurn(Listener):
             self.repeat("read_back", step.path, self.talk.pending or ())
         else:
             self.ask()
+
+    def _must_ask_who(self, step: Step) -> bool:
+        """Say whether it is to be asked now who fills the form in: once the patient has agreed to what is asked."""
+        if self.session.filler != "open" or not isinstance(step, AskItem) or asks_consent(step.item):
+            return False
+        return agreed(self.form, self.session.filling)
+
+    def ask_who(self) -> None:
+        """Ask who fills the form in."""
+        self.note(phase="who")
+        self.say("who_fills_in")
+        self.choices = (Sentence("who_patient"), Sentence("who_relative"), Sentence("who_helper"))
+
+    def _confirm(self, paths: Sequence[Path]) -> None:
+        """Ask whether what was understood and waits is right: one answer as it was asked for, several as a list."""
+        if len(paths) > 1:
+            self.show_waiting(paths)
+            return
+        path = paths[0]
+        self.open_again(path, pending=self.session.filling.waiting[path])
+        self.parts.append(name_of(path[-1][0]))
+        self.read_back(self.question(path))
+
+    def accept_waiting(self) -> bool:
+        """Let all that waits count, as the patient said that it is right; say whether it fits, else ask again."""
+        for path in self.engine.waiting(self.session.filling):
+            answers = self.session.filling.waiting[path]
+            if problems := self.problems(path, answers):
+                self.open_again(path)
+                self.parts.append(name_of(path[-1][0]))
+                self.fail(self.question(path), "", problems)
+                return False
+            self.apply(Given(path, answers))
+        return True
 
     def resume(self) -> None:
         """Go on after a pause: show again what was shown last, and put the open question."""
@@ -265,7 +275,10 @@ class OpenTurn(Listener):
             self.show_summary(closing=True)
         else:
             self.note(phase="asking", heading=())
-            self.ask_open()
+            if self.overdue(self.step) or self._must_ask_who(self.step):
+                self.go_on()
+            else:
+                self.ask_open()
 
     def show(self, path: Path) -> None:
         """Show a text of the form, under the heading of its group."""
@@ -276,7 +289,11 @@ class OpenTurn(Listener):
     def ask_open(self, *, brief: bool = False) -> None:
         """Put what is open once more: a question, what was understood, or what to say to the summary."""
         step = self.step
-        if self.talk.phase != "asking":
+        if self.talk.phase == "who":
+            self.ask_who()
+        elif self.talk.phase == "checking":
+            self.show_waiting(self.engine.waiting(self.session.filling))
+        elif self.talk.phase != "asking":
             self.say({"summary": "summary_check", "choosing": "change_which"}.get(self.talk.phase, "paused"))
         elif self.talk.pending is not None and isinstance(step, AskItem):
             self.ask(brief=True)
@@ -313,11 +330,14 @@ class OpenTurn(Listener):
     def _ask_question(self, question: AskItem, *, brief: bool) -> None:
         item, shown = question.item, question.item.presentation
         if not brief:
+            part = self.engine.part(question.path)
+            begins = not self.talk.revisit and (not self.talk.heading or part > self.talk.reached)
             self._announce(question.path)
             self._say_which_answer_it_is_about(question.path)
-            answered, total = self.engine.progress(self.session.filling)
-            if total > 1 and not self.talk.revisit:
-                self.say("progress", number=answered + 1, total=total)
+            if begins and self.engine.parts > 1:
+                self.note(reached=max(part, self.talk.reached))
+                key = "progress_part" if self.engine.has_sections else "progress"
+                self.say(key, number=self.talk.reached + 1, total=self.engine.parts)
         if self.talk.more:
             self.say("which_more")
         self._say_text(question.path, otherwise=Sentence("no_text"))
@@ -431,131 +451,6 @@ class OpenTurn(Listener):
             self.say(f"example_{item.type}", otherwise="example_string")
         if Quote(item.link_id, "format") not in self.parts:  # as where it was said what is wrong
             self.quote(item, "format")
-
-    def say_problems(self, problems: Iterable[Problem], *, named: bool = False) -> None:
-        """Say what is wrong with answers; `named`: each with its question."""
-        said: set[tuple[str, str, str]] = set()
-        for problem in problems:
-            link_id = problem.path[-1][0] if problem.path else ""
-            if (link_id, problem.code, problem.key) not in said:
-                said.add((link_id, problem.code, problem.key))
-                self.parts += [name_of(link_id)] if named and link_id else []
-                self._say_problem(problem, link_id)
-
-    def _say_problem(self, problem: Problem, link_id: str) -> None:
-        limit, key = problem.parameters.get("limit"), f"problem_{problem.code}"
-        if problem.code == "constraint":
-            of = self.form.by_link_id[link_id] if link_id else self.form
-            same = [
-                number
-                for number, each in enumerate(of.constraints)
-                if (each.key, each.human.base) == (problem.key, problem.human) and each.human.into(self.language)
-            ]
-            self.parts.append(Quote(link_id, "constraint", same[0]) if same else Sentence("problem"))
-        elif problem.code in _COUNTED and isinstance(limit, int):
-            self.say(key, limit=limit)
-        elif problem.code in _BOUNDED and limit is not None:
-            of_time = problem.parameters["type"] in ("date", "dateTime", "time")
-            bound = (Answer(str(problem.parameters["type"]), limit),)
-            self.parts.append(with_answers(f"{key}-date" if of_time else key, link_id, bound))
-        elif problem.code in _COUNTED | _BOUNDED:
-            self.say("problem")
-        else:
-            self.say(key, otherwise="problem")
-            self.parts += [Quote(link_id, "format")] if problem.code == "pattern" else []
-
-    # The list of answers
-
-    def show_summary(self, *, closing: bool) -> None:
-        """Say all that was answered; `closing`: and ask whether it may go."""
-        filling = self.session.filling
-        paths = list(self.engine.questions(filling, shown_too=True))
-        if not closing:
-            paths = [path for path in paths if filling.settled(path) or self.answers(path)]
-        self.say("summary" if any(self.answers(path) for path in paths) else "summary_empty")
-        listed = self._list_answers(paths)
-        if self.talk.phase == "asking":
-            self.note(listed=listed)
-        if closing:
-            self._say_what_is_open()
-            self.say("summary_check")
-            self.onward()
-            self.note(phase="summary", listed=listed)
-
-    def _list_answers(self, paths: Sequence[Path]) -> tuple[Path, ...]:
-        """Say questions with their answers as lines of a list; return those that have a number, in its order."""
-        listed: list[Path] = []
-        group: Path = ()
-        for path in paths:
-            around = tuple(step for step in path[:-1] if self.form.by_link_id[step[0]].repeats)
-            if around and around != group and self.form.by_link_id[around[-1][0]].type == "group":
-                link_id, number = around[-1]
-                self.parts += [Quote(link_id, "question"), Sentence("instance", {"number": number + 1})]
-            group = around
-            item = self.item(path)
-            if not is_named(item, self.language):
-                continue
-            self.parts.append(
-                ListEntry(len(listed) + 1 if item.asked else 0, name_of(item.link_id), self._standing(path))
-            )
-            if item.asked:
-                listed.append(path)
-            if self.answers(path) and path in self.session.filling.noted:
-                self.parts.append(
-                    ListEntry(0, name_of(item.link_id), self._words_noted(path))
-                )  # said beside the answer
-        return tuple(listed)
-
-    def _standing(self, path: Path) -> Sentence:
-        """Return what stands at a question."""
-        session = self.session
-        answers = self.answers(path)
-        if answers:
-            return with_answers("summary_answer", path[-1][0], answers)
-        if path in session.filling.noted:
-            return self._words_noted(path)
-        if path in session.filling.marked:
-            return Sentence("summary_marked")
-        if path not in session.filling.skipped:
-            return Sentence("summary_open")
-        skips = (event for event in reversed(session.events) if isinstance(event, Skipped) and event.path == path)
-        last = next(skips, None)
-        return Sentence("summary_none" if last is not None and last.reason == "none" else "summary_skipped")
-
-    def _words_noted(self, path: Path) -> Sentence:
-        texts = self.session.filling.noted[path]
-        return with_answers("summary_noted", path[-1][0], tuple(Answer("string", text) for text in texts))
-
-    def _say_what_is_open(self) -> None:
-        problems = self._errors()
-        required = (problem for problem in problems if problem.code == "required" and problem.path)
-        # What a patient was never asked, they cannot mend; the interview then stays open for the team.
-        missing = [problem for problem in required if self._may_mend(self.item(problem.path))]
-        others = [each for each in problems if each.code != "required" or not each.path]
-        told = (each for each in others if not each.path or self._may_mend(self.item(each.path)))
-        wrong = [each for each in told if each.code != "refused" or (each.path and self.item(each.path).asked)]
-        if wrong:
-            self.say("summary_problems")
-            self.say_problems(wrong, named=True)
-        if missing:
-            self.say("summary_required")
-            self.parts += [name_of(problem.path[-1][0]) for problem in missing]
-
-    @staticmethod
-    def _may_mend(item: Item) -> bool:
-        """Say whether a patient is shown an item, and could answer it or something inside it."""
-        return not (item.hidden or item.left_out) and (item.asked or not item.is_question)
-
-    def _errors(self) -> list[Problem]:
-        found = self.engine.open_problems(self.session.filling)
-        return [problem for problem in found if problem.severity == "error"]
-
-    def choose(self, paths: Sequence[Path], key: str) -> None:
-        """List questions, and ask which answer is to be changed."""
-        listed = self._list_answers(paths)
-        self.say(key)
-        self.onward()
-        self.note(phase="choosing", listed=listed)
 
 
 def computed_text(said: str) -> Answer:

@@ -12,6 +12,8 @@ from bot.interview.values.primitives import problem_with
 from bot.interview.values.type_specs import is_language
 from bot.interview.walk.filling import Filling, below
 
+# An extension of a response: who filled it in (patient, relative, helper).
+FILLED_IN_BY = "https://klartext.example/fhir/StructureDefinition/filled-in-by"
 # An extension of a response's item: what the patient said to it and nobody could code.
 OWN_WORDS = "https://klartext.example/fhir/StructureDefinition/own-words"
 
@@ -26,6 +28,7 @@ class Heading:
         subject: Of whom it tells (Reference); likewise `source` (who answered), `author` and `encounter`.
         identifier: Its business identifier.
         profiles: Canonicals of the profiles it claims.
+        filled_in_by: patient, relative (who is the source then) or helper; empty where nobody said so.
     """
 
     status: str
@@ -37,6 +40,7 @@ class Heading:
     identifier: JsonObject | None = None
     id: str = ""
     profiles: tuple[str, ...] = ()
+    filled_in_by: str = ""
 
 
 def response(form: Form, filling: Filling, heading: Heading, assembly: Assembly | None = None) -> dict[str, JsonValue]:
@@ -51,6 +55,8 @@ def response(form: Form, filling: Filling, heading: Heading, assembly: Assembly 
         made["meta"] = {"profile": list(heading.profiles)}
     if is_language(form.language):
         made["language"] = form.language
+    if heading.filled_in_by:
+        made["extension"] = [{"url": FILLED_IN_BY, "valueCode": heading.filled_in_by}]
     _put(made, "identifier", heading.identifier)
     if canonical := canonical_of(form):
         made["questionnaire"] = canonical
@@ -59,7 +65,8 @@ def response(form: Form, filling: Filling, heading: Heading, assembly: Assembly 
     _put(made, "encounter", heading.encounter)
     made["authored"] = heading.authored
     _put(made, "author", heading.author)
-    _put(made, "source", heading.source)
+    related: JsonObject = {"type": "RelatedPerson", "display": "A relative of the patient"}
+    _put(made, "source", related if heading.filled_in_by == "relative" else heading.source)
     items = (assembly or Assembly(form, filling)).items(form.items, ())
     if items:
         made["item"] = items

@@ -36,6 +36,7 @@ from bot.interview.walk.filling import (
     Shown,
     Skipped,
     Summary,
+    Waiting,
     below,
     first,
 )
@@ -103,6 +104,7 @@ class Engine:
         self.form = form
         self._plan = plan or make_plan(form)
         self._around = Surroundings.of(form, launch or {}, now)
+        self._parts = _parts_of(form)
         # The questions put on the last state that was looked at: a state never changes, and is looked at many times.
         self._put: tuple[Filling, dict[Path, AskItem]] = Filling(), {}
 
@@ -143,6 +145,9 @@ class Engine:
         match event:
             case Given():
                 changed = self._given(filling, item, event)
+            case Waiting(path, answers):
+                bare = filling.without(path)
+                changed = replace(bare, waiting={**bare.waiting, path: answers})
             case Skipped(path, _):
                 changed = filling.without(path)
                 changed = replace(changed, skipped=changed.skipped | {path})
@@ -176,7 +181,7 @@ class Engine:
         if item is None or not filling.exists(self.form, path, next_too=isinstance(event, GroupAdded | NoMore)):
             raise BadData("An event of the interview names a question that is not asked. Start the interview again.")
         wanted = {Shown: "display", GroupAdded: "group", GroupRemoved: "group"}.get(type(event))
-        answering = Given | Skipped | Cleared | MarkedForStaff | Noted | Reopened
+        answering = Given | Waiting | Skipped | Cleared | MarkedForStaff | Noted | Reopened
         if isinstance(event, answering) and not item.is_question:
             raise BadData(f"An event answers the item {item.link_id!r}, which is no question.")
         if wanted not in (None, item.type):
@@ -225,10 +230,52 @@ class Engine:
             known[path] = AskItem(path, item, proposal, options_at(self._plan, sight, item, path))
         return known[path]
 
-    def progress(self, filling: Filling) -> tuple[int, int]:
-        """Return how many questions were answered or skipped, and how many are asked in all as things stand."""
-        summary = self._summary(filling)
-        return summary.answered, summary.of
+    def waiting(self, filling: Filling) -> list[Path]:
+        """Return the questions, of those that are asked as things stand, whose answers wait to be confirmed."""
+        return [path for path in self.questions(filling) if path in filling.waiting] if filling.waiting else []
+
+    def tells_apart(self, filling: Filling) -> bool:
+        """Say whether it makes a difference to the interview if what waits to be confirmed counts.
+
+        It does where something else would be asked, calculated or said next: then it cannot wait any longer.
+        """
+        supposed = filling
+        for path in self.waiting(filling):
+            supposed = self.apply(supposed, Given(path, filling.waiting[path]))
+        if supposed is filling:
+            return False
+        same = (filling.disabled, filling.computed) == (supposed.disabled, supposed.computed)
+        return not same or self._put_next(filling) != self._put_next(supposed)
+
+    def _put_next(self, filling: Filling) -> tuple[object, ...]:
+        """Return all that the next step looks like to a patient."""
+        step = self.next(filling)
+        if isinstance(step, Done):
+            return ()
+        said = (type(step), step.path, self.text(filling, step.path))
+        if not isinstance(step, AskItem):
+            return said
+        return (*said, step.proposal, tuple(option.answer for option in step.options), self.bounds(filling, step.path))
+
+    def compares(self, link_id: str) -> bool:
+        """Say whether a constraint holds the answers to a question against those to others."""
+        questions = {item.link_id for item in self.form.walk() if item.is_question}
+        read_by = (placed.reads for _, placed in self._plan.constraints)
+        return any(reads is None or (link_id in reads and len(reads & questions) > 1) for reads in read_by)
+
+    @property
+    def parts(self) -> int:
+        """How many parts the form has: its groups and what stands beside them; no answer changes that."""
+        return len(self._parts)
+
+    @property
+    def has_sections(self) -> bool:
+        """Say whether parts are groups; where they are not, each is a question."""
+        return any(self.form.by_link_id[link_id].type == "group" for link_id in self._parts)
+
+    def part(self, path: Path) -> int:
+        """Return which part of the form a place is in, from 0."""
+        return next((self._parts[link_id] for link_id, _ in path if link_id in self._parts), 0)
 
     def _summary(self, filling: Filling, path: Path = ()) -> Summary:
         """Return what stands open below `path`: an instance of a group, an answer of a question, or the form."""
@@ -239,8 +286,6 @@ class Engine:
             known = filling.summaries[path] = Summary(
                 next((part.step for part in parts if part.step), None),
                 next((part.late for part in parts if part.late), None),
-                sum(part.answered for part in parts),
-                sum(part.of for part in parts),
             )
         return known
 
@@ -354,6 +399,18 @@ class Engine:
         return _Checks(self._plan, self.form, filling, Sight(self._around, filling))
 
 
+def _parts_of(form: Form) -> dict[str, int]:
+    """Return the numbers of the parts of a form, by linkId: what stands in it side by side and holds questions."""
+
+    def holding(items: Sequence[Item]) -> list[Item]:
+        return [item for item in items if not item.hidden and any(each.asked for each in item.walk())]
+
+    parts = holding(form.items)
+    while len(parts) == 1 and parts[0].type == "group" and not parts[0].repeats:
+        parts = holding(parts[0].children)
+    return {item.link_id: number for number, item in enumerate(parts)}
+
+
 def _place_of(finding: Finding, made: JsonObject, paths: Mapping[int, Path]) -> Path:
     """Return the path of the item that a finding (``QuestionnaireResponse.item[2].answer[0]``) is in; else ()."""
     here: JsonValue = dict(made)
@@ -372,14 +429,14 @@ def _open_question(filling: Filling, item: Item, own: Path, given: int) -> Summa
         # Nobody is asked for what is calculated, unless it must be there and could not be.
         if not item.required or given:
             return Summary()
-        return Summary(answered=1, of=1) if filling.settled(own) else Summary(late=("ask", own), of=1)
+        return Summary() if filling.settled(own) else Summary(late=("ask", own))
     if not filling.settled(own):
-        return Summary(("ask", own), of=1)
+        return Summary(("ask", own))
     # From a list, all are chosen at once, unless it has grown since.
     at_once = item.type in CHOICES and item.options and own not in filling.reopened
     more = item.repeats and not at_once and (item.most is None or given < item.most)
     step: Pointer | None = ("another", own) if given and own not in filling.closed and more else None
-    return Summary(step, answered=1, of=1)
+    return Summary(step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,7 +502,8 @@ class _Checks:
             if link_id == path[-1][0] or not item.asked or item.formulas.calculated is not None:
                 continue
             for place in self.filling.instances(self.form, item):
-                if self.filling.is_enabled(self.form, place) and not self.filling.settled(place):
+                unsettled = place in self.filling.waiting or not self.filling.settled(place)
+                if unsettled and self.filling.is_enabled(self.form, place):
                     return False
         return True
 

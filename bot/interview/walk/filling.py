@@ -63,6 +63,14 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """What was read from words that do not say just that: it does not count until the patient confirms it."""
+
+    path: Path
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Cleared:
     """Taken back: the question is open again; a value that the patient had edited is calculated again."""
 
@@ -118,7 +126,18 @@ class Renewed:
 
 
 Event = (
-    Given | Skipped | MarkedForStaff | Noted | Cleared | Shown | GroupAdded | GroupRemoved | NoMore | Reopened | Renewed
+    Given
+    | Waiting
+    | Skipped
+    | MarkedForStaff
+    | Noted
+    | Cleared
+    | Shown
+    | GroupAdded
+    | GroupRemoved
+    | NoMore
+    | Reopened
+    | Renewed
 )
 _EVENTS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event)}
 
@@ -161,14 +180,10 @@ class Summary:
     Attributes:
         step: What to do next there; None when all is done.
         late: A required value that nothing calculated, asked for when all else is done.
-        answered: Questions answered or skipped.
-        of: Questions asked in all, as it stands.
     """
 
     step: Pointer | None = None
     late: Pointer | None = None
-    answered: int = 0
-    of: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +197,7 @@ class Filling:
         skipped: Asked, not answered.
         marked: Left to staff, with the reason.
         noted: What patients said in words that could not be coded.
+        waiting: What was understood and waits to be confirmed: no formula, condition or response sees it.
         accepted: Answers that were proposed and confirmed.
         edited: Calculated values that the patient changed.
         counts: How many instances repeating groups have, by the path of their first; only where it was changed.
@@ -197,6 +213,7 @@ class Filling:
     skipped: frozenset[Path] = frozenset()
     marked: Mapping[Path, str] = field(default_factory=dict)
     noted: Mapping[Path, tuple[str, ...]] = field(default_factory=dict)
+    waiting: Mapping[Path, tuple[Answer, ...]] = field(default_factory=dict)
     accepted: frozenset[Path] = frozenset()
     edited: frozenset[Path] = frozenset()
     counts: Mapping[Path, int] = field(default_factory=dict)
@@ -207,7 +224,7 @@ class Filling:
 
     def settled(self, path: Path) -> bool:
         """Say whether a question need not be asked again."""
-        return path in self.answers or path in self.skipped or path in self.marked
+        return path in self.answers or path in self.skipped or path in self.marked or path in self.waiting
 
     def at(self, path: Path) -> tuple[Answer, ...]:
         """Return the answers at a question: those given, else what was calculated."""
@@ -277,6 +294,7 @@ class Filling:
             answers={key: value for key, value in self.answers.items() if key != path},
             skipped=self.skipped - {path},
             marked={key: value for key, value in self.marked.items() if key != path},
+            waiting={key: value for key, value in self.waiting.items() if key != path},
             accepted=self.accepted - {path},
             edited=self.edited - {path},
             reopened=self.reopened - {path},
@@ -389,6 +407,7 @@ _TABLES: Mapping[str, Callable[[Any], Any]] = {
     "computed": answers_from_json,
     "marked": str,
     "noted": tuple,
+    "waiting": answers_from_json,
     "counts": int,
 }
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from bot.sentences.reply import SENTENCES, Content, FormText, Interface, Reply
 from bot.talk.conversation import Conversation, Stage
 from bot.web.page.rendering import Labels
+from bot.web.page.views import TAKEN
 
 YES_NO = ("yes", "no")
 # Sentences that ask for yes or no, and the words that fit.
@@ -47,9 +48,10 @@ class Offers:
         heading: What the choices answer; a key of the labels.
         several: Whether more than one choice may be taken.
         changes: The lines of a summary, to be changed.
+        amends: Changes the answer that is shown with the open question; None where none is.
         steps: Back, skip, why and pause, where questions are asked.
         stage: How far the interview is.
-        progress: Done and all questions of the interview.
+        progress: Done and all parts of the form.
         asks: Whether the open question of the interview is in sight.
     """
 
@@ -59,6 +61,7 @@ class Offers:
     buttons: tuple[Button, ...]
     several: bool
     changes: tuple[Button, ...]
+    amends: Button | None
     steps: tuple[Button, ...]
     stage: Stage
     progress: tuple[int, int] | None
@@ -77,10 +80,13 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
     there = {button.label for button in buttons}
     quick = (SENTENCES[language][word] for key in keys for word in QUICK.get(key, ()))
     buttons += [Button(text, words=text) for text in dict.fromkeys(quick) if text not in there]
-    if stage == "summary":
+    if stage in ("checking", "summary"):
         buttons.append(Button(labels["summary_yes"], words=spoken["word_yes"]))
+    if stage == "who":
+        buttons.append(Button(labels["step_skip"], words=spoken["word_skip"]))
     if any(key.startswith("so_far") for key in keys):
         buttons.append(Button(labels["step_keep"], words=spoken["word_keep"]))
+    taken = any(key.startswith(TAKEN) for key in keys)
     choosing_pairs = any(isinstance(part, Content) for part in conversation.choices)
     asks = "on_with" in keys or any(isinstance(part, FormText) for part in last.parts)
     return Offers(
@@ -90,6 +96,7 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
         buttons=tuple(buttons),
         several="several" in keys and len(buttons) > 1,
         changes=tuple(_changes(conversation, spoken, at)),
+        amends=Button(labels["amend"], words=spoken["word_amend"]) if stage == "asking" and taken else None,
         steps=_steps(labels, spoken) if stage == "asking" and asks and not choosing_pairs else (),
         stage=stage,
         progress=conversation.progress if asks else None,
@@ -99,7 +106,7 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
 
 def _changes(conversation: Conversation, spoken: Labels, at: datetime) -> Iterator[Button]:
     """Yield a button for each line of the summary that was shown: until it is sent, and afterwards."""
-    waits = conversation.stage in ("summary", "choosing")
+    waits = conversation.stage in ("checking", "summary", "choosing")
     for number, part in conversation.changes(at=at):
         yield Button(part.text, words=str(number) if waits else spoken["word_change"].format(number=number))
 
@@ -107,7 +114,7 @@ def _changes(conversation: Conversation, spoken: Labels, at: datetime) -> Iterat
 def _heading(stage: Stage, keys: list[str]) -> str:
     if "interview_offer" in keys:
         return "offer_heading"
-    return "choose_one" if stage == "asking" else "choose"
+    return "choose_one" if stage in ("asking", "who") else "choose"
 
 
 def _steps(labels: Labels, spoken: Labels) -> tuple[Button, ...]:

@@ -28,13 +28,22 @@ from bot.sentences.reply import (
 from bot.talk.conversation import Taken
 from bot.web.page.rendering import Labels
 
-Kind = Literal["answer", "place", "say", "ask", "hint", "entries", "quiet"]
+Kind = Literal["answer", "place", "say", "taken", "ask", "hint", "entries", "quiet"]
 ASKS = frozenset({"question", "short"})
 # What the page shows by other means: as a bar of progress, a fixed notice, a label on the answer, boxes to tick.
 ELSEWHERE = ("progress", "emergency_notice", "sample_label", "several")
-HEADINGS = frozenset({"clarify", "clarify_again", "clarify_third", "summary", "summary_required", "summary_problems"})
+# What was understood of the last answer, shown with the next question: one press changes it.
+TAKEN = ("taken", "waits")
+CLARIFY = ("clarify", "clarify_again", "clarify_third")
+HEADINGS = frozenset({"check", *CLARIFY, "summary", "summary_required", "summary_problems"})
 # Commands behind buttons, and how a patient would call them.
-COMMANDS = {"/staff": "call_staff", "/interview": "interview_heading", "/easy": "easier"}
+COMMANDS = {
+    "/staff": "call_staff",
+    "/interview": "interview_heading",
+    "/easy": "easier",
+    "/deutsch": "to_german",
+    "/english": "to_english",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +108,11 @@ class TurnView:
     call: tuple[str, ...]
     flag: FlagReason | None
     can_flag: bool
+
+    @property
+    def taken(self) -> int:
+        """How many blocks there are up to the one that shows what was taken of the last answer; 0 without one."""
+        return next((number for number, block in enumerate(self.blocks, 1) if block.kind == "taken"), 0)
 
 
 class Shown:
@@ -171,7 +185,8 @@ class Shown:
         if isinstance(part, FormText):
             return Block("say" if part.field in ASKS else "hint", part.text)
         if isinstance(part, Interface) and not part.key.startswith(ELSEWHERE):
-            return Block("ask" if part.key in HEADINGS else "say", part.text, language=part.language)
+            kind: Kind = "ask" if part.key in HEADINGS else "taken" if part.key.startswith(TAKEN) else "say"
+            return Block(kind, part.text, language=part.language)
         return None
 
     def _answer(self, part: Content, language: str, lead: Content | None) -> Answer:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bot.interview.manners.interview import Open
 from bot.interview.values.fhir_json import dump
+from bot.interview.walk.engine import Done
 from bot.testing import HOSTILE_TEXTS
 from tests.bot.interview.chat import Chat, mammography
 from tests.bot.interview.random_forms import questionnaires
@@ -49,7 +50,7 @@ GOOD = {
 def cooperative(chat: Chat, random: Random) -> str:
     """What somebody says who wants to get to the end: mostly an answer, else to skip."""
     waiting: Open = chat.interview.open_question(chat.session)
-    if waiting.kind in ("summary", "read-back", "proposal"):
+    if waiting.kind in ("summary", "checking", "read-back", "proposal"):
         return YES[chat.language]
     if waiting.kind in ("paused", "choosing"):
         return {"de": "weitermachen", "en": "continue"}[chat.language]
@@ -82,8 +83,8 @@ def check_end(chat: Chat) -> None:
         assert chat.interview.engine.open_problems(chat.session.filling)
     if any(word in dump(chat.questionnaire) for word in UNCLEAR):
         return
-    answered, of = chat.interview.engine.progress(chat.session.filling)
-    assert answered == of
+    assert chat.interview.engine.next(chat.session.filling) == Done()
+    assert chat.session.filling.waiting == {}
 
 
 languages = st.sampled_from(("de", "en"))

@@ -35,8 +35,8 @@ EARLIER: Mapping[str, str | list[str]] = {
     "last-mammogram-consent": "ja",
 }  # fmt: skip
 PATIENTS: Mapping[str, tuple[Mapping[str, str | list[str]], Length]] = {
-    "A: 52, screening, first mammogram, nothing to report": (NOTHING, Length(25, 36)),
-    "B: as A, with an earlier mammogram": ({**NOTHING, **EARLIER}, Length(28, 39)),
+    "A: 52, screening, first mammogram, nothing to report": (NOTHING, Length(25, 32)),
+    "B: as A, with an earlier mammogram": ({**NOTHING, **EARLIER}, Length(28, 35)),
     "C: 34, breastfeeding, a red hot left breast with a lump, sent by a doctor": (
         {
             **NOTHING, "age": "34", "reason": "Überweisung", "complaints-now": "ein Knoten und die Brust ist rot und heiß",
@@ -44,7 +44,7 @@ PATIENTS: Mapping[str, tuple[Mapping[str, str | list[str]], Length]] = {
             "complaint-change": "neu", "complaint-since": "November 2026", "complaint-seen": "ja", "+complaint": ["ja", "nein"],
             "breastfeeding": "ja", "period": "2",
         },
-        Length(37, 50),
+        Length(37, 47),
     ),
     "D: 63, DCIS right 2015, biopsy left 2020, tamoxifen, pacemaker left, mother with breast cancer": (
         {
@@ -57,22 +57,25 @@ PATIENTS: Mapping[str, tuple[Mapping[str, str | list[str]], Length]] = {
             "hormones": "Tamoxifen", "devices": "Schrittmacher", "device-kind": "Schrittmacher", "device-side": "links",
             "device-new": "nein",
         },
-        Length(42, 53),
+        Length(42, 52),
     ),
 }  # fmt: skip
 
 
-def walked(told: Mapping[str, str | list[str]], shown: list[str] | None = None) -> tuple[Chat, Length]:
+def walked(
+    told: Mapping[str, str | list[str]], shown: list[str] | None = None, *, language: str = "de"
+) -> tuple[Chat, Length]:
     """Walk a patient through the interview to the end; `shown` takes in what is said before the summary."""
+    yes, no = {"de": ("ja", "nein"), "en": ("yes", "no")}[language]
     left = {link_id: [said] if isinstance(said, str) else list(said) for link_id, said in told.items()}
-    chat, asked, turns = Chat(mammography()), set[object](), 0
+    chat, asked, turns = Chat(mammography(), language), set[object](), 0
     while chat.open != "finished":
         kind, _, link_id = chat.open.partition(" ")
-        if kind in ("read-back", "proposal", "summary"):
-            said = "ja"
+        if kind in ("read-back", "proposal", "checking", "summary"):
+            said = yes
         else:
             asked |= {chat.interview.open_question(chat.session).path} if kind == "question" else set()
-            lines = left.get(link_id if kind == "question" else f"+{link_id}", ["nein"])
+            lines = left.get(link_id if kind == "question" else f"+{link_id}", [no])
             said = lines.pop(0) if len(lines) > 1 else lines[0]
         if shown is not None and kind != "summary":
             shown += chat.said
@@ -95,6 +98,42 @@ def test_the_length_of_the_interview_is_as_documented(name: str) -> None:
 @pytest.mark.parametrize("name", list(PATIENTS)[:2])
 def test_who_has_nothing_to_report_is_asked_few_questions(name: str) -> None:
     assert walked(PATIENTS[name][0])[1].questions <= MOST_WITH_NOTHING_TO_REPORT
+
+
+# The same patient in English, in plain words.
+NOTHING_IN_ENGLISH: Mapping[str, str | list[str]] = {
+    "consent": "yes", "reason": "screening", "age": "52", "pregnant": "no", "period": "yes", "last-period": "1 November",
+    "female-radiographer": "I don't mind", "mammogram-before": "yes", "last-mammogram": "March 2022",
+    "last-mammogram-place": "St Mary's, London", "last-mammogram-consent": "yes",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "told"), [("de", {**NOTHING, **EARLIER}), ("en", NOTHING_IN_ENGLISH)])
+def test_plain_words_take_at_most_five_turns_for_four_questions(
+    language: str, told: Mapping[str, str | list[str]]
+) -> None:
+    chat, length = walked(told, language=language)
+
+    assert (chat.status, chat.errors(), chat.session.filling.waiting) == ("completed", [], {})
+    assert length.questions == 28
+    assert length.turns <= 1.25 * length.questions
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_who_only_presses_buttons_needs_one_turn_a_question_and_one_for_the_summary(language: str) -> None:
+    chat, asked, turns = Chat(mammography(), language), 0, 0
+    words = {"de": ("ja", "überspringen"), "en": ("yes", "skip")}[language]
+    while chat.open != "finished":
+        kind = chat.open.split()[0]
+        asked += kind == "question"
+        # What is meant for everybody: the last button is mostly "no", or "I don't know".
+        typed = "52" if chat.open == "question age" else words[1]
+        chat.say(words[0] if kind == "summary" or not turns else str(len(chat.choices)) if chat.choices else typed)
+        turns += 1
+        assert turns < MOST_STEPS, chat.open
+
+    assert chat.errors() == []
+    assert turns == asked + 1
 
 
 def test_what_patients_said_stands_where_it_belongs() -> None:

@@ -43,8 +43,9 @@ def answer_next(browser: Browser, language: str) -> None:
 
 
 def to_age(browser: Browser, language: str) -> None:
-    """Agree, and say why she comes; then her age is asked."""
+    """Agree, say that it is herself, and why she comes; then her age is asked."""
     browser.press(SENTENCES[language]["yes"])
+    browser.press(SENTENCES[language]["who_patient"])
     answer_next(browser, language)
 
 
@@ -103,6 +104,7 @@ def test_every_answer_can_be_changed_by_a_button_whatever_was_said_last_and_afte
 def test_progress_is_told_in_words_and_as_a_bar(browser: Browser) -> None:
     language = language_of(browser)
     browser.press(SENTENCES[language]["yes"])
+    browser.press(SENTENCES[language]["who_patient"])
 
     bar = browser.page.one("progress")
 
@@ -148,3 +150,34 @@ def test_steps_and_pause_are_buttons(browser: Browser) -> None:
     assert AGE[language] in browser.newest.text
     browser.press(labels["step_back"])
     assert AGE[language] not in browser.newest.all("p", class_="ask")[-1].text
+
+
+def test_what_was_noted_is_changed_by_the_button_beside_it(browser: Browser) -> None:
+    language = language_of(browser)
+    labels, sentences = LABELS[language], SENTENCES[language]
+    to_age(browser, language)
+    browser.say("52")
+    assert sentences["taken"].format(answer="52") in browser.newest.text
+
+    browser.press(labels["amend"])
+
+    assert AGE[language] in browser.newest.text
+    browser.say("53")
+    assert sentences["taken"].format(answer="53") in browser.newest.text
+
+
+def test_what_was_not_said_just_so_is_confirmed_with_its_section(browser: Browser) -> None:
+    language = language_of(browser)
+    labels, sentences = LABELS[language], SENTENCES[language]
+    to_age(browser, language)
+    browser.say("65")
+    while sentences["check"] not in browser.newest.text:
+        reads_back = any(text in browser.newest.text for text in ("Stimmt das?", "Is that right?"))
+        browser.say(sentences["yes"] if reads_back else NO[language])
+    assert labels["amend"] not in browser.labels
+    assert len(browser.newest.one("dl", class_="entries").all("div")) == 2
+
+    browser.press(labels["summary_yes"])
+
+    assert sentences["check"] not in browser.newest.text
+    assert browser.page.all("progress")

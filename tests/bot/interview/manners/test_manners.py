@@ -102,10 +102,16 @@ def test_an_answer_is_changed_by_naming_its_question(language: str, say: Any) ->
     assert chat.value("value") == 37
 
 
-def test_change_without_a_name_lists_what_can_be_changed(language: str, say: Any, told: Any) -> None:
-    chat = Chat(form(name(), value(), born()), language).say(
-        "Ada", "36", say["change"].split()[0 if language == "en" else 1]
-    )
+def test_change_without_a_name_opens_what_was_noted_last_and_else_lists_what_can_be_changed(
+    language: str, say: Any, told: Any
+) -> None:
+    change = say["change"].split()[0 if language == "en" else 1]
+    chat = Chat(form(name(), value(), born()), language).say("Ada", "36")
+    assert chat.said[0] == told["taken"].format(answer="36")
+
+    assert chat.say(change).open == "question value"
+    assert told["so_far"].format(answer="36") in chat.said
+    chat.say(change)
 
     assert chat.said[-1] == told["change_which"]
     assert chat.said[0].startswith("1. Name?")
@@ -195,12 +201,17 @@ def test_a_pause_keeps_everything_and_the_question_comes_again(language: str, sa
     assert chat.value("name") == "Ada"
 
 
-def test_progress_counts_what_is_asked_as_things_stand(language: str, told: Any) -> None:
+@pytest.mark.parametrize(("answer", "next_"), [("1", 2), ("2", 3)])
+def test_progress_has_one_total_and_never_goes_back(language: str, told: Any, answer: str, next_: int) -> None:
     more = item("more", "string", text="More?", enableWhen=[{"question": "a", "operator": "=", "answerBoolean": True}])
     chat = Chat(form(item("a", "boolean", text="A?"), more, value()), language)
-    assert told["progress"].format(number=1, total=2) in chat.said
+    assert told["progress"].format(number=1, total=3) in chat.said
 
-    assert told["progress"].format(number=2, total=3) in chat.say("1").said
+    assert told["progress"].format(number=next_, total=3) in chat.say(answer).said
+    chat.say("x" if answer == "1" else "36").say(
+        "1", "1"
+    )  # the first one is changed in the end: what follows it is new
+    assert not any(told["progress"].format(number=number, total=3) in chat.said for number in (1, 2))
 
 
 def test_the_summary_comes_before_sending_and_can_be_corrected(language: str, say: Any, told: Any) -> None:

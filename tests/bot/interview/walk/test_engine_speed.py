@@ -37,7 +37,6 @@ def _walk(engine: Engine) -> list[float]:
         else:
             filling = engine.apply(filling, Shown(step.path) if isinstance(step, Show) else NoMore(step.path))
         step = engine.next(filling)
-        engine.progress(filling)
         times.append(perf_counter() - started)
     return times
 

@@ -17,7 +17,6 @@ from tests.bot.interview.walk.engine_steps import (
     fhirpath,
     formula,
     hidden,
-    no,
     options,
     text,
     whole,
@@ -161,28 +160,30 @@ def test_from_a_list_all_are_chosen_at_once() -> None:
     assert Interview(questionnaire).give("q", coding("a")).asks == "done"
 
 
-def test_skipped_and_marked_questions_are_not_asked_again_but_counted() -> None:
+def test_skipped_and_marked_questions_are_not_asked_again() -> None:
     interview = Interview(form(item("a", "string"), item("b", "string"), item("c", "string")))
-    assert interview.engine.progress(interview.filling) == (0, 3)
 
     interview.skip("a").mark("b")
 
     assert interview.asks == "ask c"
-    assert interview.engine.progress(interview.filling) == (2, 3)
 
 
-def test_progress_counts_only_what_is_asked_as_things_stand() -> None:
+def test_the_parts_of_a_form_are_what_may_ever_be_asked_side_by_side() -> None:
+    condition = [{"question": "a", "operator": "=", "answerBoolean": True}]
     questionnaire = form(
+        item("text", "display"),
         item("a", "boolean"),
-        item("b", "string", enableWhen=[{"question": "a", "operator": "=", "answerBoolean": True}]),
+        item("g", "group", item("b", "string"), item("b2", "string"), enableWhen=condition),
         item("secret", "string", extension=[hidden()]),
         item("c", "string", readOnly=True),
+        item("rows", "group", item("d", "string"), repeats=True),
     )
-    interview = Interview(questionnaire)
-    assert interview.engine.progress(interview.filling) == (0, 1)
+    engine = Interview(questionnaire).engine
 
-    assert interview.give("a", yes()).engine.progress(interview.filling) == (1, 2)
-    assert interview.give("a", no()).engine.progress(interview.filling) == (1, 1)
+    assert (engine.parts, engine.has_sections) == (3, True)
+    assert [engine.part(at(*path)) for path in (("a",), ("g", "b2"), (("rows", 4), "d"))] == [0, 1, 2]
+    inside = Interview(form(item("all", "group", item("a", "boolean"), item("b", "string")))).engine
+    assert (inside.parts, inside.has_sections) == (2, False)
 
 
 def test_a_question_that_was_cleared_is_asked_again() -> None:
