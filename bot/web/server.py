@@ -102,7 +102,8 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         alarm=background.alarm,
         page_session=timedelta(hours=settings.session_hours),
     )
-    topics = load_topics(locate(serving.catalog))
+    known = {pair.id for language in assistant.languages for pair in assistant.catalog(language).pairs}
+    topics = load_topics(locate(serving.catalog), known)
     service = Service(
         reception,
         settings,

@@ -48,6 +48,7 @@ def addresses(pages: Pages) -> list[Address]:
         Address("POST", "/feedback", pages.flag),
         Address("POST", "/look", pages.look, guarded=False),
         Address("GET", "/copy", pages.copy),
+        Address("GET", "/copy/file", pages.copy_file),
         Address("GET", "/delete", pages.confirm),
         Address("POST", "/delete", pages.erase),
         Address("GET", "/end", pages.confirm),
@@ -62,6 +63,7 @@ def addresses(pages: Pages) -> list[Address]:
 
 def page_headers(settings: Settings) -> dict[str, str]:
     """Return the security headers of pages: everything comes from here, and nothing runs that stands in a page."""
+    microphone = "()" if settings.dictation == "off" else "(self)"
     ancestors = " ".join(settings.frame_ancestors) or "'none'"
     headers = {
         "Cache-Control": "no-store",
@@ -71,7 +73,7 @@ def page_headers(settings: Settings) -> dict[str, str]:
         ),
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
-        "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+        "Permissions-Policy": f"camera=(), geolocation=(), microphone={microphone}",
         # Not no-referrer: browsers would then send forms with the origin `null`, which says nothing.
         "Referrer-Policy": "same-origin",
         "X-Content-Type-Options": "nosniff",

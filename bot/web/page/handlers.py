@@ -14,7 +14,7 @@ from typing import get_args
 
 from starlette.responses import RedirectResponse, Response
 
-from bot.catalog.topics import Topic
+from bot.catalog.topics import Topics
 from bot.errors import NoSuchChoice, Reused
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.sentences.spelling import spelt
@@ -26,9 +26,9 @@ from bot.text import sanitise
 from bot.web.limits import FULL_FILES, RateLimit
 from bot.web.links import Invitation, NotInvited, unseal
 from bot.web.metrics import Metrics
-from bot.web.page.offers import offers
+from bot.web.page.offers import has_finished, offers
 from bot.web.page.rendering import Labels, PageProblem, Renderer
-from bot.web.page.views import Shown, Suggestion
+from bot.web.page.views import Block, Shown, Suggestion
 from bot.web.page.visit import LINK_S, Visit, drop, fresh_session, keep
 from bot.web.schemas import MAX_COMMENT, TURN_ID
 
@@ -49,7 +49,7 @@ class Pages:
         settings: Of this installation.
         metrics: Counts.
         turns: The limit of turns of one conversation.
-        topics: By which questions are suggested.
+        topics: By which questions are suggested, and what is reminded of at the end.
         left: Is told of a conversation that was ended.
         exam: The catalog that links must name.
         renderer: Makes pages.
@@ -60,7 +60,7 @@ class Pages:
     settings: Settings
     metrics: Metrics
     turns: RateLimit
-    topics: tuple[Topic, ...]
+    topics: Topics
     left: Callable[[str], None]
     exam: str
     renderer: Renderer
@@ -142,6 +142,7 @@ class Pages:
                 conversation, last, labels, self.renderer.labels(conversation.language), at=self.reception.now()
             ),
             topics=self._suggested(language),
+            bring=self._to_bring(language) if has_finished(last) else None,
             upload=self._upload(conversation.wanted_file, labels, _note(visit)),
             files=conversation.files(at=self.reception.now()),
             turn_id=secrets.token_urlsafe(16),
@@ -221,7 +222,7 @@ class Pages:
         language = visit.said("language") or visit.language
         size = visit.said("size")
         back = visit.said("back")
-        response = _see(back if back in BACK else "/")
+        response = _see("/chat#newest" if back == "/chat" else back if back in BACK else "/")
         large = size == "large" if size else visit.large
         keep(response, visit, "look", _look(language, large=large), hours=LOOK_HOURS)
         return response
@@ -229,18 +230,29 @@ class Pages:
     def copy(self, visit: Visit) -> Response:
         """Show everything at once, to be printed."""
         opened = self._opened(visit)
+        return self._copy("copy", opened, visit) if opened is not None else _see("/")
+
+    def copy_file(self, visit: Visit) -> Response:
+        """Send the same as one file, to be kept."""
+        opened = self._opened(visit)
         if opened is None:
             return _see("/")
+        response = self._copy("copy_file", opened, visit)
+        response.headers["Content-Disposition"] = f'attachment; filename="klartext-{opened.begun:%Y-%m-%d}.html"'
+        return response
+
+    def _copy(self, page: str, opened: StoredConversation, visit: Visit) -> Response:
         conversation = self.reception.look(opened)
         answers = conversation.answers(at=self.reception.now())
         language = self.renderer.language_of(visit, opened.language)
         labels = self.renderer.labels(language)
         return self.renderer.page(
-            "copy",
+            page,
             visit,
             language=opened.language,
             in_talk=True,
             on=opened.begun.astimezone(self.reception.now().tzinfo).strftime(labels["date"]),
+            contact=(),  # the site's own lines: name, telephone, address
             answers=tuple(self.shown.blocks(answers)) if answers is not None else (),
             answers_language=answers.language if answers is not None else language,
             turns=self.shown.turns(self.reception.transcript(opened.id), (), labels),
@@ -264,7 +276,10 @@ class Pages:
         return self._left(visit, "/goodbye")
 
     def goodbye(self, visit: Visit) -> Response:
-        return self.renderer.page("goodbye", visit, deleted=visit.query.get("deleted") == "yes")
+        """Say goodbye, and what to bring; who has deleted everything is reminded of nothing."""
+        deleted = visit.query.get("deleted") == "yes"
+        bring = None if deleted else self._to_bring(self.renderer.language_of(visit))
+        return self.renderer.page("goodbye", visit, deleted=deleted, bring=bring)
 
     def _close(self, opened: StoredConversation) -> None:
         """Let the team have what is new; from now on nothing opens the conversation, no copy of its cookie either."""
@@ -312,11 +327,16 @@ class Pages:
             "problem": labels[f"note_{note}"].format(**said) if note.startswith("upload_") else "",
         }
 
+    def _to_bring(self, language: str) -> Block | None:
+        """Return the approved text that says what to bring, in the language of the labels; None where there is none."""
+        spoken = self.reception.assistant.languages
+        return self.shown.pair(self.topics.bring, language) if self.topics.bring and language in spoken else None
+
     def _suggested(self, language: str) -> list[tuple[str, tuple[Suggestion, ...]]]:
         """Return topics with their questions, in the language of the labels."""
         assistant = self.reception.assistant
         spoken = language if language in assistant.languages else assistant.languages[0]
-        if not self.topics:
+        if not self.topics.groups:
             pairs = tuple(pair.id for pair in assistant.catalog(spoken).pairs)[:8]
             return [(self.renderer.labels(language)["ask_about"], self.shown.suggestions(pairs, spoken))]
         found = (
@@ -324,7 +344,7 @@ class Pages:
                 spelt(topic.names.get(language, ""), language, self.settings.country),
                 self.shown.suggestions(topic.pairs, spoken),
             )
-            for topic in self.topics
+            for topic in self.topics.groups
         )
         return [(name, suggestions) for name, suggestions in found if name and suggestions]
 

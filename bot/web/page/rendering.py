@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from bot.catalog.catalog import Country
@@ -71,7 +72,9 @@ def static_files(folder: Path = HERE / "static") -> dict[str, StaticFile]:
 class Renderer:
     """Makes pages of templates, labels and what a handler found."""
 
-    def __init__(self, labels: Mapping[str, Labels], *, country: Country | None, sample: bool, default: str) -> None:
+    def __init__(
+        self, labels: Mapping[str, Labels], *, country: Country | None, sample: bool, default: str, dictation: str
+    ) -> None:
         self._environment = Environment(
             loader=FileSystemLoader(HERE / "templates"),
             autoescape=True,
@@ -83,9 +86,12 @@ class Renderer:
         self._labels = labels
         self._country = country
         self._default = default
+        static = static_files()
         self._common = {
-            "static": {name: file.address for name, file in static_files().items()},
+            "static": {name: file.address for name, file in static.items()},
+            "style": Markup(static["page.css"].content.decode("utf-8")),  # our own file, for copies to take away
             "sample": sample,
+            "dictation": dictation,
             "languages": {code: each["name"] for code, each in labels.items()},
             "all_labels": labels,
         }
@@ -107,7 +113,7 @@ class Renderer:
             page=name,
             t=self._labels[own],
             lang=own,
-            emergency_numbers=numbers("urgent", self._country, own),
+            emergency_numbers=numbers(self._country, own),
             visit=visit,
         )
         return HTMLResponse(text, status)

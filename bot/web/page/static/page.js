@@ -1,5 +1,5 @@
 "use strict";
-// The page works without this. With it, messages are sent without a reload, answers are read aloud, and pages printed.
+// The page works without this. With it, messages are sent without a reload, and pages printed.
 const log = document.getElementById("log");
 
 function busy(on) {
@@ -48,37 +48,23 @@ function show(page, draft) {
   log.setAttribute("aria-busy", "false");
   document.getElementById("text").value = draft;
   document.title = page.title;
-  addVoices();
+  document.dispatchEvent(new Event("klartext:shown")); // speech.js listens
   // What was said gets the focus; the log, which is live, tells the reply.
   const said = log.lastElementChild.querySelector(".said, .reply");
   said.tabIndex = -1;
   said.focus({ preventScroll: true });
-  log.lastElementChild.scrollIntoView({ block: "start" });
+  toNewest();
 }
 
-function addVoices() {
-  if (!("speechSynthesis" in window)) return;
-  for (const answer of log.querySelectorAll(".answer:not(.voiced)")) {
-    const button = document.createElement("button");
-    answer.classList.add("voiced");
-    button.type = "button";
-    button.className = "plain voice";
-    button.textContent = log.dataset.read;
-    button.addEventListener("click", () => { read(answer, button); });
-    answer.append(button);
-  }
-}
-
-function read(answer, button) {
-  const stop = button.textContent === log.dataset.stop;
-  speechSynthesis.cancel();
-  if (stop) return;
-  const texts = [...answer.querySelectorAll(":scope > .text, details[open] > .text")];
-  const speech = new SpeechSynthesisUtterance(texts.map((text) => text.textContent).join(" "));
-  speech.lang = answer.closest("[lang]").lang;
-  speech.onend = speech.onerror = () => { button.textContent = log.dataset.read; };
-  button.textContent = log.dataset.stop;
-  speechSynthesis.speak(speech);
+// What the patient said last stands at the top, below the emergency bar, with the reply. Of a message that would fill
+// the screen the last lines do: the reply must not be below its edge.
+function toNewest() {
+  const turn = log.lastElementChild, said = turn.querySelector(".said");
+  if (!said) return; // the greeting: the page opens at its top
+  const bar = document.querySelector(".emergency").offsetHeight;
+  const free = innerHeight - bar - document.getElementById("say").offsetHeight;
+  const top = Math.max(said.getBoundingClientRect().top, turn.querySelector(".reply").getBoundingClientRect().top - free / 2);
+  scrollTo({ top: scrollY + top - bar - 4, behavior: "instant" });
 }
 
 if (log) {
@@ -101,7 +87,8 @@ if (log) {
     event.preventDefault();
     if (field.value.trim()) field.form.requestSubmit();
   });
-  addVoices();
+  history.scrollRestoration = "manual";
+  if (!location.hash || location.hash === "#newest") toNewest();
 }
 
 const print = document.getElementById("print");
