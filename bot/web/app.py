@@ -206,7 +206,7 @@ def _gate(service: Service) -> Gate | None:
     if uploads is None:
         return None
     scanner = make_scanner(uploads)
-    return Gate(service.reception, uploads, scanner)
+    return Gate(service.reception, uploads, scanner, framing=bool(service.settings.frame_ancestors))
 
 
 def _sounds_urgent(assistant: Assistant) -> Callable[[str], bool]:

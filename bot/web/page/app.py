@@ -55,6 +55,8 @@ def addresses(pages: Pages) -> list[Address]:
         Address("POST", "/end", pages.end),
         Address("GET", "/goodbye", pages.goodbye),
     ]
+    if pages.settings.frame_ancestors:
+        found.append(Address("GET", "/embed.js", pages.embed))
     if pages.settings.uploads is not None:
         found.append(Address("POST", "/upload", pages.upload))
         found.append(Address("POST", "/upload/remove", pages.remove_file))
@@ -95,7 +97,8 @@ def build_pages(pages: Pages, *, is_ready: Callable[[], bool]) -> ASGIApp:
         return found.respond()
 
     routes = [
-        Route(each.path, _endpoint(each, is_ready), methods=[each.method], name=each.path) for each in addresses(pages)
+        Route(each.path, _endpoint(pages, each, is_ready), methods=[each.method], name=each.path)
+        for each in addresses(pages)
     ]
     respond = _Apology(pages)
     handlers: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
@@ -120,11 +123,11 @@ def refuse(pages: Pages, problem: PageProblem) -> ASGIApp:
     return app
 
 
-def _endpoint(address: Address, is_ready: Callable[[], bool]) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(pages: Pages, address: Address, is_ready: Callable[[], bool]) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         if not is_ready():
             raise PageProblem(HTTPStatus.SERVICE_UNAVAILABLE, wait_s=5)
-        visit = replace(await _visit(request), file=request.scope.get(FILE))
+        visit = replace(await _visit(request, framing=pages.framing), file=request.scope.get(FILE))
         if address.method == "POST" and not (visit.is_honest if address.guarded else visit.own_form):
             raise PageProblem(HTTPStatus.FORBIDDEN)
         return await run_in_threadpool(address.handler, visit)
@@ -132,7 +135,7 @@ def _endpoint(address: Address, is_ready: Callable[[], bool]) -> Callable[[Reque
     return endpoint
 
 
-async def _visit(request: Request) -> Visit:
+async def _visit(request: Request, *, framing: bool) -> Visit:
     body = bytearray()
     if request.method == "POST":
         if request.headers.get("content-type", "").partition(";")[0].strip() != FORM:
@@ -145,7 +148,7 @@ async def _visit(request: Request) -> Visit:
         except ClientDisconnect:
             raise PageProblem(HTTPStatus.BAD_REQUEST) from None
     try:
-        return read_visit(request, bytes(body))
+        return read_visit(request, bytes(body), framing=framing)
     except ValueError:
         raise PageProblem(HTTPStatus.BAD_REQUEST) from None
 
@@ -159,7 +162,7 @@ class _Apology:
     async def __call__(self, request: Request, error: Exception) -> Response:
         problem = _problem(error)
         try:
-            visit = read_visit(request, b"")
+            visit = read_visit(request, b"", framing=self._pages.framing)
         except ValueError:  # that may be just what is wrong with the request
             visit = Visit(path="/")
         response = self._pages.renderer.page(

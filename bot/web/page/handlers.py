@@ -66,8 +66,20 @@ class Pages:
     renderer: Renderer
     shown: Shown
 
+    @property
+    def framing(self) -> bool:
+        """Whether other sites may show the page in a frame."""
+        return bool(self.settings.frame_ancestors)
+
+    def embed(self, visit: Visit) -> Response:
+        """Send the script that puts a button and the page in a frame on another site."""
+        return self.renderer.embedding()
+
     def start(self, visit: Visit) -> Response:
-        """Say who answers, and ask for consent."""
+        """Say who answers, and ask for consent; a site that leads here may put its language into the address."""
+        wanted = visit.query.get("language", "") if not visit.language else ""
+        if self.renderer.speaks(wanted):
+            visit = replace(visit, language=wanted)
         invitation = self._invitation(visit)
         opened = self._opened(visit)
         if opened is not None and invitation is not None and invitation.patient != opened.patient:
@@ -78,6 +90,8 @@ class Pages:
         )
         if begins is not visit:
             keep(response, visit, "session", begins.session, hours=self.settings.session_hours)
+        if wanted and visit.language == wanted:
+            keep(response, visit, "look", _look(wanted, large=visit.large), hours=LOOK_HOURS)
         return response
 
     def begin(self, visit: Visit) -> Response:

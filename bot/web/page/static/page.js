@@ -1,6 +1,7 @@
 "use strict";
 // The page works without this. With it, messages are sent without a reload, and pages printed.
 const log = document.getElementById("log");
+const framed = window.top !== window.self; // on another site: the server must know which of our cookies counts
 
 function busy(on) {
   const send = document.querySelector("#say button");
@@ -17,7 +18,7 @@ async function send(form, submitter) {
   busy(true);
   let said = "";
   try {
-    const answer = await fetch("/chat", { method: "POST", body });
+    const answer = await fetch("/chat", { method: "POST", body, headers: framed ? { "Klartext-Framed": "yes" } : {} });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (answer.ok && page.getElementById("log")) return show(page, draft);
     if (answer.ok) return location.assign(answer.url); // the conversation has ended
@@ -89,6 +90,12 @@ if (log) {
   });
   history.scrollRestoration = "manual";
   if (!location.hash || location.hash === "#newest") toNewest();
+}
+
+if (framed) {
+  document.addEventListener("keydown", (event) => { // embed.js closes the frame; it cannot hear keys in here
+    if (event.key === "Escape" && !document.querySelector("dialog[open]")) parent.postMessage("klartext:close", "*");
+  });
 }
 
 const print = document.getElementById("print");
