@@ -129,7 +129,7 @@ def test_the_cookie_is_partitioned_and_opens_nothing_outside_of_the_site(web: We
 
     (cookie,) = [each for each in web.context.cookies() if each["name"] == f"__Host-{SESSION}"]
     assert (cookie["secure"], cookie["httpOnly"], cookie["sameSite"]) == (True, True, "None")
-    assert cookie.get("partitionKey", "").startswith("https://spital.example")
+    assert str(cookie.get("partitionKey")).startswith("https://spital.example")
     alone = web.context.new_page()
     alone.goto(f"https://{CHAT}/chat")
     assert alone.get_by_label(t["consent_box"]).count() == 1  # it is asked to begin: nobody is known there
