@@ -71,4 +71,4 @@ $(VENV)/.extras-tried: tests/install_extras.sh $(wildcard tests/*/package-lock.j
 	touch $@
 
 clean:
-	rm -rf $(VENV) tests/fhir_server/node_modules tests/browser/node_modules dist build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) tests/fhir_server/node_modules tests/browser/node_modules tests/rasa_widget/node_modules dist build .mypy_cache .ruff_cache .pytest_cache

@@ -147,6 +147,8 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 FhirAuth = Literal["none", "basic", "post", "jwt"]
+Dictation = Literal["device", "vendor", "off"]
+DICTATIONS: tuple[Dictation, ...] = ("device", "vendor", "off")
 Word = TypeVar("Word", bound=str)
 _FHIR_AUTHS: tuple[FhirAuth, ...] = ("none", "basic", "post", "jwt")
 _FHIR_IDS: tuple[Literal["server", "client"], ...] = ("server", "client")
@@ -399,6 +401,8 @@ class Settings:
         site: File with what patients may be told of the place (``KLARTEXT_SITE``); None: in sample mode a sample.
         link_key: Signs links from appointments (``KLARTEXT_LINK_KEY``, or a file: ``KLARTEXT_LINK_KEY_FILE``).
         frame_ancestors: Sites that may show the page in a frame (``KLARTEXT_FRAME_ANCESTORS``, by commas).
+        dictation: Whether patients may dictate (``KLARTEXT_DICTATION``): where the browser recognises speech on the
+            device, or by the browser's vendor too; or off.
         session_hours: How long the page knows a patient's browser (``KLARTEXT_SESSION_HOURS``).
         text_keys: Keys that patients' texts are encrypted with, the first, and read with, all
             (``KLARTEXT_TEXT_KEY``, separated by commas); None: they are stored as they are.
@@ -433,6 +437,7 @@ class Settings:
     site: Path | None = None
     link_key: str | None = field(default=None, repr=False)
     frame_ancestors: tuple[str, ...] = ()
+    dictation: Dictation = "device"
     session_hours: int = SESSION_HOURS
     text_keys: str | None = field(default=None, repr=False)
     retention: Retention = field(default_factory=Retention)
@@ -470,6 +475,7 @@ class Settings:
             site=Path(env["KLARTEXT_SITE"]) if env.get("KLARTEXT_SITE") else None,
             link_key=secret(env, "KLARTEXT_LINK_KEY"),
             frame_ancestors=_sites(env, "KLARTEXT_FRAME_ANCESTORS"),
+            dictation=_one_of(env, "KLARTEXT_DICTATION", DICTATIONS, "device"),
             session_hours=_count(env, "KLARTEXT_SESSION_HOURS", SESSION_HOURS),
             text_keys=secret(env, "KLARTEXT_TEXT_KEY"),
             retention=_retention(env),

@@ -26,7 +26,7 @@ if [ -n "$missing" ]; then
     fi
 fi
 
-for folder in tests/fhir_server tests/browser; do
+for folder in tests/fhir_server tests/browser tests/rasa_widget; do
     if ! command -v npm >/dev/null; then
         echo "Without Node and npm there are no packages for $folder."
     else

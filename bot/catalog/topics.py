@@ -1,8 +1,9 @@
-"""The topics by which a page groups the questions of a catalog: data beside it, in `topics.yaml`."""
+"""What a page shows of a catalog beside its answers: the topics by which it groups the questions, and which pair says
+at the end what to bring. Data beside the catalog, in `topics.yaml`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,14 @@ class Topic:
     pairs: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """The topics of a catalog; `bring`: the pair that says what to bring, or empty."""
+
+    groups: tuple[Topic, ...] = ()
+    bring: str = ""
+
+
 class _Topic(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -30,20 +39,25 @@ class _Topic(BaseModel):
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    topics: list[_Topic]
+    topics: list[_Topic] = []
+    bring: str = ""
 
 
-def load_topics(folder: Path) -> tuple[Topic, ...]:
-    """Return the topics of a catalog folder; none where it has no such file.
+def load_topics(folder: Path, known: Collection[str]) -> Topics:
+    """Return the topics of a catalog folder; empty where it has no such file. `known`: ids of the catalog's pairs.
 
     Raises:
-        BadData: The file cannot be read as topics.
+        BadData: The file cannot be read as topics, or names a pair that the catalog does not have.
     """
     path = folder / "topics.yaml"
     if not path.is_file():
-        return ()
+        return Topics()
     try:
         file = _File.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
         raise BadData(f"{path} cannot be read as topics ({type(error).__name__}). Mend it, or remove it.") from error
-    return tuple(Topic(topic.name, tuple(topic.pairs)) for topic in file.topics)
+    named = [*(pair for topic in file.topics for pair in topic.pairs), *([file.bring] if file.bring else [])]
+    unknown = next((pair for pair in named if pair not in known), None)
+    if unknown is not None:
+        raise BadData(f"{path} names the pair {unknown!r}, which the catalog does not have. Correct it, or remove it.")
+    return Topics(tuple(Topic(topic.name, tuple(topic.pairs)) for topic in file.topics), file.bring)

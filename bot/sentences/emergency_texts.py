@@ -40,8 +40,15 @@ OUT_OF_HOURS: Mapping[str, Mapping[Country, str]] = {
         "GB": "NHS 111",
     },
 }
-# Where no country is set.
+# Where no country is set: the emergency numbers, and whose further lines the sentences name, in their order.
 EVERYWHERE: Mapping[str, tuple[str, ...]] = {"de": ("112", "144"), "en": ("112", "999", "144")}
+_NAMED: Mapping[str, Mapping[Country, str]] = {
+    "de": {"DE": "Deutschland", "AT": "Österreich", "CH": "Schweiz"},
+    "en": {"DE": "Germany", "AT": "Austria", "CH": "Switzerland", "GB": "UK"},
+}
+_POISON = {"de": "Giftnotruf", "en": "Poison information"}
+# Sentences that name further lines.
+_OF_POISON, _OF_LISTENING = ("urgent_overdose",), ("urgent_overdose", "urgent_suicide", "calmed_harm")
 
 # What several of them say: on changes of the breast, and on what cannot wait.
 _SHARED: Mapping[str, Mapping[str, str]] = {
@@ -349,11 +356,26 @@ def _said(sentence: str, language: str, country: Country) -> str:
     return sentence.format(**called, **shared)
 
 
-def numbers(key: str, country: Country | None, language: str) -> tuple[str, ...]:
-    """Return the numbers to call after an urgent sentence, in the order in which it names them."""
-    if country is None:
-        return EVERYWHERE[language]
-    lines = LINES[country]
-    if key.startswith("urgent_suicide"):
-        return (lines.emergency, *lines.counsel)
-    return (lines.emergency, lines.poison) if key.startswith("urgent_overdose") else (lines.emergency,)
+def numbers(country: Country | None, language: str) -> tuple[str, ...]:
+    """Return the emergency numbers of a country; None: those that the sentences name where no country is set."""
+    return EVERYWHERE[language] if country is None else (LINES[country].emergency,)
+
+
+@dataclass(frozen=True, slots=True)
+class Helpline:
+    """Somebody to call beside the emergency number; `name` says who answers."""
+
+    name: str
+    number: str
+
+
+def helplines(key: str, country: Country | None, language: str) -> tuple[Helpline, ...]:
+    """Return whom else the sentence of a key names, in its order."""
+    named = _NAMED[language] if country is None else {country: ""}
+    found = []
+    if key.startswith(_OF_POISON):
+        found += [(_POISON[language], where, LINES[which].poison) for which, where in named.items()]
+    if key.startswith(_OF_LISTENING):
+        lines = ((LINES[which], where) for which, where in named.items())
+        found += [(line.listening, where, number) for line, where in lines for number in line.counsel]
+    return tuple(Helpline(f"{name} ({where})" if where else name, number) for name, where, number in found)

@@ -230,7 +230,7 @@ class Reactions:
     def in_emergency(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to what is said to an open alarm, or raises one; None for anything else."""
         if says_no_emergency(state, text) or self._calms(state, text):
-            return _fixed(_after_alarm(state), _calming(state))
+            return _fixed(_after_alarm(state), *_calming(state))
         told = self._to_alarm(state, text, at)
         urgent = self._red_flag(text, state.language) if told is None else None
         return self._alarm(_rest(state, state.language), text, urgent, may_be_none=False) if urgent else told
@@ -260,14 +260,15 @@ class Reactions:
             return self._back_to_interview(who, who.session, state, at)
         rest = _after_alarm(state)
         if question_like(held, state.language) == "no":
-            return _fixed(rest, *(("go_on",) if _calming(state) == "calmed" else (_calming(state), "ask_away")))
+            *before, calming = _calming(state)
+            return _fixed(rest, *before, *(("go_on",) if calming == "calmed" else (calming, "ask_away")))
         response = self._assistant.answer(held, self._language(held, state.language), ignore_flags=True)
         reaction = self._respond(rest, response)
         return _calmed(state, replace(reaction, after=replace(reaction.after, last_question=None)))
 
     def _back_to_interview(self, who: Interviewer, session: Session, state: State, at: datetime) -> Reaction:
         rest, held = _after_alarm(state), state.held_back or ""
-        calm = Reply(session.language, (interface(session.language, _calming(state)),))
+        calm = Reply(session.language, tuple(interface(session.language, key) for key in _calming(state)))
         turn = who.interview(at).called_off(session, held)
         if turn.aside == "no":
             who.take(turn)
@@ -568,16 +569,17 @@ def _rest(state: State, language: str) -> State:
     return replace(known(state), language=language, complaint=state.complaint, reminded=state.reminded)
 
 
-def _calming(state: State) -> str:
-    """Return the key of what is said once an alarm is called off; it says when to call all the same."""
-    return "calmed_breast" if state.chest else "calmed_harm" if state.harm else "calmed"
+def _calming(state: State) -> tuple[str, ...]:
+    """Return the keys of what is said once an alarm is called off: to be seen today, then when to call all the same."""
+    if state.chest:
+        return ("look_today_chest", "calmed_breast")
+    return ("calmed_harm",) if state.harm else ("look_today", "calmed")  # after harm, today would be too late
 
 
 def _calmed(state: State, reaction: Reaction) -> Reaction:
-    """Return a reaction that begins with it where more has to be said than that."""
-    if _calming(state) == "calmed":
-        return reaction
-    calm = Reply(reaction.reply.language, (interface(reaction.reply.language, _calming(state)),))
+    """Return a reaction that begins with it, as short as it may be before an answer."""
+    keys, language = [key for key in _calming(state) if key != "calmed"], reaction.reply.language
+    calm = Reply(language, tuple(interface(language, key) for key in keys))
     return replace(reaction, reply=_joined(calm, reaction.reply))
 
 

@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Scope
 
 from bot.assistant import Assistant
-from bot.catalog.topics import Topic
+from bot.catalog.topics import Topics
 from bot.handover.urgent import Waiting
 from bot.matching.red_flags import load_red_flags
 from bot.sentences.spelling import spelt
@@ -88,7 +88,7 @@ class Service:
     Attributes:
         reception: Everything that is said or stored goes through it.
         settings: Of this installation.
-        topics: By which the page suggests questions.
+        topics: By which the page suggests questions, and what it reminds of at the end.
         left: Is told of a conversation that a patient has ended.
         prepared: Set when the catalog is trained.
         waiting: Returns what waits for the FHIR server; None without one.
@@ -96,7 +96,7 @@ class Service:
 
     reception: Reception
     settings: Settings
-    topics: tuple[Topic, ...] = ()
+    topics: Topics = field(default_factory=Topics)
     left: Callable[[str], None] = field(default=lambda _: None)
     prepared: threading.Event = field(default_factory=threading.Event)
     metrics: Metrics = field(default_factory=Metrics)
@@ -230,7 +230,7 @@ def _gate(service: Service) -> Gate | None:
     if uploads is None:
         return None
     scanner = make_scanner(uploads)
-    return Gate(service.reception, uploads, scanner)
+    return Gate(service.reception, uploads, scanner, framing=bool(service.settings.frame_ancestors))
 
 
 def _sounds_urgent(assistant: Assistant) -> Callable[[str], bool]:
@@ -257,7 +257,13 @@ def _people(service: Service, crowd: Crowd) -> Side:
         topics=service.topics,
         left=service.left,
         exam=assistant.catalog(assistant.languages[0]).name,
-        renderer=Renderer(labels, country=settings.country, sample=assistant.sample, default=first_language(assistant)),
+        renderer=Renderer(
+            labels,
+            country=settings.country,
+            sample=assistant.sample,
+            default=first_language(assistant),
+            dictation=settings.dictation,
+        ),
         shown=Shown(assistant, labels),
     )
 

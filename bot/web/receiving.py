@@ -51,12 +51,14 @@ class Gate:
         reception: Knows who may open a conversation.
         uploads: What is taken.
         is_clean: Scans a file; None where the site takes them without.
+        framing: Whether other sites may show the page.
         receive_s: How long a file may take to arrive.
     """
 
     reception: Reception
     uploads: Uploads
     is_clean: Callable[[bytes], bool | None] | None
+    framing: bool = False
     receive_s: float = RECEIVE_S
     _sending: set[str] = field(default_factory=set)
 
@@ -102,7 +104,7 @@ class Gate:
             known = (api[1], secret.strip()) if kind.lower() == "bearer" else None
         else:
             try:
-                visit = read_visit(request, b"")
+                visit = read_visit(request, b"", framing=self.framing)
             except ValueError:
                 return ""
             known = visit.conversation if visit.own_form else None

@@ -104,8 +104,8 @@ def bubbles(sender: str, taken: Taken, *, sample: bool) -> list[ChannelReply]:
     texts = [ChannelReply(recipient_id=sender, text=part.text) for part in reply.parts]
     if reply.choices:
         buttons = [Button(title=choice.text, payload=choice.text) for choice in reply.choices]
-        asking = len(taken.reply.parts) - 1  # the buttons belong to what asks, not to the notices after it
-        texts[asking] = texts[asking].model_copy(update={"buttons": buttons})
+        # At the very end: widgets let patients press the buttons of the last bubble only.
+        texts[-1] = texts[-1].model_copy(update={"buttons": buttons})
     return texts
 
 

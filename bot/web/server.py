@@ -104,9 +104,10 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         interviewer=interviewers.of,
         alarm=background.alarm,
         page_session=timedelta(hours=settings.session_hours),
-        desk=make_desk(settings),
+        desk=make_desk(settings, opens=assistant.site.opens if assistant.site is not None else lambda _: None),
     )
-    topics = load_topics(locate(serving.catalog))
+    known = {pair.id for language in assistant.languages for pair in assistant.catalog(language).pairs}
+    topics = load_topics(locate(serving.catalog), known)
     service = Service(
         reception,
         settings,

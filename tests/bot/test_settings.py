@@ -33,6 +33,7 @@ def test_every_setting_has_a_variable() -> None:
             "KLARTEXT_KEEP_INTERVIEWS_DAYS": "4",
             "KLARTEXT_KEEP_SENT_DAYS": "5",
             "KLARTEXT_PURGE": "off",
+            "KLARTEXT_DICTATION": "vendor",
             "KLARTEXT_IDLE_MINUTES": "6",
             "KLARTEXT_SEAL_KEY": "s" * 20,
         }
@@ -54,6 +55,7 @@ def test_every_setting_has_a_variable() -> None:
         text_keys="k1,k2",
         retention=Retention(conversations=1, questions=2, comments=3, interviews=4, sent=5),
         purge_daily=False,
+        dictation="vendor",
         idle_minutes=6,
         seal_key="s" * 20,
     )

@@ -45,8 +45,8 @@ PHONE, TABLET, DESKTOP = Device(360, 800), Device(768, 1024), Device(1280, 900)
 
 
 @contextmanager
-def running_chromium() -> Iterator[Browser]:
-    """Start Chromium; skip the test where there is none."""
+def running_chromium(*flags: str) -> Iterator[Browser]:
+    """Start Chromium, with flags of its own; skip the test where there is none."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None or importlib.util.find_spec("playwright") is None:
         pytest.skip(NO_CHROMIUM)
@@ -55,16 +55,17 @@ def running_chromium() -> Iterator[Browser]:
     # Root has no sandbox; these tests open pages of this machine only.
     arguments = ["--no-sandbox"] if os.getuid() == 0 else []
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=[*arguments, "--disable-dev-shm-usage"])
+        browser = driver.chromium.launch(executable_path=program, args=[*arguments, "--disable-dev-shm-usage", *flags])
         try:
             yield browser
         finally:
             browser.close()
 
 
-def open_device(browser: Browser, device: Device) -> BrowserContext:
-    """Return a fresh profile on a device: no cookies, nothing stored."""
+def open_device(browser: Browser, device: Device, *, trusting: bool = False) -> BrowserContext:
+    """Return a fresh profile on a device: no cookies, nothing stored; `trusting`: it takes any certificate."""
     context = browser.new_context(
+        ignore_https_errors=trusting,
         viewport={"width": device.width, "height": device.height},
         java_script_enabled=device.javascript,
         locale={"de": "de-DE", "en": "en-GB"}[device.language],

@@ -48,6 +48,7 @@ def addresses(pages: Pages) -> list[Address]:
         Address("POST", "/feedback", pages.flag),
         Address("POST", "/look", pages.look, guarded=False),
         Address("GET", "/copy", pages.copy),
+        Address("GET", "/copy/file", pages.copy_file),
         Address("GET", "/delete", pages.confirm),
         Address("POST", "/delete", pages.erase),
         Address("GET", "/end", pages.confirm),
@@ -56,6 +57,8 @@ def addresses(pages: Pages) -> list[Address]:
     ]
     if pages.reception.desk is not None:
         found.append(Address("GET", "/news", pages.news))
+    if pages.settings.frame_ancestors:
+        found.append(Address("GET", "/embed.js", pages.embed))
     if pages.settings.uploads is not None:
         found.append(Address("POST", "/upload", pages.upload))
         found.append(Address("POST", "/upload/remove", pages.remove_file))
@@ -64,6 +67,7 @@ def addresses(pages: Pages) -> list[Address]:
 
 def page_headers(settings: Settings) -> dict[str, str]:
     """Return the security headers of pages: everything comes from here, and nothing runs that stands in a page."""
+    microphone = "()" if settings.dictation == "off" else "(self)"
     ancestors = " ".join(settings.frame_ancestors) or "'none'"
     headers = {
         "Cache-Control": "no-store",
@@ -73,7 +77,7 @@ def page_headers(settings: Settings) -> dict[str, str]:
         ),
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
-        "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+        "Permissions-Policy": f"camera=(), geolocation=(), microphone={microphone}",
         # Not no-referrer: browsers would then send forms with the origin `null`, which says nothing.
         "Referrer-Policy": "same-origin",
         "X-Content-Type-Options": "nosniff",
@@ -95,7 +99,8 @@ def build_pages(pages: Pages, *, is_ready: Callable[[], bool]) -> ASGIApp:
         return found.respond()
 
     routes = [
-        Route(each.path, _endpoint(each, is_ready), methods=[each.method], name=each.path) for each in addresses(pages)
+        Route(each.path, _endpoint(pages, each, is_ready), methods=[each.method], name=each.path)
+        for each in addresses(pages)
     ]
     respond = _Apology(pages)
     handlers: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
@@ -120,11 +125,11 @@ def refuse(pages: Pages, problem: PageProblem) -> ASGIApp:
     return app
 
 
-def _endpoint(address: Address, is_ready: Callable[[], bool]) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(pages: Pages, address: Address, is_ready: Callable[[], bool]) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         if not is_ready():
             raise PageProblem(HTTPStatus.SERVICE_UNAVAILABLE, wait_s=5)
-        visit = replace(await _visit(request), file=request.scope.get(FILE))
+        visit = replace(await _visit(request, framing=pages.framing), file=request.scope.get(FILE))
         if address.method == "POST" and not (visit.is_honest if address.guarded else visit.own_form):
             raise PageProblem(HTTPStatus.FORBIDDEN)
         return await run_in_threadpool(address.handler, visit)
@@ -132,7 +137,7 @@ def _endpoint(address: Address, is_ready: Callable[[], bool]) -> Callable[[Reque
     return endpoint
 
 
-async def _visit(request: Request) -> Visit:
+async def _visit(request: Request, *, framing: bool) -> Visit:
     body = bytearray()
     if request.method == "POST":
         if request.headers.get("content-type", "").partition(";")[0].strip() != FORM:
@@ -145,7 +150,7 @@ async def _visit(request: Request) -> Visit:
         except ClientDisconnect:
             raise PageProblem(HTTPStatus.BAD_REQUEST) from None
     try:
-        return read_visit(request, bytes(body))
+        return read_visit(request, bytes(body), framing=framing)
     except ValueError:
         raise PageProblem(HTTPStatus.BAD_REQUEST) from None
 
@@ -159,7 +164,7 @@ class _Apology:
     async def __call__(self, request: Request, error: Exception) -> Response:
         problem = _problem(error)
         try:
-            visit = read_visit(request, b"")
+            visit = read_visit(request, b"", framing=self._pages.framing)
         except ValueError:  # that may be just what is wrong with the request
             visit = Visit(path="/")
         response = self._pages.renderer.page(

@@ -14,12 +14,13 @@ from typing import get_args
 
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from bot.catalog.topics import Topic
+from bot.catalog.topics import Topics
 from bot.errors import NoSuchChoice, Reused
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.sentences.spelling import spelt
 from bot.settings import UPLOAD_KINDS, Settings
 from bot.talk.conversation import Message, Taken
+from bot.talk.reactions import SWITCHES
 from bot.talk.reception import Reception
 from bot.talk.uploads import EXTENSIONS, FileLimits, FileRefused, Reason, SentFile
 from bot.text import sanitise
@@ -27,12 +28,13 @@ from bot.web.limits import FULL_FILES, RateLimit
 from bot.web.links import Invitation, NotInvited, unseal
 from bot.web.metrics import Metrics
 from bot.web.page.handoff import handoff
-from bot.web.page.offers import offers
+from bot.web.page.offers import has_finished, offers
 from bot.web.page.rendering import Labels, PageProblem, Renderer
-from bot.web.page.views import Shown, Suggestion
+from bot.web.page.views import Block, Shown, Suggestion
 from bot.web.page.visit import LINK_S, Visit, drop, fresh_session, keep
 from bot.web.schemas import MAX_COMMENT, TURN_ID
 
+SPOKEN = {language: command for command, language in SWITCHES.items()}
 LOOK_HOURS = 24 * 180
 BACK = ("/", "/chat", "/copy", "/delete", "/end")
 REASONS: dict[str, FlagReason] = {"helpful": "helpful", "wrong": "wrong", "complicated": "complicated"}
@@ -50,7 +52,7 @@ class Pages:
         settings: Of this installation.
         metrics: Counts.
         turns: The limit of turns of one conversation.
-        topics: By which questions are suggested.
+        topics: By which questions are suggested, and what is reminded of at the end.
         left: Is told of a conversation that was ended.
         exam: The catalog that links must name.
         renderer: Makes pages.
@@ -61,14 +63,26 @@ class Pages:
     settings: Settings
     metrics: Metrics
     turns: RateLimit
-    topics: tuple[Topic, ...]
+    topics: Topics
     left: Callable[[str], None]
     exam: str
     renderer: Renderer
     shown: Shown
 
+    @property
+    def framing(self) -> bool:
+        """Whether other sites may show the page in a frame."""
+        return bool(self.settings.frame_ancestors)
+
+    def embed(self, visit: Visit) -> Response:
+        """Send the script that puts a button and the page in a frame on another site."""
+        return self.renderer.embedding()
+
     def start(self, visit: Visit) -> Response:
-        """Say who answers, and ask for consent."""
+        """Say who answers, and ask for consent; a site that leads here may put its language into the address."""
+        wanted = visit.query.get("language", "") if not visit.language else ""
+        if self.renderer.speaks(wanted):
+            visit = replace(visit, language=wanted)
         invitation = self._invitation(visit)
         opened = self._opened(visit)
         if opened is not None and invitation is not None and invitation.patient != opened.patient:
@@ -79,6 +93,8 @@ class Pages:
         )
         if begins is not visit:
             keep(response, visit, "session", begins.session, hours=self.settings.session_hours)
+        if wanted and visit.language == wanted:
+            keep(response, visit, "look", _look(wanted, large=visit.large), hours=LOOK_HOURS)
         return response
 
     def begin(self, visit: Visit) -> Response:
@@ -148,6 +164,7 @@ class Pages:
             handoff=called,
             offers=called.leaves(offered, alarmed=bool(turns and turns[-1].alert)),
             topics=[] if silent else self._suggested(language),
+            bring=self._to_bring(language) if has_finished(last) else None,
             upload=None if called.interrupts else self._upload(conversation.wanted_file, labels, _note(visit)),
             files=conversation.files(at=self.reception.now()),
             turn_id=secrets.token_urlsafe(16),
@@ -223,11 +240,14 @@ class Pages:
         return _see(f"/chat?note=flagged{anchor}")
 
     def look(self, visit: Visit) -> Response:
-        """Change language or size of the text. Nothing of the patient is touched, so any of our forms may ask it."""
+        """Change size of the text, or the language of the whole conversation: any of our forms may ask it."""
         language = visit.said("language") or visit.language
+        opened = self._opened(visit) if visit.said("language") else None
+        if opened is not None and language in SPOKEN and self.reception.look(opened).language != language:
+            self.reception.take(opened, Message(secrets.token_urlsafe(16), SPOKEN[language]))
         size = visit.said("size")
         back = visit.said("back")
-        response = _see(back if back in BACK else "/")
+        response = _see("/chat#newest" if back == "/chat" else back if back in BACK else "/")
         large = size == "large" if size else visit.large
         keep(response, visit, "look", _look(language, large=large), hours=LOOK_HOURS)
         return response
@@ -235,18 +255,29 @@ class Pages:
     def copy(self, visit: Visit) -> Response:
         """Show everything at once, to be printed."""
         opened = self._opened(visit)
+        return self._copy("copy", opened, visit) if opened is not None else _see("/")
+
+    def copy_file(self, visit: Visit) -> Response:
+        """Send the same as one file, to be kept."""
+        opened = self._opened(visit)
         if opened is None:
             return _see("/")
+        response = self._copy("copy_file", opened, visit)
+        response.headers["Content-Disposition"] = f'attachment; filename="klartext-{opened.begun:%Y-%m-%d}.html"'
+        return response
+
+    def _copy(self, page: str, opened: StoredConversation, visit: Visit) -> Response:
         conversation = self.reception.look(opened)
         answers = conversation.answers(at=self.reception.now())
         language = self.renderer.language_of(visit, opened.language)
         labels = self.renderer.labels(language)
         return self.renderer.page(
-            "copy",
+            page,
             visit,
             language=opened.language,
             in_talk=True,
             on=opened.begun.astimezone(self.reception.now().tzinfo).strftime(labels["date"]),
+            contact=self._contact(language),
             answers=tuple(self.shown.blocks(answers)) if answers is not None else (),
             answers_language=answers.language if answers is not None else language,
             turns=self.shown.turns(self.reception.transcript(opened.id), (), labels),
@@ -277,7 +308,10 @@ class Pages:
         return self._left(visit, "/goodbye")
 
     def goodbye(self, visit: Visit) -> Response:
-        return self.renderer.page("goodbye", visit, deleted=visit.query.get("deleted") == "yes")
+        """Say goodbye, and what to bring; who has deleted everything is reminded of nothing."""
+        deleted = visit.query.get("deleted") == "yes"
+        bring = None if deleted else self._to_bring(self.renderer.language_of(visit))
+        return self.renderer.page("goodbye", visit, deleted=deleted, bring=bring)
 
     def _close(self, opened: StoredConversation) -> None:
         """Let the team have what is new; from now on nothing opens the conversation, no copy of its cookie either."""
@@ -325,11 +359,23 @@ class Pages:
             "problem": labels[f"note_{note}"].format(**said) if note.startswith("upload_") else "",
         }
 
+    def _contact(self, language: str) -> tuple[str, ...]:
+        """Return the site's name, how to reach it and where it is; empty where nothing is known of it."""
+        site = self.reception.assistant.site
+        if site is None:
+            return ()
+        return (site.name, *(text for text in (site.text("phone", language), site.text("address", language)) if text))
+
+    def _to_bring(self, language: str) -> Block | None:
+        """Return the approved text that says what to bring, in the language of the labels; None where there is none."""
+        spoken = self.reception.assistant.languages
+        return self.shown.pair(self.topics.bring, language) if self.topics.bring and language in spoken else None
+
     def _suggested(self, language: str) -> list[tuple[str, tuple[Suggestion, ...]]]:
         """Return topics with their questions, in the language of the labels."""
         assistant = self.reception.assistant
         spoken = language if language in assistant.languages else assistant.languages[0]
-        if not self.topics:
+        if not self.topics.groups:
             pairs = tuple(pair.id for pair in assistant.catalog(spoken).pairs)[:8]
             return [(self.renderer.labels(language)["ask_about"], self.shown.suggestions(pairs, spoken))]
         found = (
@@ -337,7 +383,7 @@ class Pages:
                 spelt(topic.names.get(language, ""), language, self.settings.country),
                 self.shown.suggestions(topic.pairs, spoken),
             )
-            for topic in self.topics
+            for topic in self.topics.groups
         )
         return [(name, suggestions) for name, suggestions in found if name and suggestions]
 

@@ -24,9 +24,9 @@ QUICK: dict[str, tuple[str, ...]] = {
     "another_group": YES_NO,
     "another_answer": ("no",),
     "interview_offer": YES_NO,
-    "chest_question": ("yes",),
-    "is_emergency": ("yes",),
 }
+# Sentences that ask whether it is an emergency. What is offered with them says that it is none: yes stands before it.
+ALARMING = frozenset({"chest_question", "is_emergency"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,9 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
     there = {button.label for button in buttons}
     quick = (SENTENCES[language][word] for key in keys for word in QUICK.get(key, ()))
     buttons += [Button(text, words=text) for text in dict.fromkeys(quick) if text not in there]
+    if not ALARMING.isdisjoint(keys):
+        yes = SENTENCES[language]["yes"]
+        buttons.insert(0, Button(yes, words=yes))
     if stage in ("checking", "summary"):
         buttons.append(Button(labels["summary_yes"], words=spoken["word_yes"]))
     if stage == "who":
@@ -102,6 +105,12 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
         progress=conversation.progress if asks else None,
         asks=stage == "asking" and asks,
     )
+
+
+def has_finished(last: Reply) -> bool:
+    """Say whether with the last reply the questions of the radiology team were over."""
+    keys = [part.key for part in last.parts if isinstance(part, Interface)]
+    return any(key.startswith(("completed", "in_progress")) for key in keys)
 
 
 def _changes(conversation: Conversation, spoken: Labels, at: datetime) -> Iterator[Button]:

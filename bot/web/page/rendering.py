@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -11,6 +12,7 @@ from typing import Any
 
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from bot.catalog.catalog import Country
@@ -42,7 +44,7 @@ def load_labels(folder: Path = FOLDER) -> dict[str, Labels]:
 
 HERE = Path(__file__).parent
 TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
-A_YEAR_S = 31_536_000
+A_YEAR_S, AN_HOUR_S = 31_536_000, 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,9 @@ def static_files(folder: Path = HERE / "static") -> dict[str, StaticFile]:
 class Renderer:
     """Makes pages of templates, labels and what a handler found."""
 
-    def __init__(self, labels: Mapping[str, Labels], *, country: Country | None, sample: bool, default: str) -> None:
+    def __init__(
+        self, labels: Mapping[str, Labels], *, country: Country | None, sample: bool, default: str, dictation: str
+    ) -> None:
         self._environment = Environment(
             loader=FileSystemLoader(HERE / "templates"),
             autoescape=True,
@@ -83,9 +87,13 @@ class Renderer:
         self._labels = labels
         self._country = country
         self._default = default
+        static = static_files()
+        self._embed = static["embed.js"].content.decode("utf-8").strip()
         self._common = {
-            "static": {name: file.address for name, file in static_files().items()},
+            "static": {name: file.address for name, file in static.items()},
+            "style": Markup(static["page.css"].content.decode("utf-8")),  # our own file, for copies to take away
             "sample": sample,
+            "dictation": dictation,
             "languages": {code: each["name"] for code, each in labels.items()},
             "all_labels": labels,
         }
@@ -94,6 +102,17 @@ class Renderer:
         """Return the language of the labels: chosen, else the one that it began in, else what the browser prefers."""
         wanted = (visit.language, fallback, *visit.accepted, self._default)
         return next(language for language in wanted if language in self._labels)
+
+    def speaks(self, language: str) -> bool:
+        return language in self._labels
+
+    def embedding(self) -> Response:
+        """Return the script for other sites, with the labels that it shows there."""
+        told = {code: {key: own[key] for key in own if key.startswith("embed_")} for code, own in self._labels.items()}
+        # Sites load it from elsewhere, always at the same address.
+        headers = {"Cross-Origin-Resource-Policy": "cross-origin", "Cache-Control": f"public, max-age={AN_HOUR_S}"}
+        content = f"{self._embed}({json.dumps(told)});\n"
+        return Response(content, media_type=TYPES[".js"], headers=headers)
 
     def labels(self, language: str) -> Labels:
         return self._labels[language]
@@ -107,7 +126,7 @@ class Renderer:
             page=name,
             t=self._labels[own],
             lang=own,
-            emergency_numbers=numbers("urgent", self._country, own),
+            emergency_numbers=numbers(self._country, own),
             visit=visit,
         )
         return HTMLResponse(text, status)

@@ -10,7 +10,7 @@ from bot.assistant import Assistant
 from bot.catalog.catalog import Pair
 from bot.errors import GuardViolation
 from bot.ports import FlagReason, StoredFlag
-from bot.sentences.emergency_texts import numbers
+from bot.sentences.emergency_texts import Helpline, helplines, numbers
 from bot.sentences.foreign_texts import RIGHT_TO_LEFT
 from bot.sentences.reply import (
     Content,
@@ -95,6 +95,7 @@ class TurnView:
     Attributes:
         said: What the patient wrote or chose.
         alert: Whether it is an emergency: whom to call stands in `call`.
+        helplines: Whom else the reply names, also once the alarm was called off.
         flag: What the patient said of the answer.
         can_flag: Whether there is an answer to say something of.
     """
@@ -106,6 +107,7 @@ class TurnView:
     blocks: tuple[Block, ...]
     alert: bool
     call: tuple[str, ...]
+    helplines: tuple[Helpline, ...]
     flag: FlagReason | None
     can_flag: bool
 
@@ -131,7 +133,8 @@ class Shown:
         exchange, reply = taken.turn.exchange, taken.reply
         said = exchange.said if exchange else ""
         keys = [part.key for part in reply.parts if isinstance(part, Interface)]
-        urgent = next((key for key in keys if key.startswith("urgent")), "")
+        urgent = any(key.startswith("urgent") for key in keys)
+        country, language = self._assistant.country, reply.language
         mine = [flag.reason for flag in flags if exchange and flag.turn_id == exchange.turn_id]
         return TurnView(
             number=exchange.number if exchange else 0,
@@ -139,8 +142,9 @@ class Shown:
             said=labels[COMMANDS[said]] if said in COMMANDS else _ticked(said, choices) or said,
             language=reply.language,
             blocks=tuple(self.blocks(reply)),
-            alert=bool(urgent),
-            call=numbers(urgent, self._assistant.country, reply.language) if urgent else (),
+            alert=urgent,
+            call=numbers(country, language) if urgent else (),
+            helplines=tuple(line for key in keys for line in helplines(key, country, language)),
             flag=mine[-1] if mine else None,
             can_flag=taken.turn.decision == "answered",
         )
@@ -171,6 +175,15 @@ class Shown:
         """Return those of the questions that may be shown."""
         found = ((pair_id, self._text(pair_id, "question", language)) for pair_id in pair_ids)
         return tuple(Suggestion(pair_id, text) for pair_id, text in found if text)
+
+    def pair(self, pair_id: str, language: str) -> Block | None:
+        """Return the answer of a pair by itself; None when patients may not see it."""
+        text = self._text(pair_id, "answer", language)
+        if not text:
+            return None
+        short = self._text(pair_id, "short_answer", language)
+        lead = Content(pair_id, "short_answer", short) if short else None
+        return Block("answer", answer=self._answer(Content(pair_id, "answer", text), language, lead))
 
     def _block(self, part: Part, language: str, leads: Mapping[str, Content]) -> Block | None:
         """Return what a part looks like; `leads`: by pair what stands for its answer, and is shown with it."""
@@ -215,6 +228,8 @@ class Shown:
     def _text(self, pair_id: str, name: WholeField, language: str) -> str:
         """Return a text of a pair through the guard; empty when patients may not see it."""
         catalog, shown = self._assistant.catalog(language), self._assistant.shown(language)
+        if pair_id not in catalog.by_id:
+            return ""
         try:
             part = content(catalog.pair(pair_id), name)
             guard(Reply(language, (part,)), catalog, shown=shown)

@@ -22,6 +22,7 @@ LINK_S = 3600  # to read the start page after the link was opened
 MAX_FIELDS = 64
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
+FRAMED = "klartext-framed"  # a header that page.js sends from within a frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Visit:
         accepted: Languages that the browser prefers, best first.
         large: Whether the patient wants larger text.
         secure: Whether cookies are for https only.
+        framed: Whether the page stands in a frame of another site that may show it.
         own_form: Whether the browser says that the request came from our own page, or from no page at all.
         file: What came with the form, or why it is refused.
     """
@@ -51,6 +53,7 @@ class Visit:
     accepted: tuple[str, ...] = ()
     large: bool = False
     secure: bool = True
+    framed: bool = False
     own_form: bool = True
     file: SentFile | FileRefused | None = None
 
@@ -87,25 +90,31 @@ def fresh_session() -> str:
     return f"new.{secrets.token_urlsafe(32)}"
 
 
-def read_visit(request: Request, body: bytes) -> Visit:
-    """Read a request; whatever does not belong there is left out.
+def read_visit(request: Request, body: bytes, *, framing: bool) -> Visit:
+    """Read a request; whatever does not belong there is left out. `framing`: whether other sites may show the page.
 
     Raises:
         ValueError: The form has too many fields.
     """
     secure = request.url.scheme == "https" or (request.url.hostname or "") not in LOOPBACK_HOSTS
-    session = request.cookies.get(cookie_name("session", secure=secure), "")
-    language, _, size = request.cookies.get(cookie_name("look", secure=secure), "").partition(".")
+    framed = framing and secure and _is_framed(request)
+
+    def kept(name: str) -> str:
+        return request.cookies.get(cookie_name(name, secure=secure, framed=framed), "")
+
+    session = kept("session")
+    language, _, size = kept("look").partition(".")
     return Visit(
         path=request.url.path,
         query=dict(request.query_params),
         form=_fields(body),
         session=session if CONVERSATION.fullmatch(session) or FRESH.fullmatch(session) else "",
-        link=request.cookies.get(cookie_name("link", secure=secure), ""),
+        link=kept("link"),
         language=language,
         accepted=_accepted(request.headers.get("accept-language", "")),
         large=size == "large",
         secure=secure,
+        framed=framed,
         own_form=_from_us(request),
     )
 
@@ -113,26 +122,38 @@ def read_visit(request: Request, body: bytes) -> Visit:
 def keep(response: Response, visit: Visit, name: str, value: str, *, hours: float) -> None:
     """Put a cookie into a response: not for scripts, not for other hosts, not with other sites' forms.
 
-    Lax, not Strict: a patient who opens the link in a mail again must find the conversation.
+    Lax, not Strict: a patient who opens the link in a mail again must find the conversation. In a frame of another site
+    neither is sent: there a cookie of another name is partitioned, so that no site but that one has it sent at all.
     """
     response.set_cookie(
-        cookie_name(name, secure=visit.secure),
+        cookie_name(name, secure=visit.secure, framed=visit.framed),
         value,
         max_age=int(hours * 3600),
         path="/",
         secure=visit.secure,
         httponly=True,
-        samesite="lax",
+        samesite="none" if visit.framed else "lax",
     )
+    if visit.framed:  # Python's own cookies know that only from 3.14 on
+        header, cookie = response.raw_headers[-1]
+        response.raw_headers[-1] = (header, cookie + b"; Partitioned")
 
 
 def drop(response: Response, visit: Visit, name: str) -> None:
     keep(response, visit, name, "", hours=0)
 
 
-def cookie_name(name: str, *, secure: bool) -> str:
+def cookie_name(name: str, *, secure: bool, framed: bool = False) -> str:
     """Return a cookie's name; `__Host-` makes browsers refuse it from anywhere but this host over https."""
-    return f"__Host-klartext-{name}" if secure else f"klartext-{name}"
+    return f"{'__Host-' if secure else ''}klartext-{'framed-' if framed else ''}{name}"
+
+
+def _is_framed(request: Request) -> bool:
+    """Whether a page in a frame asks: the browser says so of the page itself, our script of what it fetches there.
+
+    It only picks the cookie that counts.
+    """
+    return request.headers.get("sec-fetch-dest") in ("iframe", "frame") or FRAMED in request.headers
 
 
 def _fields(body: bytes) -> tuple[tuple[str, str], ...]:

@@ -10,7 +10,7 @@ from bot import Assistant
 from bot.catalog.catalog import COUNTRIES, Country
 from bot.errors import GuardViolation
 from bot.ports import Channel
-from bot.sentences.emergency_texts import LINES, numbers, sentences
+from bot.sentences.emergency_texts import LINES, helplines, numbers, sentences
 from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS
 from bot.sentences.reply import SENTENCES, Content, Interface, Place, Reply, guard, interface, worded
 from bot.sentences.spelling import released, swiss
@@ -88,13 +88,24 @@ def test_channel_and_country_both_count() -> None:
     assert "144" in part.text
 
 
-def test_the_numbers_are_those_of_the_sentence_in_its_order() -> None:
-    assert numbers("urgent_suicide_ch", "CH", "de") == ("144", "143")
-    assert numbers("urgent_overdose_ch", "CH", "de") == ("144", "145")
-    assert numbers("urgent_ch", "CH", "de") == ("144",)
-    assert numbers("urgent", None, "de") == ("112", "144")
-    assert numbers("urgent", None, "en") == ("112", "999", "144")
-    assert numbers("urgent_gb", "GB", "en") == ("999",)
+@pytest.mark.parametrize("country", [None, *COUNTRIES])
+@pytest.mark.parametrize("language", INTERFACE_TEXTS)
+@pytest.mark.parametrize("key", ["urgent", "urgent_chest_pain", "urgent_overdose", "urgent_suicide", "calmed_harm"])
+def test_whom_a_sentence_names_can_be_called_and_nobody_else(key: str, language: str, country: Country | None) -> None:
+    (part,) = worded(Reply(language, (interface(language, key),)), Place("page", country)).parts
+    assert isinstance(part, Interface)
+
+    emergency, further = numbers(country, language), helplines(part.key, country, language)
+
+    called = [*emergency, *(line.number for line in further)]
+    assert re.search(".*".join(line.number for line in further), part.text), "not in the order of the sentence"
+    assert all(re.search(rf"\b{number}\b", part.text) for number in called)
+    left = re.sub("|".join(sorted(map(re.escape, called), key=len, reverse=True)), "", part.text)
+    assert re.findall(r"\d+", left) in ([], ["5", "24"])  # minutes and hours of chest pain
+    assert len({(line.name, line.number) for line in further}) == len(further)
+
+
+def test_an_emergency_number_is_named_once() -> None:
     assert sentences("de")["urgent_de"].count("112") == 1
 
 

@@ -131,7 +131,7 @@ def test_chest_pain_shows_the_number_and_no_emergency_shows_the_answer(say: Say)
 
     assert _texts(urgent) == [DE["urgent_chest_pain"], DE["chest_question"]]
     assert [choice.text for choice in urgent.choices] == [DE["chest_breast"]]
-    assert _texts(after) == [DE["calmed_breast"], PAIN, DE["sample_label"]]
+    assert _texts(after) == [DE["look_today_chest"], DE["calmed_breast"], PAIN, DE["sample_label"]]
 
 
 def test_another_emergency_after_chest_pain_is_still_an_emergency(say: Say) -> None:
@@ -261,7 +261,7 @@ def _resumed(small: Assistant, records: SqlRecords) -> Conversation:
         (["dauer und kosten?", "Hallo"], "Nichts davon", DE["none_chosen"]),
         (["tut das weh?"], "/easy", DE["easy_intro"]),
         (["tut das weh?", "danke"], "/flag", DE["flagged"]),
-        (["Druck auf der Brust, habe ich dabei Schmerzen?"], "nein", DE["calmed_breast"]),
+        (["Druck auf der Brust, habe ich dabei Schmerzen?"], "nein", DE["look_today_chest"]),
         (["Druck auf der Brust, habe ich dabei Schmerzen?"], "ja", DE["urgent"]),
         (["tut das weh?"], "warum?", PAIN),
         ([], "/easy", DE["nothing_to_explain"]),

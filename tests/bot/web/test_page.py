@@ -199,8 +199,8 @@ def test_a_pain_in_the_chest_is_asked_about(browser: Browser) -> None:
     browser.say({"de": "Druck auf der Brust", "en": "pressure on my chest"}[language])
     asked = [button.text for button in browser.page.one("form", class_="choices").all("button")]
 
-    assert asked == [INTERFACE_TEXTS[language]["chest_breast"], SENTENCES[language]["yes"]]
-    browser.press(asked[1])
+    assert asked == [SENTENCES[language]["yes"], INTERFACE_TEXTS[language]["chest_breast"]]
+    browser.press(asked[0])
     assert INTERFACE_TEXTS[language]["urgent"] in browser.newest.text
 
 
@@ -222,3 +222,36 @@ def test_language_and_size_are_chosen_without_javascript(browsers: Browsers) -> 
     page = browser.press(f"A {LABELS['en']['larger']}")
     assert page.one("html").get("class") == "large"
     assert language_of(browser) == "en"
+
+
+def test_what_is_over_is_to_be_seen_today_before_anything_else_is_said(browser: Browser) -> None:
+    begun(browser)
+    language = language_of(browser)
+    said = SENTENCES[language]
+
+    browser.say({"de": "Druck auf der Brust", "en": "pressure on my chest"}[language])
+    browser.press(said["chest_breast"])
+    first = browser.newest.all("p")[1].text  # after who speaks
+    assert first == said["look_today_chest"]
+
+    # What raised the alarm is asked again after it.
+    browser.say(
+        {"de": "Ich kriege keine Luft, was kostet das?", "en": "I cannot breathe, what does it cost?"}[language]
+    )
+    browser.press(said["no_emergency"])
+    first, *rest = [paragraph.text for paragraph in browser.newest.all("p")[1:]]
+    assert first == said["look_today"]
+    assert said["declined"] in rest
+
+
+def test_who_ends_the_conversation_is_reminded_what_to_bring(browser: Browser, shipped: Assistant) -> None:
+    labels = begun(browser)
+    text = shipped.catalog(language_of(browser)).pair("documents").short_answer
+    assert text is not None
+
+    browser.follow(labels["end"])
+    browser.press(labels["end_yes"])
+
+    reminder = browser.page.one("section", class_="bring")
+    assert (reminder.one("h2").text, reminder.one("p", class_="short").text) == (labels["bring_heading"], text)
+    assert not browser.open("/goodbye?deleted=yes").all("section", class_="bring")

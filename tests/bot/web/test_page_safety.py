@@ -53,6 +53,7 @@ def hospital(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.Te
         "KLARTEXT_COUNTRY": "CH",
         "KLARTEXT_TURNS_PER_MINUTE": "3",
         "KLARTEXT_FRAME_ANCESTORS": "https://www.spital.example",
+        "KLARTEXT_DICTATION": "off",
     }
     running = Server(tmp_path_factory.mktemp("hospital"), shipped_data, environ)
     running.start()
@@ -75,7 +76,7 @@ def test_pages_allow_no_script_or_style_of_their_own(browser: Browser) -> None:
     assert "frame-ancestors 'none'" in policy
     assert browser.answer.headers["cache-control"] == "no-store"
     assert browser.answer.headers["x-content-type-options"] == "nosniff"
-    assert [script.text for script in browser.page.all("script")] == [""]
+    assert {script.text for script in browser.page.all("script")} == {""}
     assert not browser.page.all("style")
     assert not [
         node for node in browser.page.all() if any(name.startswith(("on", "style")) for name in node.attributes)
@@ -83,7 +84,8 @@ def test_pages_allow_no_script_or_style_of_their_own(browser: Browser) -> None:
 
 
 def test_files_come_from_here_and_may_be_kept(browser: Browser) -> None:
-    addresses = [browser.page.one("script").get("src"), *(link.get("href") for link in browser.page.all("link"))]
+    scripts, links = browser.page.all("script"), browser.page.all("link")
+    addresses = [*(script.get("src") for script in scripts), *(link.get("href") for link in links)]
 
     for address in addresses:
         assert address.startswith("/static/")
@@ -146,7 +148,7 @@ def test_hostile_text_is_shown_as_text_or_kindly_refused(browser: Browser, hosti
     browser.say(body)
 
     assert browser.answer.status_code in (200, 413)
-    assert [script.text for script in browser.page.all("script")] == [""]
+    assert {script.text for script in browser.page.all("script")} == {""}
     assert DE["call"].format(number="112") in browser.text
 
 
@@ -335,6 +337,14 @@ def test_numbers_are_those_of_the_country(hospital: Hospital, invited: Browser) 
     assert [link.get("href") for link in invited.newest.all("a")] == ["tel:144"]
 
 
+def test_where_nobody_may_dictate_the_microphone_is_closed(hospital: Hospital, invited: Browser) -> None:
+    invited.open("/")
+    invited.press(LABELS["en"]["begin"], consent="yes")
+
+    assert "microphone=()" in invited.answer.headers["permissions-policy"]
+    assert invited.page.one("form", id="say").get("data-dictation") == "off"
+
+
 def test_only_named_sites_may_frame_the_page(hospital: Hospital) -> None:
     answer = httpx.get(hospital.server.url)
 
@@ -409,3 +419,14 @@ def test_the_conversation_survives_the_server(own_server: Server) -> None:
     assert DE["go_on"] in again.open("/").text
     browser.client.close()
     again.client.close()
+
+
+def test_the_file_of_a_copy_is_for_who_has_the_session_only(browser: Browser, server: Server) -> None:
+    browser.say("</style><script>alert(1)</script>")
+
+    answer = browser.client.get("/copy/file")
+
+    assert answer.headers["content-disposition"].startswith('attachment; filename="klartext-20')
+    assert "<script" not in answer.text
+    assert "&lt;/style&gt;&lt;script&gt;" in answer.text
+    assert httpx.get(server.url + "/copy/file").status_code == 303

@@ -1,6 +1,7 @@
 "use strict";
-// The page works without this. With it, messages are sent without a reload, answers are read aloud, and pages printed.
+// The page works without this. With it, messages are sent without a reload, and pages printed.
 const log = document.getElementById("log");
+const framed = window.top !== window.self; // on another site: the server must know which of our cookies counts
 
 function busy(on) {
   const send = document.querySelector("#say button");
@@ -17,7 +18,7 @@ async function send(form, submitter) {
   busy(true);
   let said = "";
   try {
-    const answer = await fetch("/chat", { method: "POST", body });
+    const answer = await fetch("/chat", { method: "POST", body, headers: framed ? { "Klartext-Framed": "yes" } : {} });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (answer.ok && page.getElementById("log")) return show(page, draft);
     if (answer.ok) return location.assign(answer.url); // the conversation has ended
@@ -48,37 +49,23 @@ function show(page, draft) {
   log.setAttribute("aria-busy", "false");
   document.getElementById("text").value = draft;
   document.title = page.title;
-  addVoices();
+  document.dispatchEvent(new Event("klartext:shown")); // speech.js listens
   // What was said gets the focus; the log, which is live, tells the reply.
   const said = log.lastElementChild.querySelector(".said, .reply");
   said.tabIndex = -1;
   said.focus({ preventScroll: true });
-  log.lastElementChild.scrollIntoView({ block: "start" });
+  toNewest();
 }
 
-function addVoices() {
-  if (!("speechSynthesis" in window)) return;
-  for (const answer of log.querySelectorAll(".answer:not(.voiced)")) {
-    const button = document.createElement("button");
-    answer.classList.add("voiced");
-    button.type = "button";
-    button.className = "plain voice";
-    button.textContent = log.dataset.read;
-    button.addEventListener("click", () => { read(answer, button); });
-    answer.append(button);
-  }
-}
-
-function read(answer, button) {
-  const stop = button.textContent === log.dataset.stop;
-  speechSynthesis.cancel();
-  if (stop) return;
-  const texts = [...answer.querySelectorAll(":scope > .text, details[open] > .text")];
-  const speech = new SpeechSynthesisUtterance(texts.map((text) => text.textContent).join(" "));
-  speech.lang = answer.closest("[lang]").lang;
-  speech.onend = speech.onerror = () => { button.textContent = log.dataset.read; };
-  button.textContent = log.dataset.stop;
-  speechSynthesis.speak(speech);
+// What the patient said last stands at the top, below the emergency bar, with the reply. Of a message that would fill
+// the screen the last lines do: the reply must not be below its edge.
+function toNewest() {
+  const turn = log.lastElementChild, said = turn.querySelector(".said");
+  if (!said) return; // the greeting: the page opens at its top
+  const bar = document.querySelector(".emergency").offsetHeight;
+  const free = innerHeight - bar - document.getElementById("say").offsetHeight;
+  const top = Math.max(said.getBoundingClientRect().top, turn.querySelector(".reply").getBoundingClientRect().top - free / 2);
+  scrollTo({ top: scrollY + top - bar - 4, behavior: "instant" });
 }
 
 if (log) {
@@ -101,7 +88,14 @@ if (log) {
     event.preventDefault();
     if (field.value.trim()) field.form.requestSubmit();
   });
-  addVoices();
+  history.scrollRestoration = "manual";
+  if (!location.hash || location.hash === "#newest") toNewest();
+}
+
+if (framed) {
+  document.addEventListener("keydown", (event) => { // embed.js closes the frame; it cannot hear keys in here
+    if (event.key === "Escape" && !document.querySelector("dialog[open]")) parent.postMessage("klartext:close", "*");
+  });
 }
 
 const print = document.getElementById("print");
