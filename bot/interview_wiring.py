@@ -23,6 +23,8 @@ from bot.catalog.fhir_files import (
     shipped_terminology,
 )
 from bot.handover.handover import Context, Handover, hand_over_new
+from bot.interview.form.form import Form
+from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import JsonObject, as_object, dump, parse
 from bot.interview.values.terminology import Terminology
 from bot.interview.walk.migration import Migration
@@ -31,6 +33,7 @@ from bot.ports import History, Interviews, Records
 from bot.sentences.spelling import swiss
 from bot.settings import FhirAccess, Settings
 from bot.talk.interviewing import House, Interviewer
+from bot.talk.prefill import known_before
 from bot.talk.uploads import FileLimits
 from bot.wiring import make_history, make_interviews, make_outbox
 
@@ -83,6 +86,7 @@ class Interviewers:
         launch: Resources that formulas may use, by name, in every interview that begins.
         migrations: How interviews that were begun with earlier versions of the document go on with it.
         asks_who: Whether it is asked once who fills the form in.
+        prefills: Whether what a patient answered in an earlier interview is proposed again.
     """
 
     document: str | None
@@ -96,6 +100,7 @@ class Interviewers:
     launch: Mapping[str, JsonObject] = field(default_factory=dict)
     migrations: Sequence[Migration] = ()
     asks_who: bool = False
+    prefills: bool = False
 
     @classmethod
     def open(
@@ -134,6 +139,7 @@ class Interviewers:
             patient=partial(_patient_of, records) if records is not None else lambda _: None,
             migrations=migrations,
             asks_who=settings.ask_who if settings.ask_who is not None else questionnaire is None,
+            prefills=settings.prefill,
         )
 
     def of(self, conversation: str) -> Interviewer | None:
@@ -143,7 +149,12 @@ class Interviewers:
         handover = self.handover(conversation)
         hand_over = handover.finished if handover is not None else None
         house = House(hand_over, self.launch, self.files, self.migrations, self.asks_who)
+        if self.prefills:
+            house = replace(house, known=lambda form: self._known_before(conversation, form))
         return Interviewer(self.document, self.interviews, conversation, house)
+
+    def _known_before(self, conversation: str, form: Form) -> Mapping[str, tuple[Answer, ...]]:
+        return known_before(self.interviews, conversation, self.patient(conversation), form)
 
     def handover(self, conversation: str) -> Handover | None:
         """Return what puts a conversation into the outbox; None without a FHIR server."""

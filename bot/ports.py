@@ -239,6 +239,10 @@ class Interviews(Protocol):
         """Return the interview of a conversation, or None."""
         ...
 
+    def latest_of(self, patient: str, *, besides: str) -> StoredInterview | None:
+        """Return the interview of a patient, by pseudonym, that was changed last, or None; `besides`: not that one."""
+        ...
+
 
 class Presence(Protocol):
     """Says that a process serves patients, so that nobody takes its texts away."""

@@ -416,6 +416,7 @@ class Settings:
         staff: Who reads patients' calls for a person; None: nobody does.
         ask_who: Whether patients are asked who fills in the form (``KLARTEXT_ASK_WHO``: on, off or shipped); None:
             where the shipped form is asked.
+        prefill: Whether what a patient answered in an earlier interview here is proposed again (``KLARTEXT_PREFILL``).
         seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
         seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
         database_wait_s: For others who write to the database. No setting: the service has less patience than commands.
@@ -449,6 +450,7 @@ class Settings:
     uploads: Uploads | None = None
     staff: StaffCalls | None = None
     ask_who: bool | None = None
+    prefill: bool = False
     seal_key: str | None = field(default=None, repr=False)
     seal_key_file: Path = field(default_factory=_seal_key_file)
     database_wait_s: float = DATABASE_WAIT_S
@@ -487,6 +489,7 @@ class Settings:
             uploads=Uploads.from_environment(env),
             staff=StaffCalls.from_environment(env),
             ask_who=_ASK_WHO[_one_of(env, "KLARTEXT_ASK_WHO", tuple(_ASK_WHO), "shipped")],
+            prefill=_one_of(env, "KLARTEXT_PREFILL", ("yes", "no"), "no") == "yes",
             seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
         )
 

@@ -125,6 +125,18 @@ class SqlInterviews:
             begun_at = in_utc(stored[0][1]) if stored else None
             return StoredInterview(conversation, row.form, row.head, events, in_utc(row.changed_at), begun_at)
 
+    def latest_of(self, patient: str, *, besides: str) -> StoredInterview | None:
+        wanted = (
+            select(ConversationRow.id, ConversationRow.patient)
+            .join(InterviewRow, InterviewRow.conversation == ConversationRow.id)
+            .where(ConversationRow.patient.is_not(None), ConversationRow.id != besides)
+            .order_by(InterviewRow.changed_at.desc())
+        )
+        with talking_to(self._engine) as session:
+            # Pseudonyms may be encrypted, so that the database cannot compare them.
+            found = next((id_ for id_, whose in session.execute(wanted) if whose == patient), None)
+        return self.interview(found) if found is not None else None
+
 
 def write_change(session: Session, change: InterviewChange) -> None:
     """Add to a transaction what a turn changed in an interview.

@@ -27,9 +27,11 @@ from bot.interview.walk.filling import (
     Given,
     Renewed,
     Shown,
+    answers_from_json,
     event_to_json,
     filling_from_json,
     filling_to_json,
+    value_to_json,
 )
 from bot.interview.walk.migration import Begun, Migration, agreement_path, carry_over
 from bot.interview.walk.plan import Plan, make_plan
@@ -70,6 +72,12 @@ def launch_of(stored: StoredInterview) -> dict[str, JsonObject]:
     return {name: as_object(resource) for name, resource in found.items()}
 
 
+def known_in(stored: StoredInterview) -> dict[str, tuple[Answer, ...]]:
+    """Return what a stored interview knows from an earlier one, by linkId."""
+    found = as_object(parsed(stored.head).get("known"))
+    return {link_id: answers_from_json(answers) for link_id, answers in found.items()}
+
+
 def _as_json(launch: Mapping[str, JsonObject]) -> dict[str, JsonValue]:
     return {name: dict(launch[name]) for name in sorted(launch)}
 
@@ -84,6 +92,7 @@ class House:
         files: What files the site lets patients send; None where it lets them send none.
         migrations: How interviews that were begun with earlier versions of the form go on with it.
         asks_who: Whether it is asked once who fills the form in.
+        known: Returns what the patient answered earlier that a form may propose, by linkId.
     """
 
     hand_over: HandOver | None = None
@@ -91,6 +100,7 @@ class House:
     files: FileLimits | None = None
     migrations: Sequence[Migration] = ()
     asks_who: bool = False
+    known: Callable[[Form], Mapping[str, tuple[Answer, ...]]] = field(default=lambda _: {})
 
 
 class Interviewer:
@@ -120,11 +130,12 @@ class Interviewer:
         self._conversation = conversation
         self._hand_over = house.hand_over
         self._limits = house.files
-        self._asks_who = house.asks_who
+        self._asks_who, self._know = house.asks_who, house.known
         stored = interviews.interview(conversation)
         self._document = asked_form(stored) if stored else document
         self._later, self._migrations = document, house.migrations
         self._launch = launch_of(stored) if stored else dict(house.launch)
+        self._known: Mapping[str, tuple[Answer, ...]] = known_in(stored) if stored else {}
         self._form, self._plan = _compiled(self._document, frozenset(self._launch))
         self._asking: tuple[date, Interview] | None = None
         self._stored = stored
@@ -177,7 +188,8 @@ class Interviewer:
     def interview(self, at: datetime) -> Interview:
         """Return the interview as of today: formulas and dates depend on the day."""
         if self._asking is None or self._asking[0] != at.date():
-            self._asking = (at.date(), Interview(self._form, now=at, launch=self._launch, plan=self._plan))
+            asked = Interview(self._form, now=at, launch=self._launch, plan=self._plan, known=self._known)
+            self._asking = (at.date(), asked)
             if self._session is not None:
                 self._session = self._asking[1].open(self._session)  # formulas may give something else today
         return self._asking[1]
@@ -226,6 +238,7 @@ class Interviewer:
         begun = Begun(self._form, before.filling, before.events, before.language, hours)
         self._document = self._later
         self._form, self._plan = _compiled(self._document, frozenset(self._launch))
+        self._known = {}  # it was for the questions of before
         self._asking, self._session = None, None
         asked = self.interview(at)
         talk = Talk(sent=before.talk.sent, earlier=before.talk.earlier)
@@ -258,6 +271,9 @@ class Interviewer:
         self.reopen(at=at)
         if self.is_outdated and not self.is_complete:
             return self.renew(at=at)
+        if self._session is None:
+            self._known, self._asking = self._know(self._form), None
+            asked = self.interview(at)
         turn = asked.begin(language, asks_who=self._asks_who) if self._session is None else asked.resume(self._session)
         self._session = turn.session
         return turn
@@ -401,17 +417,20 @@ class Interviewer:
 
     def _as_stored(self, session: Session, at: datetime, *, anew: bool = False) -> StoredInterview:
         stored = None if anew else self._stored
-        known = stored.events if stored else ()
-        new = (dump(event_to_json(event)) for event in (*session.past, *session.events)[len(known) :])
+        there = stored.events if stored else ()
+        new = (dump(event_to_json(event)) for event in (*session.past, *session.events)[len(there) :])
         day = self._asking[0] if self._asking is not None else None
         state: dict[str, JsonValue] = {"filling": filling_to_json(session.filling)}
         if day == at.date():
             state["of"] = self._state_of(at)
         launch: dict[str, JsonValue] = {"launch": _as_json(self._launch)} if self._launch else {}
-        head = dump({**head_to_json(session), **launch, "state": state})
+        known: dict[str, JsonValue] = {}
+        if self._known and session.talk.phase != "finished":
+            known["known"] = {link_id: value_to_json(answers) for link_id, answers in self._known.items()}
+        head = dump({**head_to_json(session), **launch, **known, "state": state})
         form = stored.form if stored else self._document
         begun_at = stored.begun_at if stored else at
-        return StoredInterview(self._conversation, form, head, (*known, *new), at, begun_at)
+        return StoredInterview(self._conversation, form, head, (*there, *new), at, begun_at)
 
 
 # Compiling a form costs much more than a turn; its text, and what of the launch context is there, is all that counts.

@@ -52,10 +52,11 @@ class Interview:
         now: datetime,
         launch: Mapping[str, JsonObject] | None = None,
         plan: Plan | None = None,
+        known: Mapping[str, tuple[Answer, ...]] | None = None,
     ) -> None:
-        """Prepare a form; `now`, `launch` and `plan` are those of the `Engine`."""
+        """Prepare a form; `now`, `launch`, `plan` and `known` are those of the `Engine`."""
         self.form = form
-        self.engine = Engine(form, now=now, launch=launch, plan=plan)
+        self.engine = Engine(form, now=now, launch=launch, plan=plan, known=known)
         self._reader = CachedReader(now)
 
     def begin(self, language: str, *, asks_who: bool = False) -> Turn:

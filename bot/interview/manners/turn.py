@@ -437,8 +437,9 @@ class OpenTurn(ListingTurn):
             self.repeat("read_back", question.path, pending)
 
     def _propose(self, question: AskItem, answers: Sequence[Answer]) -> None:
-        """Say what the form proposes; "No. Is that right?" would make a yes mean no: there the answer is asked."""
-        self.repeat("proposal_yes_no" if asks_yes_or_no(question) else "proposal", question.path, answers)
+        """Say what the form, or an earlier answer, proposes; "No. Is that right?" would make a yes mean no."""
+        key = "proposal_earlier" if self.engine.known(question.path) == tuple(answers) else "proposal"
+        self.repeat(f"{key}_yes_no" if asks_yes_or_no(question) else key, question.path, answers)
 
     def say_example(self, item: Item) -> None:
         """Say how an answer could look."""

@@ -92,6 +92,7 @@ class Engine:
         now: datetime,
         launch: Mapping[str, JsonObject] | None = None,
         plan: Plan | None = None,
+        known: Mapping[str, tuple[Answer, ...]] | None = None,
     ) -> None:
         """Prepare a form.
 
@@ -100,11 +101,13 @@ class Engine:
             now: What formulas take for the present; with time zone.
             launch: Resources that formulas may use, by name: ``patient``, ``encounter``, ``user``.
             plan: What `make_plan` found out about the form; worked out here when it is left out.
+            known: By linkId, what the patient answered earlier: it is proposed, and counts once they confirm it.
         """
         self.form = form
         self._plan = plan or make_plan(form)
         self._around = Surroundings.of(form, launch or {}, now)
         self._parts = _parts_of(form)
+        self._known = known or {}
         # The questions put on the last state that was looked at: a state never changes, and is looked at many times.
         self._put: tuple[Filling, dict[Path, AskItem]] = Filling(), {}
 
@@ -226,7 +229,7 @@ class Engine:
             self._put = filling, known
         if path not in known:
             item, sight = self.form.by_link_id[path[-1][0]], Sight(self._around, filling)
-            proposal = filling.at(path) or proposal_at(self._plan, sight, item, path)
+            proposal = filling.at(path) or self.known(path) or proposal_at(self._plan, sight, item, path)
             known[path] = AskItem(path, item, proposal, options_at(self._plan, sight, item, path))
         return known[path]
 
@@ -276,6 +279,10 @@ class Engine:
     def part(self, path: Path) -> int:
         """Return which part of the form a place is in, from 0."""
         return next((self._parts[link_id] for link_id, _ in path if link_id in self._parts), 0)
+
+    def known(self, path: Path) -> tuple[Answer, ...]:
+        """Return what the patient answered to a question in an earlier interview."""
+        return self._known.get(path[-1][0], ())
 
     def _summary(self, filling: Filling, path: Path = ()) -> Summary:
         """Return what stands open below `path`: an instance of a group, an answer of a question, or the form."""

@@ -18,6 +18,8 @@ QUICK: dict[str, tuple[str, ...]] = {
     "read_back_none": YES_NO,
     "proposal": YES_NO,
     "proposal_yes_no": YES_NO,
+    "proposal_earlier": YES_NO,
+    "proposal_earlier_yes_no": YES_NO,
     "yes_or_no": YES_NO,
     "as_answer": YES_NO,
     "any_group": YES_NO,

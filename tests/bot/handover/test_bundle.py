@@ -17,6 +17,7 @@ from bot.interview.form.indexed import index_questionnaire
 from bot.interview.validate.response import check_response
 from bot.interview.values.fhir_json import dump
 from bot.interview.values.finding import has_errors
+from bot.interview.walk.assemble import FILLED_IN_BY
 from tests.bot.handover.exports import (
     NOW,
     PATIENT,
@@ -98,6 +99,21 @@ def test_the_response_says_what_it_answers_who_answered_and_who_wrote_it_down() 
     assert made["subject"] == made["source"] == PATIENT
     assert made["author"]["display"] == "Klartext 0.1.0"
     assert made["status"] == "completed"
+
+
+def test_a_relative_who_filled_the_form_in_is_the_source_of_what_was_said_and_the_patient_its_subject() -> None:
+    found = mixed_export(patient=PATIENT)
+    assert found.interview is not None
+    who: Json = {"type": "RelatedPerson", "display": "A relative of the patient"}
+    filled = {**found.interview.response, "extension": [{"url": FILLED_IN_BY, "valueCode": "relative"}], "source": who}
+    made = make_bundle(replace(found, interview=replace(found.interview, response=filled)))
+
+    for entry in json.loads(dump(made.bundle))["entry"]:
+        get_fhir_model_class(entry["resource"]["resourceType"]).model_validate(entry["resource"])
+    (answered_,), (provenance,) = resources(made, "QuestionnaireResponse"), resources(made, "Provenance")
+    assert (answered_["subject"], answered_["source"]) == (PATIENT, who)
+    assert [agent["who"] for agent in provenance["agent"]][1:] == [who]
+    assert all(each["performer"] == [who] for each in resources(made, "Observation"))
 
 
 def test_the_response_of_the_shipped_form_passes_our_own_rules() -> None:

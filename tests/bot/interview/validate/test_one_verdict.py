@@ -424,6 +424,9 @@ class NothingStored:
     def interview(self, conversation: str) -> None:
         return None
 
+    def latest_of(self, patient: str, *, besides: str) -> None:
+        return None
+
 
 def test_what_nobody_is_asked_keeps_the_response_open_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     at = datetime.fromisoformat(NOW.isoformat())
