@@ -76,6 +76,7 @@ def test_bar_box_and_newest_message_are_in_sight(
     check(visitor, "reloaded", whole=scripts)
     visitor.open()
     visitor.page.get_by_role("link", name=visitor.t["go_on"]).click()
+    visitor.page.wait_for_url("**/chat#newest")
     check(visitor, "resumed", whole=scripts)
     visitor.press("larger")
     check(visitor, "larger", whole=scripts)

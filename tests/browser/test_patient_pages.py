@@ -78,6 +78,9 @@ def test_the_interview_has_no_barriers(server: Server, open_page: OpenPage, devi
             break
         visitor.choose(visitor.t["step_skip"])
     check(visitor, "summary")
+    visitor.choose(visitor.t["summary_yes"])
+    visitor.page.get_by_role("heading", name=visitor.t["bring_heading"]).wait_for()
+    check(visitor, "finished")
     visitor.open("/copy")
     check(visitor, "copy")
 

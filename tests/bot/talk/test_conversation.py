@@ -333,7 +333,7 @@ def test_yes_and_no_get_an_answer_where_nothing_was_asked(conversation: Conversa
 def test_after_an_alarm_yes_is_an_emergency_and_no_is_none(conversation: Conversation) -> None:
     conversation.turn("Ich kriege keine Luft", at=NOW)
     assert _texts(conversation.turn("ja", at=NOW)) == [DE["urgent"]]
-    assert _texts(conversation.turn("nein", at=NOW)) == [DE["go_on"]]
+    assert _texts(conversation.turn("nein", at=NOW)) == [DE["look_today"], DE["go_on"]]
     assert _texts(conversation.turn("ja", at=NOW)) == [DE["ask_away"]]
 
 

@@ -74,6 +74,7 @@ def test_the_interview_goes_from_offer_to_copy(browser: Browser) -> None:
     browser.say("53")
     browser.press(labels["summary_yes"])
     assert sentences["completed"] in browser.newest.text
+    assert LABELS[language]["bring_heading"] in browser.page.one("section", class_="bring").text
     assert labels["interview_change"] in browser.labels
 
     copied = browser.follow(labels["my_copy"])
