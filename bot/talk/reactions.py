@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.assistant import Assistant
+from bot.errors import Outdated
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.listening import question_like
+from bot.interview.manners.page_turn import PageSent
 from bot.interview.manners.session import Sentence, Session
 from bot.interview.manners.turn import Turn
 from bot.interview.reading.reader import read_command
@@ -164,6 +166,27 @@ class Reactions:
             raise FileRefused("gone")
         turn = self._interviewer.remove(id_, at=at)
         return Reaction(reply_of(turn.said, self._interviewer.form), replace(state, language=turn.session.language))
+
+    def fill(self, state: State, sent: PageSent, at: datetime) -> Reaction:
+        """Take a page of the form; what was written on it may raise the alarm, which comes first then.
+
+        Raises:
+            Outdated: The answers have changed since the page was shown.
+        """
+        who = self._interviewer
+        if who is None:
+            raise Outdated("There are no questions here.")
+        page = who.pages(sent.language, at=at)
+        page.send(sent)
+        heard = ((text, self._red_flag(text, sent.language, rules_only=not free)) for text, free in page.written)
+        rest = _rest(state, sent.language)
+        reaction = self._taken(who, page.end(), rest, at)
+        text, urgent = next((each for each in heard if each[1] is not None), ("", None))
+        if urgent is None:
+            return reaction
+        alarm = self._alarm(rest, text, urgent, may_be_none=False)
+        # What was written is an answer already: called off, it must not be taken for another one.
+        return replace(alarm, after=replace(alarm.after, held_back=""))
 
     def _shortcut(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to an empty turn, or to one of the commands that begin with a slash."""

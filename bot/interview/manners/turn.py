@@ -136,19 +136,22 @@ class OpenTurn(Listener):
             self.ask(brief=True)
             return
         else:
-            if before:
-                self.apply(Cleared(step.path))
-            if step.path in self.session.filling.noted:
-                self.apply(MarkedForStaff(step.path, "in the patient's own words"))
-                self.say("left_to_team")
-            elif step.item.required:
-                self.apply(MarkedForStaff(step.path, reason))
-                self.say("left_to_team")
-            else:
-                self.apply(Skipped(step.path, "" if reason == "skipped" else reason))
-                self.say("kept_nothing" if reason == "none" else reason)
+            self.say(self.set_aside(step.path, reason))
         self.onward()
         self.go_on()
+
+    def set_aside(self, path: Path, reason: str) -> str:
+        """Take a question for asked, without an answer; return the key of what is said to it."""
+        if self.answers(path):
+            self.apply(Cleared(path))
+        if path in self.session.filling.noted:
+            self.apply(MarkedForStaff(path, "in the patient's own words"))
+            return "left_to_team"
+        if self.item(path).required:
+            self.apply(MarkedForStaff(path, reason))
+            return "left_to_team"
+        self.apply(Skipped(path, "" if reason == "skipped" else reason))
+        return "kept_nothing" if reason == "none" else reason
 
     def fail(
         self, question: AskItem, why: str, problems: Sequence[Problem] = (), *, kept: Answer | None = None

@@ -15,11 +15,11 @@ from starlette.responses import Response
 
 from bot.settings import LOOPBACK_HOSTS
 from bot.talk.uploads import FileRefused, SentFile
+from bot.web.limits import MAX_FIELDS
 
 CONVERSATION = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 FRESH = re.compile(r"new\.[A-Za-z0-9_-]{43}")  # a browser that has not begun a conversation
 LINK_S = 3600  # to read the start page after the link was opened
-MAX_FIELDS = 64
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 
