@@ -78,7 +78,13 @@ class Field:
     @property
     def takes_own_words(self) -> bool:
         """Whether any words are an answer, so that they may be about anything."""
-        return self.item.type in FREE_TEXT or self.item.open or is_unlisted(self.question)
+        listed = bool(self.options) and not self.is_open
+        return not listed and (self.item.type in FREE_TEXT or self.is_open or is_unlisted(self.question))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether other words than those listed may be written."""
+        return self.item.type == "open-choice"
 
     @property
     def is_list(self) -> bool:
