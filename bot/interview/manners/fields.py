@@ -17,7 +17,7 @@ from typing import Literal
 from bot.interview.form.form import Form, Item, Path
 from bot.interview.manners.agreement import asks_consent
 from bot.interview.manners.hints import said_answers, unit_answers
-from bot.interview.manners.listening import FREE_TEXT, NUMBERS, Listener
+from bot.interview.manners.listening import DAYS, FREE_TEXT, NUMBERS, Listener, tells_more
 from bot.interview.manners.session import Answers, Saying, Sentence
 from bot.interview.manners.turn import choices_of, computed_text, is_unlisted
 from bot.interview.reading.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
@@ -115,6 +115,7 @@ class Outcome:
         said: What is wrong.
         meant: The options that the words could have meant.
         proposed: Whether the answers are what the form proposes.
+        beside: Texts that tell more than what was read in them.
     """
 
     kind: Literal["blank", "given", "silent", "noted", "unsure", "wrong"]
@@ -124,6 +125,7 @@ class Outcome:
     said: tuple[Saying, ...] = ()
     meant: tuple[Answer, ...] = ()
     proposed: bool = False
+    beside: tuple[str, ...] = ()
 
     @property
     def needs_patient(self) -> bool:
@@ -321,7 +323,7 @@ def read_field(listener: Listener, field: Field, raw: Raw) -> Outcome:
         return _wrong("problem_not-an-option", texts)
     if silent:
         return _wrong("why_exclusive", texts) if chosen or texts else Outcome("silent", reason=silent[-1])
-    answers, sure = [by_token[token] for token in chosen], True
+    answers, beside, sure = [by_token[token] for token in chosen], list[str](), True
     if OWN in ticked and not texts:
         return _wrong("form_own_empty", texts)
     meant = [each.answer for each in field.question.options if token_of((each.answer,)) in raw.get("meant", ())]
@@ -332,6 +334,7 @@ def read_field(listener: Listener, field: Field, raw: Raw) -> Outcome:
         exact = [str(each.value) for each in reading.answers if each.type == "string"] == [sanitise(text).text]
         answers += (each for each in reading.answers if each not in answers)
         sure = sure and (reading.literal or exact)
+        beside += [text] if tells_more(field.item, text, reading, listener.language) else []
     answers += (each for each in meant if each not in answers)
     if not answers and not texts:
         if field.offered and token_of(field.offered) in raw.get("sure", ()):
@@ -340,7 +343,7 @@ def read_field(listener: Listener, field: Field, raw: Raw) -> Outcome:
     confirmed = sure or token_of(answers) in raw.get("sure", ())
     if not answers:
         return Outcome("silent" if confirmed else "unsure", reason="none", texts=texts)
-    return Outcome("given" if confirmed else "unsure", tuple(answers), texts=texts)
+    return Outcome("given" if confirmed else "unsure", tuple(answers), texts=texts, beside=tuple(beside))
 
 
 def _not_read(field: Field, reading: Reading, texts: tuple[str, ...]) -> Outcome:
@@ -392,7 +395,7 @@ def repeatable(listener: Listener, questions: Iterable[AskItem]) -> dict[str, li
 
 
 # Types of questions of which hints say an example.
-_HINTED = NUMBERS | {"date", "dateTime"}
+_HINTED = NUMBERS | DAYS
 
 
 def slots_in(sayings: Iterable[Saying]) -> Iterator[Answers]:

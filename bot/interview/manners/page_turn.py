@@ -140,13 +140,11 @@ class PageTurn(PageView):
             known = {text for texts in each.stored.values() for text in texts}
             self.written += ((text, each.takes_own_words) for text in outcome.texts if text not in known)
             right = right and not outcome.needs_patient
-            self._take_field(each, raw, outcome, sent)
-        if sent.goes_on:
-            for path in sorted(shown - self.session.filling.shown):
-                if self.item(path).type == "display" and self._is_there(path):
-                    self.apply(Shown(path))
-            if right:
-                self._close(before, set(empty.values()))
+            self._take_field(each, outcome, sent)
+        if sent.goes_on and right:
+            shows = (path for path in sorted(shown - self.session.filling.shown) if self.item(path).type == "display")
+            self.apply(*(Shown(path) for path in shows if self._is_there(path)))
+            self._close(before, set(empty.values()))
         added = self._do(section, sent)
         seen = {each.key for each in asked_or_told(before)}
         stands = [
@@ -157,13 +155,13 @@ class PageTurn(PageView):
         self.say("form_more" if self.fresh else "form_saved", number=section.number, total=self.total)
         self._put_what_is_open(section, waited, sent)
 
-    def _take_field(self, field: Field, raw: Raw, outcome: Outcome, sent: PageSent) -> None:
+    def _take_field(self, field: Field, outcome: Outcome, sent: PageSent) -> None:
         """Let happen what a field came to, where it is another than stands there."""
         path, item, filling = field.path, field.item, self.session.filling
         if outcome.kind == "given":
             if outcome.answers != filling.at(path):
                 self.apply(Given(path, outcome.answers, proposed=outcome.proposed))
-                self._note_beside(field, raw, outcome)
+                self._note_beside(field, outcome)
             stays_open = item.repeats and (
                 path in self.session.filling.reopened or not (item.type in CHOICES and item.options)
             )
@@ -182,11 +180,9 @@ class PageTurn(PageView):
         elif outcome.kind == "blank" and sent.goes_on and not filling.settled(path):
             self.set_aside(path, "skipped")
 
-    def _note_beside(self, field: Field, raw: Raw, outcome: Outcome) -> None:
-        """Keep for the team what was written beside an answer that had to be confirmed."""
-        if not raw.get("sure") or field.takes_own_words:
-            return
-        for text in outcome.texts:
+    def _note_beside(self, field: Field, outcome: Outcome) -> None:
+        """Keep for the team what was written beside an answer."""
+        for text in outcome.beside:
             heard = Hearing(self.engine, self.reader, self.session, text)
             heard.noted(field.question, beside=True)
             self.session = heard.session

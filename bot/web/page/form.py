@@ -20,7 +20,7 @@ from starlette.responses import RedirectResponse, Response
 from bot.errors import Outdated
 from bot.interview.manners.fields import OWN
 from bot.interview.manners.page_turn import PageSent, PageTurn, after_removal
-from bot.interview.manners.pages import Element, Entered, fields_in
+from bot.interview.manners.pages import Element, Entered, asked_or_told, fields_in
 from bot.interview.manners.session import Saying
 from bot.ports import StoredConversation
 from bot.sentences.reply import Entry, Interface, Part
@@ -89,8 +89,9 @@ class FormPages:
         section = pages.section(sent.section)
         elements = pages.elements(section) if section is not None else ()
         entered = pages.entered(elements, sent)
+        new = tuple(each for each in trial.fresh if IS_KEY.fullmatch(each))[:MOST_NEW]
         if any(each.outcome.needs_patient for each in entered.values()):
-            return self._show(visit, opened, sent=sent)
+            return self._show(visit, opened, sent=sent, new=new)
         return _see(self._next(visit, pages, sent, trial, elements, more="form_more" in replied))
 
     def check(self, visit: Visit) -> Response:
@@ -173,7 +174,7 @@ class FormPages:
             elements=elements,
             entered=entered,
             wrong=wrong,
-            new=new,
+            new=[each for each in asked_or_told(elements) if each.key in new],
             before=pages.section_before(section.number),
             back=back,
             keys=",".join(each.key for each in fields_in(elements)),

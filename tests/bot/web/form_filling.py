@@ -107,5 +107,7 @@ class FormPatient:
             self.kinds.add(part or mode or "text")
             entries = {"day": "3", "month": "5", "year": "2020", "time": "14:30", "own": "etwas anderes"}
             numbers = {"numeric": "3", "decimal": "3,5", "url": "https://www.example.org/brief.pdf"}
-            found.setdefault(name, []).append(entries.get(part) or numbers.get(mode) or self._random.choice(["Text", "14:30", "https://a.ch"]))
+            found.setdefault(name, []).append(
+                entries.get(part) or numbers.get(mode) or self._random.choice(["Text", "14:30", "https://a.ch"])
+            )
         return found
