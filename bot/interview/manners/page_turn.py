@@ -8,7 +8,7 @@ from functools import partial
 
 from bot.errors import Outdated
 from bot.interview.form.form import Form, Path
-from bot.interview.manners.fields import Field, Outcome, Raw, raw_of, read_field, reason_at
+from bot.interview.manners.fields import Field, Outcome, Raw, raw_of, read_field, reason_at, texts_of
 from bot.interview.manners.hearing import Hearing
 from bot.interview.manners.listening import CachedReader
 from bot.interview.manners.pages import (
@@ -137,7 +137,7 @@ class PageTurn(PageView):
             if each.key not in sent.shown or each.key in empty or not self._is_there(each.path):
                 continue
             outcome = self.judge(each, raw, sent)
-            known = {text for texts in each.stored.values() for text in texts}
+            known = texts_of(each, each.stored)
             self.written += ((text, each.takes_own_words) for text in outcome.texts if text not in known)
             right = right and not outcome.needs_patient
             self._take_field(each, outcome, sent)

@@ -50,9 +50,10 @@ class FormPatient:
         return found
 
     def fill(self, *, plainly: bool = False) -> None:
-        """Fill in the page and send it; `plainly`: by leaving out what can be left out."""
+        """Fill in the page, or what is wrong on it, and send it; `plainly`: by leaving out what can be left out."""
         fields: dict[str, list[str]] = {}
-        for field in self.form.all("div", class_="field"):
+        wrong = self.form.all("div", class_="wrong")
+        for field in wrong or self.form.all("div", class_="field"):
             fields |= self._entries(field, plainly=plainly)
         self.post(fields)
 
