@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.web.limits import MAX_BODY_BYTES, MAX_FIELDS
+from bot.web.limits import MAX_BODY_BYTES, MAX_QUESTION_FIELDS
 from bot.web.middleware import UNLIMITED, address_of
 
 Item = TypeVar("Item")
@@ -204,6 +204,6 @@ def said_in(body: bytes) -> Sequence[str]:
 
 def _fields(body: bytes) -> Sequence[tuple[str, str]]:
     try:
-        return parse_qsl(body.decode("ascii", "replace"), errors="replace", max_num_fields=MAX_FIELDS)
+        return parse_qsl(body.decode("ascii", "replace"), errors="replace", max_num_fields=MAX_QUESTION_FIELDS)
     except ValueError:
         return ()

@@ -16,10 +16,10 @@ from typing import Literal
 
 from bot.interview.form.form import Form, Item, Path
 from bot.interview.manners.agreement import asks_consent
-from bot.interview.manners.hints import said_answers, unit_answers
-from bot.interview.manners.listening import DAYS, FREE_TEXT, NUMBERS, Listener, tells_more
+from bot.interview.manners.hints import unit_answers
+from bot.interview.manners.listening import FREE_TEXT, NUMBERS, Listener, tells_more
 from bot.interview.manners.session import Answers, Saying, Sentence
-from bot.interview.manners.turn import choices_of, computed_text, is_unlisted
+from bot.interview.manners.turn import choices_of, is_unlisted
 from bot.interview.reading.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.reading.vocabulary import cut, words_for
 from bot.interview.reading.yesno import means_refused, means_unknown
@@ -361,41 +361,6 @@ def _not_read(field: Field, reading: Reading, texts: tuple[str, ...]) -> Outcome
 
 def _wrong(key: str, texts: tuple[str, ...], meant: tuple[Answer, ...] = ()) -> Outcome:
     return Outcome("wrong", texts=texts, said=(Sentence(key, otherwise="not_understood"),), meant=meant)
-
-
-# What may be said of it
-
-
-def repeatable(listener: Listener, questions: Iterable[AskItem]) -> dict[str, list[Answer]]:
-    """Return the answers that may be repeated to the patient, by linkId.
-
-    They are those given, calculated and noted, and what is said with the questions that are put: options, limits,
-    proposals and examples.
-    """
-    session, engine, now = listener.session, listener.engine, listener.reader.now
-    filling = session.filling
-    known: dict[str, list[Answer]] = {}
-    for path, answers in (*filling.computed.items(), *filling.answers.items()):
-        known.setdefault(path[-1][0], []).extend(answers)
-    for path, texts in filling.noted.items():
-        known.setdefault(path[-1][0], []).extend(Answer("string", text) for text in texts)
-    for event in session.events:
-        if isinstance(event, Given):  # a file that was taken out again is told by its name
-            files = (answer for answer in event.answers if answer.type == "attachment")
-            known.setdefault(event.path[-1][0], []).extend(files)
-    for link_id, text in engine.texts(filling):
-        known.setdefault(link_id, []).append(computed_text(text))
-    for question in questions:
-        item = question.item
-        options = (option.answer for option in question.options)
-        bounds = (bound for bound in engine.bounds(filling, question.path) if bound is not None)
-        hinted = said_answers(item, session.language, now) if item.type in _HINTED else ()
-        known.setdefault(item.link_id, []).extend((*question.proposal, *options, *bounds, *hinted))
-    return known
-
-
-# Types of questions of which hints say an example.
-_HINTED = NUMBERS | DAYS
 
 
 def slots_in(sayings: Iterable[Saying]) -> Iterator[Answers]:

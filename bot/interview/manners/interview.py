@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Literal
 
 from bot.interview.form.form import Form, Path
-from bot.interview.manners.fields import repeatable
 from bot.interview.manners.files import FileTurn, said_of_file, sent_files, wants_file
 from bot.interview.manners.hearing import Hearing
+from bot.interview.manners.hints import repeatable
 from bot.interview.manners.listening import OWN_WORDS, CachedReader, Listener, is_named, question_like
 from bot.interview.manners.page_turn import PageTurn
 from bot.interview.manners.session import Quote, Said, Session, name_of

@@ -17,11 +17,10 @@ from bot.interview.manners.fields import (
     Raw,
     field_of,
     key_of,
-    repeatable,
     slots_in,
     token_of,
 )
-from bot.interview.manners.hints import form_hints, unit_hint
+from bot.interview.manners.hints import form_hints, repeatable, unit_hint
 from bot.interview.manners.listening import NUMBERS, CachedReader
 from bot.interview.manners.session import ListEntry, Quote, Saying, Sentence, Session, with_answers
 from bot.interview.manners.turn import OpenTurn, choices_of

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.interview.form.form import Item, Option, Path
 from bot.interview.manners.agreement import asks_yes_or_no
-from bot.interview.manners.hints import example_answers, form_hints, unit_answers, unit_hint
+from bot.interview.manners.hints import computed_text, example_answers, form_hints, unit_answers, unit_hint
 from bot.interview.manners.listening import FREE_TEXT, NUMBERS, Listener, QuestionLike, is_named
 from bot.interview.manners.session import (
     FormField,
@@ -559,11 +559,6 @@ class OpenTurn(Listener):
         self.say(key)
         self.onward()
         self.note(phase="choosing", listed=listed)
-
-
-def computed_text(said: str) -> Answer:
-    """Return a text that a formula gave as what may be repeated to the patient."""
-    return Answer("markdown", said)
 
 
 def is_unlisted(question: AskItem) -> bool:
