@@ -409,6 +409,13 @@ def test_agreeing_on_the_page_of_all_answers_is_agreeing_to_the_summary(build: H
     assert labels["check_agreed"] in browser.text
     assert labels["summary_yes"] not in browser.labels
 
+    browser.open("/form/1")
+    filler.post({name_of(filler, "Wo?"): ["Biel"]})
+    assert house.head["talk"]["phase"] == "summary", "what was changed is agreed to anew"
+    browser.open("/form/check")
+    browser.press(labels["summary_yes"])
+    assert "Biel" in house.rows("select bundle from outbox order by id")[-1]
+
 
 def test_nothing_is_agreed_to_while_questions_are_open(build: Houses) -> None:
     house = build(EVERY_TYPE)
@@ -494,6 +501,52 @@ def test_a_form_of_another_site_is_refused_and_so_is_what_no_page_sends(build: H
     choice = filler.browser.client.post("/form/1", data={**sent, name_of(filler, "Was?"): ["forged"]})
     assert choice.status_code == 422
     assert "choice" not in house.answers
+
+
+def test_what_waits_to_be_confirmed_in_the_chat_is_confirmed_in_its_field(build: Houses) -> None:
+    house = build(form(item("q", "date", text="Wann?"), item("r", "string", text="Wo?"), title="T", language="de"))
+    browser = house.browser()
+    browser.press(DE["yes"])
+    browser.say("so um 1990 rum")
+    assert DE["read_back"].format(answer="1990") in browser.newest.text
+    filler = FormPatient(browser, Random(1))
+    browser.open("/form/1")
+
+    filler.post({name_of(filler, "Wo?"): ["Bern"]}, do="chat")
+    assert DE["read_back"].format(answer="1990") in browser.newest.text, "it still waits"
+    browser.open("/form/1")
+    sure = field_of(filler, "Wann?").one("input", name=f"{name_of(filler, 'Wann?')}.sure")
+    filler.post({sure.get("name"): [sure.get("value")]})
+
+    assert house.answers == {"q": ["1990"], "r": ["Bern"]}
+
+
+def test_a_file_is_sent_in_the_chat_at_its_question(build: Houses) -> None:
+    asked = form(item("a", "string", text="Wo?"), item("f", "attachment", text="Brief?"), title="T", language="de")
+    house = build(asked, KLARTEXT_UPLOADS="on", KLARTEXT_UPLOAD_SCAN="none")
+    filler = patient(house)
+
+    filler.post({}, do=field_of(filler, "Brief?").one("button").get("value"))
+
+    assert filler.where == "/chat"
+    assert "Brief?" in filler.browser.newest.text
+    assert filler.browser.page.all("form", id="upload")
+
+
+def test_who_changes_the_language_on_a_page_goes_on_in_it(build: Houses) -> None:
+    house = build()
+    filler = patient(house)
+    browser = filler.browser
+    browser.press("English")
+    assert filler.where == "/form/1"
+    assert browser.page.one("h1").language == "en"
+
+    filler.post({filler.form.all("input", type="radio")[0].get("name"): [
+        filler.form.all("input", type="radio")[0].get("value")]})  # fmt: skip
+
+    browser.open("/chat")
+    assert SENTENCES["en"]["form_saved"].format(number=1, total=9) in browser.newest.text
+    assert "Why are you coming" in browser.newest.text
 
 
 def test_what_the_form_proposes_counts_only_once_it_is_confirmed(build: Houses) -> None:
