@@ -231,6 +231,10 @@ class Conversation:
         """Return the interview as pages of a form; None where nobody asks anything."""
         return self._interviewer.pages(language, at=at) if self._interviewer is not None else None
 
+    def is_turn(self, page: PageTurn) -> bool:
+        """Say whether a page that was sent is a turn: it changes something, or raises the alarm."""
+        return page.changed or self._reactions.danger_in(page) is not None
+
     def worded(self, page: PageTurn, sayings: Sequence[Saying], answers: Mapping[str, Sequence[Answer]]) -> Reply:
         """Return what a page of the form says in words that passed the guard; `answers`: what it may repeat, by linkId.
 

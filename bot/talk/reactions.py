@@ -10,7 +10,7 @@ from bot.assistant import Assistant
 from bot.errors import Outdated
 from bot.interview.manners.interview import Interview
 from bot.interview.manners.listening import question_like
-from bot.interview.manners.page_turn import PageSent
+from bot.interview.manners.page_turn import PageSent, PageTurn
 from bot.interview.manners.session import Sentence, Session
 from bot.interview.manners.turn import Turn
 from bot.interview.reading.reader import read_command
@@ -178,15 +178,18 @@ class Reactions:
             raise Outdated("There are no questions here.")
         page = who.pages(sent.language, at=at)
         page.send(sent)
-        heard = ((text, self._red_flag(text, sent.language, rules_only=not free)) for text, free in page.written)
-        rest = _rest(state, sent.language)
+        rest, danger = _rest(state, sent.language), self.danger_in(page)
         reaction = self._taken(who, page.end(), rest, at)
-        text, urgent = next((each for each in heard if each[1] is not None), ("", None))
-        if urgent is None:
+        if danger is None:
             return reaction
-        alarm = self._alarm(rest, text, urgent, may_be_none=False)
+        alarm = self._alarm(rest, danger[0], danger[1], may_be_none=False)
         # What was written is an answer already: called off, it must not be taken for another one.
         return replace(alarm, after=replace(alarm.after, held_back=""))
+
+    def danger_in(self, page: PageTurn) -> tuple[str, _RedFlag] | None:
+        """Return what was written on a page of the form that raises the alarm, and what it raises."""
+        heard = ((text, self._red_flag(text, page.language, rules_only=not free)) for text, free in page.written)
+        return next(((text, urgent) for text, urgent in heard if urgent is not None), None)
 
     def _shortcut(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to an empty turn, or to one of the commands that begin with a slash."""

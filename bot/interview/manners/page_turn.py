@@ -76,7 +76,7 @@ class PageTurn(PageView):
         super().__init__(engine, reader, session)
         # What was newly written, and whether any words are an answer there: signs of danger may be in it.
         self.written: list[tuple[str, bool]] = []
-        self.changed = False
+        self.changed = False  # whether there is anything to be stored
         self.fresh: tuple[str, ...] = ()  # keys of what is asked or told since the page was saved
 
     def entered(self, elements: Sequence[Element], sent: PageSent | None) -> dict[str, Entered]:
@@ -151,7 +151,7 @@ class PageTurn(PageView):
             each for each in asked_or_told(self.elements(section)) if not added or each.path[: len(added)] != added
         ]
         self.fresh = tuple(each.key for each in stands if each.key not in seen)
-        self.changed = len(self.session.events) > events or bool(self.written) or sent.wants[0] == "open"
+        self.changed = len(self.session.events) > events or sent.wants[0] == "open"
         self.say("form_more" if self.fresh else "form_saved", number=section.number, total=self.total)
         self._put_what_is_open(section, waited, sent)
 

@@ -77,7 +77,7 @@ class FormPages:
         try:
             if known is None:
                 trial.send(sent)
-            replied = self._take(opened, message) if known is not None or trial.changed else ()
+            replied = self._take(opened, message) if known is not None or conversation.is_turn(trial) else ()
         except Outdated:
             return self._show(visit, opened, outdated=True)
         if replied is None:

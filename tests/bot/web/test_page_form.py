@@ -264,8 +264,11 @@ def test_what_was_not_said_exactly_counts_only_once_it_is_confirmed(build: House
     year = f"{name_of(filler, 'Wann?')}.year"
 
     filler.post({**entries(filler), year: ["so um 1990 rum"]})
+    turns = house.turns
+    filler.post({})
 
     assert "date" not in house.answers
+    assert house.turns == turns, "nothing was saved anew"
     sure = field_of(filler, "Wann?").one("input", name=year.replace(".year", ".sure"))
     assert DE["form_read"].format(answer="1990") in filler.browser.text
     filler.post({year: ["so um 1991 rum"], sure.get("name"): [sure.get("value")]})
