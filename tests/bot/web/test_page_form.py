@@ -588,3 +588,18 @@ def test_forms_of_others_are_filled_in_to_their_end(build: Houses, part: int) ->
         assert house.head["talk"]["phase"] == "finished", path
     assert filled >= 11
     assert len(kinds) >= 4
+
+
+def test_advice_that_an_answer_brings_stands_whole_where_the_page_begins(build: Houses) -> None:
+    filler = patient(build())
+    filler.fill()
+    filler.browser.open("/form/4")
+
+    lump = value_of(filler, "Haben Sie an Brust oder Achsel etwas bemerkt?", "Knoten oder harte Stelle")
+    filler.post({name_of(filler, "Haben Sie an Brust oder Achsel etwas bemerkt?"): [lump]})
+
+    advice = filler.form.all("div", class_="told")[0].text.removeprefix(LABELS["de"]["form_new"]).strip()
+    assert advice.startswith("Danke, dass Sie uns das sagen.")
+    note = filler.browser.page.one("section", id="note")
+    assert advice in note.text
+    assert "Auf welcher Seite ist das?" in [each.text for each in note.all("a")]
