@@ -281,6 +281,21 @@ def known(state: State) -> State:
     )
 
 
+def rest_of(state: State, language: str) -> State:
+    """Return what is still known in a language when something else comes in between, a complaint included."""
+    return replace(known(state), language=language, complaint=state.complaint, reminded=state.reminded)
+
+
+def calming(state: State) -> str:
+    """Return the key of what is said once an alarm is called off; it says when to call all the same."""
+    return "calmed_breast" if state.chest else "calmed_harm" if state.harm else "calmed"
+
+
+def after_alarm(state: State) -> State:
+    """Return what is still known once an alarm is called off: "why?" must not bring it again."""
+    return replace(rest_of(state, state.language), last_question=None)
+
+
 def respond(state: State, response: Response, catalog: Catalog, *, before: Sequence[Part] = ()) -> tuple[Reply, State]:
     """Reply to a question that was decided on; `before` stands in front of an answer."""
     language = response.lang

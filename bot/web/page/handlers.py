@@ -26,6 +26,7 @@ from bot.text import sanitise
 from bot.web.limits import FULL_FILES, RateLimit
 from bot.web.links import Invitation, NotInvited, unseal
 from bot.web.metrics import Metrics
+from bot.web.page.form import FORM_PATH
 from bot.web.page.handoff import handoff
 from bot.web.page.offers import offers
 from bot.web.page.rendering import Labels, PageProblem, Renderer
@@ -227,7 +228,7 @@ class Pages:
         language = visit.said("language") or visit.language
         size = visit.said("size")
         back = visit.said("back")
-        response = _see(back if back in BACK else "/")
+        response = _see(back if back in BACK or FORM_PATH.fullmatch(back) else "/")
         large = size == "large" if size else visit.large
         keep(response, visit, "look", _look(language, large=large), hours=LOOK_HOURS)
         return response
