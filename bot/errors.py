@@ -12,6 +12,7 @@
     ├── Erased               the conversation was deleted meanwhile
     ├── Reused               a turn id came again with something else in it
     ├── NoSuchChoice         a choice that is not on offer (any more)
+    ├── Outdated             a page of the form that was made from earlier answers
     ├── NotSent              a FHIR server did not take something; what was to be sent is kept
     ├── NotTold              a contact could not be told that a patient waits for a person
     ├── CallRefused          a call for staff that does not stand so, or that there is not
@@ -110,6 +111,10 @@ class Reused(KlartextError):
 
 class NoSuchChoice(KlartextError):
     """The choice that was taken is not on offer."""
+
+
+class Outdated(KlartextError):
+    """A page of the form was made from answers that have changed since."""
 
 
 class NotSent(KlartextError):

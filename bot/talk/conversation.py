@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Literal, Self
 
 from bot.assistant import Assistant
 from bot.errors import AlreadyStored, BadData, GuardViolation, NoSuchChoice
-from bot.interview.manners.session import Said
+from bot.interview.manners.page_turn import PageSent, PageTurn
+from bot.interview.manners.session import Said, Saying
+from bot.interview.values.answer import Answer
 from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import (
     Content,
+    Heard,
     Part,
     Place,
     Reply,
@@ -54,6 +58,7 @@ class Message:
         choice: From 1; None when text was sent.
         file: Sent as the answer to the open question; `text` is then its name.
         removes: The id of a file that is to be taken out of the answers; empty for none.
+        page: Of the form, filled in; the name of the turn then depends on all that stands in it.
     """
 
     turn_id: str
@@ -61,6 +66,7 @@ class Message:
     choice: int | None = None
     file: SentFile | None = None
     removes: str = ""
+    page: PageSent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +237,24 @@ class Conversation:
             return None
         return self._guarded(reply_of(who.interview(at).answers(who.session), who.form))
 
+    def pages(self, language: str, *, at: datetime) -> PageTurn | None:
+        """Return the interview as pages of a form; None where nobody asks anything."""
+        return self._interviewer.pages(language, at=at) if self._interviewer is not None else None
+
+    def is_turn(self, page: PageTurn) -> bool:
+        """Say whether a page that was sent is a turn: it changes something, or raises the alarm."""
+        return page.changed or self._reactions.danger_in(page) is not None
+
+    def worded(self, page: PageTurn, sayings: Sequence[Saying], answers: Mapping[str, Sequence[Answer]]) -> Reply:
+        """Return what a page of the form says in words that passed the guard; `answers`: what it may repeat, by linkId.
+
+        Raises:
+            GuardViolation: It would say something else.
+        """
+        place = replace(self._place, uploads=self._interviewer is not None and self._interviewer.takes_files)
+        reply = worded(reply_of(Said(page.language, tuple(sayings)), page.form), place)
+        return guard(reply, None, shown=frozenset(), heard=Heard(page.form, answers))
+
     def welcome(self) -> Reply:
         """Say who is answering, and what to do in an emergency."""
         keys = ("welcome", "emergency_notice", "sample_label", "help")
@@ -278,6 +302,7 @@ class Conversation:
             AlreadyStored: Another request stored this turn, or one in its place, first. Resume, and try again.
             Erased: The conversation was deleted meanwhile.
             FileRefused: A file was sent that the open question does not ask for, or is to go that is not there.
+            Outdated: The answers have changed since the page of the form was shown.
         """
         text = message.text if message.choice is None else self._choice(message.choice)
         state = self._standing.state
@@ -287,6 +312,10 @@ class Conversation:
         if message.removes:
             reaction = self._reactions.detach(state, message.removes, at)
             text = interface(self.language, "word_file_removed").text
+        elif message.page is not None:
+            reaction = self._reactions.fill(state, message.page, at)
+            filled_in = interface(message.page.language, "word_form" if message.page.section else "yes").text
+            text = reaction.decided.question if reaction.decided is not None else filled_in
         elif message.file is None and call is not None and call.is_taken:
             reaction = beside_staff(self._reactions, state, text, at)
         elif message.file is None:

@@ -281,6 +281,23 @@ def known(state: State) -> State:
     )
 
 
+def rest_of(state: State, language: str) -> State:
+    """Return what is still known in a language when something else comes in between, a complaint included."""
+    return replace(known(state), language=language, complaint=state.complaint, reminded=state.reminded)
+
+
+def calming(state: State) -> tuple[str, ...]:
+    """Return the keys of what is said once an alarm is called off: to be seen today, then when to call all the same."""
+    if state.chest:
+        return ("look_today_chest", "calmed_breast")
+    return ("calmed_harm",) if state.harm else ("look_today", "calmed")  # after harm, today would be too late
+
+
+def after_alarm(state: State) -> State:
+    """Return what is still known once an alarm is called off: "why?" must not bring it again."""
+    return replace(rest_of(state, state.language), last_question=None)
+
+
 def respond(state: State, response: Response, catalog: Catalog, *, before: Sequence[Part] = ()) -> tuple[Reply, State]:
     """Reply to a question that was decided on; `before` stands in front of an answer."""
     language = response.lang

@@ -17,6 +17,7 @@ from bot.interview.form.form import Form, Path
 from bot.interview.form.modular import roots
 from bot.interview.load import Beside, compile_form
 from bot.interview.manners.interview import Interview
+from bot.interview.manners.page_turn import PageTurn
 from bot.interview.manners.session import Session, Talk, head_to_json, session_from_json
 from bot.interview.manners.turn import Turn
 from bot.interview.values.answer import Answer, JsonValue
@@ -278,6 +279,10 @@ class Interviewer:
         self._session = turn.session
         return turn
 
+    def pages(self, language: str, *, at: datetime) -> PageTurn:
+        """Return the interview as pages of a form, whether it was begun or not."""
+        return self.interview(at).pages(self._session, language)
+
     def take(self, turn: Turn) -> None:
         """Go on from a turn of this interview."""
         before, self._session = self._session, turn.session
@@ -287,6 +292,11 @@ class Interviewer:
             self._agreed = before
             if turn.session.status == "in-progress" and self._asking is not None:
                 self._log_refusals(self._asking[1].refusals(turn.session))
+
+    @property
+    def takes_files(self) -> bool:
+        """Whether the site lets patients send files."""
+        return self._limits is not None
 
     @property
     def wanted_file(self) -> FileLimits | None:

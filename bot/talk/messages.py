@@ -17,7 +17,10 @@ from typing import Any, Literal, get_args
 
 import yaml
 
+from bot.interview.reading.reading import Read
+from bot.interview.reading.yesno import beside_silence, read_yes_no
 from bot.sentences.interface_texts import LANGUAGES
+from bot.sentences.reply import interface
 from bot.text import fold, words
 
 Kind = Literal["farewell", "thanks", "refusal", "announcement", "hesitation", "waiting", "relief", "agreement"]
@@ -25,6 +28,8 @@ Kind = Literal["farewell", "thanks", "refusal", "announcement", "hesitation", "w
 KINDS: tuple[Kind, ...] = get_args(Kind)
 # Kinds whose words are all known: nothing else can be heard in them.
 CLOSED = frozenset[Kind]({"farewell", "thanks", "hesitation", "waiting", "relief", "agreement"})
+# Reactions that are none where any words are an answer: "good", "red" and "maybe" may be what the patient has to say.
+_ANSWERS = frozenset[Kind]({"refusal", "announcement", "hesitation", "agreement"})
 MOST_WORDS = 24
 MOST_CALLING_OFF = 14  # words
 MOST_PICKING = 8  # words
@@ -104,6 +109,35 @@ def short_reaction(text: str) -> Kind | None:
     found = (_reactions(language).of(clauses) for language in LANGUAGES)
     kinds: frozenset[Kind] = next((each for each in found if each), frozenset())
     return next((kind for kind in KINDS if kind in kinds), None)
+
+
+def reaction_beside_answers(text: str, *, wants_words: bool) -> Kind | None:
+    """Return what kind of reaction a message is; None where it may be the answer to a question for any words."""
+    kind = short_reaction(text)
+    is_answer = kind in _ANSWERS or (kind == "relief" and len(words(text)) == 1)
+    return None if wants_words and is_answer else kind
+
+
+def all_beside_silence(text: str) -> list[str]:
+    """Return what stands beside "I don't know" and the like, in whatever language that is said."""
+    return [beside for language in LANGUAGES if (beside := beside_silence(text, language=language))]
+
+
+def says_more(text: str, language: str) -> bool:
+    """Say whether there is more in a message than that somebody does not know, or will not say, or yes or no."""
+    said = read_yes_no(text, language=language)
+    return bool(all_beside_silence(text)) or (isinstance(said, Read) and bool(said.remainder))
+
+
+def yes_or_no_in(language: str, text: str) -> str:
+    """Return "ja" as "yes" where English is spoken, and the other way round; any other message as it is."""
+    if isinstance(read_yes_no(text, language=language), Read):
+        return text
+    others = (read_yes_no(text, language=each) for each in LANGUAGES if each != language)
+    said = next((each for each in others if isinstance(each, Read) and each.literal and not each.remainder), None)
+    if said is None:
+        return text
+    return interface(language, "yes" if said.answers[0].value is True else "no").text
 
 
 def remarks(text: str) -> bool:

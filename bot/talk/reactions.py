@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.assistant import Assistant
-from bot.interview.manners.interview import Interview
+from bot.errors import Outdated
 from bot.interview.manners.listening import question_like
+from bot.interview.manners.page_turn import PageSent, PageTurn
 from bot.interview.manners.session import Sentence, Session
 from bot.interview.manners.turn import Turn
 from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Read
-from bot.interview.reading.yesno import beside_silence, read_yes_no
 from bot.matching.remarks import BESIDE
 from bot.response import Response
-from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import Interface, Reply, interface, reply_of
 from bot.staff.desk import Desk
 from bot.talk.context import SURELY_ALONE, hear, respond_with_extract, wishes
@@ -24,12 +23,14 @@ from bot.talk.dialogue import (
     MOST_REMINDED,
     SIMPLE,
     State,
+    after_alarm,
+    calming,
     chosen,
     emergency,
     explain_easier,
-    known,
     none_chosen,
     offered,
+    rest_of,
     says_emergency,
     says_it_again,
     says_no_emergency,
@@ -41,15 +42,19 @@ from bot.talk.interviewing import Interviewer
 from bot.talk.messages import (
     CLOSED,
     Kind,
+    all_beside_silence,
     calls_off,
     calms,
     heavy_bleeding,
     nothing_asked,
+    reaction_beside_answers,
     refuses,
     remarks,
+    says_more,
     short_reaction,
     small_talk,
     wants_interview,
+    yes_or_no_in,
 )
 from bot.talk.remarks import asks_for_whole, in_simple_words, settles, simplicity, varied, with_contact
 from bot.talk.uploads import FileRefused, SentFile
@@ -76,8 +81,6 @@ _REPLIES: Mapping[Kind, str] = {
     "relief": "all_right",
     "agreement": "all_right",
 }
-# Reactions that are none where any words are an answer: "good", "red" and "maybe" may be what the patient has to say.
-_ANSWERS = frozenset[Kind]({"refusal", "announcement", "hesitation", "agreement"})
 _FORGETTING = frozenset({"vergessen", "vergisst", "vergesslich", "forgot", "forgotten", "forget", "forgets"})
 # What ends a question, in whatever letters.
 _ASKS_ANYWHERE = frozenset("?？؟")
@@ -181,6 +184,30 @@ class Reactions:
         turn = self._interviewer.remove(id_, at=at)
         return Reaction(reply_of(turn.said, self._interviewer.form), replace(state, language=turn.session.language))
 
+    def fill(self, state: State, sent: PageSent, at: datetime) -> Reaction:
+        """Take a page of the form; what was written on it may raise the alarm, which comes first then.
+
+        Raises:
+            Outdated: The answers have changed since the page was shown.
+        """
+        who = self._interviewer
+        if who is None:
+            raise Outdated("There are no questions here.")
+        page = who.pages(sent.language, at=at)
+        page.send(sent)
+        rest, danger = rest_of(state, sent.language), self.danger_in(page)
+        reaction = self._taken(who, page.end(), rest, at)
+        if danger is None:
+            return reaction
+        alarm = self._alarm(rest, danger[0], danger[1], may_be_none=False)
+        # What was written is an answer already: called off, it must not be taken for another one.
+        return replace(alarm, after=replace(alarm.after, held_back=""))
+
+    def danger_in(self, page: PageTurn) -> tuple[str, _RedFlag] | None:
+        """Return what was written on a page of the form that raises the alarm, and what it raises."""
+        heard = ((text, self._red_flag(text, page.language, rules_only=not free)) for text, free in page.written)
+        return next(((text, urgent) for text, urgent in heard if urgent is not None), None)
+
     def _shortcut(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to an empty turn, or to one of the commands that begin with a slash."""
         command = text.strip().lower()
@@ -230,10 +257,10 @@ class Reactions:
     def in_emergency(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to what is said to an open alarm, or raises one; None for anything else."""
         if says_no_emergency(state, text) or self._calms(state, text):
-            return _fixed(_after_alarm(state), *_calming(state))
+            return _fixed(after_alarm(state), *calming(state))
         told = self._to_alarm(state, text, at)
         urgent = self._red_flag(text, state.language) if told is None else None
-        return self._alarm(_rest(state, state.language), text, urgent, may_be_none=False) if urgent else told
+        return self._alarm(rest_of(state, state.language), text, urgent, may_be_none=False) if urgent else told
 
     def _to_alarm(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to what is said to an open alarm: yes, no, or the same again; None when it is something else."""
@@ -258,17 +285,17 @@ class Reactions:
         who, held = self._interviewer, state.held_back or ""
         if who is not None and who.is_asking and who.session is not None:
             return self._back_to_interview(who, who.session, state, at)
-        rest = _after_alarm(state)
+        rest = after_alarm(state)
         if question_like(held, state.language) == "no":
-            *before, calming = _calming(state)
-            return _fixed(rest, *before, *(("go_on",) if calming == "calmed" else (calming, "ask_away")))
+            *before, last = calming(state)
+            return _fixed(rest, *before, *(("go_on",) if last == "calmed" else (last, "ask_away")))
         response = self._assistant.answer(held, self._language(held, state.language), ignore_flags=True)
         reaction = self._respond(rest, response)
         return _calmed(state, replace(reaction, after=replace(reaction.after, last_question=None)))
 
     def _back_to_interview(self, who: Interviewer, session: Session, state: State, at: datetime) -> Reaction:
-        rest, held = _after_alarm(state), state.held_back or ""
-        calm = Reply(session.language, tuple(interface(session.language, key) for key in _calming(state)))
+        rest, held = after_alarm(state), state.held_back or ""
+        calm = Reply(session.language, tuple(interface(session.language, key) for key in calming(state)))
         turn = who.interview(at).called_off(session, held)
         if turn.aside == "no":
             who.take(turn)
@@ -295,14 +322,14 @@ class Reactions:
             return picked
         urgent = self._red_flag(text, state.language, rules_only=True)
         if urgent is not None:  # in whatever language
-            return self._alarm(_rest(state, state.language), text, urgent, may_be_none=False)
+            return self._alarm(rest_of(state, state.language), text, urgent, may_be_none=False)
         if calls_off(text):
-            return _fixed(_rest(state, state.language), "all_right")  # no alarm is open any more
+            return _fixed(rest_of(state, state.language), "all_right")  # no alarm is open any more
         told = self._talk(state, text) or self._asked(state, text)
         # Who says "ok, noted", or will not come, wants no leaflet.
         fixed = "all_right" if remarks(text) else "refusal" if refuses(text) else ""
         if fixed and told.decided is not None and told.decided.decision == "answered":
-            return _fixed(_rest(state, state.language), fixed)
+            return _fixed(rest_of(state, state.language), fixed)
         return told
 
     def _asked(self, state: State, text: str) -> Reaction:
@@ -336,7 +363,7 @@ class Reactions:
             return None
         if kind == "announcement" and wishes(self._assistant, state, text):
             return None
-        return _fixed(_rest(state, state.language), _REPLIES[kind])
+        return _fixed(rest_of(state, state.language), _REPLIES[kind])
 
     def _raises(self, text: str, fallback: str, rules_only: bool) -> bool:
         return self._red_flag(text, fallback, rules_only=rules_only) is not None
@@ -349,7 +376,7 @@ class Reactions:
         The "not" of "I don't know" must not call off what is said with it. Nor must it make more of what would be calm
         by itself; `calm` says of which words that is known.
         """
-        beside = tuple(dict.fromkeys(_beside_silence(text)))
+        beside = tuple(dict.fromkeys(all_beside_silence(text)))
         # What was learned takes "I don't know" itself for a sign of danger: only what stands beside it may be one. To
         # have forgotten is one itself.
         parted = bool(beside) and any(each in text for each in beside) and _FORGETTING.isdisjoint(words(text))
@@ -425,14 +452,14 @@ class Reactions:
         turn = who.interview(at).turn(who.session, text)
         if turn.aside != "no":
             return None
-        return self._taken(who, turn, _rest(state, turn.session.language), at)
+        return self._taken(who, turn, rest_of(state, turn.session.language), at)
 
     def _interviewing(self, who: Interviewer, state: State, text: str, at: datetime) -> Reaction:
         """React while questions are asked: red flags by rule, what was offered, the form, and what else it may be."""
         asked, session = who.interview(at), who.session
         if session is None:
             return self._question(state, text)
-        rest = _rest(state, session.language)
+        rest = rest_of(state, session.language)
         literal = small_talk(text) is not None or asked.listener(session).hears_just_an_answer(text)
         urgent = self._red_flag(text, session.language, rules_only=True)
         if urgent is not None and small_talk(text) != "help":  # a bare "help" is told how this works, and whom to call
@@ -440,13 +467,14 @@ class Reactions:
         picked = self._picked(state, text) or self._waved_aside(state, text)
         if picked is not None:
             return self._then_question(picked, at)
-        text = _in_its_language(asked, session, text)
+        if asked.expects_yes_or_no(session):
+            text = yes_or_no_in(session.language, text)
         understood = asked.listener(session).understands(text) or asked.hears_of_file(session, text)
         wants_words = asked.listener(session).wants_words
-        kind = None if understood else _reaction_beside_answers(text, wants_words=wants_words)
+        kind = None if understood else reaction_beside_answers(text, wants_words=wants_words)
         # What the open question understands is an answer to it, whatever the learned alarm hears in it; but what is
         # said beside "I don't know", or yes and no, was not understood by it.
-        calm = (understood and not _says_more(text, session.language)) or literal or kind in CLOSED
+        calm = (understood and not says_more(text, session.language)) or literal or kind in CLOSED
         understands = asked.listener(session).understands
         urgent = None if calm else self._red_flag(text, session.language, calm=understands)
         if urgent is not None:
@@ -482,7 +510,7 @@ class Reactions:
         """React to a red flag. Words that the form itself lists may be no emergency: that is asked."""
         language = urgent.language
         response = replace(self._assistant.answer(urgent.words, language), question=text)
-        if urgent.words == text and _beside_silence(text):
+        if urgent.words == text and all_beside_silence(text):
             response = replace(response, flag=None)  # with "I don't know" in it, of what kind is a guess
         if response.decision != "urgent":  # whoever raised the alarm heard more than whoever answers
             response = replace(response, decision="urgent", pair_id=None, answer=None, also=(), choices=())
@@ -497,7 +525,7 @@ class Reactions:
     ) -> Reaction:
         """Answer a question in between, and put the open question again; what nobody can answer goes to the form."""
         language, asked = turn.session.language, who.interview(at)
-        rest = _rest(state, language)
+        rest = rest_of(state, language)
         talk = small_talk(text)
         if talk in ("greeting", "thanks"):
             thanked = Reply(language, (interface(language, talk),))
@@ -531,61 +559,15 @@ class Reactions:
         return replace(reaction, reply=_joined(reply, question))
 
 
-def _reaction_beside_answers(text: str, *, wants_words: bool) -> Kind | None:
-    """Return what kind of reaction a message is; None where it may be the answer to a question for any words."""
-    kind = short_reaction(text)
-    is_answer = kind in _ANSWERS or (kind == "relief" and len(words(text)) == 1)
-    return None if wants_words and is_answer else kind
-
-
-def _beside_silence(text: str) -> list[str]:
-    """Return what stands beside "I don't know" and the like, in whatever language that is said."""
-    return [beside for language in LANGUAGES if (beside := beside_silence(text, language=language))]
-
-
-def _says_more(text: str, language: str) -> bool:
-    """Say whether there is more in a message than that somebody does not know, or will not say, or yes or no."""
-    said = read_yes_no(text, language=language)
-    return bool(_beside_silence(text)) or (isinstance(said, Read) and bool(said.remainder))
-
-
-def _in_its_language(asked: Interview, session: Session, text: str) -> str:
-    """Return "ja" as "yes" where an interview in English asks for yes or no, and the other way round."""
-    if not asked.expects_yes_or_no(session) or isinstance(read_yes_no(text, language=session.language), Read):
-        return text
-    others = (read_yes_no(text, language=language) for language in LANGUAGES if language != session.language)
-    said = next((each for each in others if isinstance(each, Read) and each.literal and not each.remainder), None)
-    if said is None:
-        return text
-    return interface(session.language, "yes" if said.answers[0].value is True else "no").text
-
-
 def _fixed(state: State, *keys: str) -> Reaction:
     return Reaction(Reply(state.language, tuple(interface(state.language, key) for key in keys)), state)
 
 
-def _rest(state: State, language: str) -> State:
-    """Return what is still known in a language when something else comes in between, a complaint included."""
-    return replace(known(state), language=language, complaint=state.complaint, reminded=state.reminded)
-
-
-def _calming(state: State) -> tuple[str, ...]:
-    """Return the keys of what is said once an alarm is called off: to be seen today, then when to call all the same."""
-    if state.chest:
-        return ("look_today_chest", "calmed_breast")
-    return ("calmed_harm",) if state.harm else ("look_today", "calmed")  # after harm, today would be too late
-
-
 def _calmed(state: State, reaction: Reaction) -> Reaction:
     """Return a reaction that begins with it, as short as it may be before an answer."""
-    keys, language = [key for key in _calming(state) if key != "calmed"], reaction.reply.language
+    keys, language = [key for key in calming(state) if key != "calmed"], reaction.reply.language
     calm = Reply(language, tuple(interface(language, key) for key in keys))
     return replace(reaction, reply=_joined(calm, reaction.reply))
-
-
-def _after_alarm(state: State) -> State:
-    """Return what is still known once an alarm is called off: "why?" must not bring it again."""
-    return replace(_rest(state, state.language), last_question=None)
 
 
 def _decided(response: Response, reply: Reply) -> Decided:

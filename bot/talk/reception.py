@@ -109,6 +109,7 @@ class Reception:
             Reused: The turn id was used for another message.
             NoSuchChoice: The message takes a choice that is not on offer.
             Erased: The conversation was deleted meanwhile.
+            Outdated: The answers have changed since the page of the form was shown.
         """
         for _ in range(RETRIES):
             known = self.records.turn(opened.id, message.turn_id)
@@ -174,6 +175,8 @@ class Reception:
             same_text = message.file.digest in exchange.reply
         if message.removes and exchange is not None:
             same_text = '"file_removed"' in exchange.reply and message.removes in exchange.reply
+        if message.page is not None and exchange is not None:
+            same_text = True  # its turn is named for all that stands in it
         # To answer another question with the old reply would be wrong, and might hide an emergency.
         if exchange is None or exchange.choice != message.choice or not same_text:
             raise Reused("This turn_id was used for another message. Give every new message a turn_id of its own.")

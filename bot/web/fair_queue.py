@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.web.limits import MAX_BODY_BYTES
+from bot.web.limits import MAX_BODY_BYTES, MAX_QUESTION_FIELDS
 from bot.web.middleware import UNLIMITED, address_of
 
 Item = TypeVar("Item")
@@ -24,6 +25,7 @@ AT_ONCE = (
 FOR_URGENT = 8  # that are let in beyond these if they are urgent
 MAX_REMEMBERED = 10_000  # owners; whoever was served longest ago is forgotten first
 SAID_IN = ("text", "message", "words")  # fields of requests that hold what a patient wrote
+IN_FORM = re.compile(r"q\d+(_\d+)+(\.own)?")  # likewise of a page of the form
 
 
 @dataclass(slots=True, eq=False)
@@ -194,14 +196,14 @@ def said_in(body: bytes) -> Sequence[str]:
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
-        found = _fields(body)
+        return [text for name, text in _fields(body) if name in SAID_IN or IN_FORM.fullmatch(name)]
     if not isinstance(found, dict):
         return ()
     return [text for name in SAID_IN if isinstance(text := found.get(name), str)]
 
 
-def _fields(body: bytes) -> dict[str, str]:
+def _fields(body: bytes) -> Sequence[tuple[str, str]]:
     try:
-        return dict(parse_qsl(body.decode("ascii", "replace"), errors="replace", max_num_fields=64))
+        return parse_qsl(body.decode("ascii", "replace"), errors="replace", max_num_fields=MAX_QUESTION_FIELDS)
     except ValueError:
-        return {}
+        return ()

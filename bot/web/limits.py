@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 MAX_BODY_BYTES = 64 * 1024
+MAX_FIELDS = 64  # of what a page sends
+MAX_QUESTION_FIELDS = 2000  # likewise a page of questions, which has some of each
 MAX_HEAD_BYTES = 32 * 1024
 FULL_FILES = 4  # a conversation holds so many files of the largest size: its Bundle must still be taken by a server
 MAX_KEYS = 10_000  # the least recently seen are forgotten: memory stays bounded under attack

@@ -18,12 +18,11 @@ from bot.interview.manners.listening import (
     is_listed,
     number_meant,
     own_words,
+    tells_more,
     tells_something,
 )
 from bot.interview.manners.turn import MOST_TRIES, choices_of, is_unlisted
-from bot.interview.reading.dates import rough_times
 from bot.interview.reading.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
-from bot.interview.reading.vocabulary import words_for
 from bot.interview.values.answer import Answer
 from bot.interview.walk.engine import AskAnother, AskItem
 from bot.interview.walk.filling import GroupAdded, MarkedForStaff, Noted
@@ -33,8 +32,6 @@ from bot.text import sanitise, words
 _NO_ATTEMPT = frozenset({"nothing", "not-listed", "yes-no", "url", "not-in-chat"})
 # Numbers that were understood and cannot be taken.
 MEASURED = frozenset({"unit-missing", "implausible"})
-DAYS = frozenset({"date", "dateTime"})
-MUCH_BESIDE = 4  # words beside an answer from which on they are kept with it
 MOST_AFTER_NO = 3  # a longer remainder after "no" is an answer of its own, where any text is one
 
 
@@ -184,13 +181,7 @@ class Hearing(ChangingTurn):
     def _react(self, question: AskItem, reading: Reading) -> None:
         match reading:
             case Read():
-                beside = words(reading.remainder)
-                tells_more = len(beside) > MUCH_BESIDE or any(word.isdecimal() for word in beside)
-                # No date of FHIR's can say "in spring", or when in a day without the hour.
-                day = question.item.type in DAYS and not any("T" in str(each.value) for each in reading.answers)
-                with_time = question.item.type == "dateTime"
-                rough = day and rough_times(self.text, words_for(self.language), with_time=with_time)
-                if not reading.literal and (tells_more or rough):
+                if tells_more(question.item, self.text, reading, self.language):
                     self._note_too(question)
                 self._understood(question, reading)
             case DontKnow():

@@ -14,20 +14,18 @@ from typing import Literal
 from bot.interview.form.form import Form, Path
 from bot.interview.manners.files import FileTurn, said_of_file, sent_files, wants_file
 from bot.interview.manners.hearing import Hearing
-from bot.interview.manners.hints import said_answers
-from bot.interview.manners.listening import NUMBERS, OWN_WORDS, CachedReader, Listener, is_named, question_like
+from bot.interview.manners.hints import repeatable
+from bot.interview.manners.listening import OWN_WORDS, CachedReader, Listener, is_named, question_like
+from bot.interview.manners.page_turn import PageTurn
 from bot.interview.manners.session import Filler, Quote, Said, Session, name_of
-from bot.interview.manners.turn import OpenTurn, Turn, computed_text
+from bot.interview.manners.turn import OpenTurn, Turn
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.engine import AskAnother, AskItem, Engine
-from bot.interview.walk.filling import Given
 from bot.interview.walk.migration import Carried
 from bot.interview.walk.plan import Plan
 
-# Types of questions of which hints say an example.
-_HINTED = NUMBERS | {"date", "dateTime"}
 OpenKind = Literal[
     "question", "read-back", "proposal", "another", "who", "checking", "summary", "choosing", "paused", "finished"
 ]
@@ -143,6 +141,13 @@ class Interview:
         turn.ask(brief=True)
         return turn.end()
 
+    def pages(self, session: Session | None, language: str) -> PageTurn:
+        """Return the interview as pages of a form, in a language; None for a session that has not begun."""
+        begun = (
+            Session(language, filling=self.engine.start()) if session is None else replace(session, language=language)
+        )
+        return PageTurn(self.engine, self._reader, begun)
+
     def wants_file(self, session: Session) -> bool:
         """Say whether a file would answer what is open."""
         return wants_file(self.listener(session))
@@ -210,25 +215,10 @@ class Interview:
 
     def heard(self, session: Session) -> Mapping[str, list[Answer]]:
         """Return the answers that may be repeated to the patient, by linkId: given, calculated, understood, offered."""
-        filling = session.filling
-        known: dict[str, list[Answer]] = {}
-        for path, answers in (*filling.computed.items(), *filling.answers.items(), *filling.waiting.items()):
-            known.setdefault(path[-1][0], []).extend(answers)
-        for path, texts in filling.noted.items():
-            known.setdefault(path[-1][0], []).extend(Answer("string", text) for text in texts)
-        for event in session.events:
-            if isinstance(event, Given):  # a file that was taken out again is told by its name
-                files = (answer for answer in event.answers if answer.type == "attachment")
-                known.setdefault(event.path[-1][0], []).extend(files)
-        for link_id, text in self.engine.texts(filling):
-            known.setdefault(link_id, []).append(computed_text(text))
         step = self.listener(session).step
+        known = repeatable(self.listener(session), [step] if isinstance(step, AskItem) else [])
         if isinstance(step, AskItem):
-            options = (option.answer for option in step.options)
-            bounds = (bound for bound in self.engine.bounds(filling, step.path) if bound is not None)
-            hinted = said_answers(step.item, session.language, self._reader.now) if step.item.type in _HINTED else ()
-            offered = (*step.proposal, *(session.talk.pending or ()), *options, *bounds, *hinted)
-            known.setdefault(step.item.link_id, []).extend(offered)
+            known[step.item.link_id].extend(session.talk.pending or ())
         return known
 
     def response(self, session: Session, heading: Heading) -> dict[str, JsonValue]:

@@ -19,6 +19,7 @@ import yaml
 
 from bot.interview.form.form import Bound, Form, Item, Option, Path
 from bot.interview.manners.session import Session, Talk
+from bot.interview.reading.dates import rough_times
 from bot.interview.reading.quantities import is_foreign, is_unusual, named_unit, unit_asked_for, unit_name
 from bot.interview.reading.reader import read, read_command
 from bot.interview.reading.reading import Ambiguous, Asked, DontKnow, NotUnderstood, Read, Reading, Refused
@@ -36,6 +37,7 @@ from bot.text import fold, sanitise, words
 QuestionLike = Literal["no", "maybe", "clear"]
 NUMBERS = frozenset({"integer", "decimal", "quantity"})
 FREE_TEXT = frozenset({"string", "text"})
+DAYS = frozenset({"date", "dateTime"})
 # Types of answers that are whatever the patient wrote.
 OWN_WORDS = frozenset({"string", "uri", "attachment", "reference"})
 LONGEST_CORRECTION = 500  # characters; longer messages tell a story, and are compared with every question asked
@@ -43,6 +45,7 @@ MOST_READINGS = 200
 MIN_WORDS = 3
 MOST_REPEATED = 6  # words of a question, and its marks, that are said again before the answer
 MANY_WORDS = 4
+MUCH_BESIDE = 4  # words beside an answer from which on they are kept with it
 MANY_BESIDE = 3  # words beside an answer from which on a message may be about something else
 MIN_STEM = 5  # letters that a word and its compound share: "Mammographie", "Mammographien"
 MIN_SHORT, MOST_ENDING = 3, 2  # letters of a short word, and of what may be added to it
@@ -544,6 +547,17 @@ def has_second_thoughts(text: str, language: str) -> bool:
 def tells_something(text: str) -> bool:
     """Say whether there is a word in a message that could be worth keeping."""
     return any(len(word) > 2 and not word.isdecimal() and word not in WORDS["sounds"] for word in words(text))
+
+
+def tells_more(item: Item, text: str, reading: Read, language: str) -> bool:
+    """Say whether a message tells more than what was read in it: much or a number beside it, or a rough time."""
+    if reading.literal:
+        return False
+    beside = words(reading.remainder)
+    # No date of FHIR's can say "in spring", or when in a day without the hour.
+    day = item.type in DAYS and not any("T" in str(each.value) for each in reading.answers)
+    rough = day and rough_times(text, words_for(language), with_time=item.type == "dateTime")
+    return len(beside) > MUCH_BESIDE or any(word.isdecimal() for word in beside) or bool(rough)
 
 
 def own_words(text: str) -> Answer:

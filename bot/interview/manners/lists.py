@@ -109,7 +109,7 @@ class ListingTurn(Listener):
         rows = (each for each in groups if self.item(each).type == "group")
         return next((each for each in rows if self.item(each).repeats), ())
 
-    def section(self, path: Path) -> Path:
+    def _confirmed_with(self, path: Path) -> Path:
         """Return what is confirmed together: a row of a repeating group, else a group of the form; else empty."""
         return self.row_around(path) or (path[:1] if self.item(path[:1]).type == "group" else ())
 
@@ -118,7 +118,7 @@ class ListingTurn(Listener):
         item, path, before = question.item, question.path, self.session
         all_at_once = not item.repeats or (item.type in CHOICES and bool(item.options))
         if (
-            not self.section(path)
+            not self._confirmed_with(path)
             or self.talk.revisit
             or self.talk.more
             or item.required
@@ -144,7 +144,7 @@ class ListingTurn(Listener):
         waiting = self.engine.waiting(filling)
         if not waiting or isinstance(step, Done) or self.engine.tells_apart(filling):
             return [] if isinstance(step, Done) else waiting
-        sections = ((path, self.section(path)) for path in waiting)
+        sections = ((path, self._confirmed_with(path)) for path in waiting)
         return [path for path, section in sections if step.path[: len(section)] != section]
 
     def show_waiting(self, paths: Sequence[Path]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.interview.form.form import Item, Option, Path
 from bot.interview.manners.agreement import agreed, asks_consent, asks_yes_or_no
-from bot.interview.manners.hints import example_answers, form_hints, unit_answers, unit_hint
+from bot.interview.manners.hints import computed_text, example_answers, form_hints, unit_answers, unit_hint
 from bot.interview.manners.listening import FREE_TEXT, NUMBERS, QuestionLike
 from bot.interview.manners.lists import ListingTurn
 from bot.interview.manners.session import (
@@ -126,19 +126,22 @@ class OpenTurn(ListingTurn):
             self.ask(brief=True)
             return
         else:
-            if before:
-                self.apply(Cleared(step.path))
-            if step.path in self.session.filling.noted:
-                self.apply(MarkedForStaff(step.path, "in the patient's own words"))
-                self.say("left_to_team")
-            elif step.item.required:
-                self.apply(MarkedForStaff(step.path, reason))
-                self.say("left_to_team")
-            else:
-                self.apply(Skipped(step.path, "" if reason == "skipped" else reason))
-                self.say("kept_nothing" if reason == "none" else reason)
+            self.say(self.set_aside(step.path, reason))
         self.onward()
         self.go_on()
+
+    def set_aside(self, path: Path, reason: str) -> str:
+        """Take a question for asked, without an answer; return the key of what is said to it."""
+        if self.answers(path):
+            self.apply(Cleared(path))
+        if path in self.session.filling.noted:
+            self.apply(MarkedForStaff(path, "in the patient's own words"))
+            return "left_to_team"
+        if self.item(path).required:
+            self.apply(MarkedForStaff(path, reason))
+            return "left_to_team"
+        self.apply(Skipped(path, "" if reason == "skipped" else reason))
+        return "kept_nothing" if reason == "none" else reason
 
     def fail(
         self, question: AskItem, why: str, problems: Sequence[Problem] = (), *, kept: Answer | None = None
@@ -452,11 +455,6 @@ class OpenTurn(ListingTurn):
             self.say(f"example_{item.type}", otherwise="example_string")
         if Quote(item.link_id, "format") not in self.parts:  # as where it was said what is wrong
             self.quote(item, "format")
-
-
-def computed_text(said: str) -> Answer:
-    """Return a text that a formula gave as what may be repeated to the patient."""
-    return Answer("markdown", said)
 
 
 def is_unlisted(question: AskItem) -> bool:

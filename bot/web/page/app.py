@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bot.errors import Erased, Unreachable
 from bot.settings import Settings
 from bot.web.limits import MAX_BODY_BYTES
+from bot.web.page.form import FormPages
 from bot.web.page.handlers import Pages
 from bot.web.page.rendering import PageProblem, static_files
 from bot.web.page.visit import FORM, Visit, read_visit
@@ -59,6 +60,14 @@ def addresses(pages: Pages) -> list[Address]:
         found.append(Address("GET", "/news", pages.news))
     if pages.settings.frame_ancestors:
         found.append(Address("GET", "/embed.js", pages.embed))
+    form = FormPages(pages.reception, pages.settings, pages.metrics, pages.turns, pages.renderer)
+    found += [
+        Address("GET", "/form", form.open),
+        Address("GET", "/form/check", form.check),
+        Address("POST", "/form/check", form.agree),
+        Address("GET", "/form/{section}", form.section),
+        Address("POST", "/form/{section}", form.save),
+    ]
     if pages.settings.uploads is not None:
         found.append(Address("POST", "/upload", pages.upload))
         found.append(Address("POST", "/upload/remove", pages.remove_file))

@@ -27,6 +27,7 @@ from bot.text import sanitise
 from bot.web.limits import FULL_FILES, RateLimit
 from bot.web.links import Invitation, NotInvited, unseal
 from bot.web.metrics import Metrics
+from bot.web.page.form import FORM_PATH
 from bot.web.page.handoff import handoff
 from bot.web.page.offers import has_finished, offers
 from bot.web.page.rendering import Labels, PageProblem, Renderer
@@ -247,7 +248,8 @@ class Pages:
             self.reception.take(opened, Message(secrets.token_urlsafe(16), SPOKEN[language]))
         size = visit.said("size")
         back = visit.said("back")
-        response = _see("/chat#newest" if back == "/chat" else back if back in BACK else "/")
+        known = back in BACK or FORM_PATH.fullmatch(back)
+        response = _see("/chat#newest" if back == "/chat" else back if known else "/")
         large = size == "large" if size else visit.large
         keep(response, visit, "look", _look(language, large=large), hours=LOOK_HOURS)
         return response

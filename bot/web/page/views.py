@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.assistant import Assistant
@@ -36,6 +36,7 @@ ELSEWHERE = ("progress", "emergency_notice", "sample_label", "several")
 TAKEN = ("taken", "waits")
 CLARIFY = ("clarify", "clarify_again", "clarify_third")
 HEADINGS = frozenset({"check", *CLARIFY, "summary", "summary_required", "summary_problems"})
+FORM_SAVED = frozenset({"form_saved", "form_more"})
 # Commands behind buttons, and how a patient would call them.
 COMMANDS = {
     "/staff": "call_staff",
@@ -127,7 +128,9 @@ class Shown:
     def turns(self, taken: Sequence[Taken], flags: Sequence[StoredFlag], labels: Labels) -> list[TurnView]:
         """Return turns in order; `labels`: for what was pressed."""
         before = [(), *(turn.reply.choices for turn in taken)]
-        return [self._turn(turn, flags, labels, choices) for turn, choices in zip(taken, before, strict=False)]
+        found = [self._turn(turn, flags, labels, choices) for turn, choices in zip(taken, before, strict=False)]
+        # Of a saved page of the form only that counts later, not the question that was open in the chat then.
+        return [*(_shortened(view, turn) for view, turn in zip(found[:-1], taken, strict=False)), *found[-1:]]
 
     def _turn(self, taken: Taken, flags: Sequence[StoredFlag], labels: Labels, choices: Sequence[Part]) -> TurnView:
         exchange, reply = taken.turn.exchange, taken.reply
@@ -236,6 +239,12 @@ class Shown:
         except GuardViolation:
             return ""
         return part.text
+
+
+def _shortened(view: TurnView, taken: Taken) -> TurnView:
+    """Return the view of a turn that saved a page of the form as one line."""
+    line = next((part for part in taken.reply.parts if isinstance(part, Interface) and part.key in FORM_SAVED), None)
+    return view if line is None else replace(view, blocks=(Block("say", line.text),))
 
 
 def _ticked(said: str, choices: Sequence[Part]) -> str:

@@ -15,11 +15,11 @@ from starlette.responses import Response
 
 from bot.settings import LOOPBACK_HOSTS
 from bot.talk.uploads import FileRefused, SentFile
+from bot.web.limits import MAX_FIELDS, MAX_QUESTION_FIELDS
 
 CONVERSATION = re.compile(r"([0-9a-f]{32})\.([A-Za-z0-9_-]{43})")
 FRESH = re.compile(r"new\.[A-Za-z0-9_-]{43}")  # a browser that has not begun a conversation
 LINK_S = 3600  # to read the start page after the link was opened
-MAX_FIELDS = 64
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 FRAMED = "klartext-framed"  # a header that page.js sends from within a frame
@@ -107,7 +107,7 @@ def read_visit(request: Request, body: bytes, *, framing: bool) -> Visit:
     return Visit(
         path=request.url.path,
         query=dict(request.query_params),
-        form=_fields(body),
+        form=_fields(body, MAX_QUESTION_FIELDS if request.url.path.startswith("/form/") else MAX_FIELDS),
         session=session if CONVERSATION.fullmatch(session) or FRESH.fullmatch(session) else "",
         link=kept("link"),
         language=language,
@@ -156,9 +156,9 @@ def _is_framed(request: Request) -> bool:
     return request.headers.get("sec-fetch-dest") in ("iframe", "frame") or FRAMED in request.headers
 
 
-def _fields(body: bytes) -> tuple[tuple[str, str], ...]:
+def _fields(body: bytes, most: int) -> tuple[tuple[str, str], ...]:
     text = body.decode("ascii", "replace")
-    return tuple(parse_qsl(text, keep_blank_values=True, errors="replace", max_num_fields=MAX_FIELDS))
+    return tuple(parse_qsl(text, keep_blank_values=True, errors="replace", max_num_fields=most))
 
 
 def _from_us(request: Request) -> bool:
