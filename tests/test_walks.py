@@ -21,8 +21,8 @@ from tests.bot.interview.chat import mammography
 
 ROOT = Path(__file__).parents[1]
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
-A_QUESTION, A_TURN = 13, 25  # files, at most; two hear an alarm beside "I don't know"
-AN_INTERVIEW_TURN = 49  # wanted: 30 (docs/status.md); seven of them evaluate formulas, which a library did before
+A_QUESTION, A_TURN = 15, 30  # files, at most; four of them hear remarks, simple words and facts of the place
+AN_INTERVIEW_TURN = 53  # wanted: 30 (docs/status.md); seven of them evaluate formulas, which a library did before
 QUESTIONS = ("Wie lange dauert das denn ungefähr?", "Muss ich nüchtern kommen?", "Blumenkohl und Fahrrad")
 
 
