@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, BrowserType, Page
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 NO_CHROMIUM = "needs Chromium and its driver: apt-get install chromium, pip install playwright"
@@ -45,21 +45,29 @@ PHONE, TABLET, DESKTOP = Device(360, 800), Device(768, 1024), Device(1280, 900)
 
 
 @contextmanager
-def running_chromium(*flags: str) -> Iterator[Browser]:
-    """Start Chromium, with flags of its own; skip the test where there is none."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None or importlib.util.find_spec("playwright") is None:
+def running_chromium() -> Iterator[Browser]:
+    """Start Chromium; skip the test where there is none."""
+    if _program() is None or importlib.util.find_spec("playwright") is None:
         pytest.skip(NO_CHROMIUM)
     from playwright.sync_api import sync_playwright
 
-    # Root has no sandbox; these tests open pages of this machine only.
-    arguments = ["--no-sandbox"] if os.getuid() == 0 else []
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=[*arguments, "--disable-dev-shm-usage", *flags])
+        browser = launch(driver.chromium)
         try:
             yield browser
         finally:
             browser.close()
+
+
+def launch(chromium: BrowserType, *flags: str) -> Browser:
+    """Start a browser of the driver, with flags of its own."""
+    # Root has no sandbox; these tests open pages of this machine only.
+    arguments = ["--no-sandbox"] if os.getuid() == 0 else []
+    return chromium.launch(executable_path=_program(), args=[*arguments, "--disable-dev-shm-usage", *flags])
+
+
+def _program() -> str | None:
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def open_device(browser: Browser, device: Device, *, trusting: bool = False) -> BrowserContext:

@@ -16,12 +16,12 @@ import pytest
 
 from bot import Assistant
 from tests.bot.web.serving import Server
-from tests.browser.chromium import DESKTOP, PHONE, Device, barriers, open_device, running_chromium, sideways
+from tests.browser.chromium import DESKTOP, PHONE, Device, barriers, launch, open_device, sideways
 from tests.browser.encrypting import certificate, encrypting
 from tests.browser.patients import LABELS
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 SITE, CHAT, NEAR = "www.spital.example", "chat.klartext.test", "chat.spital.example"
 SESSION = "klartext-framed-session"
@@ -75,7 +75,7 @@ def service(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.Tem
 
 
 @pytest.fixture
-def web(request: pytest.FixtureRequest, service: Server, tmp_path: Path) -> Iterator[Web]:
+def web(request: pytest.FixtureRequest, browser: Browser, service: Server, tmp_path: Path) -> Iterator[Web]:
     """A browser that sends no cookies to third parties, as most do or will, and takes our certificate."""
     device: Device = getattr(request, "param", DESKTOP)
     folder = tmp_path / "site"
@@ -91,8 +91,9 @@ def web(request: pytest.FixtureRequest, service: Server, tmp_path: Path) -> Iter
         ports = {SITE: site_port, CHAT: chat_port, NEAR: chat_port}
         names = ", ".join(f"MAP {name} 127.0.0.1:{port}" for name, port in ports.items())
         flags = (f"--host-resolver-rules={names}", "--test-third-party-cookie-phaseout")
-        browser = stack.enter_context(running_chromium(*flags))
-        context = open_device(browser, device, trusting=True)
+        own = launch(browser.browser_type, *flags)
+        stack.callback(own.close)
+        context = open_device(own, device, trusting=True)
         stack.callback(context.close)
         yield Web(folder, service, context)
 
