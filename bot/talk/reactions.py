@@ -14,6 +14,7 @@ from bot.interview.manners.session import Sentence, Session
 from bot.interview.manners.turn import Turn
 from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Read
+from bot.interview.reading.yesno import read_yes_no
 from bot.matching.remarks import BESIDE
 from bot.response import Response
 from bot.sentences.reply import Interface, Reply, interface, reply_of
