@@ -15,9 +15,9 @@ NARROW = replace(PHONE, width=320)  # as wide as 1280 pixels at 400 %
 
 SAID = {
     "de": {"pain": "Tut das weh?", "unclear": "dauer oder kosten", "odd": "Wie wird morgen das Wetter in Konstanz?",
-           "urgent": "Ich kriege keine Luft", "chest": "Druck auf der Brust", "yes": "Ja", "reason": "Früherkennung"},
+           "urgent": "Ich kriege keine Luft", "chest": "Druck auf der Brust", "yes": "Ja", "who": "Ich selbst, es geht um mich", "reason": "Früherkennung"},
     "en": {"pain": "Does it hurt?", "unclear": "pain and results", "odd": "What will the weather be like in York tomorrow?",
-           "urgent": "I cannot breathe", "chest": "pressure on my chest", "yes": "Yes", "reason": "screening"},
+           "urgent": "I cannot breathe", "chest": "pressure on my chest", "yes": "Yes", "who": "I am, this is about me", "reason": "screening"},
 }  # fmt: skip
 
 
@@ -71,8 +71,15 @@ def test_the_interview_has_no_barriers(server: Server, open_page: OpenPage, devi
     visitor.choose(SAID[device.language]["yes"])
     check(visitor, "consent")
     visitor.choose(SAID[device.language]["yes"])
+    check(visitor, "who")
+    visitor.choose(SAID[device.language]["who"])
     visitor.say(SAID[device.language]["reason"]).say("54")
     check(visitor, "question")
+    change = visitor.page.get_by_role("button", name=visitor.t["amend"], exact=True)
+    noted, button = visitor.page.locator(".reply .taken").last.bounding_box(), change.bounding_box()
+    assert noted is not None
+    assert button is not None
+    assert abs(noted["y"] + noted["height"] / 2 - button["y"] - button["height"] / 2) < button["height"]  # beside it
     for _ in range(60):
         if visitor.page.get_by_role("button", name=visitor.t["summary_yes"]).count():
             break

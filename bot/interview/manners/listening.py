@@ -241,7 +241,8 @@ class Listener:
         if read_command(text, language=self.language) is not None:
             return True
         if self.talk.phase != "asking":
-            if self.talk.phase == "who" and len(words(text)) <= MOST_REPEATED:
+            named = (WORDS_OF[self.language][f"filling_{each}"] for each in ("patient", "relative", "helper"))
+            if self.talk.phase == "who" and any(set(words(text)) & each for each in named):
                 return True
             summed_up = self.talk.phase in ("checking", "summary") and agrees(text, self.language) is not None
             return summed_up or bare or number_meant(text) is not None

@@ -105,7 +105,11 @@ def test_a_relative_who_filled_the_form_in_is_the_source_of_what_was_said_and_th
     found = mixed_export(patient=PATIENT)
     assert found.interview is not None
     who: Json = {"type": "RelatedPerson", "display": "A relative of the patient"}
-    filled: dict[str, Any] = {**found.interview.response, "extension": [{"url": FILLED_IN_BY, "valueCode": "relative"}], "source": who}
+    filled: dict[str, Any] = {
+        **found.interview.response,
+        "extension": [{"url": FILLED_IN_BY, "valueCode": "relative"}],
+        "source": who,
+    }
     made = make_bundle(replace(found, interview=replace(found.interview, response=filled)))
 
     for entry in json.loads(dump(made.bundle))["entry"]:

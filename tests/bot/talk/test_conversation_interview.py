@@ -302,6 +302,50 @@ def test_yes_and_no_are_understood_in_the_other_language_too(open_chat: Callable
     assert texts(conversation.turn("ja", at=NOW))[-1] == "Was noch?"
 
 
+GROUPED = form(
+    item(
+        "part",
+        "group",
+        item("first", "date", text="Wann zuerst?"),
+        item("last", "date", text="Wann zuletzt?"),
+        text="Teil",
+    ),
+    item("end", "boolean", text="Noch etwas?"),
+)
+
+
+@pytest.fixture
+def checking(open_chat: Callable[..., Conversation]) -> Conversation:
+    """A conversation in which two answers wait to be confirmed."""
+    conversation = open_chat(GROUPED, "waits")
+    for text_ in ("/interview", "am 3. März 75", "am 4. Mai 80"):
+        reply = conversation.turn(text_, at=NOW)
+    assert DE["check"] in [part.text for part in reply.parts]
+    return conversation
+
+
+def test_a_question_in_between_leaves_what_waits_to_be_confirmed_open(checking: Conversation) -> None:
+    reply = checking.turn("Tut die Untersuchung weh?", at=NOW)
+
+    texts = [part.text for part in reply.parts]
+    assert PAIN.split(" (", maxsplit=1)[0] not in texts
+    assert any("pain" in getattr(part, "pair_id", "") for part in reply.parts)
+    assert DE["check"] in texts
+    assert "Noch etwas?" in [part.text for part in checking.turn("ja", at=NOW).parts]
+
+
+def test_an_alarm_confirms_nothing(checking: Conversation, interviews: SqlInterviews) -> None:
+    checking.turn("Ich bekomme keine Luft", at=NOW)
+
+    stored = interviews.interview("waits")
+    assert stored is not None
+    assert not any('"Given"' in event for event in stored.events)
+
+
+def test_yes_in_the_other_language_confirms_too(checking: Conversation) -> None:
+    assert "Noch etwas?" in [part.text for part in checking.turn("yes", at=NOW).parts]
+
+
 def test_the_interview_begins_when_it_is_asked_for_in_words(say: Say) -> None:
     assert texts(say("Fragebogen ausfüllen"))[-1] == "Einverstanden?"
 

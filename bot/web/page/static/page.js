@@ -35,6 +35,7 @@ async function send(form, submitter) {
 
 function show(page, draft) {
   document.querySelectorAll("#newest").forEach((old) => { old.removeAttribute("id"); });
+  document.querySelectorAll("#log .amend").forEach((old) => { old.remove(); }); // it changes what was noted last
   document.querySelectorAll(".panel[role=alert]").forEach((old) => { old.removeAttribute("role"); });
   for (const turn of page.querySelectorAll("#log > .turn")) {
     if (!document.getElementById(turn.id)) log.append(document.adoptNode(turn));
