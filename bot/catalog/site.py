@@ -23,7 +23,9 @@ from bot.errors import BadData
 from bot.resources import data_folder
 
 # What patients ask about a place. `phone` is also what every "no answer" ends with.
-Fact = Literal["phone", "hours", "address", "travel", "move", "interpreter", "access", "privacy", "night", "person"]
+Fact = Literal[
+    "phone", "hours", "address", "travel", "move", "interpreter", "access", "privacy", "night", "person", "written"
+]
 FACTS: tuple[Fact, ...] = get_args(Fact)
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MOST_CHARACTERS = 450
@@ -86,6 +88,7 @@ class _Texts(_Edge):
     privacy: dict[str, str] | None = None
     night: dict[str, str] | None = None
     person: dict[str, str] | None = None
+    written: dict[str, str] | None = None
 
 
 class _File(_Edge):

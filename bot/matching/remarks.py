@@ -42,6 +42,11 @@ Feeling = Literal[
     "praise",
     "robot",
     "chatter",
+    "hello",
+    "farewell",
+    "thanks",
+    "okay",
+    "aside",
 ]
 FEELINGS: tuple[Feeling, ...] = get_args(Feeling)
 REMARKS: tuple[str, ...] = (*FEELINGS, *get_args(Fact))
@@ -55,7 +60,21 @@ BESIDE = 0.75  # and from which it counts beside an answer
 
 # Kinds that are no sign of danger, unlike grief, fear or confusion, and how sure one must be to call off an alarm that
 # no rule raised and that is less likely than not.
-HARMLESS = frozenset({*get_args(Fact), "shame", "anger", "annoyed", "insult", "praise", "robot", "chatter"})
+HARMLESS = frozenset(
+    {
+        *get_args(Fact),
+        "shame",
+        "anger",
+        "annoyed",
+        "insult",
+        "praise",
+        "robot",
+        "chatter",
+        "hello",
+        "farewell",
+        "thanks",
+    }
+)
 SURELY, UNSURE = 0.85, 0.65
 
 

@@ -245,8 +245,11 @@ def show_again(state: State, key: str, catalog: Catalog, *, sample: bool, before
 
 
 def shorten(state: State, catalog: Catalog, *, sample: bool) -> Reply:
-    """Reply with the easy answer where it is shorter than the answer shown last; else with that once more."""
+    """Reply with the short answer to what was answered last, or an easy one that is shorter; else with that once more."""
     pair = catalog.pair(state.last_pair) if state.last_pair is not None else None
+    if pair is not None and pair.short_answer is not None:
+        label = (interface(state.language, "sample_label"),) if sample else ()
+        return Reply(state.language, (interface(state.language, "short_intro"), content(pair, "short_answer"), *label))
     if pair is not None and pair.easy_answer is not None and len(pair.easy_answer) < len(pair.answer):
         return explain_easier(state, catalog, sample=sample)
     return show_again(state, "shorter_missing", catalog, sample=sample)

@@ -34,6 +34,15 @@ CALLING = (
     *("feel_fear", "feel_sleepless", "feel_shame_again", "feel_sadness", "feel_anger", "feel_annoyed", "no_pairs"),
     *("feel_insult_again", "feel_confused_again", "feel_robot", "easy_missing"),
 )
+# What is said to a remark whose sentence is that of a whole message of its kind.
+SENTENCE = {
+    "refusal": "refusal",
+    "hello": "greeting",
+    "farewell": "goodbye",
+    "thanks": "thanks",
+    "okay": "all_right",
+    "aside": "take_your_time",
+}
 _SIMPLE = Path(__file__).parent / "reaction_phrases" / "simple.yaml"
 
 
@@ -57,7 +66,7 @@ def reply_to_remark(assistant: Assistant, state: State, response: Response) -> t
     if not likeliest.is_feeling:
         facts = _facts(assistant.site, response.remarks, language)
         return Reply(language, facts or (interface(language, "place_unknown"),)), rest
-    lead = interface(language, "refusal" if likeliest.kind == "refusal" else f"feel_{likeliest.kind}")
+    lead = interface(language, SENTENCE.get(likeliest.kind, f"feel_{likeliest.kind}"))
     pair_id = assistant.catalog(language).remarks.get(likeliest.kind)
     facts = _facts(assistant.site, response.remarks[1:], language)
     again = state.said == lead.key or state.last_pair == pair_id

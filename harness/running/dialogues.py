@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from bot import BadData, Catalog
+from bot.talk.remarks import SENTENCE
 from harness.files import Record
 from harness.patients.expectations import Expect
 from harness.patients.suites import CONTEXT, Question
@@ -84,7 +85,7 @@ def judge(expect: Expect, reply: Reply, before: Collection[str], same: Equivalen
 
 def _told_by(kind: str) -> tuple[str, ...]:
     """Return how the keys begin of what meets a remark of a kind."""
-    return (f"feel_{kind}", f"site_{kind}", *(("refusal",) if kind == "refusal" else ()))
+    return (f"feel_{kind}", f"site_{kind}", *([SENTENCE[kind]] if kind in SENTENCE else ()))
 
 
 def _acted(expect: Expect, reply: Reply, before: frozenset[str]) -> bool:
