@@ -245,7 +245,7 @@ def show_again(state: State, key: str, catalog: Catalog, *, sample: bool, before
 
 
 def shorten(state: State, catalog: Catalog, *, sample: bool) -> Reply:
-    """Reply with the short answer to what was answered last, or an easy one that is shorter; else with that once more."""
+    """Reply with the short answer to what was answered last, or a shorter easy one; else with that once more."""
     pair = catalog.pair(state.last_pair) if state.last_pair is not None else None
     if pair is not None and pair.short_answer is not None:
         label = (interface(state.language, "sample_label"),) if sample else ()
