@@ -281,7 +281,7 @@ class Interviewer:
 
     def pages(self, language: str, *, at: datetime) -> PageTurn:
         """Return the interview as pages of a form, whether it was begun or not."""
-        return self.interview(at).pages(self._session, language)
+        return self.interview(at).pages(self._session, language, asks_who=self._asks_who)
 
     def take(self, turn: Turn) -> None:
         """Go on from a turn of this interview."""

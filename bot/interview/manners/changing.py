@@ -23,7 +23,7 @@ from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import read_yes_no
 from bot.interview.values.answer import Answer
-from bot.interview.walk.engine import AskAnother, AskItem, Done, Engine
+from bot.interview.walk.engine import AskAnother, AskItem, Engine
 from bot.interview.walk.filling import Given, GroupAdded, MarkedForStaff, Skipped, Waiting, first
 from bot.text import words
 
@@ -186,13 +186,7 @@ class ChangingTurn(FileTurn):
         if may_correct and self.corrects():
             return
         if agreed is True or (agreed is None and self.wants == "skip"):
-            if not self.accept_waiting():
-                return
-            if isinstance(self.step, Done):
-                self.finish()
-            else:  # what was confirmed opens a question
-                self.onward()
-                self.go_on()
+            self.agree()
         elif agreed is False:
             self.say("change_which")
             self.note(phase="choosing")

@@ -53,7 +53,7 @@ class Field:
         key: Of its place; names of what browsers send begin with it.
         options: What can be ticked, each with its token.
         silences: The ways not to answer that can be ticked.
-        offered: What the form proposes, or what waits to be confirmed in the chat.
+        offered: What the form proposes, or what was understood and waits to be confirmed.
         proposed: Whether the form proposes it.
         stored: What stands there.
     """
@@ -80,6 +80,11 @@ class Field:
         """Whether any words are an answer, so that they may be about anything."""
         listed = bool(self.options) and not self.is_open
         return not listed and (self.item.type in FREE_TEXT or self.is_open or is_unlisted(self.question))
+
+    @property
+    def waits(self) -> bool:
+        """Whether what was understood waits to be confirmed."""
+        return bool(self.offered) and not self.proposed
 
     @property
     def is_open(self) -> bool:
@@ -147,10 +152,9 @@ def field_of(listener: Listener, path: Path) -> Field:
     question, talk, filling = listener.question(path), listener.talk, listener.session.filling
     options = tuple(_options(question))
     control = _control(question, len(options))
-    waits = (
-        talk.phase == "asking" and talk.pending and isinstance(listener.step, AskItem) and listener.step.path == path
-    )
-    offered, proposed = (talk.pending or (), talk.proposed) if waits else ((), False)
+    is_open = talk.phase == "asking" and isinstance(listener.step, AskItem) and listener.step.path == path
+    pending = (talk.pending or ()) if is_open else ()
+    offered, proposed = pending or filling.waiting.get(path, ()), bool(pending) and talk.proposed
     if not offered and not filling.settled(path) and not filling.at(path):
         fits = question.proposal and not listener.problems(path, question.proposal)
         offered, proposed = (question.proposal if fits else ()), True
@@ -159,7 +163,7 @@ def field_of(listener: Listener, path: Path) -> Field:
         question=question,
         control=control,
         options=options if control in ("radios", "boxes", "list") else (),
-        silences=_silences(question, control, listener.language),
+        silences=_silences(question, control, listener.language, waits=bool(offered) and not proposed),
         offered=offered,
         proposed=proposed,
         stored={},
@@ -185,10 +189,11 @@ def _control(question: AskItem, count: int) -> Control:
     return "number" if item.type in NUMBERS else kinds.get(item.type, "line")
 
 
-def _silences(question: AskItem, control: Control, language: str) -> tuple[Silence, ...]:
+def _silences(question: AskItem, control: Control, language: str, *, waits: bool) -> tuple[Silence, ...]:
     """Return the ways not to answer that are not among the options, where an empty field does not say enough."""
     item, words = question.item, words_for(language)
-    if asks_consent(item) or (control in ("line", "area", "file") and not item.required):
+    says_enough = control in ("line", "area", "file") and not item.required and not waits
+    if asks_consent(item) or says_enough:
         return ()
     labels = [cut(option.label.into(language), words.fold).said for option in question.options]
     means = {"dont_know": means_unknown, "refused": means_refused}

@@ -12,29 +12,17 @@ from decimal import Decimal
 from typing import Any
 
 from bot.interview.form.form import Bound, Item
-from bot.interview.manners.listening import (
-    DAYS,
-    NUMBERS,
-    WORDS,
-    WORDS_OF,
-    Listener,
-    asked_of,
-    unit_in_words,
-    usual_unit,
-)
+from bot.interview.manners.listening import NUMBERS, WORDS, WORDS_OF, asked_of, unit_in_words, usual_unit
 from bot.interview.manners.session import Answers, Quote, Saying, Sentence, with_answers
 from bot.interview.reading.quantities import likely_amount
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import JsonObject, number, string
-from bot.interview.walk.engine import AskItem
-from bot.interview.walk.filling import Given
 from bot.text import fold, words
 
 EXAMPLE_AMOUNT = Decimal(3)
 LONG_AGO, SOME_WEEKS = date(1975, 3, 3), timedelta(days=20)
 WIDEST_SCALE = 100  # a wider range holds back slips of the pen: nobody needs to be told
 _ONCE = frozenset({"date", "dateTime", "time", "url"})
-_HINTED = NUMBERS | DAYS  # types of questions of which hints say an example
 _NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # the day does not change what a number is an example of
 
 
@@ -108,39 +96,6 @@ def said_answers(item: Item, language: str, now: datetime) -> tuple[Answer, ...]
     amounts = _amounts((usual,), likely) if usual is not None and likely is not None else ()
     ends = (answer for answer in _limits(item) if answer is not None)
     return (*unit_answers(item), *example_answers(item, language, now), *amounts, *ends)
-
-
-def repeatable(listener: Listener, questions: Iterable[AskItem]) -> dict[str, list[Answer]]:
-    """Return the answers that may be repeated to the patient, by linkId.
-
-    They are those given, calculated, noted and waiting, and what is said with the questions that are put: options,
-    limits, proposals and examples.
-    """
-    session, engine, now = listener.session, listener.engine, listener.reader.now
-    filling = session.filling
-    known: dict[str, list[Answer]] = {}
-    for path, answers in (*filling.computed.items(), *filling.answers.items(), *filling.waiting.items()):
-        known.setdefault(path[-1][0], []).extend(answers)
-    for path, texts in filling.noted.items():
-        known.setdefault(path[-1][0], []).extend(Answer("string", text) for text in texts)
-    for event in session.events:
-        if isinstance(event, Given):  # a file that was taken out again is told by its name
-            files = (answer for answer in event.answers if answer.type == "attachment")
-            known.setdefault(event.path[-1][0], []).extend(files)
-    for link_id, text in engine.texts(filling):
-        known.setdefault(link_id, []).append(computed_text(text))
-    for question in questions:
-        item = question.item
-        options = (option.answer for option in question.options)
-        bounds = (bound for bound in engine.bounds(filling, question.path) if bound is not None)
-        hinted = said_answers(item, session.language, now) if item.type in _HINTED else ()
-        known.setdefault(item.link_id, []).extend((*question.proposal, *options, *bounds, *hinted))
-    return known
-
-
-def computed_text(said: str) -> Answer:
-    """Return a text that a formula gave as what may be repeated to the patient."""
-    return Answer("markdown", said)
 
 
 def _choice_of_units(item: Item) -> Iterator[Saying]:

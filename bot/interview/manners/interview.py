@@ -14,11 +14,10 @@ from typing import Literal
 from bot.interview.form.form import Form, Path
 from bot.interview.manners.files import FileTurn, said_of_file, sent_files, wants_file
 from bot.interview.manners.hearing import Hearing
-from bot.interview.manners.hints import repeatable
 from bot.interview.manners.listening import OWN_WORDS, CachedReader, Listener, is_named, question_like
 from bot.interview.manners.page_turn import PageTurn
-from bot.interview.manners.session import Filler, Quote, Said, Session, name_of
-from bot.interview.manners.turn import OpenTurn, Turn
+from bot.interview.manners.session import Quote, Said, Session, name_of
+from bot.interview.manners.turn import OpenTurn, Turn, repeatable
 from bot.interview.values.answer import Answer, JsonValue
 from bot.interview.values.fhir_json import JsonObject
 from bot.interview.walk.assemble import Heading
@@ -59,8 +58,7 @@ class Interview:
 
     def begin(self, language: str, *, asks_who: bool = False) -> Turn:
         """Begin: say how it works, and put the first question; `asks_who`: and ask once who fills the form in."""
-        filler: Filler = "open" if asks_who else ""
-        turn = self._open_turn(Session(language, filler=filler, filling=self.engine.start()))
+        turn = self._open_turn(self._fresh(language, asks_who=asks_who))
         turn.parts.append(Quote("", "title"))
         turn.say("interview_begin")
         turn.go_on()
@@ -141,11 +139,9 @@ class Interview:
         turn.ask(brief=True)
         return turn.end()
 
-    def pages(self, session: Session | None, language: str) -> PageTurn:
+    def pages(self, session: Session | None, language: str, *, asks_who: bool = False) -> PageTurn:
         """Return the interview as pages of a form, in a language; None for a session that has not begun."""
-        begun = (
-            Session(language, filling=self.engine.start()) if session is None else replace(session, language=language)
-        )
+        begun = replace(session, language=language) if session else self._fresh(language, asks_who=asks_who)
         return PageTurn(self.engine, self._reader, begun)
 
     def wants_file(self, session: Session) -> bool:
@@ -246,6 +242,9 @@ class Interview:
         """Return what a question is named for where it stands alone: the repeating group that it is about, if any."""
         around = self.form.by_link_id[link_id].line[:-1]
         return next((each for each in around if self.form.by_link_id[each].repeats), link_id)
+
+    def _fresh(self, language: str, *, asks_who: bool) -> Session:
+        return Session(language, filler="open" if asks_who else "", filling=self.engine.start())
 
     def _open_turn(self, session: Session) -> OpenTurn:
         return OpenTurn(self.engine, self._reader, session)

@@ -152,7 +152,7 @@ class ListingTurn(Listener):
         self.onward()
         self.note(phase="checking")
         self.say("check")
-        self.note(listed=self._list_answers(paths))
+        self.note(listed=self._list_answers(paths, confirming=True))
         self.say("check_reply")
 
     # The summary
@@ -175,8 +175,11 @@ class ListingTurn(Listener):
             self.onward()
             self.note(phase="summary", listed=listed, reached=self.engine.parts)
 
-    def _list_answers(self, paths: Sequence[Path]) -> tuple[Path, ...]:
-        """Say questions with their answers as lines of a list; return those that have a number, in its order."""
+    def _list_answers(self, paths: Sequence[Path], *, confirming: bool = False) -> tuple[Path, ...]:
+        """Say questions with their answers as lines of a list; return those that have a number, in its order.
+
+        `confirming`: what waits is asked about, and need not be told apart.
+        """
         listed: list[Path] = []
         group: Path = ()
         for path in paths:
@@ -189,7 +192,11 @@ class ListingTurn(Listener):
             if not is_named(item, self.language):
                 continue
             self.parts.append(
-                ListEntry(len(listed) + 1 if item.asked else 0, name_of(item.link_id), self._standing(path))
+                ListEntry(
+                    len(listed) + 1 if item.asked else 0,
+                    name_of(item.link_id),
+                    self._standing(path, confirming=confirming),
+                )
             )
             if item.asked:
                 listed.append(path)
@@ -200,14 +207,14 @@ class ListingTurn(Listener):
                 )  # said beside the answer
         return tuple(listed)
 
-    def _standing(self, path: Path) -> Sentence:
+    def _standing(self, path: Path, *, confirming: bool) -> Sentence:
         """Return what stands at a question."""
         session = self.session
         answers = self.answers(path)
         if answers:
             return with_answers("summary_answer", path[-1][0], answers)
         if path in session.filling.waiting:
-            key = "summary_answer" if self.talk.phase == "checking" else "summary_waiting"
+            key = "summary_answer" if confirming else "summary_waiting"
             return with_answers(key, path[-1][0], session.filling.waiting[path])
         if path in session.filling.noted:
             return self._words_noted(path)

@@ -25,7 +25,7 @@ from bot.interview.manners.pages import (
     more_in,
     told_in,
 )
-from bot.interview.manners.session import Sentence, Session
+from bot.interview.manners.session import Filler, Sentence, Session
 from bot.interview.values.fhir_names import CHOICES
 from bot.interview.walk.engine import AskItem, Engine
 from bot.interview.walk.filling import (
@@ -54,6 +54,7 @@ class PageSent:
         fields: What stands in them, by their names.
         wants: What is to be done besides: `chat` (go there), `add`, `remove` or `open` with the key of a place; empty
             for going on.
+        filler: Who fills the form in, where that is said with the agreement.
     """
 
     section: int
@@ -62,6 +63,7 @@ class PageSent:
     shown: frozenset[str] = frozenset()
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     wants: tuple[str, str] = ("", "")
+    filler: Filler = ""
 
     @property
     def goes_on(self) -> bool:
@@ -94,6 +96,8 @@ class PageTurn(PageView):
     def judge(self, field: Field, raw: Raw, sent: PageSent) -> Outcome:
         """Return what a field came to, and whether it may stand there."""
         outcome = read_field(self, field, raw)
+        if outcome.kind == "blank" and field.waits and sent.goes_on:
+            return Outcome("unsure", field.offered)  # nobody leaves it behind as it is
         if outcome.kind == "blank":
             key = "form_required_or" if field.silences else "form_required"
             missing = sent.goes_on and field.item.required and not self._is_left(field)
@@ -122,8 +126,9 @@ class PageTurn(PageView):
         section = self.section(sent.section)
         if sent.section == 0:
             self.onward()
+            self.session = replace(self.session, filler=sent.filler or self.session.filler)
             self._said(partial(self.show_summary, closing=True))
-            self.finish()
+            self.agree()
             self.changed = True
         elif section is not None:
             self._save(section, sent)
@@ -167,6 +172,10 @@ class PageTurn(PageView):
             )
             if stays_open and sent.goes_on and path in self.session.filling.answers:
                 self._no_more(path)
+        elif outcome.kind == "unsure" and outcome.answers:
+            is_open = not filling.settled(path) or path in filling.waiting
+            if is_open and outcome.answers != filling.waiting.get(path):
+                self.let_wait(field.question, outcome.answers)
         elif outcome.kind == "silent":
             if not filling.settled(path) or path in filling.answers or reason_at(self, path) != outcome.reason:
                 self.set_aside(path, outcome.reason)
@@ -199,7 +208,8 @@ class PageTurn(PageView):
             blank = [read_field(self, each, raw_of(each, sent.fields)).kind == "blank" for each in inside]
             item, own = self.item(block.path), first(block.path)
             may_go = self.session.filling.count(item, own) - max(item.least, int(item.has_rule)) - left.get(own, 0)
-            if all(blank) and may_go > 0 and all(each.key in sent.shown for each in inside):
+            blank += [not each.waits and each.key in sent.shown for each in inside]
+            if all(blank) and may_go > 0:
                 left[own] = left.get(own, 0) + 1
                 empty |= {each.key: block.path for each in inside}
         return empty
@@ -240,6 +250,10 @@ class PageTurn(PageView):
             self.onward()
             self.note(kept=None, kept_for=(), heading=())
             self.go_on()
+
+    def confirm(self, paths: Sequence[Path]) -> None:
+        """Ask in the chat as of a list: what waits is not opened there, for it stands in its field as well."""
+        self.show_waiting(paths)
 
     def _waits_for(self) -> Path:
         """Return the question whose answer waits in the chat to be confirmed; empty for none."""

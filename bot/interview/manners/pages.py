@@ -20,16 +20,14 @@ from bot.interview.manners.fields import (
     slots_in,
     token_of,
 )
-from bot.interview.manners.hints import form_hints, repeatable, unit_hint
+from bot.interview.manners.hints import form_hints, unit_hint
 from bot.interview.manners.listening import NUMBERS, CachedReader
 from bot.interview.manners.session import ListEntry, Quote, Saying, Sentence, Session, with_answers
-from bot.interview.manners.turn import OpenTurn, choices_of
+from bot.interview.manners.turn import OpenTurn, choices_of, repeatable
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_names import CHOICES
 from bot.interview.walk.engine import Done, Engine
-from bot.interview.walk.filling import (
-    below,
-)
+from bot.interview.walk.filling import below
 
 _SAID_BY_PARTS = frozenset({"day", "moment"})  # controls whose parts say themselves in what form an answer is wanted
 
@@ -157,9 +155,11 @@ class PageView(OpenTurn):
 
     @property
     def first_open(self) -> int:
-        """The number of the section with the first question that is open; 0 when all was asked."""
-        step = self.engine.next(self.session.filling)
-        return 0 if isinstance(step, Done) else self.section_of(step.path).number
+        """The number of the first section with a question that is open, or an answer that waits; 0 for none."""
+        filling = self.session.filling
+        step = self.engine.next(filling)
+        paths = [*self.engine.waiting(filling), *(() if isinstance(step, Done) else (step.path,))]
+        return min((self.section_of(path).number for path in paths), default=0)
 
     def section_of(self, path: Path) -> Section:
         return next(each for each in self._sections if path[0][0] in {item.link_id for item in each.items})
@@ -275,7 +275,8 @@ class PageView(OpenTurn):
                 return
             if self.reader.is_unusual(field.item, field.question.options, self.language, answers):
                 self.say("unusual")
-            self.repeat("form_offered" if outcome.kind == "blank" else "form_read", field.path, answers)
+            is_offer = outcome.kind == "blank" and field.proposed
+            self.repeat("form_offered" if is_offer else "form_read", field.path, answers)
 
         return self._said(say)
 

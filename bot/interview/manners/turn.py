@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
 
 from bot.interview.form.form import Item, Option, Path
 from bot.interview.manners.agreement import agreed, asks_consent, asks_yes_or_no
-from bot.interview.manners.hints import computed_text, example_answers, form_hints, unit_answers, unit_hint
-from bot.interview.manners.listening import FREE_TEXT, NUMBERS, QuestionLike
+from bot.interview.manners.hints import example_answers, form_hints, said_answers, unit_answers, unit_hint
+from bot.interview.manners.listening import DAYS, FREE_TEXT, NUMBERS, Listener, QuestionLike
 from bot.interview.manners.lists import ListingTurn
 from bot.interview.manners.session import (
     Quote,
@@ -32,6 +32,8 @@ MOST_SHOWN = 30
 MOST_TRIES = 3
 # Types of answers that need no word on their form.
 _PLAIN = frozenset({*CHOICES, "boolean", "string", "text", "reference"})
+# Types of questions of which hints say an example.
+_HINTED = NUMBERS | DAYS
 # Sentences that have told the unit already.
 _TELLING = frozenset({"units", "example_answer", "example_quantity"})
 
@@ -132,7 +134,7 @@ class OpenTurn(ListingTurn):
 
     def set_aside(self, path: Path, reason: str) -> str:
         """Take a question for asked, without an answer; return the key of what is said to it."""
-        if self.answers(path):
+        if self.answers(path) or path in self.session.filling.waiting:
             self.apply(Cleared(path))
         if path in self.session.filling.noted:
             self.apply(MarkedForStaff(path, "in the patient's own words"))
@@ -188,6 +190,16 @@ class OpenTurn(ListingTurn):
         said = (*filling.answers, *filling.skipped, *filling.marked, *filling.noted, *filling.waiting)
         return () if any(each[: len(row)] == row for each in said) else row
 
+    def agree(self) -> None:
+        """The patient agrees to the summary, and so to what waits in it."""
+        if not self.accept_waiting():
+            return
+        if isinstance(self.step, Done):
+            self.finish()
+        else:  # what was confirmed opens a question
+            self.onward()
+            self.go_on()
+
     def finish(self) -> None:
         """The patient agrees: the response is complete, unless something required is missing or does not fit."""
         session, listed = self.session, self.talk.listed  # each can still be changed by its number
@@ -214,7 +226,7 @@ class OpenTurn(ListingTurn):
             self.apply(Shown(step.path))
             step = self.step
         if paths := self.overdue(step):
-            self._confirm(paths)
+            self.confirm(paths)
         elif self._must_ask_who(step):
             self.ask_who()
         elif isinstance(step, Done):
@@ -240,7 +252,7 @@ class OpenTurn(ListingTurn):
         self.say("who_fills_in")
         self.choices = (Sentence("who_patient"), Sentence("who_relative"), Sentence("who_helper"))
 
-    def _confirm(self, paths: Sequence[Path]) -> None:
+    def confirm(self, paths: Sequence[Path]) -> None:
         """Ask whether what was understood and waits is right: one answer as it was asked for, several as a list."""
         if len(paths) > 1:
             self.show_waiting(paths)
@@ -455,6 +467,39 @@ class OpenTurn(ListingTurn):
             self.say(f"example_{item.type}", otherwise="example_string")
         if Quote(item.link_id, "format") not in self.parts:  # as where it was said what is wrong
             self.quote(item, "format")
+
+
+def repeatable(listener: Listener, questions: Iterable[AskItem]) -> dict[str, list[Answer]]:
+    """Return the answers that may be repeated to the patient, by linkId.
+
+    They are those given, calculated, noted and waiting, and what is said with the questions that are put: options,
+    limits, proposals and examples.
+    """
+    session, engine, now = listener.session, listener.engine, listener.reader.now
+    filling = session.filling
+    known: dict[str, list[Answer]] = {}
+    for path, answers in (*filling.computed.items(), *filling.answers.items(), *filling.waiting.items()):
+        known.setdefault(path[-1][0], []).extend(answers)
+    for path, texts in filling.noted.items():
+        known.setdefault(path[-1][0], []).extend(Answer("string", text) for text in texts)
+    for event in session.events:
+        if isinstance(event, Given):  # a file that was taken out again is told by its name
+            files = (answer for answer in event.answers if answer.type == "attachment")
+            known.setdefault(event.path[-1][0], []).extend(files)
+    for link_id, text in engine.texts(filling):
+        known.setdefault(link_id, []).append(computed_text(text))
+    for question in questions:
+        item = question.item
+        options = (option.answer for option in question.options)
+        bounds = (bound for bound in engine.bounds(filling, question.path) if bound is not None)
+        hinted = said_answers(item, session.language, now) if item.type in _HINTED else ()
+        known.setdefault(item.link_id, []).extend((*question.proposal, *options, *bounds, *hinted))
+    return known
+
+
+def computed_text(said: str) -> Answer:
+    """Return a text that a formula gave as what may be repeated to the patient."""
+    return Answer("markdown", said)
 
 
 def is_unlisted(question: AskItem) -> bool:

@@ -21,7 +21,7 @@ from bot.errors import Outdated
 from bot.interview.manners.fields import OWN
 from bot.interview.manners.page_turn import PageSent, PageTurn, after_removal
 from bot.interview.manners.pages import Element, Entered, asked_or_told, fields_in
-from bot.interview.manners.session import Saying
+from bot.interview.manners.session import Filler, Saying, Sentence
 from bot.ports import StoredConversation
 from bot.sentences.reply import Entry, Interface, Part
 from bot.settings import Settings
@@ -37,6 +37,7 @@ FORM_PATH = re.compile(r"/form(/check|/[1-9]\d{0,3})?")
 IS_KEY = re.compile(r"q\d+(_\d+)+")
 IS_TURN_ID = re.compile(TURN_ID.removeprefix("^").removesuffix("$"))
 MOST_NEW = 40  # places that are marked as new
+FILLERS: tuple[Filler, ...] = ("patient", "relative", "helper")
 WANTS = ("add", "remove", "open", "chat")
 
 
@@ -195,6 +196,7 @@ class FormPages:
             open_ends=pages.open_ends if pages.is_done else (),
             done=pages.is_done,
             agreed=pages.talk.phase == "finished",
+            who=[(each, Sentence(f"who_{each}")) for each in FILLERS] if pages.session.filler == "open" else (),
         )
 
     def _common(
@@ -237,7 +239,8 @@ class FormPages:
             if IS_KEY.fullmatch(name.partition(".")[0]):
                 fields[name] = (*fields.get(name, ()), value)
         shown = frozenset(filter(IS_KEY.fullmatch, visit.said("shown").split(",")))
-        return PageSent(section, language, int(version), shown, fields, (what, key))
+        filler: Filler = next((each for each in FILLERS if visit.said("who") == each), "")
+        return PageSent(section, language, int(version), shown, fields, (what, key), filler)
 
     @staticmethod
     def _message(visit: Visit, sent: PageSent) -> Message:
@@ -245,7 +248,8 @@ class FormPages:
         turn_id = visit.said("turn")
         if not IS_TURN_ID.fullmatch(turn_id):
             raise PageProblem(HTTPStatus.BAD_REQUEST)
-        filled = repr((turn_id, sent.section, sent.language, sent.version, sorted(sent.fields.items()), sent.wants))
+        fields, besides = sorted(sent.fields.items()), (sent.wants, sent.filler)
+        filled = repr((turn_id, sent.section, sent.language, sent.version, fields, besides))
         return Message(hashlib.sha256(filled.encode("utf-8", "replace")).hexdigest()[:32], page=sent)
 
     def _pages(self, conversation: Conversation, visit: Visit, opened: StoredConversation) -> PageTurn:

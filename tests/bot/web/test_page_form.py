@@ -356,6 +356,7 @@ def test_the_shipped_form_goes_from_the_chat_to_the_form_and_back(build: Houses,
     browser = house.browser(language)
     browser.press(said["yes"])
     browser.press(said["yes"])  # agrees
+    browser.press(said["who_patient"])
     age = {"de": "Wie alt sind Sie?", "en": "How old are you?"}[language]
 
     filler = FormPatient(browser, Random(2))
@@ -378,7 +379,7 @@ def test_the_shipped_form_goes_from_the_chat_to_the_form_and_back(build: Houses,
     assert any("checked" in each.attributes for each in field_of(filler, asked).all("input"))
     browser.open("/chat")
     lines = [
-        each.one(class_="reply").one("p", class_="say").text for each in browser.page.all("article", class_="turn")[3:4]
+        each.one(class_="reply").one("p", class_="say").text for each in browser.page.all("article", class_="turn")[4:5]
     ]
     assert lines == [said["form_saved"].format(number=2, total=9)], "later one line is left of it"
 
@@ -524,6 +525,93 @@ def test_what_waits_to_be_confirmed_in_the_chat_is_confirmed_in_its_field(build:
     assert house.answers == {"q": ["1990"], "r": ["Bern"]}
 
 
+WAITS = form(
+    item(
+        "about", "group", item("s", "string", text="Wo?"), item("q", "date", text="Wann?"),
+        item("r", "string", text="Wer?"), text="Über Sie",
+    ),
+    item("more", "group", item("t", "string", text="Was noch?"), text="Mehr"),
+    title="T", language="de",
+)  # fmt: skip
+
+
+def test_a_reading_that_waits_in_the_chat_is_confirmed_on_its_page_or_with_all_answers(build: Houses) -> None:
+    house = build(WAITS)
+    browser = house.browser()
+    for said in (DE["yes"], "Bern", "so um 1990 rum"):
+        browser.say(said)
+    assert "Wer?" in browser.newest.text, "the chat goes on, and asks later"
+    assert DE["waits"].format(answer="1990") in browser.newest.text
+    filler = FormPatient(browser, Random(1))
+    browser.follow(LABELS["de"]["form_link"])
+    assert filler.where == "/form/1"
+    assert DE["form_read"].format(answer="1990") in field_of(filler, "Wann?").text
+
+    filler.post({name_of(filler, "Wer?"): ["Anna"]})
+    assert browser.answer.status_code == 422, "nobody leaves it behind without a word"
+    assert house.answers == {"s": ["Bern"], "r": ["Anna"]}
+    browser.open("/form/check")
+    rows = {row.one("dt").text: row.one("dd", class_="value").text for row in browser.page.all("dl", class_="row")}
+    assert rows["Wann?"] == DE["summary_waiting"].format(answer="1990")
+
+    browser.open("/form/2")
+    filler.post({name_of(filler, "Was noch?"): ["Angst"]})
+    assert filler.where == "/form/check"
+    browser.press(LABELS["de"]["summary_yes"])
+    assert house.answers == {"s": ["Bern"], "r": ["Anna"], "q": ["1990"], "t": ["Angst"]}
+    assert house.head["talk"]["phase"] == "finished"
+
+
+def test_a_reading_of_a_page_waits_in_the_chat_as_one_of_its_own(build: Houses) -> None:
+    house = build(WAITS)
+    filler = patient(house)
+    year = f"{name_of(filler, 'Wann?')}.year"
+
+    filler.post({name_of(filler, "Wo?"): ["Bern"], year: ["so um 1990 rum"]}, do="chat")
+    assert filler.browser.answer.status_code == 422
+    assert house.answers == {"s": ["Bern"]}
+    assert [path[-1][0] for path, _ in house.head["state"]["filling"]["waiting"]] == ["q"]
+    filler.browser.open("/chat")
+    assert "Wer?" in filler.browser.newest.text
+    filler.browser.say("Anna")
+
+    assert DE["read_back"].format(answer="1990") in filler.browser.newest.text, "its section ends"
+    filler.browser.press(DE["yes"])
+    assert house.answers == {"s": ["Bern"], "r": ["Anna"], "q": ["1990"]}
+
+
+def test_a_reading_that_waits_is_turned_down_on_its_page(build: Houses) -> None:
+    house = build(WAITS)
+    filler = patient(house)
+    when = name_of(filler, "Wann?")
+    filler.post({f"{when}.year": ["so um 1990 rum"]})
+
+    filler.post({f"{when}.year": [""], f"{when}.none": ["dont_know"]})
+
+    assert filler.where == "/form/2"
+    assert "waiting" not in house.head["state"]["filling"]
+    assert "q" not in house.answers
+
+
+def test_who_fills_in_is_asked_with_the_agreement_where_the_chat_did_not(build: Houses) -> None:
+    house = build()
+    filler = patient(house)
+    filler.to_the_end()
+    assert [each.get("value") for each in filler.browser.page.all("input", name="who")] == [
+        "patient",
+        "relative",
+        "helper",
+    ]
+
+    filler.browser.press(LABELS["de"]["summary_yes"], who="relative")
+
+    assert house.head["filler"] == "relative"
+    filler.browser.open("/copy")
+    assert DE["filled_by_relative"] in filler.browser.text
+    filler.browser.open("/form/check")
+    assert filler.browser.page.all("input", name="who") == []
+
+
 def test_a_file_is_sent_in_the_chat_at_its_question(build: Houses) -> None:
     asked = form(item("a", "string", text="Wo?"), item("f", "attachment", text="Brief?"), title="T", language="de")
     house = build(asked, KLARTEXT_UPLOADS="on", KLARTEXT_UPLOAD_SCAN="none")
@@ -549,6 +637,7 @@ def test_who_changes_the_language_on_a_page_goes_on_in_it(build: Houses) -> None
 
     browser.open("/chat")
     assert SENTENCES["en"]["form_saved"].format(number=1, total=9) in browser.newest.text
+    browser.press(SENTENCES["en"]["who_patient"])
     assert "Why are you coming" in browser.newest.text
 
 
