@@ -227,7 +227,7 @@ class Assistant:
         if verdict.flag is None:
             return None
         (remark,) = hear_remarks(self._of(own).remarks, self._encoder.encode([whole]), [whole])
-        return None if remark is not None and remark.calms(verdict) else own
+        return None if remark is not None and remark.calms(verdict, whole) else own
 
     def context(self, language: str) -> Context:
         """Return what listens to messages after answers."""
@@ -364,7 +364,7 @@ class Assistant:
         flags: list[str | None] = [None] * len(asked)
         for number, verdict in zip(looked, verdicts, strict=True):
             remark = remarks[number]
-            flags[number] = None if remark is not None and remark.calms(verdict) else verdict.flag
+            flags[number] = None if remark is not None and remark.calms(verdict, asked[number].seen) else verdict.flag
         return flags
 
     def _judged(

@@ -6,6 +6,7 @@ To encode all of them and to fit takes about twenty-five seconds of processor ti
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from bot.matching.red_flags import Examples, load_examples
 
@@ -18,9 +19,18 @@ def few_examples(language: str) -> Examples:
     return Examples(examples.urgent[::40], examples.harmless[::40], ())
 
 
+RemarkTexts = Callable[[str], tuple[tuple[str, str, str], ...]]
+
+
+def few_of(texts: RemarkTexts) -> RemarkTexts:
+    """Return what gives every twentieth text that remarks are learned from."""
+    return lambda language: texts(language)[::20]
+
+
 def teach_few_if_told() -> None:
     """In a process of its own: teach with few examples from now on if its environment says so."""
     if FEW in os.environ:
-        from bot.matching import training  # which starts threads: not in what is forked
+        from bot.matching import remarks, training  # which starts threads: not in what is forked
 
         vars(training)["load_examples"] = few_examples
+        vars(remarks)["remark_texts"] = few_of(remarks.remark_texts)

@@ -16,9 +16,10 @@ from hypothesis import HealthCheck, settings
 from bot import Assistant, Catalog, load_catalog, locate
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.adapters.sql_records import SqlRecords
+from bot.matching import remarks as heard_remarks
 from bot.matching import training
 from bot.testing import HashEncoder, write_small_catalog
-from tests.alarm_examples import few_examples
+from tests.alarm_examples import few_examples, few_of
 from tests.forking import COMMAND, Forking
 from tests.last_line import LastLine
 from tests.postgresql import running_postgresql
@@ -95,6 +96,8 @@ def few_alarm_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Teach the alarm with every fortieth example only, where many small catalogs are trained and none is judged by it."""
     monkeypatch.setattr(training, "load_examples", few_examples)
     monkeypatch.setattr(training, "_known_examples", {})
+    monkeypatch.setattr(heard_remarks, "remark_texts", few_of(heard_remarks.remark_texts))
+    monkeypatch.setattr(heard_remarks, "_known", {})
 
 
 @pytest.fixture

@@ -19,9 +19,12 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.alarm_examples import teach_few_if_told
+
+if TYPE_CHECKING:
+    from _typeshed import HasFileno
 
 COMMAND = "from bot.commands.main import main; main()"
 # What commands import only when they run; nothing that needs an extra or starts a thread.
@@ -98,11 +101,18 @@ class Forking:
             streams = [pool.submit(_read, ours[name]) for name in ("stdout", "stderr")]
             pool.submit(_write, ours["stdin"], stdin)
             pid = int(end.readline())
-            if not select.select([end], [], [], timeout)[0]:
+            if not readable(end, timeout):
                 os.kill(pid, signal.SIGKILL)
                 raise subprocess.TimeoutExpired(list(arguments), timeout)
             code = int(end.readline())
             return subprocess.CompletedProcess(list(arguments), code, *(stream.result() for stream in streams))
+
+
+def readable(file: HasFileno, seconds: float) -> bool:
+    """Say whether a file can be read, or has ended, within that time; its number may be any, unlike with `select`."""
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
 
 
 def serve(descriptor: int) -> str:
@@ -114,7 +124,7 @@ def serve(descriptor: int) -> str:
         importlib.import_module(name)
     orders = socket.socket(fileno=descriptor)
     while True:
-        ready, _, _ = select.select([orders], [], [], 0.5)
+        ready = readable(orders, 0.5)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass

@@ -85,6 +85,7 @@ def test_where_nothing_can_be_installed_it_is_said(path: Path) -> None:
         "For all tests install, as root: chromium postgresql",
         "Without Node and npm there are no packages for tests/fhir_server.",
         "Without Node and npm there are no packages for tests/browser.",
+        "Without Node and npm there are no packages for tests/rasa_widget.",
     ]
 
 
@@ -104,6 +105,8 @@ def test_what_cannot_be_installed_keeps_nothing_else_from_it(path: Path, tmp_pat
         "npm could not install the packages for tests/fhir_server.",
         "no network",
         "npm could not install the packages for tests/browser.",
+        "no network",
+        "npm could not install the packages for tests/rasa_widget.",
     ]
     assert (tmp_path / "done").read_text().splitlines() == ["update", "install -y --no-install-recommends postgresql"]
 

@@ -76,6 +76,7 @@ HARMLESS = frozenset(
     }
 )
 SURELY, UNSURE = 0.85, 0.65
+MOST_CALMED = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +86,21 @@ class Remark:
     kind: str
     probability: float
 
-    def calms(self, verdict: Verdict) -> bool:
-        """Say whether an alarm is taken for false since the message is surely something harmless."""
-        heard = verdict.by != "rule" and verdict.probability < UNSURE
+    def calms(self, verdict: Verdict, text: str) -> bool:
+        """Say whether an alarm is taken for false since all of a message is surely something harmless.
+
+        Of a long message that is never said: much harmless talk must not drown what stands beside it.
+        """
+        heard = verdict.by != "rule" and verdict.probability < UNSURE and len(text) <= MOST_CALMED
         return heard and self.kind in HARMLESS and self.probability >= SURELY
 
     @property
     def is_feeling(self) -> bool:
         return self.kind in FEELINGS
+
+
+# Texts never change while a process runs; their vectors are those of an encoder.
+_known: dict[tuple[str, str], tuple[Vectors, Vectors, list[str]]] = {}
 
 
 @lru_cache(maxsize=8)
@@ -124,18 +132,21 @@ def train_remarks(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Head 
     examples = remark_texts(catalog.language)
     if not examples:
         return None
-    own = encoder.encode([text for _, _, text in examples])
+    key = (encoder.name, catalog.language)
+    if key not in _known:
+        urgent = [text for _, text in load_examples(catalog.language).urgent[::URGENT_STEP]]
+        _known[key] = encoder.encode([text for _, _, text in examples]), encoder.encode(urgent), urgent
+    own, alarming, urgent = _known[key]
     remarks = own[[kind != NO_REMARK for kind, _, _ in examples]]
     texts = indexed_texts(catalog)
     some = np.arange(0, len(texts), max(1, -(-len(texts) // MOST_OTHERS)))
     # A pair may well be about what a remark is about: such a text would say that it is none.
     others = some[(vectors[some] @ remarks.T).max(axis=1) < CONFLICT]
-    urgent = [text for _, text in load_examples(catalog.language).urgent[::URGENT_STEP]]
     label = {kind: number for number, kind in enumerate((*REMARKS, NO_REMARK))}
     taught = [Example(text, label[kind], author) for kind, author, text in examples]
     taught += [Example(texts[number][1], label[NO_REMARK], BACKGROUND) for number in others]
     taught += [Example(text, label[NO_REMARK], BACKGROUND) for text in urgent]
-    return train(taught, np.concatenate([own, vectors[others], encoder.encode(urgent)]), len(REMARKS) + 1)[0]
+    return train(taught, np.concatenate([own, vectors[others], alarming]), len(REMARKS) + 1)[0]
 
 
 def hear_remarks(head: Head | None, vectors: Floats, texts: Sequence[str]) -> list[Remark | None]:

@@ -10,7 +10,6 @@ from pathlib import Path
 import yaml
 
 from bot import BadData, Catalog
-from bot.talk.remarks import SENTENCE
 from harness.files import Record
 from harness.patients.expectations import Expect
 from harness.patients.suites import CONTEXT, Question
@@ -36,7 +35,13 @@ class _Act(Record):
 @cache
 def _acts() -> Mapping[str, _Act]:
     raw = yaml.safe_load(ACTS.read_text(encoding="utf-8"))
-    return {name: _Act.model_validate(record) for name, record in raw.items()}
+    return {name: _Act.model_validate(record) for name, record in raw.items() if name != "remarks"}
+
+
+@cache
+def _met_by() -> Mapping[str, str]:
+    met: Mapping[str, str] = yaml.safe_load(ACTS.read_text(encoding="utf-8"))["remarks"]
+    return met
 
 
 def judge(expect: Expect, reply: Reply, before: Collection[str], same: Equivalence) -> Verdict:
@@ -85,7 +90,7 @@ def judge(expect: Expect, reply: Reply, before: Collection[str], same: Equivalen
 
 def _told_by(kind: str) -> tuple[str, ...]:
     """Return how the keys begin of what meets a remark of a kind."""
-    return (f"feel_{kind}", f"site_{kind}", *([SENTENCE[kind]] if kind in SENTENCE else ()))
+    return (f"feel_{kind}", f"site_{kind}", *([_met_by()[kind]] if kind in _met_by() else ()))
 
 
 def _acted(expect: Expect, reply: Reply, before: frozenset[str]) -> bool:

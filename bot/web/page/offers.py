@@ -83,8 +83,8 @@ def offers(conversation: Conversation, last: Reply, labels: Labels, spoken: Labe
     quick = (SENTENCES[language][word] for key in keys for word in QUICK.get(key, ()))
     buttons += [Button(text, words=text) for text in dict.fromkeys(quick) if text not in there]
     if not ALARMING.isdisjoint(keys):
-        yes = SENTENCES[language]["yes"]
-        buttons.insert(0, Button(yes, words=yes))
+        text = SENTENCES[language]["yes"]
+        buttons.insert(0, Button(text, words=text))
     if stage in ("checking", "summary"):
         buttons.append(Button(labels["summary_yes"], words=spoken["word_yes"]))
     if stage == "who":

@@ -181,12 +181,11 @@ class Shown:
 
     def pair(self, pair_id: str, language: str) -> Block | None:
         """Return the answer of a pair by itself; None when patients may not see it."""
-        text = self._text(pair_id, "answer", language)
-        if not text:
+        if not self._text(pair_id, "answer", language):
             return None
-        short = self._text(pair_id, "short_answer", language)
-        lead = Content(pair_id, "short_answer", short) if short else None
-        return Block("answer", answer=self._answer(Content(pair_id, "answer", text), language, lead))
+        pair = self._assistant.catalog(language).pair(pair_id)
+        lead = content(pair, "short_answer") if self._text(pair_id, "short_answer", language) else None
+        return Block("answer", answer=self._answer(content(pair, "answer"), language, lead))
 
     def _block(self, part: Part, language: str, leads: Mapping[str, Content]) -> Block | None:
         """Return what a part looks like; `leads`: by pair what stands for its answer, and is shown with it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pytest
 from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.sentences.reply import SENTENCES
 from tests.bot.interview.resources import form, item
+from tests.forking import readable
 
 # The chat with an encoder that needs no model.
 SCRIPT = """\
@@ -50,7 +50,7 @@ class Terminal:
         assert self._process.stdout is not None
         end = time.monotonic() + PATIENCE_S
         while words not in self._read:
-            ready, _, _ = select.select([self._process.stdout], [], [], max(0, end - time.monotonic()))
+            ready = readable(self._process.stdout, max(0, end - time.monotonic()))
             chunk = os.read(self._process.stdout.fileno(), 65536) if ready else b""
             assert chunk, f"{words!r} was not printed: {self._read[-2000:]}"
             self._read += chunk.decode("utf-8", "replace")

@@ -51,7 +51,7 @@ def test_lint_prints_findings_and_fails_on_errors(plain_folder: Path) -> None:
 
     assert code == 1
     assert "error: [costs] The variant 'kosten?' repeats 'Kosten??' of the pair pain. Remove one of them." in out
-    assert out.splitlines()[-1] == f"{plain_folder}: 1 errors, 12 warnings, 3 notes"
+    assert out.splitlines()[-1] == f"{plain_folder}: 1 errors, 15 warnings, 3 notes"
     assert "Draft" not in out
 
 
@@ -59,7 +59,7 @@ def test_lint_passes_on_warnings_and_shows_notes_on_request(plain_folder: Path) 
     code, out = _run("lint", plain_folder, "--verbose")
 
     assert code == 0
-    assert out.splitlines()[-1] == f"{plain_folder}: 0 errors, 12 warnings, 3 notes"
+    assert out.splitlines()[-1] == f"{plain_folder}: 0 errors, 15 warnings, 3 notes"
     assert "Draft: shown in sample mode only" in out
 
 

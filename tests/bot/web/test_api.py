@@ -36,11 +36,11 @@ def test_a_question_is_answered_with_the_approved_text(patient: Patient, shipped
         "kind": "content",
         "key": None,
         "pair_id": "pain",
-        "field": "answer",
+        "field": "short_answer",
         "link_id": None,
-        "text": shipped.catalog("de").pair("pain").answer,
+        "text": shipped.catalog("de").pair("pain").short_answer,
     }
-    assert texts(answer)[1:] == [DE["sample_label"]]
+    assert texts(answer)[1:] == [shipped.catalog("de").pair("pain").answer, DE["sample_label"]]
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_an_emergency_alarms_while_a_person_writes_and_must_be_seen_before_handi
     assert member.do(patient.id, "return").status_code == 409
     going_on = patient.send(text="Das ist aber nett von Ihnen")
     assert [each["text"] for each in going_on.json()["reply"]["choices"]] == [DE["no_emergency"]]
-    assert _decision(patient.send(choice=1)) == ("talk", ["calmed"])  # and no question of the program after it
+    assert _decision(patient.send(choice=1)) == ("talk", ["look_today", "calmed"])  # and no question of the program after it
     assert member.do(patient.id, "message", text="Wir kommen").json()["since"] is None
     assert member.do(patient.id, "return").status_code == 200
 
@@ -266,7 +266,7 @@ def test_on_the_page_without_scripts_everything_is_escaped_and_marked(
     assert taken.text == LABELS["staff_takes"].format(name=HOSTILE)
     assert message.text == f"{LABELS['staff_from'].format(name=HOSTILE)} {HOSTILE}"
     assert not page.all("b")
-    assert len(page.all("script")) == 2  # our own files
+    assert len(page.all("script")) == 3  # our own files
     assert [
         button for button in browser.labels if button in (LABELS["interview_begin"], LABELS["interview_go_on"])
     ] == []
