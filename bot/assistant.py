@@ -309,7 +309,12 @@ class Assistant:
                 scores[number] = of_story(scores[number], scores[end - len(of) : end])
         order = np.argsort(-scores, axis=1, kind="stable")[:, :LISTED]
         found = [
-            self._response(opened, one, _Found(flags[number], scores[number], order[number], complaint[number]), method)
+            self._response(
+                opened,
+                one,
+                _Found(flags[number], scores[number], order[number], complaint[number], remarks[number]),
+                method,
+            )
             for number, one in enumerate(everything)
         ]
         share_ms = (time.perf_counter() - started) * 1000 / len(asked)
@@ -382,6 +387,8 @@ class Assistant:
         ranked = tuple(Candidate(opened.shown[column], float(found.scores[column])) for column in found.order)
         decision = _decision(asked.clean, ranked, method, opened.trained.thresholds)
         level = judge_complaint(found.complaint, answered=isinstance(decision, Answered))
+        if level is not None and found.remark is not None and found.remark.is_no_complaint(found.complaint):
+            level = None
         if level is not None and not isinstance(decision, _Unread):
             decision = Declined(f"a complaint ({level})")
         advice = self._advice(opened, found, level) if isinstance(decision, Declined) and not found.flag else None
@@ -426,7 +433,8 @@ class Assistant:
         if best is None:
             return None
         chosen = best if likely[best] >= ADVISED or pairs.default not in likely else pairs.default
-        return Advice(chosen, urgency, self.catalog(opened.catalog.language).by_id[chosen].answer)
+        text = self.catalog(opened.catalog.language).by_id[chosen].answer
+        return Advice(chosen, urgency, text, 1 - float(found.complaint[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,12 +446,14 @@ class _Found:
         scores: Of every pair, shape (pairs,).
         order: Numbers of the best pairs, best first.
         complaint: P(no complaint), then of each level, shape (1 + levels,).
+        remark: The likeliest one.
     """
 
     flag: str | None
     scores: Vectors
     order: npt.NDArray[np.intp]
     complaint: npt.NDArray[np.float64]
+    remark: Remark | None
 
 
 @dataclass(frozen=True, slots=True)

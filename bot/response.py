@@ -27,6 +27,7 @@ class Advice:
     pair_id: str
     urgency: Urgency
     text: str
+    probability: float = 1.0  # that it is a complaint
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,10 @@ class Response:
         return record
 
 
+# From which a part is a complaint where the whole is none: torn from what stands beside it, much may be one.
+PART_COMPLAINS = 0.3
+
+
 def combine(whole: Response, parts: Sequence[Response]) -> Response:
     """Return the answers to the parts of a combined question as one response.
 
@@ -138,7 +143,7 @@ def combine(whole: Response, parts: Sequence[Response]) -> Response:
     """
     remarks = {one.kind: one for part in (*parts, whole) for one in part.remarks}
     whole = replace(whole, remarks=tuple(sorted(remarks.values(), key=lambda one: -one.probability)))
-    complaint = next((part for part in parts if part.advice is not None), None)
+    complaint = next((part for part in parts if part.advice and part.advice.probability >= PART_COMPLAINS), None)
     if complaint is not None and whole.decision != "urgent" and whole.advice is None:
         # Whoever asks about parking and says that a breast is red is told what to do about the breast.
         return replace(complaint, question=whole.question, elapsed_ms=whole.elapsed_ms)
@@ -150,7 +155,7 @@ def combine(whole: Response, parts: Sequence[Response]) -> Response:
         return replace(one, question=whole.question, elapsed_ms=whole.elapsed_ms, remarks=whole.remarks)
     if whole.pair_id is not None and whole.pair_id not in answered:
         return whole
-    if len(answered) < 2 or any(part.decision == "urgent" or part.advice for part in parts):
+    if len(answered) < 2 or any(part.decision == "urgent" or part is complaint for part in parts):
         return whole
     # A whole that was answered keeps its pair in front: parts lack context, and only add to it.
     first, *rest = sorted(answered.values(), key=lambda part: part.pair_id != whole.pair_id)

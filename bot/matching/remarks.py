@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from bot.catalog.catalog import Catalog
 from bot.catalog.site import Fact
@@ -77,6 +78,8 @@ HARMLESS = frozenset(
 )
 SURELY, UNSURE = 0.85, 0.65
 MOST_CALMED = 200  # characters
+# Of a remark, of complaints about breast or exam, and of any: who lies awake for hours has no emergency.
+CERTAIN, OF_THE_EXAM, LIKELY_COMPLAINT = 0.95, 0.05, 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,16 @@ class Remark:
         """
         heard = verdict.by != "rule" and verdict.probability < UNSURE and len(text) <= MOST_CALMED
         return heard and self.kind in HARMLESS and self.probability >= SURELY
+
+    def is_no_complaint(self, complaint: npt.NDArray[np.float64]) -> bool:
+        """Say whether a message is no complaint since it is surely a remark, and says nothing of breast or exam.
+
+        Args:
+            complaint: P(no complaint), then of each level, shape (1 + levels,).
+        """
+        of_the_exam, any_level = float(complaint[2:-1].sum()), 1 - float(complaint[0])
+        harmless = self.kind in HARMLESS or self.kind == "sleepless"
+        return harmless and self.probability >= CERTAIN and of_the_exam < OF_THE_EXAM and any_level < LIKELY_COMPLAINT
 
     @property
     def is_feeling(self) -> bool:

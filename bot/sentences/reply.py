@@ -34,7 +34,7 @@ ContentField = Literal["question", "short_answer", "answer", "easy_answer", "ext
 UNFOLDING: frozenset[Channel] = frozenset({"terminal", "rest"})
 # Fields that a pair has one of.
 WholeField = Literal["question", "short_answer", "answer", "easy_answer"]
-LEADS = ("short_answer", "easy_answer")
+LEADS = ("short_answer", "easy_answer", "extract")
 
 
 def _all(language: str) -> dict[str, str]:

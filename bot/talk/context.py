@@ -12,7 +12,7 @@ from bot.assistant import Assistant
 from bot.matching.context import WISHES, Move, Said
 from bot.matching.remarks import BESIDE, HEARD
 from bot.response import DecisionName, Response
-from bot.sentences.reply import Part, Reply, extract, interface
+from bot.sentences.reply import Part, Reply, extract, folded, interface
 from bot.talk.dialogue import (
     MOST_REMINDED,
     State,
@@ -27,7 +27,7 @@ from bot.talk.dialogue import (
     with_context,
 )
 from bot.talk.messages import asks_to_wait, picks
-from bot.talk.remarks import beside_answer, reply_to_remark, settles
+from bot.talk.remarks import beside_answer, felt_again, meet, reply_to_remark, settles
 from bot.text import words
 
 # After a complaint, what is taken for a question of its own: a question about it that is answered with a leaflet harms.
@@ -85,8 +85,10 @@ def _heard(assistant: Assistant, state: State, text: str, language: str) -> Hear
         or shown not in assistant.shown(language)
     ):
         return _answered(assistant, state, response)
-    move = context.move(Said(text, shown, state.last_question, response.decision))
     here = replace(state, language=language)
+    if felt_again(assistant, here, response) and "?" not in text:
+        return Heard(*meet(assistant, known(here), response.remarks[0].kind), response)
+    move = context.move(Said(text, shown, state.last_question, response.decision))
     # "Really?" resembles a remark, too: where it may be about what was shown, it has to be a likely one.
     if move.action not in WISHES and settles(response, least=HEARD if move.action in _APART else BESIDE):
         return _answered(assistant, state, response)
@@ -99,12 +101,12 @@ def _heard(assistant: Assistant, state: State, text: str, language: str) -> Hear
 def _about_complaint(assistant: Assistant, state: State, response: Response, move: Move, told: Told) -> Heard:
     """Stay with a complaint: "is that dangerous?", "how long may I wait?" are about it, whatever pairs are about that.
 
-    How soon to ask whom is said again, at first with the whole answer.
+    How soon to ask whom is said again, at first with the answer.
     """
     rest, again = known(state), state.reminded + 1
     if again == 1:
         catalog, sample = assistant.catalog(state.language), assistant.sample
-        reply = remind(show_again(rest, "again_intro", catalog, sample=sample), told)
+        reply = remind(show_again(rest, "again_intro", catalog, sample=sample, short=True), told)
     else:
         reply = remind(Reply(state.language, ()), told)
     after = replace(rest, complaint=told, reminded=again) if again < MOST_REMINDED else rest
@@ -156,7 +158,9 @@ def _moved(assistant: Assistant, state: State, response: Response, move: Move) -
             return Heard(shorten(rest, catalog, sample=sample), rest, None)
     asked_on = move.action == "show"
     before = _extract(assistant, state.last_pair, response) if asked_on else ()
-    reply = show_again(rest, "same_intro" if asked_on else "again_intro", catalog, sample=sample, before=before)
+    key = "same_intro" if asked_on else "again_intro"
+    reply = show_again(rest, key, catalog, sample=sample, before=before, short=not asked_on)
+    rest = replace(rest, folded=bool(folded(reply)))
     return Heard(reply, rest, _otherwise(response, "answered", move, state.last_pair) if asked_on else None)
 
 
@@ -168,10 +172,10 @@ def _otherwise(response: Response, decision: DecisionName, move: Move, pair_id: 
 
 
 def _extract(assistant: Assistant, pair_id: str | None, response: Response) -> tuple[Part, ...]:
-    """Return what an answer says of just what was asked, and that the whole answer follows; empty where unclear."""
+    """Return what an answer says of just what was asked; empty where unclear."""
     language = response.lang
     pair = assistant.catalog(language).pair(pair_id) if pair_id is not None else None
     if pair is None or not pair.extracts:
         return ()
     said = assistant.context(language).extract(pair, response.question)
-    return (extract(pair, said), interface(language, "whole_answer")) if said is not None else ()
+    return (extract(pair, said),) if said is not None else ()

@@ -52,6 +52,7 @@ class State:
             where the patient wants none of it; "maybe" after one message that suggests it, "wished" for once.
         said: The key of the fixed sentence that the reply shown last began with; empty for none.
         times: How often in a row a reply began with it.
+        writes: Whether the patient cannot telephone.
     """
 
     language: str
@@ -71,6 +72,7 @@ class State:
     simple: Simple = ""
     said: str = ""
     times: int = 0
+    writes: bool = False
 
 
 # Words: a message that begins with yes and is no longer confirms an open alarm.
@@ -195,12 +197,17 @@ def _plain(text: str) -> str:
 def show_pair(
     state: State, pair_id: str, catalog: Catalog, *, sample: bool, before: Sequence[Part] = ()
 ) -> tuple[Reply, State]:
-    """Reply with a pair's answer, the short one first; `before` stands in its place, in front of the whole answer."""
+    """Reply with a pair's answer, the short one first; `before` stands in front of it.
+
+    What the answer says of just what was asked is not said again by a short answer.
+    """
     pair = catalog.pair(pair_id)
-    parts: list[Part] = (
-        [*before, content(pair, "answer")] if before else [*_answer(pair, simple=state.simple in SIMPLE)]
-    )
-    folded = not before and len(parts) > 1
+    shown = _answer(pair, simple=state.simple in SIMPLE)
+    said = [part.text for part in before if isinstance(part, Content)]
+    if any(text in shown[0].text or shown[0].text in text for text in said):
+        shown = shown[1:] or shown
+    parts: list[Part] = [*before, *shown]
+    folded = bool(said) or len(shown) > 1
     if sample:
         parts.append(interface(state.language, "sample_label"))
     after = State(state.language, last_pair=pair_id, folded=folded, simple=state.simple)
@@ -234,14 +241,17 @@ def explain_easier(state: State, catalog: Catalog, *, sample: bool) -> Reply:
     return Reply(language, (interface(language, "easy_intro"), content(pair, "easy_answer"), *label))
 
 
-def show_again(state: State, key: str, catalog: Catalog, *, sample: bool, before: Sequence[Part] = ()) -> Reply:
-    """Reply with the answer shown last, whole, after the sentence of that key."""
+def show_again(  # noqa: PLR0913 - what is shown, and what stands before it
+    state: State, key: str, catalog: Catalog, *, sample: bool, before: Sequence[Part] = (), short: bool = False
+) -> Reply:
+    """Reply with the answer shown last after the sentence of that key; `short`: the short one first."""
     language = state.language
     if state.last_pair is None:
         return Reply(language, (interface(language, "nothing_to_explain"),))
     label = (interface(language, "sample_label"),) if sample else ()
-    answer = content(catalog.pair(state.last_pair), "answer")
-    return Reply(language, (interface(language, key), *before, answer, *label))
+    pair = catalog.pair(state.last_pair)
+    answer = _answer(pair, simple=state.simple in SIMPLE) if short and not before else (content(pair, "answer"),)
+    return Reply(language, (interface(language, key), *before, *answer, *label))
 
 
 def shorten(state: State, catalog: Catalog, *, sample: bool) -> Reply:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -20,6 +20,7 @@ from bot.response import Response
 from bot.sentences.reply import Interface, Reply, interface, reply_of
 from bot.staff.desk import Desk
 from bot.talk.context import SURELY_ALONE, hear, respond_with_extract, wishes
+from bot.talk.danger import RedFlag, red_flag_in
 from bot.talk.dialogue import (
     MOST_REMINDED,
     SIMPLE,
@@ -46,7 +47,6 @@ from bot.talk.messages import (
     all_beside_silence,
     calls_off,
     calms,
-    heavy_bleeding,
     nothing_asked,
     reaction_beside_answers,
     refuses,
@@ -57,7 +57,8 @@ from bot.talk.messages import (
     wants_interview,
     yes_or_no_in,
 )
-from bot.talk.remarks import asks_for_whole, in_simple_words, settles, simplicity, varied, with_contact
+from bot.talk.remarks import in_simple_words, meet, promise_simple_words, settles, varied, with_contact
+from bot.talk.situation import asks_for_whole, cannot_telephone, help_comes, simplicity, wants_simple
 from bot.talk.uploads import FileRefused, SentFile
 from bot.text import sanitise, words
 
@@ -82,7 +83,6 @@ _REPLIES: Mapping[Kind, str] = {
     "relief": "all_right",
     "agreement": "all_right",
 }
-_FORGETTING = frozenset({"vergessen", "vergisst", "vergesslich", "forgot", "forgotten", "forget", "forgets"})
 # What ends a question, in whatever letters.
 _ASKS_ANYWHERE = frozenset("?？؟")
 # Show that words are about an alarm, and no answer.
@@ -122,14 +122,6 @@ class Reaction:
     calls_staff: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _RedFlag:
-    """A red flag that was heard: the language that it was raised in, and the words that raised it."""
-
-    language: str
-    words: str
-
-
 class Reactions:
     """Reacts to the messages of one conversation."""
 
@@ -143,7 +135,9 @@ class Reactions:
         state = replace(state, simple=simplicity(state, text))
         reaction = self._react(state, text, at)
         reply, after = in_simple_words(*varied(reaction.reply, state, reaction.after))
-        return replace(reaction, reply=with_contact(reply, self._assistant.site), after=after)
+        writes = state.writes or cannot_telephone(text)
+        reply = with_contact(reply, self._assistant.site, writes=writes)
+        return replace(reaction, reply=reply, after=replace(after, writes=writes))
 
     def _react(self, state: State, text: str, at: datetime) -> Reaction:
         reaction = self._shortcut(state, text, at) or self._to_alarm(state, text, at)
@@ -204,10 +198,13 @@ class Reactions:
         # What was written is an answer already: called off, it must not be taken for another one.
         return replace(alarm, after=replace(alarm.after, held_back=""))
 
-    def danger_in(self, page: PageTurn) -> tuple[str, _RedFlag] | None:
+    def danger_in(self, page: PageTurn) -> tuple[str, RedFlag] | None:
         """Return what was written on a page of the form that raises the alarm, and what it raises."""
-        heard = ((text, self._red_flag(text, page.language, rules_only=not free)) for text, free in page.written)
-        return next(((text, urgent) for text, urgent in heard if urgent is not None), None)
+        for text, free in page.written:
+            urgent = red_flag_in(self._assistant, text, page.language, rules_only=not free)
+            if urgent is not None:
+                return text, urgent
+        return None
 
     def _shortcut(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to an empty turn, or to one of the commands that begin with a slash."""
@@ -260,7 +257,7 @@ class Reactions:
         if says_no_emergency(state, text) or self._calms(state, text):
             return _fixed(after_alarm(state), *calming(state))
         told = self._to_alarm(state, text, at)
-        urgent = self._red_flag(text, state.language) if told is None else None
+        urgent = red_flag_in(self._assistant, text, state.language) if told is None else None
         return self._alarm(rest_of(state, state.language), text, urgent, may_be_none=False) if urgent else told
 
     def _to_alarm(self, state: State, text: str, at: datetime) -> Reaction | None:
@@ -321,12 +318,15 @@ class Reactions:
             return _fixed(state, reply)
         if picked is not None:
             return picked
-        urgent = self._red_flag(text, state.language, rules_only=True)
+        urgent = red_flag_in(self._assistant, text, state.language, rules_only=True)
         if urgent is not None:  # in whatever language
             return self._alarm(rest_of(state, state.language), text, urgent, may_be_none=False)
         if calls_off(text):
             return _fixed(rest_of(state, state.language), "all_right")  # no alarm is open any more
         told = self._talk(state, text) or self._asked(state, text)
+        unread = told.decided is not None and told.decided.decision in ("declined", "clarify")
+        if state.simple == "asked" and unread and wants_simple(text, state.language):
+            return Reaction(*promise_simple_words(self._assistant, rest_of(told.after, state.language)))
         # Who says "ok, noted", or will not come, wants no leaflet.
         fixed = "all_right" if remarks(text) else "refusal" if refuses(text) else ""
         if fixed and told.decided is not None and told.decided.decision == "answered":
@@ -347,13 +347,23 @@ class Reactions:
     def _alarmed_again(self, state: State, text: str) -> Reaction | None:
         """Say an open alarm again: "what should I do?", "it began an hour ago"; None for a question of its own.
 
-        One complaint is told to the team once.
+        What is answered all the same is answered between whom to call and whether it is an emergency. One complaint is
+        told to the team once.
         """
+        if help_comes(text):
+            said = Reply(state.language, (interface(state.language, "help_coming"),), way_out(state))
+            return Reaction(said, state)
         language = self._language(text, state.language)
         response = self._assistant.answer(text, language)
         alone = response.decision == "answered" and self._assistant.context(language).stands_alone(text) >= SURELY_ALONE
         if alone or response.decision == "urgent" or response.fixed is not None or state.held_back is None:
             return None
+        if not state.confirmed and (response.decision == "answered" or settles(response)):
+            told = self._respond(rest_of(state, language), response)
+            first, last = interface(language, "emergency_notice"), interface(language, "is_emergency")
+            reply = Reply(language, (first, *told.reply.parts, last), way_out(state))
+            after = replace(state, reminded=state.reminded + 1, last_pair=told.after.last_pair)
+            return replace(told, reply=reply, after=after)
         reply = emergency(state) if state.confirmed else self._answer(state, state.held_back).reply
         return Reaction(reply, replace(state, reminded=state.reminded + 1))
 
@@ -364,28 +374,15 @@ class Reactions:
             return None
         if kind == "announcement" and wishes(self._assistant, state, text):
             return None
-        return _fixed(rest_of(state, state.language), _REPLIES[kind])
+        rest = rest_of(state, state.language)
+        return (
+            Reaction(*meet(self._assistant, rest, kind, (), state.said))
+            if kind == "refusal"
+            else _fixed(rest, _REPLIES[kind])
+        )
 
     def _raises(self, text: str, fallback: str, rules_only: bool) -> bool:
-        return self._red_flag(text, fallback, rules_only=rules_only) is not None
-
-    def _red_flag(
-        self, text: str, fallback: str, *, rules_only: bool = False, calm: Callable[[str], bool] = lambda said: False
-    ) -> _RedFlag | None:
-        """Return the red flag that a message raises, as a whole or by what it says beside "I don't know" and the like.
-
-        The "not" of "I don't know" must not call off what is said with it. Nor must it make more of what would be calm
-        by itself; `calm` says of which words that is known.
-        """
-        beside = tuple(dict.fromkeys(all_beside_silence(text)))
-        # What was learned takes "I don't know" itself for a sign of danger: only what stands beside it may be one. To
-        # have forgotten is one itself.
-        parted = bool(beside) and any(each in text for each in beside) and _FORGETTING.isdisjoint(words(text))
-        pieces = ((each, rules_only or calm(each) or short_reaction(each) in CLOSED) for each in beside)
-        hasty = ((plain, True) for each in (*beside, text) if (plain := heavy_bleeding(each)))
-        heard_in = (*pieces, (text, rules_only or parted), *hasty)
-        found = ((self._assistant.red_flag(each, fallback=fallback, rules_only=only), each) for each, only in heard_in)
-        return next((_RedFlag(language, each) for language, each in found if language is not None), None)
+        return red_flag_in(self._assistant, text, fallback, rules_only=rules_only) is not None
 
     def _easier(self, state: State) -> Reply:
         return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
@@ -462,7 +459,7 @@ class Reactions:
             return self._question(state, text)
         rest = rest_of(state, session.language)
         literal = small_talk(text) is not None or asked.listener(session).hears_just_an_answer(text)
-        urgent = self._red_flag(text, session.language, rules_only=True)
+        urgent = red_flag_in(self._assistant, text, session.language, rules_only=True)
         if urgent is not None and small_talk(text) != "help":  # a bare "help" is told how this works, and whom to call
             return self._alarm(rest, text, urgent, may_be_none=literal)
         picked = self._picked(state, text) or self._waved_aside(state, text)
@@ -477,7 +474,7 @@ class Reactions:
         # said beside "I don't know", or yes and no, was not understood by it.
         calm = (understood and not says_more(text, session.language)) or literal or kind in CLOSED
         understands = asked.listener(session).understands
-        urgent = None if calm else self._red_flag(text, session.language, calm=understands)
+        urgent = None if calm else red_flag_in(self._assistant, text, session.language, calm=understands)
         if urgent is not None:
             return self._alarm(rest, text, urgent, may_be_none=False)
         if not understood and calls_off(text) and not (wants_words and _OF_ALARMS.isdisjoint(words(text))):
@@ -507,7 +504,7 @@ class Reactions:
             turn = who.renew(at=at)
         return Reaction(reply_of(turn.said, who.form), rest)
 
-    def _alarm(self, rest: State, text: str, urgent: _RedFlag, *, may_be_none: bool) -> Reaction:
+    def _alarm(self, rest: State, text: str, urgent: RedFlag, *, may_be_none: bool) -> Reaction:
         """React to a red flag. Words that the form itself lists may be no emergency: that is asked."""
         language = urgent.language
         response = replace(self._assistant.answer(urgent.words, language), question=text)

@@ -7,22 +7,15 @@ a row.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
-
-import yaml
 
 from bot.assistant import Assistant
 from bot.catalog.site import FACTS, Fact, Site
 from bot.matching.remarks import BESIDE, HEARD, Remark
-from bot.matching.simple_words import LIKELY, SURE, plainness
 from bot.response import Response
 from bot.sentences.reply import SENTENCES, Content, Interface, Part, Reply, SiteText, folded, interface, site_text
-from bot.talk.dialogue import Simple, State, known, show_pair
-from bot.text import fold
+from bot.talk.dialogue import State, known, show_pair
 
 # What is answered about the place in one turn.
 MOST_FACTS = 2
@@ -32,7 +25,7 @@ BEFORE_ANSWERS = frozenset({"fear", "shame", "sadness", "sleepless"})
 CALLING = (
     *("declined", "none_chosen", "refusal", "staff_called", "call_somebody", "place_unknown", "more_missing"),
     *("feel_fear", "feel_sleepless", "feel_shame_again", "feel_sadness", "feel_anger", "feel_annoyed", "no_pairs"),
-    *("feel_insult_again", "feel_confused_again", "feel_robot", "easy_missing"),
+    *("feel_insult_again", "feel_confused_again", "feel_robot", "easy_missing", "same_intro_third"),
 )
 # What is said to a remark whose sentence is that of a whole message of its kind.
 SENTENCE = {
@@ -43,7 +36,6 @@ SENTENCE = {
     "okay": "all_right",
     "aside": "take_your_time",
 }
-_SIMPLE = Path(__file__).parent / "reaction_phrases" / "simple.yaml"
 
 
 def settles(response: Response, *, least: float = HEARD) -> bool:
@@ -66,14 +58,37 @@ def reply_to_remark(assistant: Assistant, state: State, response: Response) -> t
     if not likeliest.is_feeling:
         facts = _facts(assistant.site, response.remarks, language)
         return Reply(language, facts or (interface(language, "place_unknown"),)), rest
-    lead = interface(language, SENTENCE.get(likeliest.kind, f"feel_{likeliest.kind}"))
-    pair_id = assistant.catalog(language).remarks.get(likeliest.kind)
-    facts = _facts(assistant.site, response.remarks[1:], language)
-    again = state.said == lead.key or state.last_pair == pair_id
+    return meet(assistant, rest, likeliest.kind, _facts(assistant.site, response.remarks[1:], language), state.said)
+
+
+def meet(
+    assistant: Assistant, rest: State, kind: str, facts: Sequence[Part] = (), said: str = ""
+) -> tuple[Reply, State]:
+    """Reply to what somebody feels, or means to do, with its sentence and, once, with the pair that helps.
+
+    Args:
+        assistant: Whose catalog and site it is.
+        rest: What is still known of the dialogue.
+        kind: Of the remark.
+        facts: Of the place, to be told with it.
+        said: The sentence that the last reply began with.
+    """
+    language = rest.language
+    lead = interface(language, SENTENCE.get(kind, f"feel_{kind}"))
+    pair_id = assistant.catalog(language).remarks.get(kind)
+    again = said == lead.key or rest.last_pair == pair_id
     if pair_id is None or pair_id not in assistant.shown(language) or again:
         return Reply(language, (lead, *facts)), rest
     reply, after = show_pair(rest, pair_id, assistant.catalog(language), sample=assistant.sample)
     return replace(reply, parts=(lead, *reply.parts, *facts)), after
+
+
+def felt_again(assistant: Assistant, state: State, response: Response) -> bool:
+    """Say whether a message is surely a feeling that was met with the answer shown last."""
+    kinds = assistant.catalog(response.lang).remarks
+    first = response.remarks[0] if response.remarks else None
+    felt = first is not None and first.kind in BEFORE_ANSWERS and first.probability >= BESIDE
+    return felt and first is not None and kinds.get(first.kind) == state.last_pair
 
 
 def beside_answer(assistant: Assistant, response: Response, reply: Reply) -> Reply:
@@ -95,16 +110,25 @@ def _facts(site: Site | None, remarks: Sequence[Remark], language: str) -> tuple
     return tuple(part for part in found if part is not None)
 
 
-def with_contact(reply: Reply, site: Site | None) -> Reply:
-    """Return a reply that sends to a human being with the site's number and hours behind what it says of that."""
+def with_contact(reply: Reply, site: Site | None, *, writes: bool = False) -> Reply:
+    """Return a reply that sends to a human being with the site's number and hours behind what it says of that.
+
+    `writes`: where to write to, since the patient cannot telephone.
+    """
+    written = site_text(site, "written", reply.language) if writes and site is not None else None
+    if written is not None:
+        by_phone = [part for part in reply.parts if isinstance(part, SiteText) and part.fact in ("phone", "person")]
+        told = tuple(written if part in by_phone[:1] else part for part in reply.parts if part not in by_phone[1:])
+        reply = replace(reply, parts=told)
     calling = [number for number, part in enumerate(reply.parts) if _calls(part)]
     phone = site_text(site, "phone", reply.language) if site is not None and calling else None
-    if phone is None or any(isinstance(part, SiteText) for part in reply.parts):
+    contact = written or phone if calling else None
+    if contact is None or any(isinstance(part, SiteText) for part in reply.parts):
         return reply
     place = calling[-1] + 1
     while place < len(reply.parts) and _goes_on(reply.parts[place]):
         place += 1
-    return replace(reply, parts=(*reply.parts[:place], phone, *reply.parts[place:]))
+    return replace(reply, parts=(*reply.parts[:place], contact, *reply.parts[place:]))
 
 
 def _calls(part: Part) -> bool:
@@ -131,6 +155,13 @@ def varied(reply: Reply, before: State, after: State) -> tuple[Reply, State]:
     )
 
 
+def promise_simple_words(assistant: Assistant, rest: State) -> tuple[Reply, State]:
+    """Reply to who wants simple words and asks nothing, with who helps with the language."""
+    helps = site_text(assistant.site, "interpreter", rest.language) if assistant.site is not None else None
+    parts: tuple[Part, ...] = (interface(rest.language, "simple_on"),)
+    return Reply(rest.language, parts if helps is None else (*parts, helps)), replace(rest, simple="on")
+
+
 def in_simple_words(reply: Reply, after: State) -> tuple[Reply, State]:
     """Return a reply that says so where the easy answer comes first for the first time, and the state that knows it."""
     easy = [part for part in folded(reply).values() if part.field == "easy_answer"]
@@ -138,35 +169,3 @@ def in_simple_words(reply: Reply, after: State) -> tuple[Reply, State]:
         return reply, after
     place, told = reply.parts.index(easy[0]), interface(reply.language, "simple_intro")
     return replace(reply, parts=(*reply.parts[:place], told, *reply.parts[place:])), replace(after, simple="on")
-
-
-def simplicity(state: State, text: str) -> Simple:
-    """Return what somebody's own words say of simple ones: they ask for them, or have little of the language.
-
-    One message is enough where it is sure, two in a row where they are likely.
-    """
-    if state.simple not in ("", "maybe", "wished"):
-        return state.simple
-    little = plainness(text, state.language)
-    if _simple(state.language).search(fold(text)) or little >= SURE or (little >= LIKELY and state.simple == "maybe"):
-        return "asked"
-    if state.simple == "wished":
-        return "wished"
-    return "maybe" if little >= LIKELY else ""
-
-
-def asks_for_whole(text: str) -> bool:
-    """Say whether a whole message asks for the usual answers again."""
-    return fold(text) in _load_simple()["whole"]
-
-
-@lru_cache(maxsize=1)
-def _load_simple() -> dict[str, list[str]]:
-    loaded: dict[str, list[str]] = yaml.load(_SIMPLE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    return loaded
-
-
-@lru_cache(maxsize=8)
-def _simple(language: str) -> re.Pattern[str]:
-    phrases = _load_simple().get(language, [])
-    return re.compile(rf"\b(?:{'|'.join(phrases)})\b" if phrases else r"(?!)")

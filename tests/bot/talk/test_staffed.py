@@ -122,7 +122,10 @@ def test_an_alarm_is_raised_confirmed_and_called_off_while_staff_write(chat: Cha
     waiting = chat.say("Hallo?")
     assert (_texts(waiting), [each.text for each in waiting.choices]) == ([DE["staff_reads"]], [DE["no_emergency"]])
     assert _texts(chat.say("ja"))[0] == DE["urgent"]
-    assert _texts(chat.say(DE["no_emergency"])) == [DE["look_today"], DE["calmed"]]  # without the answer that the program would give
+    assert _texts(chat.say(DE["no_emergency"])) == [
+        DE["look_today"],
+        DE["calmed"],
+    ]  # without the answer that the program would give
     assert _texts(chat.say("Tut das weh?")) == [DE["staff_reads"]]
 
 

@@ -129,7 +129,10 @@ def test_an_emergency_alarms_while_a_person_writes_and_must_be_seen_before_handi
     assert member.do(patient.id, "return").status_code == 409
     going_on = patient.send(text="Das ist aber nett von Ihnen")
     assert [each["text"] for each in going_on.json()["reply"]["choices"]] == [DE["no_emergency"]]
-    assert _decision(patient.send(choice=1)) == ("talk", ["look_today", "calmed"])  # and no question of the program after it
+    assert _decision(patient.send(choice=1)) == (
+        "talk",
+        ["look_today", "calmed"],
+    )  # and no question of the program after it
     assert member.do(patient.id, "message", text="Wir kommen").json()["since"] is None
     assert member.do(patient.id, "return").status_code == 200
 

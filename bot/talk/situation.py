@@ -1,0 +1,71 @@
+"""What a message tells of the situation of whoever writes it, and what of that is still known later.
+
+They want simple words, cannot telephone, or say that help is on its way. The words are data
+(``reaction_phrases/situation.yaml``); who has little of the language is known by ``bot.matching.simple_words``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bot.matching.simple_words import LIKELY, SURE, plainness
+from bot.talk.dialogue import Simple, State
+from bot.text import fold
+
+_PATH = Path(__file__).parent / "reaction_phrases" / "situation.yaml"
+MOST_IN_HASTE = 14  # words
+
+
+def simplicity(state: State, text: str) -> Simple:
+    """Return what somebody's own words say of simple ones: they ask for them, or have little of the language.
+
+    One message is enough where it is sure, two in a row where they are likely.
+    """
+    if state.simple not in ("", "maybe", "wished"):
+        return state.simple
+    little = plainness(text, state.language)
+    if wants_simple(text, state.language) or little >= SURE or (little >= LIKELY and state.simple == "maybe"):
+        return "asked"
+    if state.simple == "wished":
+        return "wished"
+    return "maybe" if little >= LIKELY else ""
+
+
+def wants_simple(text: str, language: str) -> bool:
+    """Say whether somebody asks for simple words, or tells that they have little of the language."""
+    return _any("simple", language).search(fold(text)) is not None
+
+
+def asks_for_whole(text: str) -> bool:
+    """Say whether a whole message asks for the usual answers again."""
+    return fold(text) in _load()["whole"]
+
+
+def cannot_telephone(text: str) -> bool:
+    """Say whether somebody tells that they cannot telephone."""
+    return _any("written").search(fold(text)) is not None
+
+
+def help_comes(text: str) -> bool:
+    """Say whether a short message tells that help is on its way, or there."""
+    said = fold(text)
+    if "?" in text or len(said.split()) > MOST_IN_HASTE or re.search(rf"\b{_load()['doubted']}\b", said):
+        return False
+    return _any("help_comes").search(said) is not None
+
+
+@lru_cache(maxsize=1)
+def _load() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.load(_PATH.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return loaded
+
+
+@lru_cache(maxsize=8)
+def _any(name: str, language: str = "") -> re.Pattern[str]:
+    phrases = _load()[name].get(language, []) if language else _load()[name]
+    return re.compile(rf"\b(?:{'|'.join(phrases)})\b" if phrases else r"(?!)")
