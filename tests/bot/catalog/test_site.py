@@ -1,0 +1,105 @@
+"""The facts of a place: what of them may be said, exam by exam, and what is wrong with a file in one line."""
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot import BadData
+from bot.catalog.site import FACTS, Site, open_site, sample_site
+from bot.resources import data_folder
+
+TODAY = date(2026, 11, 23)
+QA_PAIRS = data_folder("qa_pairs")
+EXAM = QA_PAIRS / "mammography"
+
+
+def _file(folder: Path, **changes: Any) -> Path:
+    file: dict[str, Any] = yaml.safe_load((QA_PAIRS / "site.yaml").read_text(encoding="utf-8"))
+    path = folder / "site.yaml"
+    path.write_text(yaml.safe_dump({**file, **changes}, allow_unicode=True), encoding="utf-8")
+    return path
+
+
+def _open(path: Path | None, *, sample: bool = True, exam: Path = EXAM) -> Site | None:
+    return open_site(path, exam=exam, languages=("de", "en"), sample=sample, today=TODAY)
+
+
+def test_the_sample_says_every_fact_in_both_languages() -> None:
+    site = _open(None)
+
+    assert site is not None
+    assert all(site.text(fact, language) for fact in FACTS for language in ("de", "en"))
+
+
+def test_the_sample_is_of_shipped_exams_in_sample_mode_only(tmp_path: Path) -> None:
+    assert sample_site(tmp_path) is None
+    assert _open(None, sample=False) is None
+    assert _open(None, exam=tmp_path) is None
+
+
+def test_nothing_that_nobody_approved_is_said_outside_sample_mode(tmp_path: Path) -> None:
+    with pytest.raises(BadData, match="nobody approved these facts"):
+        _open(_file(tmp_path), sample=False)
+
+
+@pytest.mark.parametrize(("valid_until", "said"), [("2027-01-01", True), ("2026-01-01", False)])
+def test_an_approval_counts_until_it_expires(tmp_path: Path, valid_until: str, said: bool) -> None:
+    review = {"status": "approved", "by": "Dr. A", "on": "2025-06-01", "valid_until": valid_until}
+    path = _file(tmp_path, review=review)
+
+    if said:
+        assert _open(path, sample=False) is not None
+    else:
+        with pytest.raises(BadData, match="expired"):
+            _open(path, sample=False)
+
+
+def test_an_exam_may_say_a_fact_otherwise(tmp_path: Path) -> None:
+    own = {"de": "MRT: Wir sind am Samstag da.", "en": "MRI: we are here on Saturdays."}
+    path = _file(tmp_path, exams={"mri": {"hours": own}})
+
+    here, there = _open(path), _open(path, exam=QA_PAIRS / "mri")
+
+    assert here is not None
+    assert there is not None
+    assert there.text("hours", "de") == own["de"] != here.text("hours", "de")
+    assert there.text("phone", "de") == here.text("phone", "de")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"facts": {}}, "lacks `phone`"),
+        ({"facts": {"phone": {"de": "Rufen Sie an.", "en": "Call."}}}, "do not all hold the number"),
+        ({"facts": {"phone": {"de": "030 23125 100"}}}, "'en' has 0 characters"),
+        ({"opening": {"mon": ["17:00-08:00"]}}, "not in order"),
+        ({"opening": {"someday": ["08:00-17:00"]}}, "is no day"),
+        ({"opening": {"mon": ["8 to 5"]}}, "is no span of time"),
+        ({"timezone": "Europe/Nowhere"}, "timezone"),
+        ({"fax": "1"}, "fax"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadData) as told:
+        _open(_file(tmp_path, **changes))
+
+    assert said in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_who_reads_it_next_is_known_from_the_opening_hours(tmp_path: Path) -> None:
+    opening = {"mon": ["08:00-12:00", "13:00-17:00"], "fri": ["08:00-14:00"]}
+    site = _open(_file(tmp_path, opening=opening, timezone="Europe/Berlin"))
+    assert site is not None
+    monday = datetime(2026, 11, 23, tzinfo=UTC)
+
+    def opens(hour: int, day: int = 23) -> datetime | None:
+        return site.opens(monday.replace(day=day, hour=hour))
+
+    assert opens(8) is None  # nine o'clock there
+    assert opens(11) == monday.replace(hour=12)  # the break at noon
+    assert opens(16) == datetime(2026, 11, 27, 7, tzinfo=UTC)  # on Friday
+    assert opens(20, day=27) == datetime(2026, 11, 30, 7, tzinfo=UTC)
