@@ -31,12 +31,12 @@ from bot.matching.decide import (
     of_story,
     says_nothing,
 )
-from bot.matching.emergency import Lookout, Verdict, decision_of
+from bot.matching.emergency import CALM, Lookout, Verdict, decision_of
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
 from bot.matching.foreign import Emergency, Foreign
 from bot.matching.red_flags import is_spelt_out, load_red_flags
-from bot.matching.remarks import Remark, hear_remarks
+from bot.matching.remarks import Remark, hear_remarks, is_unsure
 from bot.ports import Encoder, Neighbour, Vectors
 from bot.response import Advice, DecisionName, Fixed, Method, Reason, Response, combine
 from bot.sentences.foreign_texts import FOREIGN_TEXTS, URGENT, foreign_key, written_in
@@ -312,15 +312,23 @@ class Assistant:
             self._response(
                 opened,
                 one,
-                _Found(flags[number], scores[number], order[number], complaint[number], remarks[number]),
+                _Found(flags[number].flag, scores[number], order[number], complaint[number], remarks[number]),
                 method,
             )
             for number, one in enumerate(everything)
         ]
         share_ms = (time.perf_counter() - started) * 1000 / len(asked)
         found = [
-            self._to_foreign(replace(response, elapsed_ms=share_ms, remarks=(heard,) if heard and reads_ else ()), one)
-            for response, one, heard, reads_ in zip(found, everything, remarks, read, strict=True)
+            self._to_foreign(
+                replace(
+                    response,
+                    elapsed_ms=share_ms,
+                    remarks=(heard,) if heard and reads_ else (),
+                    unsure=flag.flag is not None and is_unsure(flag),
+                ),
+                one,
+            )
+            for response, one, heard, reads_, flag in zip(found, everything, remarks, read, flags, strict=True)
         ]
         rest = iter(found[len(asked) :])
         answers = [[next(rest) for _ in of] for of in parts]
@@ -355,21 +363,22 @@ class Assistant:
             why="other-language",
             level=None,
             advice=None,
+            unsure=False,
         )
 
     def _flags(
         self, opened: wiring.Opened, vectors: Vectors, asked: Sequence[Asked], remarks: Sequence[Remark | None]
-    ) -> list[str | None]:
-        """Return the red flag of each question, looked for in all of its text; `remarks`: what is heard beside it."""
+    ) -> list[Verdict]:
+        """Return what the alarm says of all the text of each question; `remarks`: what is heard beside it."""
         looked = [number for number, question in enumerate(asked) if not question.ignore_flags and question.seen]
         cut = any(asked[number].clean.too_long for number in looked)
         verdicts: list[Verdict] = self._lookout(opened.catalog.language).judge(
             [asked[number].seen for number in looked], None if cut else vectors[looked]
         )
-        flags: list[str | None] = [None] * len(asked)
+        flags = [CALM] * len(asked)
         for number, verdict in zip(looked, verdicts, strict=True):
             remark = remarks[number]
-            flags[number] = None if remark is not None and remark.calms(verdict, asked[number].seen) else verdict.flag
+            flags[number] = CALM if remark is not None and remark.calms(verdict, asked[number].seen) else verdict
         return flags
 
     def _judged(
@@ -387,11 +396,15 @@ class Assistant:
         ranked = tuple(Candidate(opened.shown[column], float(found.scores[column])) for column in found.order)
         decision = _decision(asked.clean, ranked, method, opened.trained.thresholds)
         level = judge_complaint(found.complaint, answered=isinstance(decision, Answered))
+        instead: tuple[str, ...] = ()
         if level is not None and found.remark is not None and found.remark.is_no_complaint(found.complaint):
             level = None
         if level is not None and not isinstance(decision, _Unread):
+            instead = tuple(choice.pair_id for choice in decision.choices) if isinstance(decision, Clarify) else ()
             decision = Declined(f"a complaint ({level})")
         advice = self._advice(opened, found, level) if isinstance(decision, Declined) and not found.flag else None
+        if advice is not None:
+            advice = replace(advice, instead=instead)
         answered = decision.best if isinstance(decision, Answered) and not found.flag else None
         choices = decision.choices if isinstance(decision, Clarify) and not found.flag else ()
         why: Reason = ""

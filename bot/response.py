@@ -10,6 +10,9 @@ from bot.matching.complaints import Level, Urgency
 from bot.matching.decide import Candidate
 from bot.matching.remarks import Remark
 
+# From which a message is spoken of as a complaint, and part of one counts as such: torn out, much may be one.
+SURELY_COMPLAINS = 0.3
+
 
 @dataclass(frozen=True, slots=True)
 class Also:
@@ -28,6 +31,12 @@ class Advice:
     urgency: Urgency
     text: str
     probability: float = 1.0  # that it is a complaint
+    instead: tuple[str, ...] = ()  # the pairs that would be offered if it is none
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether it may well be no complaint: said as one, it would frighten people who have none."""
+        return self.probability < SURELY_COMPLAINS
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,7 @@ class Response:
         elapsed_ms: Time for this question; in a batch, its share.
         fixed: The sentence that answers a message in a language that the catalog lacks.
         remarks: What is heard beside a question, of feelings, of manners and of the place: likeliest first.
+        unsure: Whether the red flag was learned, raised by no rule, and is not very likely.
     """
 
     question: str
@@ -94,6 +104,7 @@ class Response:
     advice: Advice | None = None
     fixed: Fixed | None = None
     remarks: tuple[Remark, ...] = ()
+    unsure: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return the record of the `klartext answer` contract; what says nothing is left out."""
@@ -131,10 +142,6 @@ class Response:
         return record
 
 
-# From which a part is a complaint where the whole is none: torn from what stands beside it, much may be one.
-PART_COMPLAINS = 0.3
-
-
 def combine(whole: Response, parts: Sequence[Response]) -> Response:
     """Return the answers to the parts of a combined question as one response.
 
@@ -143,7 +150,7 @@ def combine(whole: Response, parts: Sequence[Response]) -> Response:
     """
     remarks = {one.kind: one for part in (*parts, whole) for one in part.remarks}
     whole = replace(whole, remarks=tuple(sorted(remarks.values(), key=lambda one: -one.probability)))
-    complaint = next((part for part in parts if part.advice and part.advice.probability >= PART_COMPLAINS), None)
+    complaint = next((part for part in parts if part.advice and not part.advice.is_unsure), None)
     if complaint is not None and whole.decision != "urgent" and whole.advice is None:
         # Whoever asks about parking and says that a breast is red is told what to do about the breast.
         return replace(complaint, question=whole.question, elapsed_ms=whole.elapsed_ms)

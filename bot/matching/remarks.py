@@ -82,6 +82,11 @@ MOST_CALMED = 200  # characters
 CERTAIN, OF_THE_EXAM, LIKELY_COMPLAINT = 0.95, 0.05, 0.9
 
 
+def is_unsure(verdict: Verdict) -> bool:
+    """Say whether an alarm was raised by no rule, and is not very likely."""
+    return verdict.by != "rule" and verdict.probability < UNSURE
+
+
 @dataclass(frozen=True, slots=True)
 class Remark:
     """A remark in a message: its kind, one of `REMARKS`, and its probability, 0 to 1."""
@@ -94,7 +99,7 @@ class Remark:
 
         Of a long message that is never said: much harmless talk must not drown what stands beside it.
         """
-        heard = verdict.by != "rule" and verdict.probability < UNSURE and len(text) <= MOST_CALMED
+        heard = is_unsure(verdict) and len(text) <= MOST_CALMED
         return heard and self.kind in HARMLESS and self.probability >= SURELY
 
     def is_no_complaint(self, complaint: npt.NDArray[np.float64]) -> bool:

@@ -96,6 +96,25 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "Rufen Sie jetzt {emergency} an: Das klingt nach einem Notfall. Wenn Sie schon bei uns sind, sagen Sie "
             "sofort dem Personal Bescheid, oder rufen Sie laut um Hilfe. Warten Sie nicht auf diesen Chat."
         ),
+        "urgent_unsure": (
+            "Ist gerade jemand in Gefahr? Dann rufen Sie jetzt {emergency} an, und sagen Sie es sofort dem Personal, "
+            "wenn Sie schon bei uns sind. Ich bin ein Programm und nicht sicher, ob ich Sie richtig verstehe. Ist es "
+            "kein Notfall, schreiben Sie einfach weiter."
+        ),
+        "urgent_suicide_unsure": (
+            "Denken Sie daran, sich etwas anzutun? Dann rufen Sie jetzt {emergency} an, und bleiben Sie nicht allein. "
+            "Tag und Nacht hört Ihnen jemand zu: {counsel}. Ich bin ein Programm und nicht sicher, ob ich Sie richtig "
+            "verstehe. Meinten Sie etwas anderes, schreiben Sie einfach weiter."
+        ),
+        "complaint_today_unsure": (
+            "Ist die Brust rot, heiß oder plötzlich geschwollen, haben Sie Fieber oder nach einem Eingriff "
+            "Beschwerden? Rufen Sie noch heute Ihre Arztpraxis an. Ist dort zu, rufen Sie {out_of_hours} an, im "
+            "Notfall {emergency}."
+        ),
+        "complaint_days_unsure": "{net} {today}",
+        "complaint_appointment_unsure": (
+            "Haben Sie Beschwerden, sagen Sie es dem Team, bevor die Aufnahmen gemacht werden. {net} {today}"
+        ),
         "urgent_overdose": (
             "Rufen Sie jetzt {emergency} an, auch wenn Sie noch nichts spüren: Das kann eine Vergiftung sein. Bringen "
             "Sie sich nicht zum Erbrechen, und halten Sie die Packung bereit. Wenn Sie schon bei uns sind, sagen Sie "
@@ -219,6 +238,24 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
         "urgent": (
             "Call {emergency} now: this sounds like an emergency. If you are already with us, tell a member of staff "
             "at once, or shout for help. Do not wait for this chat."
+        ),
+        "urgent_unsure": (
+            "Is anyone in danger right now? Then call {emergency} now, and tell a member of staff at once if you are "
+            "already with us. I am a computer program and not sure that I understand you. If it is no emergency, just "
+            "go on writing."
+        ),
+        "urgent_suicide_unsure": (
+            "Are you thinking of harming yourself? Then call {emergency} now, and do not stay alone. Someone will "
+            "listen day and night: {counsel}. I am a computer program and not sure that I understand you. If you "
+            "meant something else, just go on writing."
+        ),
+        "complaint_today_unsure": (
+            "Is the breast red, hot or suddenly swollen, do you have a fever, or trouble after a procedure? Call "
+            "{practice} today. If they are closed, call {out_of_hours}, in an emergency {emergency}."
+        ),
+        "complaint_days_unsure": "{net} {today}",
+        "complaint_appointment_unsure": (
+            "If you have any trouble, tell the team before the images are taken. {net} {today}"
         ),
         "urgent_overdose": (
             "Call {emergency} now, even if you do not feel anything yet: this may be poisoning. Do not make yourself "

@@ -27,6 +27,8 @@ URGENT_TEXTS = {
     "suicide": "urgent_suicide",
     "chest-pain": "urgent_chest_pain",
 }
+# What is said where what was learned alone hears a danger, and is not sure of it.
+UNSURE_TEXTS = {**URGENT_TEXTS, "suicide": "urgent_suicide_unsure"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class State:
         chest: Whether that alarm asks if it is the chest or only the breast.
         harm: Whether that alarm is about harming oneself, or about too much of a medicine.
         confirmed: Whether the patient has said that it is an emergency.
+        unsure: Whether that alarm asks if it is one at all.
         complaint: How urgent the complaint is that was told last, until the patient turns to something else.
         folded: Whether of the answer shown last a short one came first.
         reminded: How often an open alarm or complaint was said again.
@@ -64,6 +67,7 @@ class State:
     offered: bool = False
     alarmed: bool = False
     confirmed: bool = False
+    unsure: bool = False
     chest: bool = False
     harm: bool = False
     complaint: Told | None = None
@@ -224,9 +228,13 @@ def _answer(pair: Pair, *, simple: bool) -> tuple[Content, ...]:
     return (content(pair, lead), whole) if getattr(pair, lead) is not None else (whole,)
 
 
+def _fixed(state: State, key: str) -> tuple[Reply, State]:
+    return Reply(state.language, (interface(state.language, key),)), state
+
+
 def none_chosen(state: State) -> tuple[Reply, State]:
     """Reply to "none of these"."""
-    return Reply(state.language, (interface(state.language, "none_chosen"),)), replace(state, choices=())
+    return _fixed(replace(state, choices=()), "none_chosen")
 
 
 def explain_easier(state: State, catalog: Catalog, *, sample: bool) -> Reply:
@@ -345,6 +353,11 @@ def _complaint(state: State, response: Response, catalog: Catalog) -> tuple[Repl
         return Reply(language, (interface(language, "complaint_now"),)), replace(state, complaint="now")
     if advice is None:
         return Reply(language, (interface(language, "complaint_other"),)), state
+    if advice.is_unsure:
+        shown = [pair_id for pair_id in advice.instead if pair_id in catalog.by_id]
+        reply, after = offer(state, shown, catalog) if shown else _fixed(state, "not_sure")
+        told = interface(language, f"complaint_{advice.urgency}_unsure")
+        return replace(reply, parts=(told, *reply.parts) if shown else (*reply.parts, told)), after
     soon = interface(language, f"complaint_{advice.urgency}")
     reply, after = show_pair(state, advice.pair_id, catalog, sample=response.sample, before=[soon])
     return reply, replace(after, complaint=advice.urgency)
@@ -370,7 +383,8 @@ def told_urgency(reply: Reply) -> Urgency | None:
 def _urgent(state: State, response: Response) -> tuple[Reply, State]:
     language = state.language
     chest = response.flag == "chest-pain"
-    parts = [interface(language, URGENT_TEXTS.get(response.flag or "", "urgent"))]
+    texts, other = (UNSURE_TEXTS, "urgent_unsure") if response.unsure else (URGENT_TEXTS, "urgent")
+    parts = [interface(language, texts.get(response.flag or "", other))]
     if response.fixed is not None:  # first what the patient understands, then what anybody beside them does
         parts.insert(0, foreign_sentence(response.fixed.language, response.fixed.key))
     if chest:
@@ -378,4 +392,5 @@ def _urgent(state: State, response: Response) -> tuple[Reply, State]:
         parts.append(interface(language, "chest_question"))
     harm = response.flag in {"overdose", "suicide"}
     after = replace(state, held_back=sanitise(response.question).text, alarmed=True, chest=chest, harm=harm)
+    after = replace(after, unsure=response.unsure)
     return Reply(language, tuple(parts), choices=way_out(after)), after

@@ -345,27 +345,31 @@ class Reactions:
         )
 
     def _alarmed_again(self, state: State, text: str) -> Reaction | None:
-        """Say an open alarm again: "what should I do?", "it began an hour ago"; None for a question of its own.
+        """Say an open alarm again, before what is asked beside it: "what should I do?"; None for a question of its own.
 
-        What is answered all the same is answered between whom to call and whether it is an emergency. One complaint is
-        told to the team once.
+        After one that was not sure, it is asked again whether it is one. One complaint is told to the team once.
         """
         if help_comes(text):
-            said = Reply(state.language, (interface(state.language, "help_coming"),), way_out(state))
-            return Reaction(said, state)
+            return Reaction(Reply(state.language, (interface(state.language, "help_coming"),), way_out(state)), state)
         language = self._language(text, state.language)
         response = self._assistant.answer(text, language)
         alone = response.decision == "answered" and self._assistant.context(language).stands_alone(text) >= SURELY_ALONE
         if alone or response.decision == "urgent" or response.fixed is not None or state.held_back is None:
             return None
+        after = replace(state, reminded=state.reminded + 1)
+        if state.unsure and not state.confirmed:
+            told = self._respond(rest_of(state, language), response)
+            if told.reply.choices:
+                return None
+            parts = (*told.reply.parts, interface(language, "is_emergency"))
+            after = replace(after, last_pair=told.after.last_pair, reminded=MOST_REMINDED)
+            return replace(told, reply=Reply(language, parts, way_out(state)), after=after)
+        reply = emergency(state) if state.confirmed else self._answer(state, state.held_back).reply
         if not state.confirmed and (response.decision == "answered" or settles(response)):
             told = self._respond(rest_of(state, language), response)
-            first, last = interface(language, "emergency_notice"), interface(language, "is_emergency")
-            reply = Reply(language, (first, *told.reply.parts, last), way_out(state))
-            after = replace(state, reminded=state.reminded + 1, last_pair=told.after.last_pair)
-            return replace(told, reply=reply, after=after)
-        reply = emergency(state) if state.confirmed else self._answer(state, state.held_back).reply
-        return Reaction(reply, replace(state, reminded=state.reminded + 1))
+            after = replace(after, last_pair=told.after.last_pair)
+            return replace(told, reply=replace(reply, parts=(*reply.parts, *told.reply.parts)), after=after)
+        return Reaction(reply, after)
 
     def _talk(self, state: State, text: str) -> Reaction | None:
         """React to a short reaction, which asks nothing; None when it is something else, or raises an alarm."""

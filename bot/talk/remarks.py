@@ -23,9 +23,9 @@ MOST_FACTS = 2
 BEFORE_ANSWERS = frozenset({"fear", "shame", "sadness", "sleepless"})
 # Sentences that send to a human being, whose number and hours then follow.
 CALLING = (
-    *("declined", "none_chosen", "refusal", "staff_called", "call_somebody", "place_unknown", "more_missing"),
-    *("feel_fear", "feel_sleepless", "feel_shame_again", "feel_sadness", "feel_anger", "feel_annoyed", "no_pairs"),
-    *("feel_insult_again", "feel_confused_again", "feel_robot", "easy_missing", "same_intro_third"),
+    *("declined", "none_chosen", "not_sure", "refusal", "staff_called", "call_somebody", "place_unknown"),
+    *("more_missing", "easy_missing", "same_intro_third", "no_pairs", "feel_fear", "feel_sleepless", "feel_sadness"),
+    *("feel_shame_again", "feel_anger", "feel_annoyed", "feel_insult_again", "feel_confused_again", "feel_robot"),
 )
 # What is said to a remark whose sentence is that of a whole message of its kind.
 SENTENCE = {
@@ -43,10 +43,12 @@ def settles(response: Response, *, least: float = HEARD) -> bool:
 
     Where a pair may be meant, a remark has to be as likely as beside an answer.
     """
-    if response.too_long or response.fixed is not None or response.advice is not None:
+    complains = response.advice is not None and not response.advice.is_unsure
+    if response.too_long or response.fixed is not None or complains:
         return False
-    least = {"declined": least, "clarify": BESIDE}.get(response.decision, 2.0)
-    return response.level in (None, "other") and any(one.probability >= least for one in response.remarks[:1])
+    least = {"declined": BESIDE if response.advice else least, "clarify": BESIDE}.get(response.decision, 2.0)
+    unlikely = response.advice is not None or response.level in (None, "other")
+    return unlikely and any(one.probability >= least for one in response.remarks[:1])
 
 
 def reply_to_remark(assistant: Assistant, state: State, response: Response) -> tuple[Reply, State] | None:

@@ -28,7 +28,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "interview_offer": YES_NO,
 }
 # Sentences that ask whether it is an emergency. What is offered with them says that it is none: yes stands before it.
-ALARMING = frozenset({"chest_question", "is_emergency"})
+ALARMING = frozenset({"chest_question", "is_emergency", "urgent_unsure", "urgent_suicide_unsure"})
 
 
 @dataclass(frozen=True, slots=True)
