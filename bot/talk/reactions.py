@@ -335,14 +335,12 @@ class Reactions:
 
     def _asked(self, state: State, text: str) -> Reaction:
         """Answer a message by its own words, and by what was shown before where it does not stand alone."""
-        if state.alarmed and state.reminded < MOST_REMINDED:
-            again = self._alarmed_again(state, text)
-            if again is not None:
-                return again
+        again = self._alarmed_again(state, text) if state.alarmed and state.reminded < MOST_REMINDED else None
+        if again is not None:
+            return again
         heard = hear(self._assistant, state, text, self._language(text, state.language))
-        return Reaction(
-            heard.reply, heard.after, _decided(heard.response, heard.reply) if heard.response is not None else None
-        )
+        decided = _decided(heard.response, heard.reply) if heard.response is not None else None
+        return Reaction(heard.reply, heard.after, decided)
 
     def _alarmed_again(self, state: State, text: str) -> Reaction | None:
         """Say an open alarm again, before what is asked beside it: "what should I do?"; None for a question of its own.
@@ -361,11 +359,13 @@ class Reactions:
             told = self._respond(rest_of(state, language), response)
             if told.reply.choices:
                 return None
-            parts = (*told.reply.parts, interface(language, "is_emergency"))
-            after = replace(after, last_pair=told.after.last_pair, reminded=MOST_REMINDED)
-            return replace(told, reply=Reply(language, parts, way_out(state)), after=after)
+            said = told.reply.language
+            after = replace(after, language=said, last_pair=told.after.last_pair, reminded=MOST_REMINDED)
+            parts = (*told.reply.parts, interface(said, "is_emergency"))
+            return replace(told, reply=Reply(said, parts, way_out(after)), after=after)
         reply = emergency(state) if state.confirmed else self._answer(state, state.held_back).reply
-        if not state.confirmed and (response.decision == "answered" or settles(response)):
+        beside = language == reply.language and (response.decision == "answered" or settles(response))
+        if not state.confirmed and beside:
             told = self._respond(rest_of(state, language), response)
             after = replace(after, last_pair=told.after.last_pair)
             return replace(told, reply=replace(reply, parts=(*reply.parts, *told.reply.parts)), after=after)
