@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,6 +29,7 @@ from bot.matching.head import Head
 from bot.matching.red_flags import load_examples
 from bot.matching.training import CONFLICT, indexed_texts
 from bot.ports import Encoder, Vectors
+from bot.text import fold
 
 # What is felt, and manners; the other remarks are about facts of the place.
 Feeling = Literal[
@@ -77,6 +79,11 @@ HARMLESS = frozenset(
     }
 )
 SURELY, UNSURE = 0.85, 0.65
+# "I am not afraid" has all the words of fear.
+_NO_FEAR = re.compile(
+    r"\b(?:kein(?:e|erlei)?|null|gar keine) (?:\w+ )?angst\b|\bnicht (?:\w+ )?(?:aengstlich|nervoes)\b|"
+    r"\bno fear\b|\b(?:not|never|isn t|aren t|wasn t) (?:\w+ )?(?:afraid|scared|frightened|nervous|anxious)\b"
+)
 MOST_CALMED = 200  # characters
 # Of a remark, of complaints about breast or exam, and of any: who lies awake for hours has no emergency.
 CERTAIN, OF_THE_EXAM, LIKELY_COMPLAINT = 0.95, 0.05, 0.9
@@ -172,6 +179,8 @@ def hear_remarks(head: Head | None, vectors: Floats, texts: Sequence[str]) -> li
     if head is None or not texts:
         return [None] * len(texts)
     found = head.probabilities(vectors, texts)[:, :-1]
+    denied = [_NO_FEAR.search(fold(text)) is not None for text in texts]
+    found[denied, REMARKS.index("fear")] = 0
     best = found.argmax(axis=1)
     likely = found[np.arange(len(texts)), best]
     return [

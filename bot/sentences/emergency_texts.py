@@ -161,7 +161,9 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
         ),
         "declined": (
             "Darauf habe ich leider keine Antwort. Ich habe Ihre Frage notiert, aber vielleicht liest sie vor Ihrem "
-            "Termin niemand: Fragen Sie auch am Telefon. {net} {today} Sie können mich gern etwas anderes fragen."
+            "Termin niemand: Fragen Sie auch am Telefon. Ist an Brust oder Achsel etwas neu oder anders, rufen Sie "
+            "innerhalb weniger Tage Ihre Arztpraxis an, bei roter, heißer oder plötzlich geschwollener Brust oder "
+            "Fieber noch heute. Im Notfall rufen Sie {emergency} an."
         ),
         "declined_again": (
             "Auch darauf habe ich leider keine Antwort. Fragen Sie bitte am Telefon, oder versuchen Sie es mit anderen "
@@ -300,8 +302,9 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
         ),
         "declined": (
             "I am sorry, I have no answer to that. I have noted your question, but it may be that nobody reads it "
-            "before your appointment: please also ask by phone. {net} {today} You are welcome to ask me something "
-            "else."
+            "before your appointment: please also ask by phone. If anything about your breasts or armpits is new or "
+            "different, call your doctor within a few days; if the breast is red, hot or suddenly swollen, or you "
+            "have a fever, call today. In an emergency call {emergency}."
         ),
         "declined_again": (
             "I am sorry, I have no answer to that either. Please ask by phone, or try other words. What I have just "

@@ -12,7 +12,7 @@ from typing import Literal
 from bot.catalog.catalog import Catalog, Pair
 from bot.errors import BadData
 from bot.matching.complaints import LEVELS, URGENCY, Urgency
-from bot.response import Response
+from bot.response import Advice, Response
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import Content, Interface, Part, Reply, WholeField, content, foreign_sentence, interface
 from bot.talk.messages import agrees, asks_easier, asks_on, calls_off, picks
@@ -356,11 +356,16 @@ def _complaint(state: State, response: Response, catalog: Catalog) -> tuple[Repl
     if advice.is_unsure:
         shown = [pair_id for pair_id in advice.instead if pair_id in catalog.by_id]
         reply, after = offer(state, shown, catalog) if shown else _fixed(state, "not_sure")
-        told = interface(language, f"complaint_{advice.urgency}_unsure")
+        told = interface(language, unsure_key(advice))
         return replace(reply, parts=(told, *reply.parts) if shown else (*reply.parts, told)), after
     soon = interface(language, f"complaint_{advice.urgency}")
     reply, after = show_pair(state, advice.pair_id, catalog, sample=response.sample, before=[soon])
     return reply, replace(after, complaint=advice.urgency)
+
+
+def unsure_key(advice: Advice) -> str:
+    """Return the key of the sentence that says how soon to ask whom, to who may have a complaint."""
+    return f"complaint_{advice.urgency}_unsure"
 
 
 def remind(reply: Reply, told: Told) -> Reply:

@@ -15,12 +15,15 @@ from bot.catalog.site import FACTS, Fact, Site
 from bot.matching.remarks import BESIDE, HEARD, Remark
 from bot.response import Response
 from bot.sentences.reply import SENTENCES, Content, Interface, Part, Reply, SiteText, folded, interface, site_text
-from bot.talk.dialogue import State, known, show_pair
+from bot.talk.dialogue import State, known, show_pair, unsure_key
 
 # What is answered about the place in one turn.
 MOST_FACTS = 2
 # Feelings that are met with a sentence before an answer, too.
 BEFORE_ANSWERS = frozenset({"fear", "shame", "sadness", "sleepless"})
+# Manners, which are a message by themselves where it asks nothing and is no longer, in words, or they are sure.
+MANNERS = frozenset({"hello", "thanks", "farewell", "okay", "aside"})
+MOST_MANNERS, SURE_MANNERS = 12, 0.9
 # Sentences that send to a human being, whose number and hours then follow.
 CALLING = (
     *("declined", "none_chosen", "not_sure", "refusal", "staff_called", "call_somebody", "place_unknown"),
@@ -46,9 +49,20 @@ def settles(response: Response, *, least: float = HEARD) -> bool:
     complains = response.advice is not None and not response.advice.is_unsure
     if response.too_long or response.fixed is not None or complains:
         return False
-    least = {"declined": BESIDE if response.advice else least, "clarify": BESIDE}.get(response.decision, 2.0)
+    likeliest = response.remarks[0] if response.remarks else None
+    if likeliest is None or _is_more_than_manners(likeliest, response.question):
+        return False
+    if response.advice is not None and likeliest.kind not in BEFORE_ANSWERS:
+        least = BESIDE
+    least = {"declined": least, "clarify": BESIDE}.get(response.decision, 2.0)
     unlikely = response.advice is not None or response.level in (None, "other")
-    return unlikely and any(one.probability >= least for one in response.remarks[:1])
+    return unlikely and likeliest.probability >= least
+
+
+def _is_more_than_manners(remark: Remark, text: str) -> bool:
+    """Say whether there is more to a message than manners: a greeting must swallow no story."""
+    long = len(text.split()) > MOST_MANNERS and remark.probability < SURE_MANNERS
+    return remark.kind in MANNERS and ("?" in text or long)
 
 
 def reply_to_remark(assistant: Assistant, state: State, response: Response) -> tuple[Reply, State] | None:
@@ -57,10 +71,13 @@ def reply_to_remark(assistant: Assistant, state: State, response: Response) -> t
         return None
     language, likeliest = response.lang, response.remarks[0]
     rest = replace(known(state), language=language)
+    # What may be a complaint all the same is told after it.
+    net = (interface(language, unsure_key(response.advice)),) if response.advice is not None else ()
     if not likeliest.is_feeling:
         facts = _facts(assistant.site, response.remarks, language)
-        return Reply(language, facts or (interface(language, "place_unknown"),)), rest
-    return meet(assistant, rest, likeliest.kind, _facts(assistant.site, response.remarks[1:], language), state.said)
+        return Reply(language, (*(facts or (interface(language, "place_unknown"),)), *net)), rest
+    facts = (*_facts(assistant.site, response.remarks[1:], language), *net)
+    return meet(assistant, rest, likeliest.kind, facts, state.said)
 
 
 def meet(

@@ -180,6 +180,25 @@ def test_who_has_little_of_the_language_is_told_once_why_the_answers_are_simple(
     assert next(part.field for part in told[1].reply.parts if isinstance(part, Content)) == "easy_answer"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Guten Abend. Ich bin 47 und nehme Hormone. Ab wann wird bei mir eine Mammographie empfohlen?",
+        "Guten Tag, nun zu meinem Anliegen: Werden mir mit Osteoporose die Rippen gebrochen?",
+    ],
+)
+def test_a_greeting_swallows_no_question(shipped: Assistant, text: str) -> None:
+    (reaction,) = _say(shipped, text)
+
+    assert "greeting" not in _keys(reaction.reply)
+
+
+def test_who_is_not_afraid_is_not_comforted(shipped: Assistant) -> None:
+    (reaction,) = _say(shipped, "ICH HABE KEINE ANGST. DANKE TSCHÜSS")
+
+    assert not any(key.startswith("feel_fear") for key in _keys(reaction.reply))
+
+
 def test_of_a_complaint_the_short_answer_comes_first_too(shipped: Assistant) -> None:
     complaint, about_it = _say(shipped, "Ich habe einen Knoten in der Brust", "ist das gefährlich?")
 
