@@ -139,10 +139,12 @@ class NotTold(KlartextError):
         self.reason = reason
 
 
-CallReason = Literal["none", "taken", "not_taken", "acknowledged", "unacknowledged"]
+CallReason = Literal["none", "deleted", "left", "taken", "not_taken", "acknowledged", "unacknowledged"]
 _OF_CALLS: dict[CallReason, str] = {
     "none": "This conversation does not wait for a person, or there is none with this id.",
-    "taken": "Somebody has taken this conversation already.",
+    "deleted": "The patient has deleted this conversation: nothing of it is left, and nobody can write to them here.",
+    "left": "The patient has left this conversation and reads nothing any more. Telephone them.",
+    "taken": "{name} has taken this conversation. To take it from them, send `take` your `name`, and theirs as `from`.",
     "not_taken": "Nobody has taken this conversation. Take it first.",
     "acknowledged": "This call is acknowledged already.",
     "unacknowledged": "A message that calls for a person is not acknowledged. Acknowledge it first.",
@@ -150,10 +152,10 @@ _OF_CALLS: dict[CallReason, str] = {
 
 
 class CallRefused(KlartextError):
-    """What staff wanted to do does not fit how the call stands."""
+    """What staff wanted to do does not fit how the call stands; `name`: of who has taken it."""
 
-    def __init__(self, reason: CallReason) -> None:
-        super().__init__(_OF_CALLS[reason])
+    def __init__(self, reason: CallReason, name: str = "") -> None:
+        super().__init__(_OF_CALLS[reason].format(name=name or "Somebody"))
         self.reason = reason
 
 

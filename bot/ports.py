@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bot.outbox_ports import Outgoing
-from bot.staff.calls import CallKind
+from bot.staff.calls import Stir
 
 Vectors = npt.NDArray[np.float32]
 
@@ -267,10 +267,8 @@ class Records(Protocol):
         """Return a conversation, or None: never begun, or erased."""
         ...
 
-    def add_turn(
-        self, turn: StoredTurn, *, interview: InterviewChange | None = None, call: CallKind | None = None
-    ) -> None:
-        """Store a turn with what it changed in the interview, and that it calls for a person: all of it, or nothing.
+    def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None, call: Stir | None = None) -> None:
+        """Store a turn with what it changed in the interview, and what it means to staff: all of it, or nothing.
 
         Raises:
             AlreadyStored: Its number or its turn id is in use: another request was faster.
@@ -306,8 +304,11 @@ class Records(Protocol):
         """Forget the secret of a conversation: it stays stored, and nothing opens it from outside any more."""
         ...
 
-    def erase(self, conversation: str) -> None:
-        """Delete a conversation with its turns, flags and interview, and what of it waits to be sent."""
+    def erase(self, conversation: str, *, by_patient_at: datetime | None = None) -> None:
+        """Delete a conversation with its turns, flags and interview, and what of it waits to be sent.
+
+        `by_patient_at`: when the patient did so. That an open call went with it stays known, without a word of it.
+        """
         ...
 
     def open_questions(self) -> list[StoredTurn]:

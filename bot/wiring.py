@@ -248,7 +248,10 @@ def make_desk(settings: Settings, *, opens: Callable[[datetime], datetime | None
 
     `opens`: when staff are next there, as far as the site has told; None: now, or it has not.
     """
-    return Desk(make_calls(settings), opens) if settings.staff is not None else None
+    staff = settings.staff
+    if staff is None:
+        return None
+    return Desk(make_calls(settings), opens, len(staff.contacts), timedelta(minutes=staff.minutes))
 
 
 def make_contacts(staff: StaffCalls) -> list[Contact]:

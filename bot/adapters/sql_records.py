@@ -31,7 +31,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from bot.adapters.sql_encryption import open_texts
 from bot.adapters.sql_outbox import OutboxRow, put
 from bot.adapters.sql_probe import clean_up, probe_of, try_writing
-from bot.adapters.sql_staff import open_call
+from bot.adapters.sql_staff import note_deleted, stir_call
 from bot.adapters.sql_tables import (
     Base,
     ConversationRow,
@@ -62,7 +62,7 @@ from bot.ports import (
     StoredTurn,
 )
 from bot.private_files import make_private_database
-from bot.staff.calls import CallKind
+from bot.staff.calls import Stir
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -177,7 +177,7 @@ def write_change(session: Session, change: InterviewChange) -> None:
 log = logging.getLogger("klartext")
 UNANSWERED = ("declined", "clarify")
 TALK = "talk"  # what is no question
-_NewTurn = tuple[StoredTurn, InterviewChange | None, CallKind | None]
+_NewTurn = tuple[StoredTurn, InterviewChange | None, Stir | None]
 WAIT_S = 30.0  # for another writer to SQLite, or a free connection
 COMMITTED_TOGETHER = 64
 MIGRATION_LOCK = 0x6B6C6172  # any number, the same in every worker
@@ -230,9 +230,7 @@ class SqlRecords:
             row = session.get(ConversationRow, id_)
             return stored_conversation(row) if row else None
 
-    def add_turn(
-        self, turn: StoredTurn, *, interview: InterviewChange | None = None, call: CallKind | None = None
-    ) -> None:
+    def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None, call: Stir | None = None) -> None:
         if self._engine.dialect.name == "sqlite":
             failure = self._together.ask((turn, interview, call))
             if failure is not None:
@@ -292,8 +290,14 @@ class SqlRecords:
             session.execute(update(ConversationRow).where(ConversationRow.id == id_).values(secret_hash=None))
             session.commit()
 
-    def erase(self, conversation: str) -> None:
+    def erase(self, conversation: str, *, by_patient_at: datetime | None = None) -> None:
+        gone = None
         with self._session() as session:
+            if by_patient_at is not None:
+                # Locked first: a turn that calls for a person now is seen, or is not stored.
+                closed = update(ConversationRow).where(ConversationRow.id == conversation).values(secret_hash=None)
+                session.execute(closed)
+                gone = note_deleted(session, conversation, at=by_patient_at)
             # The conversation first: it waits for turns that are being added, and none can be added after it.
             session.execute(delete(ConversationRow).where(ConversationRow.id == conversation))
             session.execute(delete(TurnRow).where(TurnRow.conversation == conversation))  # flags go with them
@@ -301,6 +305,9 @@ class SqlRecords:
             session.execute(delete(OutboxRow).where(OutboxRow.conversation == conversation))
             session.commit()
         log.info("erased", extra={"fields": {"conversation": pseudonym(conversation)}})
+        if gone is not None and gone.kind == "urgent" and gone.since is not None:
+            fields = {"conversation": gone.pseudonym, "since": gone.since.isoformat()}
+            log.warning("a patient deleted an urgent call before anybody saw it", extra={"fields": fields})
         if self._engine.dialect.name == "sqlite" and not clean_up(self._engine):
             log.warning("what was erased is still in the database's log; the next purge clears it")
 
@@ -386,7 +393,7 @@ def _engine(url: str | URL, wait_s: float) -> Engine:
     return engine
 
 
-def _write_turn(session: Session, turn: StoredTurn, interview: InterviewChange | None, call: CallKind | None) -> None:
+def _write_turn(session: Session, turn: StoredTurn, interview: InterviewChange | None, call: Stir | None) -> None:
     session.add(turn_row(turn))
     session.flush()
     if interview is not None:
@@ -395,7 +402,7 @@ def _write_turn(session: Session, turn: StoredTurn, interview: InterviewChange |
     if turn.exchange and not session.get(ConversationRow, turn.conversation, with_for_update={"key_share": True}):
         raise Erased("The conversation was deleted.")
     if call is not None:
-        open_call(session, turn, call)
+        stir_call(session, turn, call)
 
 
 def _find(session: Session, conversation: str, turn_id: str) -> TurnRow | None:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from bot.adapters.sql_outbox import OutboxRow
 from bot.adapters.sql_probe import clean_up
 from bot.adapters.sql_records import UNANSWERED, InterviewRow
+from bot.adapters.sql_staff import DeletedRow
 from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow, talking_to
 from bot.ports import COMPLAINTS
 from bot.settings import Cutoffs, Purged
@@ -94,6 +95,7 @@ class SqlRetention:
             counts = {name: _count(session, found) for name, (found, _) in kinds.items()}
             if not dry_run:
                 counts = {name: _changed(session, change) for name, (_, change) in kinds.items()}
+                session.execute(delete(DeletedRow).where(DeletedRow.at < cutoffs.conversations))
                 session.commit()
         return replace(
             purged,

@@ -6,14 +6,30 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, DateTime, ForeignKey, func, or_, select, update
+from sqlalchemy import ColumnElement, DateTime, ForeignKey, Select, and_, case, func, null, or_, select, update
 from sqlalchemy.engine import CursorResult, Engine
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import InstrumentedAttribute, Mapped, Session, mapped_column
 
 from bot.adapters.sql_tables import Base, ConversationRow, PatientText, TurnRow, in_utc, talking_to
 from bot.errors import CallReason, CallRefused
+from bot.outbox_ports import pseudonym
 from bot.ports import StoredTurn
-from bot.staff.calls import FOR_PATIENTS, OPEN, Action, Call, CallKind, CallState, Deed, Tally
+from bot.staff.calls import (
+    FOR_PATIENTS,
+    OPEN,
+    PRESSING,
+    Action,
+    Call,
+    CallState,
+    Deed,
+    Deleted,
+    Pressing,
+    Stir,
+    Tally,
+)
+
+# Channels that a patient ends by giving up the secret; others have none.
+WITH_SECRET = ("page", "api")
 
 
 class CallRow(Base):
@@ -32,6 +48,10 @@ class CallRow(Base):
     held_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     shown: Mapped[int]  # the last action that a channel returned which shows each thing once
     taken_at: Mapped[int | None]
+    pressing: Mapped[str]
+    rings: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    unanswered: Mapped[int]
+    hands: Mapped[int]  # how often somebody has taken it: names may be encrypted, and cannot be compared here
 
 
 class ActionRow(Base):
@@ -48,22 +68,65 @@ class ActionRow(Base):
     turn: Mapped[int]
 
 
-def open_call(session: Session, turn: StoredTurn, kind: CallKind) -> None:
-    """Add to a turn's transaction that it calls for a person; who has the call already is not lost."""
+class DeletedRow(Base):
+    """What stays of a call that was open when the patient deleted the conversation."""
+
+    __tablename__ = "staff_deleted"
+
+    pseudonym: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str]
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    since: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    told: Mapped[bool]  # or nobody has to be told
+    held_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+def stir_call(session: Session, turn: StoredTurn, stir: Stir) -> None:
+    """Add to a turn's transaction what it means to staff; who has the call already is not lost."""
     at = turn.at.astimezone(UTC)
     row = session.get(CallRow, turn.conversation, with_for_update=True)
+    if stir in ("message", "language"):
+        if row is None or row.state not in OPEN:
+            return  # it was handed back meanwhile
+        row.language = turn.language
+        if stir == "message" and row.state == "taken":
+            row.unanswered += 1
+            _press(row, "message", at)
+        return
     if row is None:
-        row = CallRow(conversation=turn.conversation, kind=kind, state="returned", told=0, shown=0)
+        row = CallRow(conversation=turn.conversation, kind=stir, state="returned", shown=0, hands=0, **_SEEN)
         session.add(row)
     if row.state == "returned":
-        row.opened, row.state, row.name, row.taken_at = at, "waiting", None, None
-    if row.since is None:
-        row.since, row.kind, row.told, row.held_until = at, kind, 0, None
-        if row.state == "acknowledged":  # of an earlier turn
-            row.state, row.name = "waiting", None
-    elif kind == "urgent" and row.kind != "urgent":
-        row.kind, row.told, row.held_until = kind, 0, None  # whoever was told that it is less is told again
+        row.opened, row.state, row.name, row.taken_at, row.kind = at, "waiting", None, None, stir
+    elif stir == "urgent":
+        row.kind = stir  # and stays so, whatever is asked later
+    if row.state == "acknowledged":  # what came before
+        row.state, row.name = "waiting", None
+    elif row.state == "taken":
+        row.unanswered += 1
+    _press(row, stir, at)
     row.language = turn.language
+
+
+def _press(row: CallRow, pressing: Pressing, at: datetime) -> None:
+    """Let a turn wait; whoever was told that it is less is told again."""
+    row.since = row.since or at
+    if PRESSING.index(pressing) > PRESSING.index(_pressing(row)):
+        row.pressing, row.rings, row.told, row.held_until = pressing, at, 0, None
+
+
+def note_deleted(session: Session, conversation: str, *, at: datetime) -> Deleted | None:
+    """Add to the transaction that erases a conversation what stays of its call; None where none is open."""
+    row = session.get(CallRow, conversation, with_for_update=True, populate_existing=True)
+    if row is None or row.state not in OPEN:
+        return None
+    # The patient may have begun anew under the same id, on a channel that has no secrets.
+    known = session.get(DeletedRow, pseudonym(conversation))
+    gone = known or DeletedRow(pseudonym=pseudonym(conversation))
+    unseen = row.kind == "urgent" and row.since is not None
+    gone.kind, gone.at, gone.since, gone.told, gone.held_until = row.kind, _utc(at), row.since, not unseen, None
+    session.add(gone)
+    return _deleted(gone)
 
 
 class SqlCalls:
@@ -74,14 +137,15 @@ class SqlCalls:
 
     def call(self, conversation: str) -> Call | None:
         with talking_to(self._engine) as session:
-            row = session.get(CallRow, conversation)
-            return _call(row) if row is not None else None
+            return next(iter(_found(session, _wanted().where(CallRow.conversation == conversation))), None)
 
     def open(self) -> list[Call]:
-        wanted = select(CallRow).where(CallRow.state.in_(OPEN))
-        order = (CallRow.since.is_(None), CallRow.since, CallRow.opened, CallRow.conversation)
+        urgent = CallRow.kind == "urgent"
+        waits = or_(CallRow.state == "waiting", CallRow.pressing == "urgent")
+        rank = case((and_(urgent, waits), 0), (urgent, 1), else_=2)
+        order = (rank, CallRow.since.is_(None), CallRow.since, CallRow.opened, CallRow.conversation)
         with talking_to(self._engine) as session:
-            return [_call(row) for row in session.scalars(wanted.order_by(*order))]
+            return _found(session, _wanted().where(CallRow.state.in_(OPEN)).order_by(*order))
 
     def actions(self, conversation: str, *, after: int = 0) -> list[Action]:
         wanted = select(ActionRow).where(ActionRow.conversation == conversation, ActionRow.id > after)
@@ -97,26 +161,39 @@ class SqlCalls:
             )
             return self._did(session, conversation, "acknowledge", done, at=at, name=name)
 
-    def take(self, conversation: str, name: str, *, at: datetime) -> Call:
+    def take(self, conversation: str, name: str, *, at: datetime, from_: str = "") -> Call:
         with talking_to(self._engine) as session:
-            free = [CallRow.state.in_(("waiting", "acknowledged"))]
-            taken = {**_SEEN, "name": name, "state": "taken", "taken_at": _last_turn(conversation)}
-            done = self._change(session, conversation, free, taken)
+            row = session.get(CallRow, conversation)
+            taken = {"name": name, "state": "taken", "taken_at": _last_turn(conversation), "hands": CallRow.hands + 1}
+            if from_ and row is not None and row.state == "taken":
+                if not _is_name(row, from_):
+                    raise CallRefused("taken", row.name or "")
+                mine = [CallRow.state == "taken", CallRow.hands == row.hands]
+                done = self._change(session, conversation, mine, {**_unanswered(at), **taken})
+            else:
+                free = [CallRow.state.in_(("waiting", "acknowledged"))]
+                done = self._change(session, conversation, free, {**_SEEN, **taken})
             return self._did(session, conversation, "take", done, at=at, name=name)
 
-    def write(self, conversation: str, text: str, *, at: datetime) -> Call:
+    def write(self, conversation: str, name: str, text: str, *, at: datetime) -> Call:
         with talking_to(self._engine) as session:
-            done = self._change(session, conversation, [CallRow.state == "taken"], _SEEN)
-            return self._did(session, conversation, "message", done, at=at, text=text)
+            holder = self._holder(session, conversation, name, "message")
+            if _left(session, conversation):
+                raise CallRefused("left")
+            done = self._change(session, conversation, _held_by(holder), _SEEN)
+            return self._did(session, conversation, "message", done, at=at, name=holder.name or name, text=text)
 
-    def hand_back(self, conversation: str, *, at: datetime) -> Call:
-        back = {"state": "returned", "held_until": None}
+    def hand_back(self, conversation: str, name: str, *, at: datetime) -> Call:
+        back = {**_SEEN, "state": "returned"}
         with talking_to(self._engine) as session:
-            seen = CallRow.since.is_(None)
-            if self._change(session, conversation, [CallRow.state == "taken", seen], back):
-                return self._did(session, conversation, "return", True, at=at)
+            row = session.get(CallRow, conversation)
+            if row is not None and row.state == "taken":
+                holder = self._holder(session, conversation, name, "return")
+                seen = [*_held_by(holder), CallRow.pressing != "urgent"]
+                done = self._change(session, conversation, seen, back)
+                return self._did(session, conversation, "return", done, at=at, name=holder.name or name)
             done = self._change(session, conversation, [CallRow.state == "acknowledged"], back)
-            return self._did(session, conversation, "close", done, at=at)
+            return self._did(session, conversation, "close", done, at=at, name=name)
 
     def not_shown(self, conversation: str) -> list[Action]:
         with talking_to(self._engine) as session:
@@ -131,13 +208,14 @@ class SqlCalls:
             return [action for action in found if action.what in FOR_PATIENTS]
 
     def unacknowledged(self, *, at: datetime) -> list[Call]:
-        wanted = select(CallRow).where(CallRow.since.is_not(None), _free(at)).order_by(CallRow.since)
+        waits = [CallRow.since.is_not(None), CallRow.state.in_(OPEN), _free(CallRow.held_until, at)]
         with talking_to(self._engine) as session:
-            return [_call(row) for row in session.scalars(wanted)]
+            return _found(session, _wanted().where(*waits).order_by(CallRow.since))
 
     def hold(self, call: Call, *, at: datetime, until: datetime) -> bool:
         with talking_to(self._engine) as session:
-            held = self._change(session, call.conversation, [*_as_it_was(call), _free(at)], {"held_until": _utc(until)})
+            free = [*_as_it_was(call), _free(CallRow.held_until, at)]
+            held = self._change(session, call.conversation, free, {"held_until": _utc(until)})
             session.commit()
             return held
 
@@ -146,21 +224,55 @@ class SqlCalls:
             self._change(session, call.conversation, _as_it_was(call), {"held_until": _utc(until)})
             session.commit()
 
-    def note(self, call: Call, *, what: Deed, at: datetime) -> None:
+    def note(self, call: Call, *, what: Deed, at: datetime, told: int, contact: int) -> None:
         with talking_to(self._engine) as session:
-            told = {"told": call.told + 1, "held_until": None}
-            self._change(session, call.conversation, _as_it_was(call), told)
+            self._change(session, call.conversation, _as_it_was(call), {"told": told, "held_until": None})
             if session.get(ConversationRow, call.conversation) is None:
                 return  # it was erased meanwhile
-            self._add(session, call.conversation, what, at=at, name=f"contact {call.told + 1}")
+            self._add(session, call.conversation, what, at=at, name=f"contact {contact}")
             session.commit()
+
+    def deleted(self, *, at: datetime) -> list[Deleted]:
+        waits = [DeletedRow.told.is_(False), _free(DeletedRow.held_until, at)]
+        with talking_to(self._engine) as session:
+            return [_deleted(row) for row in session.scalars(select(DeletedRow).where(*waits).order_by(DeletedRow.at))]
+
+    def hold_deleted(self, deleted: Deleted, *, at: datetime, until: datetime) -> bool:
+        free = [_free(DeletedRow.held_until, at), DeletedRow.told.is_(False)]
+        return self._change_deleted(deleted, free, {"held_until": _utc(until)})
+
+    def note_deleted(self, deleted: Deleted) -> None:
+        self._change_deleted(deleted, [], {"told": True})
+
+    def was_deleted(self, conversation: str) -> bool:
+        with talking_to(self._engine) as session:
+            return _was_deleted(session, conversation)
 
     def tally(self) -> Tally:
         counted = select(CallRow.state, func.count()).group_by(CallRow.state)
         with talking_to(self._engine) as session:
             by_state: dict[CallState, int] = {state: number for state, number in session.execute(counted)}  # type: ignore[misc]  # noqa: C416
             oldest = session.scalar(select(func.min(CallRow.since)))
-            return Tally(by_state, in_utc(oldest) if oldest is not None else None)
+            unseen = select(func.count()).where(DeletedRow.kind == "urgent", DeletedRow.since.is_not(None))
+            return Tally(by_state, in_utc(oldest) if oldest is not None else None, session.scalar(unseen) or 0)
+
+    def _holder(self, session: Session, conversation: str, name: str, what: Deed) -> CallRow:
+        """Return the call that somebody has taken; raise CallRefused to everybody else."""
+        row = session.get(CallRow, conversation)
+        if row is None or row.state != "taken":
+            raise CallRefused(_reason(session, conversation, row, what))
+        if not _is_name(row, name):
+            raise CallRefused("taken", row.name or "")
+        return row
+
+    def _change_deleted(
+        self, deleted: Deleted, where: Sequence[ColumnElement[bool]], values: Mapping[str, Any]
+    ) -> bool:
+        own = update(DeletedRow).where(DeletedRow.pseudonym == deleted.pseudonym, *where).values(**values)
+        with talking_to(self._engine) as session:
+            done = session.execute(own, execution_options={"synchronize_session": False})
+            session.commit()
+            return isinstance(done, CursorResult) and done.rowcount == 1
 
     def _change(
         self, session: Session, conversation: str, where: Sequence[ColumnElement[bool]], values: Mapping[str, Any]
@@ -178,16 +290,18 @@ class SqlCalls:
         done: bool,
         *,
         at: datetime,
-        name: str = "",
+        name: str,
         text: str = "",
     ) -> Call:
         """Store who did what, with what it changed; raise CallRefused where it changed nothing."""
-        row = session.get(CallRow, conversation)
+        row = session.get(CallRow, conversation, populate_existing=True)
         if not done or row is None:
-            raise CallRefused(_reason(row, what))
-        self._add(session, conversation, what, at=at, name=name or row.name or "", text=text)
+            named = row.name or "" if row is not None and row.state == "taken" else ""
+            raise CallRefused(_reason(session, conversation, row, what), named)
+        self._add(session, conversation, what, at=at, name=name, text=text)
+        left = _left(session, conversation)
         session.commit()
-        return _call(row)
+        return _call(row, left=left)
 
     def _add(  # noqa: PLR0913
         self, session: Session, conversation: str, what: Deed, *, at: datetime, name: str, text: str = ""
@@ -198,17 +312,61 @@ class SqlCalls:
         )
 
 
-_SEEN: Mapping[str, Any] = {"since": None, "told": 0, "held_until": None}
+_SEEN: Mapping[str, Any] = {
+    **{"since": None, "rings": None, "held_until": None},
+    **{"pressing": "", "told": 0, "unanswered": 0},
+}
 
 
-def _reason(row: CallRow | None, what: Deed) -> CallReason:
-    if row is None or row.state == "returned":
+def _unanswered(at: datetime) -> Mapping[str, Any]:
+    """Return what still waits when somebody goes on in another's place: what nobody has answered, counted anew."""
+    waits = CallRow.unanswered > 0
+    return {
+        "since": case((waits, CallRow.since), else_=null()),
+        "rings": case((waits, _utc(at)), else_=null()),
+        "pressing": case((waits, "message"), else_=""),
+        **{"told": 0, "held_until": None},
+    }
+
+
+def _reason(session: Session, conversation: str, row: CallRow | None, what: Deed) -> CallReason:
+    if row is None:
+        return "deleted" if _was_deleted(session, conversation) else "none"
+    if row.state == "returned":
         return "none"
-    if what == "message":
-        return "not_taken"
     if what == "take":
         return "taken"
+    if what == "message":
+        return "not_taken"
     return "acknowledged" if what == "acknowledge" else "unacknowledged"
+
+
+def _is_name(row: CallRow, name: str) -> bool:
+    return (row.name or "").casefold() == name.casefold()
+
+
+def _held_by(holder: CallRow) -> list[ColumnElement[bool]]:
+    return [CallRow.state == "taken", CallRow.hands == holder.hands]
+
+
+def _was_deleted(session: Session, conversation: str) -> bool:
+    return session.get(DeletedRow, pseudonym(conversation)) is not None
+
+
+_HAS_LEFT = and_(ConversationRow.channel.in_(WITH_SECRET), ConversationRow.secret_hash.is_(None))
+
+
+def _left(session: Session, conversation: str) -> bool:
+    return bool(session.scalar(select(_HAS_LEFT).where(ConversationRow.id == conversation)))
+
+
+def _wanted() -> Select[tuple[CallRow, bool]]:
+    """Select calls, and whether the patient has left."""
+    return select(CallRow, _HAS_LEFT).join(ConversationRow, ConversationRow.id == CallRow.conversation)
+
+
+def _found(session: Session, wanted: Select[tuple[CallRow, bool]]) -> list[Call]:
+    return [_call(row, left=bool(left)) for row, left in session.execute(wanted)]
 
 
 def _last_turn(conversation: str) -> Any:
@@ -218,19 +376,28 @@ def _last_turn(conversation: str) -> Any:
 
 
 def _as_it_was(call: Call) -> list[ColumnElement[bool]]:
-    since = _utc(call.since) if call.since is not None else None
-    return [CallRow.since == since, CallRow.told == call.told]
+    since, rings = (_utc(at) if at is not None else None for at in (call.since, call.rings))
+    return [CallRow.since == since, CallRow.rings == rings, CallRow.told == call.told]
 
 
-def _free(at: datetime) -> ColumnElement[bool]:
-    return or_(CallRow.held_until.is_(None), CallRow.held_until <= _utc(at))
+def _free(held_until: InstrumentedAttribute[datetime | None], at: datetime) -> ColumnElement[bool]:
+    return or_(held_until.is_(None), held_until <= _utc(at))
 
 
 def _utc(at: datetime) -> datetime:
     return at.astimezone(UTC)
 
 
-def _call(row: CallRow) -> Call:
+def _pressing(row: CallRow) -> Pressing:
+    return row.pressing or ""  # type: ignore[return-value]  # written by this module only
+
+
+def _deleted(row: DeletedRow) -> Deleted:
+    since = in_utc(row.since) if row.since is not None else None
+    return Deleted(row.pseudonym, row.kind, in_utc(row.at), since)  # type: ignore[arg-type]
+
+
+def _call(row: CallRow, *, left: bool) -> Call:
     return Call(
         conversation=row.conversation,
         kind=row.kind,  # type: ignore[arg-type]  # written by this module only
@@ -241,6 +408,10 @@ def _call(row: CallRow) -> Call:
         since=in_utc(row.since) if row.since is not None else None,
         told=row.told,
         taken_at=row.taken_at,
+        pressing=_pressing(row),
+        rings=in_utc(row.rings) if row.rings is not None else None,
+        unanswered=row.unanswered,
+        patient_left=left,
     )
 
 

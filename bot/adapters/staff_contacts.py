@@ -49,11 +49,9 @@ class Mail:
     def tell(self, notice: Notice) -> None:
         message = EmailMessage()
         message["From"], message["To"] = self.sender, self.address
-        message["Subject"] = f"Klartext: nobody has acknowledged a call for {notice.minutes} minutes"
-        message.set_content(
-            f"Waiting for {notice.minutes} minutes: {KINDS[notice.kind]}.\n"
-            f"Conversation: {notice.conversation}\nInbox: {notice.inbox}\n"
-        )
+        subject, *lines = _words(notice)
+        message["Subject"] = f"Klartext: {subject}"
+        message.set_content("\n".join((*lines, f"Conversation: {notice.conversation}", f"Inbox: {notice.inbox}", "")))
         host, port = self.server
         try:
             with smtplib.SMTP(host, port, timeout=DEADLINE_S) as server:
@@ -63,3 +61,22 @@ class Mail:
                 server.send_message(message)
         except (OSError, smtplib.SMTPException) as error:
             raise NotTold(f"mail server refused or unreachable ({type(error).__name__})") from None
+
+
+def _words(notice: Notice) -> list[str]:
+    """Return the subject, and what is to be known of the call."""
+    kind = KINDS[notice.kind]
+    if notice.deleted:
+        return [
+            "a patient deleted an urgent call before anybody saw it",
+            f"After {notice.minutes} minutes: {kind}. Nobody can read the conversation any more, or write in it.",
+        ]
+    waits = f"Waiting for {notice.minutes} minutes: {kind}."
+    if notice.taken:
+        subject = f"nobody has answered in a conversation that was taken for {notice.minutes} minutes"
+    elif notice.minutes:
+        subject = f"nobody has acknowledged a call for {notice.minutes} minutes"
+    else:
+        subject = f"new call: {kind}"
+    left = ["The patient has left the conversation, and reads nothing any more."] if notice.patient_left else []
+    return [subject, waits, *left]

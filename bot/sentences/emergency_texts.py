@@ -227,6 +227,21 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "es eilt, rufen Sie bitte die Radiologie an, oder sprechen Sie vor Ort jemanden vom Team an. Im Notfall "
             "rufen Sie {emergency} an."
         ),
+        "staff_is_called_closed": (
+            "Die Radiologie hat gerade geschlossen. Ich habe das Personal gerufen, aber vielleicht liest es vorher "
+            "niemand. Im Notfall rufen Sie {emergency} an."
+        ),
+        "staff_night": (
+            "Kann es nicht so lange warten? Dann rufen Sie {out_of_hours} an. Im Notfall rufen Sie {emergency} an."
+        ),
+        "staff_seen": (
+            "Das Personal hat gesehen, dass Sie gerufen haben. Ich kann nicht sagen, wann jemand antwortet. Wenn es "
+            "eilt, rufen Sie bitte an. Im Notfall rufen Sie {emergency} an."
+        ),
+        "staff_unseen": (
+            "Das Personal ist gerufen, aber es hat noch niemand gesehen. Ich kann nicht sagen, wann jemand antwortet. "
+            "Wenn es eilt, rufen Sie bitte an. Im Notfall rufen Sie {emergency} an."
+        ),
         "staff_reads": "Das Personal liest mit und antwortet Ihnen hier. Im Notfall rufen Sie {emergency} an.",
         "staff_reads_rest": (
             "Das Personal liest mit und antwortet Ihnen hier. Schreiben Sie „ok“, um neue Nachrichten zu sehen. Im "
@@ -363,6 +378,19 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "I have called the staff. Someone will read this as soon as possible, and will reply to you here. If it "
             "is urgent, please call the radiology department, or speak to someone from the team if you are here. In "
             "an emergency call {emergency}."
+        ),
+        "staff_is_called_closed": (
+            "The radiology department is closed at the moment. I have called the staff, but it may be that nobody "
+            "reads this before it opens. In an emergency call {emergency}."
+        ),
+        "staff_night": "If it cannot wait that long, call {out_of_hours}. In an emergency call {emergency}.",
+        "staff_seen": (
+            "Staff have seen that you called. I cannot say when someone will reply. If it is urgent, please phone. In "
+            "an emergency call {emergency}."
+        ),
+        "staff_unseen": (
+            "Staff have been called, but nobody has seen it yet. I cannot say when someone will reply. If it is "
+            "urgent, please phone. In an emergency call {emergency}."
         ),
         "staff_reads": "Staff are reading along and will reply to you here. In an emergency call {emergency}.",
         "staff_reads_rest": (

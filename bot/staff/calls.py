@@ -1,8 +1,9 @@
 """Calls for staff: a conversation that waits for a person, what staff did about it, and where both are kept. Pure.
 
 A call waits until somebody acknowledges or takes it. Taken, a named person writes and the program is silent, but for
-emergencies; then it is handed back. A new urgent turn makes it wait again; one that is taken stays so, and has an
-urgent message that nobody has acknowledged.
+emergencies; then it is handed back. A new urgent turn makes it wait again; one that is taken stays so, and has a
+message that nobody has acknowledged: an urgent one, or one that nobody has answered. What was urgent once stays so
+until it is handed back or closed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,12 @@ from typing import Literal, Protocol
 
 CallKind = Literal["urgent", "asked"]  # a red flag, or a patient who asked for a person
 CallState = Literal["waiting", "acknowledged", "taken", "returned"]
+# What a turn means to staff: `message` was written to somebody who has taken the call, `language` only where the
+# patient has changed it.
+Stir = Literal["urgent", "asked", "message", "language"]
+# The most pressing of what nobody has acknowledged; empty where there is nothing.
+Pressing = Literal["", "message", "asked", "urgent"]
+PRESSING: tuple[Pressing, ...] = ("", "message", "asked", "urgent")
 OPEN: tuple[CallState, ...] = ("waiting", "acknowledged", "taken")
 # What was done: `close` hands back what nobody took, `told` and `failed` are the program's, about the next contacts.
 Deed = Literal["acknowledge", "take", "message", "return", "close", "told", "failed"]
@@ -32,9 +39,14 @@ class Call:
         name: Of who acknowledged or took it; empty for nobody.
         language: Of the turn that raised it.
         opened: When the first such turn was stored.
-        since: When the oldest turn was stored that nobody has acknowledged; None where there is none.
-        told: How many of the next contacts have been told of it, or given up on.
+        since: When the oldest turn was stored that nobody has acknowledged or answered; None where there is none.
+        told: How often one of the next contacts has been told of it, or given up on: they are told in turn, anew
+            when the last one was.
         taken_at: The number of the last turn when it was taken; None where nobody has.
+        pressing: The most pressing of what nobody has acknowledged.
+        rings: When that was stored: the minutes of the contacts count from then.
+        unanswered: How many messages the patient has written, since somebody took the call, that nobody has answered.
+        patient_left: Whether the patient has ended the conversation, and reads nothing any more.
     """
 
     conversation: str
@@ -46,6 +58,15 @@ class Call:
     since: datetime | None
     told: int = 0
     taken_at: int | None = None
+    pressing: Pressing = ""
+    rings: datetime | None = None
+    unanswered: int = 0
+    patient_left: bool = False
+
+    @property
+    def at_once(self) -> bool:
+        """Whether the first contact is told without waiting: of what is urgent, and where who has taken it is away."""
+        return self.pressing == "urgent" or (self.pressing == "asked" and (self.is_taken or self.kind == "urgent"))
 
     @property
     def is_open(self) -> bool:
@@ -83,11 +104,32 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
+class Deleted:
+    """What stays of a call whose patient deleted the conversation while it was open: nothing that was said.
+
+    Attributes:
+        pseudonym: Of the conversation, as in logs.
+        kind: Of the call.
+        at: When it was deleted.
+        since: Since when a turn of it was unacknowledged; None where there was none.
+    """
+
+    pseudonym: str
+    kind: CallKind
+    at: datetime
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Tally:
-    """How many calls there are of each state, and since when the oldest is unacknowledged."""
+    """How many calls there are of each state, and since when the oldest is unacknowledged.
+
+    `deleted`: urgent ones whose patients deleted them before anybody saw it, until they are purged.
+    """
 
     by_state: Mapping[CallState, int] = field(default_factory=dict)
     oldest: datetime | None = None
+    deleted: int = 0
 
     def oldest_s(self, now: datetime) -> float:
         """Return the age of the oldest turn that nobody has acknowledged, in seconds; 0 where there is none."""
@@ -105,7 +147,7 @@ class Calls(Protocol):
         ...
 
     def open(self) -> list[Call]:
-        """Return the open calls, those first that nobody has acknowledged for longest."""
+        """Return the open calls: urgent ones that wait, other urgent ones, the rest; each oldest first."""
         ...
 
     def actions(self, conversation: str, *, after: int = 0) -> list[Action]:
@@ -116,16 +158,19 @@ class Calls(Protocol):
         """Note that somebody has seen what waits."""
         ...
 
-    def take(self, conversation: str, name: str, *, at: datetime) -> Call:
-        """Let somebody write instead of the program: of several at once, one."""
+    def take(self, conversation: str, name: str, *, at: datetime, from_: str = "") -> Call:
+        """Let somebody write instead of the program: of several at once, one; `from_`: instead of who does now."""
         ...
 
-    def write(self, conversation: str, text: str, *, at: datetime) -> Call:
-        """Store a message of who has taken the call."""
+    def write(self, conversation: str, name: str, text: str, *, at: datetime) -> Call:
+        """Store a message of who has taken the call; refused to others, and when the patient has left."""
         ...
 
-    def hand_back(self, conversation: str, *, at: datetime) -> Call:
-        """Let the program answer again; refused while an urgent turn is unacknowledged."""
+    def hand_back(self, conversation: str, name: str, *, at: datetime) -> Call:
+        """Let the program answer again; refused to who has not taken it, and while an urgent turn is unacknowledged.
+
+        A call that was only acknowledged is closed, by anybody.
+        """
         ...
 
     def not_shown(self, conversation: str) -> list[Action]:
@@ -144,8 +189,24 @@ class Calls(Protocol):
         """Leave the same contact to be tried again, at `until` at the earliest."""
         ...
 
-    def note(self, call: Call, *, what: Literal["told", "failed"], at: datetime) -> None:
-        """Note that the next contact has been told, or given up on, and hold the call no longer."""
+    def note(self, call: Call, *, what: Literal["told", "failed"], at: datetime, told: int, contact: int) -> None:
+        """Note that a contact has been told, or given up on, and hold the call no longer; `told`: how often now."""
+        ...
+
+    def deleted(self, *, at: datetime) -> list[Deleted]:
+        """Return urgent calls that were deleted before anybody saw them and no contact knows of it; none held."""
+        ...
+
+    def hold_deleted(self, deleted: Deleted, *, at: datetime, until: datetime) -> bool:
+        """Keep others from telling a contact of it; say whether nobody else does."""
+        ...
+
+    def note_deleted(self, deleted: Deleted) -> None:
+        """Note that a contact has been told."""
+        ...
+
+    def was_deleted(self, conversation: str) -> bool:
+        """Say whether the patient deleted the conversation while its call was open."""
         ...
 
     def tally(self) -> Tally:

@@ -1,17 +1,21 @@
-"""Tell the next contact of a call that nobody acknowledges, one after the other; none of it holds a patient's text."""
+"""Tell the contacts of a call that nobody acknowledges, one after the other, until somebody does.
+
+None of it holds a patient's text.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 from bot.errors import NotTold
 from bot.outbox_ports import pseudonym
-from bot.staff.calls import Call, CallKind, Calls, Tally
+from bot.staff.calls import Call, CallKind, Calls, Deleted, Tally
 
 log = logging.getLogger("klartext")
 
@@ -26,16 +30,22 @@ class Notice:
     """What a contact is told of a call.
 
     Attributes:
-        conversation: Its id.
+        conversation: Its id; its pseudonym where it was deleted.
         kind: Why a person is needed.
         minutes: For how long nobody has acknowledged it.
         inbox: Where calls are seen; empty where that is not known.
+        taken: Whether somebody has taken it, and has not answered since.
+        patient_left: Whether the patient has ended the conversation: nobody can write to them any more.
+        deleted: Whether the patient has deleted it: nobody can read it any more.
     """
 
     conversation: str
     kind: CallKind
     minutes: int
     inbox: str
+    taken: bool = False
+    patient_left: bool = False
+    deleted: bool = False
 
 
 class Contact(Protocol):
@@ -56,7 +66,8 @@ class Escalation:
 
     Attributes:
         calls: What waits.
-        contacts: Who is told, in order: the first after `every`, each further one as long after that.
+        contacts: Who is told, in order: the first after `every`, and at once of what is urgent; each further one as
+            long after that, and after the last the first again.
         every: How long a call waits for each.
         now: The clock.
         report: Gets how many calls there are, whenever that was looked at.
@@ -87,44 +98,76 @@ class Escalation:
         self.report(self.calls.tally())
         now = self.now()
         for call in self.calls.unacknowledged(at=now):
-            self._telling = {thread for thread in self._telling if thread.is_alive()}
-            if call.told >= self._due(call, now) or len(self._telling) >= AT_ONCE:
-                continue
-            if self.calls.hold(call, at=now, until=now + HOLD):
-                thread = threading.Thread(target=self._tell, args=[call], daemon=True, name="staff-contact")
-                self._telling.add(thread)
-                thread.start()
+            due = call.told < self._due(call, now) and self._has_room()
+            if due and self.calls.hold(call, at=now, until=now + HOLD):
+                self._begin(partial(self._tell, call))
+        for gone in self.calls.deleted(at=now) if self.contacts else ():
+            if self._has_room() and self.calls.hold_deleted(gone, at=now, until=now + HOLD):
+                self._begin(partial(self._tell_deleted, gone))
 
     def join(self, timeout_s: float) -> None:
         """Wait for who is being told."""
         for thread in list(self._telling):
             thread.join(timeout_s)
 
+    def _has_room(self) -> bool:
+        self._telling = {thread for thread in self._telling if thread.is_alive()}
+        return len(self._telling) < AT_ONCE
+
+    def _begin(self, tell: Callable[[], None]) -> None:
+        thread = threading.Thread(target=tell, daemon=True, name="staff-contact")
+        self._telling.add(thread)
+        thread.start()
+
     def _due(self, call: Call, now: datetime) -> int:
-        """Return how many contacts are to be told of a call by now."""
-        waited = now - call.since if call.since is not None else timedelta(0)
-        return min(len(self.contacts), waited // self.every)
+        """Return how often contacts are to have been told of a call by now."""
+        if call.rings is None or not self.contacts:
+            return 0
+        return (now - call.rings) // self.every + (1 if call.at_once else 0)
 
     def _tell(self, call: Call) -> None:
-        now, number = self.now(), call.told + 1
-        age = now - call.since if call.since is not None else timedelta(0)
-        notice = Notice(call.conversation, call.kind, age // timedelta(minutes=1), self.inbox)
-        fields: dict[str, object] = {"conversation": pseudonym(call.conversation), "contact": number}
+        now, contact = self.now(), call.told % len(self.contacts)
+        fields: dict[str, object] = {"conversation": pseudonym(call.conversation), "contact": contact + 1}
+        notice = Notice(
+            call.conversation,
+            call.kind,
+            _minutes(call.since, now),
+            self.inbox,
+            taken=call.is_taken,
+            patient_left=call.patient_left,
+        )
+        if self._has_told(contact, notice, fields):
+            self.calls.note(call, what="told", at=self.now(), told=self._told_after(call, now), contact=contact + 1)
+            log.warning("nobody acknowledged a call: a contact was told", extra={"fields": fields})
+        elif self._due(call, now) > call.told + 1:
+            self.calls.note(call, what="failed", at=now, told=self._told_after(call, now), contact=contact + 1)
+        else:  # the same contact again, until the next one is due
+            self.calls.release(call, until=now + AGAIN)
+
+    def _told_after(self, call: Call, now: datetime) -> int:
+        """Return how often contacts have been told now: rounds that were missed, while nothing ran, are not made up."""
+        missed = max(0, self._due(call, now) - call.told - 1) // len(self.contacts)
+        return call.told + 1 + missed * len(self.contacts)
+
+    def _tell_deleted(self, gone: Deleted) -> None:
+        """Tell the first contact that can be told; where none can, all are tried again when the hold ends."""
+        notice = Notice(gone.pseudonym, gone.kind, _minutes(gone.since, gone.at), self.inbox, deleted=True)
+        for contact in range(len(self.contacts)):
+            if self._has_told(contact, notice, {"conversation": gone.pseudonym, "contact": contact + 1}):
+                self.calls.note_deleted(gone)
+                return
+
+    def _has_told(self, contact: int, notice: Notice, fields: Mapping[str, object]) -> bool:
         try:
-            self.contacts[call.told].tell(notice)
+            self.contacts[contact].tell(notice)
         except NotTold as error:
             log.error("a contact was not told of a call: %s", error.reason, extra={"fields": fields})
-            self._not_told(call, now)
+            return False
         except Exception:
             log.exception("a contact was not told of a call", extra={"fields": fields})
-            self._not_told(call, now)
-        else:
-            self.calls.note(call, what="told", at=self.now())
-            log.warning("nobody acknowledged a call: a contact was told", extra={"fields": fields})
+            return False
+        return True
 
-    def _not_told(self, call: Call, now: datetime) -> None:
-        """Try the same contact again, until the next one is due; the last one until somebody acknowledges."""
-        if self._due(call, now) > call.told + 1:
-            self.calls.note(call, what="failed", at=now)
-        else:
-            self.calls.release(call, until=now + AGAIN)
+
+def _minutes(since: datetime | None, now: datetime) -> int:
+    return (now - since) // timedelta(minutes=1) if since is not None else 0

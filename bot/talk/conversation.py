@@ -31,12 +31,13 @@ from bot.sentences.reply import (
     write_reply,
 )
 from bot.sentences.spoken import spoken_file
-from bot.staff.calls import CallKind
+from bot.staff.calls import Call, Stir
 from bot.staff.desk import Desk
+from bot.talk.calling import whom_to_call
 from bot.talk.dialogue import State, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
-from bot.talk.reactions import Decided, Reaction, Reactions
-from bot.talk.staffed import beside_staff, set_aside
+from bot.talk.reactions import SWITCHES, Decided, Reaction, Reactions
+from bot.talk.staffed import asks_nothing, beside_staff, set_aside, while_called
 from bot.talk.uploads import FileLimits, FileRefused, SentFile
 from bot.text import sanitise
 
@@ -67,6 +68,11 @@ class Message:
     file: SentFile | None = None
     removes: str = ""
     page: PageSent | None = None
+
+    @property
+    def is_said(self) -> bool:
+        """Whether the patient wrote or chose something in the chat."""
+        return self.file is None and self.page is None and not self.removes
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +179,12 @@ class Conversation:
     @property
     def language(self) -> str:
         return self._standing.state.language
+
+    @property
+    def asks_for_danger(self) -> bool:
+        """Whether an alarm is open that the patient has neither confirmed nor called off."""
+        state = self._standing.state
+        return state.alarmed and state.held_back is not None and not state.confirmed
 
     @property
     def progress(self) -> tuple[int, int] | None:
@@ -317,30 +329,42 @@ class Conversation:
             filled_in = interface(message.page.language, "word_form" if message.page.section else "yes").text
             text = reaction.decided.question if reaction.decided is not None else filled_in
         elif message.file is None and call is not None and call.is_taken:
-            reaction = beside_staff(self._reactions, state, text, at)
+            reaction = beside_staff(self._reactions, self._interviewer, state, text, at)
+        elif message.file is None and self._desk is not None and call is not None and call.is_open:
+            number = whom_to_call(self._desk, self._assistant.site, state.language, at)
+            reaction = while_called(self._reactions, state, text, call, at, number=number)
         elif message.file is None:
             reaction = self._reactions.react(state, text, at)
         elif self.wanted_file is not None:
             reaction = self._reactions.attach(state, message.file, message.turn_id, at)
         else:
             raise FileRefused("not_asked")
+        if call is not None and call.is_taken and not message.is_said:
+            reaction = asks_nothing(reaction, self._interviewer, at)
         reply = self._guarded(reaction.reply)
         turn = self._as_stored(message, text, reaction, reply, at)
         change = self._interviewer.change(at=at) if self._interviewer is not None else None
         if reaction.flags and self._standing.state.last_turn is not None:
             # Before the turn that asks for it is stored: sent again, the same complaint changes nothing.
             self._records.flag(self._id, StoredFlag(self._standing.state.last_turn, "wrong", "", at))
-        self._records.add_turn(turn, interview=change, call=self._calls(reaction, turn))
+        self._records.add_turn(turn, interview=change, call=self._stirs(message, reaction, turn, call))
         if self._interviewer is not None and change is not None:
             self._interviewer.stored(change)
         self._standing = Standing(_after(message, reaction), self._standing.number + 1, reply.choices)
         return Taken(turn, reply)
 
-    def _calls(self, reaction: Reaction, turn: StoredTurn) -> CallKind | None:
-        """Return why a turn calls for a person; None where it does not, or where nobody reads calls."""
-        if self._desk is None or turn.decision != "urgent":
+    def _stirs(self, message: Message, reaction: Reaction, turn: StoredTurn, call: Call | None) -> Stir | None:
+        """Return what a turn means to staff; None where that is nothing, or where nobody reads calls."""
+        if self._desk is None:
             return None
-        return "asked" if reaction.calls_staff else "urgent"
+        if turn.decision == "urgent":
+            return "asked" if reaction.calls_staff else "urgent"
+        if call is None or not call.is_open:
+            return None
+        said = turn.exchange.said if turn.exchange is not None and message.is_said else ""
+        if call.is_taken and said and said.lower() not in SWITCHES:
+            return "message"
+        return "language" if turn.language != call.language else None
 
     def _as_stored(self, message: Message, text: str, reaction: Reaction, reply: Reply, at: datetime) -> StoredTurn:
         exchange = Exchange(
@@ -351,7 +375,7 @@ class Conversation:
             state=write_state(_after(message, reaction)),
             choice=message.choice,
         )
-        decided = reaction.decided or self._talk(text)
+        decided = reaction.decided or self._talk(text, reaction.after.language)
         return StoredTurn(conversation=self._id, at=at, exchange=exchange, **asdict(decided))
 
     def _choice(self, number: int) -> str:
@@ -359,9 +383,9 @@ class Conversation:
             raise NoSuchChoice("This choice is not on offer any more.")
         return self.choices[number - 1].text
 
-    def _talk(self, text: str) -> Decided:
-        catalog = self._assistant.catalog(self.language).ref
-        return Decided(self.language, sanitise(text).text, "talk", None, 0.0, catalog)
+    def _talk(self, text: str, language: str) -> Decided:
+        catalog = self._assistant.catalog(language).ref
+        return Decided(language, sanitise(text).text, "talk", None, 0.0, catalog)
 
     def _guarded(self, reply: Reply) -> Reply:
         reply = worded(reply, replace(self._place, uploads=self.wanted_file is not None))

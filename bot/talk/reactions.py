@@ -19,6 +19,7 @@ from bot.matching.remarks import BESIDE
 from bot.response import Response
 from bot.sentences.reply import Interface, Reply, interface, reply_of
 from bot.staff.desk import Desk
+from bot.talk.calling import CALLS_STAFF, told_who_calls
 from bot.talk.context import SURELY_ALONE, hear, respond_with_extract, wishes
 from bot.talk.danger import RedFlag, red_flag_in
 from bot.talk.dialogue import (
@@ -213,15 +214,15 @@ class Reactions:
         if not sanitise(text).text:
             return None if asking and not state.alarmed else _fixed(state, "empty", "emergency_notice")
         if command in ("/help", "/hilfe", "/?"):
-            return self._then_question(_fixed(state, "help"), at)
+            return self.then_question(_fixed(state, "help"), at)
         if command in ("/easy", "/einfach"):
-            return self._then_question(Reaction(self._easier(state), state), at)
+            return self.then_question(Reaction(self._easier(state), state), at)
         if command.split()[0] in ("/flag", "/melden"):
             flags = state.last_turn is not None
             noted = replace(_fixed(state, "flagged" if flags else "nothing_to_flag"), flags=flags)
-            return self._then_question(noted, at)
-        if command in ("/staff", "/personal"):
-            return self._then_question(self._staff(state, at), at)
+            return self.then_question(noted, at)
+        if command in CALLS_STAFF:
+            return self.then_question(self.call_staff(state, at), at)
         if command in SWITCHES:
             return self._switched(state, SWITCHES[command], at)
         return self.begin_interview(state, at) if command == "/interview" else None
@@ -237,20 +238,19 @@ class Reactions:
         if who is not None and who.session is not None:
             who.speak(language)
             if who.is_asking:
-                return self._then_question(Reaction(Reply(language, (said,)), after), at)
+                return self.then_question(Reaction(Reply(language, (said,)), after), at)
         if state.last_pair is None or state.last_pair not in self._assistant.shown(language):
             return Reaction(Reply(language, (said,)), after)
         after = replace(after, choices=(state.last_pair,))
         choices = offered(after, self._assistant.catalog(language))
         return Reaction(Reply(language, (said, interface(language, "language_last")), choices), after)
 
-    def _staff(self, state: State, at: datetime) -> Reaction:
+    def call_staff(self, state: State, at: datetime) -> Reaction:
         """Call somebody who wants to speak to a human; where nobody reads calls, staff see it beside emergencies."""
         request = interface(state.language, "staff_request").text
         decided = replace(self._pick(state, request, None), decision="urgent")
-        said = self._desk.answer(at) if self._desk is not None else (("staff_called", {}),)
-        reply = Reply(state.language, tuple(interface(state.language, key, **slots) for key, slots in said))
-        return Reaction(reply, state, decided, calls_staff=True)
+        parts = told_who_calls(self._desk, self._assistant.site, state.language, at)
+        return Reaction(Reply(state.language, parts), state, decided, calls_staff=True)
 
     def in_emergency(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to what is said to an open alarm, or raises one; None for anything else."""
@@ -287,7 +287,7 @@ class Reactions:
         if question_like(held, state.language) == "no":
             *before, last = calming(state)
             return _fixed(rest, *before, *(("go_on",) if last == "calmed" else (last, "ask_away")))
-        response = self._assistant.answer(held, self._language(held, state.language), ignore_flags=True)
+        response = self._assistant.answer(held, self.language_of(held, state.language), ignore_flags=True)
         reaction = self._respond(rest, response)
         return _calmed(state, replace(reaction, after=replace(reaction.after, last_question=None)))
 
@@ -338,7 +338,7 @@ class Reactions:
         again = self._alarmed_again(state, text) if state.alarmed and state.reminded < MOST_REMINDED else None
         if again is not None:
             return again
-        heard = hear(self._assistant, state, text, self._language(text, state.language))
+        heard = hear(self._assistant, state, text, self.language_of(text, state.language))
         decided = _decided(heard.response, heard.reply) if heard.response is not None else None
         return Reaction(heard.reply, heard.after, decided)
 
@@ -349,7 +349,7 @@ class Reactions:
         """
         if help_comes(text):
             return Reaction(Reply(state.language, (interface(state.language, "help_coming"),), way_out(state)), state)
-        language = self._language(text, state.language)
+        language = self.language_of(text, state.language)
         response = self._assistant.answer(text, language)
         alone = response.decision == "answered" and self._assistant.context(language).stands_alone(text) >= SURELY_ALONE
         if alone or response.decision == "urgent" or response.fixed is not None or state.held_back is None:
@@ -391,7 +391,7 @@ class Reactions:
     def _easier(self, state: State) -> Reply:
         return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
 
-    def _language(self, text: str, fallback: str) -> str:
+    def language_of(self, text: str, fallback: str) -> str:
         if self._assistant.foreign(text) is not None:
             return fallback  # it is told in its own language, and the conversation goes on in that of before
         margin = ONE_WORD_MARGIN if len(text.split()) == 1 else MARGIN
@@ -414,7 +414,7 @@ class Reactions:
         return Reaction(*none_chosen(state)) if isinstance(said, Read) and not said.remainder else None
 
     def _answer(self, state: State, text: str, *, ignore_flags: bool = False, language: str | None = None) -> Reaction:
-        language = language or self._language(text, state.language)
+        language = language or self.language_of(text, state.language)
         return self._respond(state, self._assistant.answer(text, language, ignore_flags=ignore_flags))
 
     def _respond(self, state: State, response: Response) -> Reaction:
@@ -468,7 +468,7 @@ class Reactions:
             return self._alarm(rest, text, urgent, may_be_none=literal)
         picked = self._picked(state, text) or self._waved_aside(state, text)
         if picked is not None:
-            return self._then_question(picked, at)
+            return self.then_question(picked, at)
         if asked.expects_yes_or_no(session):
             text = yes_or_no_in(session.language, text)
         understood = asked.listener(session).understands(text) or asked.hears_of_file(session, text)
@@ -485,11 +485,11 @@ class Reactions:
             return Reaction(reply_of(asked.again(session).said, who.form), rest)  # no alarm is open any more
         if kind is not None and kind != "farewell":
             said = Reply(session.language, (interface(session.language, _REPLIES[kind]),))
-            return self._then_question(Reaction(said, rest), at)
+            return self.then_question(Reaction(said, rest), at)
         # Where any words are an answer, what is no question is one in any language: nothing a patient says is lost.
         answers = understood or literal or (wants_words and _ASKS_ANYWHERE.isdisjoint(text))
         if not answers and self._assistant.foreign(text) is not None:
-            return self._then_question(self._answer(rest, text), at)
+            return self.then_question(self._answer(rest, text), at)
         # Whoever wants help, or to stop, shall not have it taken for an answer, in whatever language it is said.
         talk = "goodbye" if kind == "farewell" else small_talk(text) or ""
         turn = asked.turn(session, IN_INTERVIEW.get(talk, text))
@@ -532,12 +532,12 @@ class Reactions:
         if talk in ("greeting", "thanks"):
             thanked = Reply(language, (interface(language, talk),))
             return Reaction(_joined(thanked, reply_of(turn.said, who.form)), rest)
-        heard_in = self._language(text, language)
+        heard_in = self.language_of(text, language)
         response = self._assistant.answer(text, heard_in, ignore_flags=ignore_flags)
         if _helps(response, text):
             reaction = self._respond(rest, response)
             if response.decision == "answered" or settles(response, least=BESIDE):
-                return self._then_question(reaction, at)
+                return self.then_question(reaction, at)
             return reaction  # choices of two kinds would be mixed up: the question comes again after the pick
         after_all = asked.not_answered(turn.session, text)
         who.take(after_all)
@@ -546,7 +546,7 @@ class Reactions:
         reply = reply_of(replace(said, parts=parts), who.form)
         return Reaction(reply, rest, _decided(response, reply) if turn.aside == "clear" else None)
 
-    def _then_question(self, reaction: Reaction, at: datetime) -> Reaction:
+    def then_question(self, reaction: Reaction, at: datetime) -> Reaction:
         """Put what is open after a reply: whether it is an emergency, else the question of the interview."""
         who, reply, state = self._interviewer, reaction.reply, reaction.after
         if state.alarmed and state.held_back is not None and not reply.choices:

@@ -15,7 +15,7 @@ from bot.interview.form.form import Form
 from bot.ports import Channel, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.sentences.reply import Heard, Reply, guard, interface, read_reply, repeated
 from bot.staff.desk import Desk
-from bot.talk.conversation import Conversation, Message, Taken, first_language
+from bot.talk.conversation import GREETED, Conversation, Message, Taken, first_language
 from bot.talk.interviewing import Interviewer
 from bot.talk.uploads import FileRefused, SentFile, removal_turn
 from bot.text import sanitise
@@ -157,6 +157,16 @@ class Reception:
     def flag(self, id_: str, flag: StoredFlag) -> None:
         """Note a complaint; raise BadData when there is no such turn."""
         self.records.flag(id_, flag)
+
+    def erase(self, opened: StoredConversation) -> None:
+        """Delete a conversation, as its patient wishes."""
+        self.records.erase(opened.id, by_patient_at=self.now())
+
+    def has_left(self, opened: StoredConversation) -> bool:
+        """Say whether the patient can open the conversation no more; on some channels that is never known."""
+        if opened.channel not in GREETED:
+            return False
+        return opened.secret_hash is None or self._has_expired(opened)
 
     def _resume(self, opened: StoredConversation) -> Conversation:
         resumed = Conversation.resume(

@@ -147,7 +147,7 @@ class ConversationApi:
 
     def erase(self, conversation_id: ConversationId, token: Token) -> None:
         """Delete the conversation and everything in it."""
-        self._reception.records.erase(self._admit(conversation_id, token).id)
+        self._reception.erase(self._admit(conversation_id, token))
 
     def _admit(self, id_: str, token: HTTPAuthorizationCredentials | None) -> StoredConversation:
         opened = self._reception.admitted(id_, token.credentials) if token else None

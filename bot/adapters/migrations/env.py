@@ -15,6 +15,7 @@ TABLES = (
     sql_probe.WriteProbeRow,
     sql_staff.CallRow,
     sql_staff.ActionRow,
+    sql_staff.DeletedRow,
 )
 
 context.configure(

@@ -301,7 +301,7 @@ class Pages:
 
     def erase(self, visit: Visit) -> Response:
         """Delete the conversation with everything in it."""
-        self.reception.records.erase(self._require(visit).id)
+        self.reception.erase(self._require(visit))
         return self._left(visit, "/goodbye?deleted=yes")
 
     def end(self, visit: Visit) -> Response:

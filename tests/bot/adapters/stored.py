@@ -26,7 +26,7 @@ def fill(records: SqlRecords, id_: str, *, at: datetime, word: str, decision: st
     records.add_turn(turn, interview=InterviewChange(interview, None, outgoing), call="asked")
     calls = SqlCalls(records.engine)
     calls.take(id_, f"name {word}", at=at)
-    calls.write(id_, f"message {word}", at=at)
+    calls.write(id_, f"name {word}", f"message {word}", at=at)
     records.flag(id_, StoredFlag("t1", "wrong", f"comment {word}", at))
 
 

@@ -12,8 +12,9 @@ from bot.adapters.sql_records import SqlRecords
 from bot.adapters.sql_staff import SqlCalls
 from bot.adapters.text_cipher import TextCipher
 from bot.errors import CallReason, CallRefused
+from bot.outbox_ports import pseudonym
 from bot.ports import Exchange, StoredConversation, StoredTurn
-from bot.staff.calls import Call, CallKind
+from bot.staff.calls import Call, Stir
 
 NOW = datetime(2026, 11, 23, 8, 0, tzinfo=UTC)
 ID = "0" * 32
@@ -22,7 +23,7 @@ ID = "0" * 32
 @pytest.fixture
 def records(url: str, cipher: TextCipher | None) -> Iterator[SqlRecords]:
     opened = SqlRecords.open(url, cipher)
-    opened.begin(StoredConversation(ID, NOW, "de", "api"))
+    opened.begin(StoredConversation(ID, NOW, "de", "api", secret_hash="h"))
     yield opened
     opened.close()
 
@@ -36,7 +37,7 @@ def _later(minutes: float) -> datetime:
     return NOW + timedelta(minutes=minutes)
 
 
-def _turn(records: SqlRecords, number: int, kind: CallKind | None, *, minutes: float = 0, id_: str = ID) -> None:
+def _turn(records: SqlRecords, number: int, kind: Stir | None, *, minutes: float = 0, id_: str = ID) -> None:
     exchange = Exchange(number, f"t{number}", "said", "{}", "{}")
     decision = "talk" if kind is None else "urgent"
     turn = StoredTurn(id_, _later(minutes), "de", "asked", decision, None, 1.0, "small@1", exchange)
@@ -55,10 +56,10 @@ def test_a_call_goes_from_waiting_over_a_person_back_to_the_program(records: Sql
 
     assert _stands(calls.acknowledge(ID, "Anna", at=_later(1))) == ("acknowledged", "asked", "Anna", None)
     assert _stands(calls.take(ID, "Berta", at=_later(2))) == ("taken", "asked", "Berta", None)
-    calls.write(ID, "Grüß Gott", at=_later(3))
+    calls.write(ID, "Berta", "Grüß Gott", at=_later(3))
     _turn(records, 2, None, minutes=4)
-    calls.write(ID, "Gern", at=_later(5))
-    assert calls.hand_back(ID, at=_later(6)).state == "returned"
+    calls.write(ID, "berta", "Gern", at=_later(5))
+    assert calls.hand_back(ID, "Berta", at=_later(6)).state == "returned"
 
     done = [(each.name, each.what, each.text, each.turn, each.at) for each in calls.actions(ID)]
     assert done == [
@@ -77,14 +78,19 @@ def test_a_new_red_flag_waits_again_and_is_told_again_to_who_was_told_of_less(
 ) -> None:
     _turn(records, 1, "asked")
     (call,) = calls.unacknowledged(at=_later(5))
-    calls.note(call, what="told", at=_later(5))
+    calls.note(call, what="told", at=_later(5), told=1, contact=1)
     _turn(records, 2, "urgent", minutes=6)
 
     (call,) = calls.unacknowledged(at=_later(6))
     assert (call.kind, call.since, call.told) == ("urgent", NOW, 0)
     calls.acknowledge(ID, "Anna", at=_later(7))
     _turn(records, 3, "asked", minutes=8)
-    assert _stands(calls.call(ID)) == ("waiting", "asked", "", _later(8))
+    # An open urgent call stays urgent, whatever is pressed after it.
+    assert _stands(calls.call(ID)) == ("waiting", "urgent", "", _later(8))
+    calls.acknowledge(ID, "Anna", at=_later(9))
+    calls.hand_back(ID, "Anna", at=_later(10))
+    _turn(records, 4, "asked", minutes=11)
+    assert _stands(calls.call(ID)) == ("waiting", "asked", "", _later(11))
 
 
 def test_a_red_flag_of_a_taken_call_waits_for_its_own_acknowledgement(records: SqlRecords, calls: SqlCalls) -> None:
@@ -94,11 +100,11 @@ def test_a_red_flag_of_a_taken_call_waits_for_its_own_acknowledgement(records: S
     assert _stands(calls.call(ID)) == ("taken", "urgent", "Anna", _later(2))
 
     with pytest.raises(CallRefused) as refused:
-        calls.hand_back(ID, at=_later(3))
+        calls.hand_back(ID, "Anna", at=_later(3))
     assert refused.value.reason == "unacknowledged"
     assert _stands(calls.acknowledge(ID, "Berta", at=_later(4))) == ("taken", "urgent", "Anna", None)
     _turn(records, 3, "urgent", minutes=5)
-    assert calls.write(ID, "Bitte 112 anrufen", at=_later(6)).since is None  # who answers has seen it
+    assert calls.write(ID, "Anna", "Bitte 112 anrufen", at=_later(6)).since is None  # who answers has seen it
 
 
 def _acknowledge(calls: SqlCalls) -> object:
@@ -110,11 +116,11 @@ def _take(calls: SqlCalls) -> object:
 
 
 def _write(calls: SqlCalls) -> object:
-    return calls.write(ID, "Hallo", at=NOW)
+    return calls.write(ID, "Anna", "Hallo", at=NOW)
 
 
 def _hand_back(calls: SqlCalls) -> object:
-    return calls.hand_back(ID, at=NOW)
+    return calls.hand_back(ID, "Anna", at=NOW)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +161,7 @@ def test_a_call_that_nobody_took_is_closed_without_a_word_to_the_patient(records
     _acknowledge(calls)
     _hand_back(calls)
 
-    assert [each.what for each in calls.actions(ID)] == ["acknowledge", "close"]
+    assert [(each.name, each.what) for each in calls.actions(ID)] == [("Anna", "acknowledge"), ("Anna", "close")]
     assert calls.not_shown(ID) == []
 
 
@@ -195,21 +201,129 @@ def test_a_contact_is_held_by_one_and_not_told_of_what_has_changed(records: SqlR
     assert calls.unacknowledged(at=_later(6.5)) == [call]
     calls.acknowledge(ID, "Anna", at=_later(7))
     assert not calls.hold(call, at=_later(9), until=_later(10))
-    calls.note(call, what="told", at=_later(9))  # it was on its way: that stays in the record
+    calls.note(call, what="told", at=_later(9), told=1, contact=1)  # it was on its way: that stays in the record
     assert [(each.name, each.what) for each in calls.actions(ID)] == [("Anna", "acknowledge"), ("contact 1", "told")]
 
 
-def test_the_inbox_and_the_counts_have_the_longest_unacknowledged_first(records: SqlRecords, calls: SqlCalls) -> None:
-    others = [f"{number}" * 32 for number in range(1, 4)]
-    for minutes, id_ in enumerate(others, 1):
+def test_in_the_inbox_urgent_calls_come_first_and_those_that_wait_before_all(
+    records: SqlRecords, calls: SqlCalls
+) -> None:
+    seen, early, late, taken = ids = [f"{number}" * 32 for number in range(1, 5)]
+    for minutes, id_ in enumerate(ids, 1):
         records.begin(StoredConversation(id_, NOW, "de", "api"))
-        _turn(records, 1, "asked", minutes=minutes, id_=id_)
+        _turn(records, 1, "urgent" if id_ == seen else "asked", minutes=minutes, id_=id_)
+    calls.acknowledge(seen, "Berta", at=_later(9))
     _turn(records, 1, "urgent", minutes=10)
-    calls.take(others[0], "Anna", at=_later(11))
+    calls.take(taken, "Anna", at=_later(11))
 
-    assert [call.conversation for call in calls.open()] == [others[1], others[2], ID, others[0]]
+    assert [call.conversation for call in calls.open()] == [ID, seen, early, late, taken]
     tally = calls.tally()
-    assert (tally.by_state, tally.oldest_s(_later(12))) == ({"waiting": 3, "taken": 1}, 600.0)
+    assert tally.by_state == {"waiting": 3, "acknowledged": 1, "taken": 1}
+    assert tally.oldest_s(_later(12)) == 600.0
+
+
+def test_what_nobody_answers_while_somebody_has_the_call_waits_and_is_counted(
+    records: SqlRecords, calls: SqlCalls
+) -> None:
+    _turn(records, 1, "asked")
+    calls.take(ID, "Anna", at=_later(1))
+    _turn(records, 2, "message", minutes=2)
+    _turn(records, 3, "message", minutes=3)
+
+    (call,) = calls.unacknowledged(at=_later(4))
+    assert (call.since, call.unanswered, call.pressing, call.at_once) == (_later(2), 2, "message", False)
+    assert calls.write(ID, "Anna", "Ja?", at=_later(4)).unanswered == 0
+    _turn(records, 4, "message", minutes=5)
+    assert calls.acknowledge(ID, "Anna", at=_later(6)).since is None
+    _turn(records, 5, "message", minutes=7)
+    _turn(records, 6, "asked", minutes=8)
+    (call,) = calls.unacknowledged(at=_later(8))
+    assert (call.since, call.rings, call.unanswered, call.at_once) == (_later(7), _later(8), 2, True)
+    assert calls.hand_back(ID, "Anna", at=_later(9)).state == "returned"  # nothing urgent is left
+    assert calls.unacknowledged(at=_later(99)) == []
+    _turn(records, 7, "message", minutes=10)  # it was on its way
+    assert calls.unacknowledged(at=_later(99)) == []
+
+
+def test_only_who_has_taken_a_call_writes_or_hands_it_back(records: SqlRecords, calls: SqlCalls) -> None:
+    _turn(records, 1, "asked")
+    _take(calls)
+
+    for done in (lambda: calls.write(ID, "Berta", "Hallo", at=NOW), lambda: calls.hand_back(ID, "Berta", at=NOW)):
+        with pytest.raises(CallRefused, match="Anna has taken this conversation"):
+            done()
+    assert [each.what for each in calls.actions(ID)] == ["take"]
+
+
+def test_a_colleague_goes_on_with_what_nobody_has_answered(records: SqlRecords, calls: SqlCalls) -> None:
+    _turn(records, 1, "asked")
+    _take(calls)
+    _turn(records, 2, "message", minutes=1)
+    for wrong in ("", "Carla"):
+        with pytest.raises(CallRefused, match="Anna has taken"):
+            calls.take(ID, "Berta", at=_later(9), from_=wrong)
+
+    call = calls.take(ID, "Berta", at=_later(9), from_="Anna")
+
+    assert (call.name, call.since, call.rings, call.unanswered) == ("Berta", _later(1), _later(9), 1)
+    assert [(each.name, each.what) for each in calls.actions(ID)] == [("Anna", "take"), ("Berta", "take")]
+    with pytest.raises(CallRefused, match="Berta has taken"):
+        _write(calls)
+    with pytest.raises(CallRefused):  # two who follow the same person: the second is told of the first
+        calls.take(ID, "Carla", at=_later(9), from_="Anna")
+
+
+def test_an_urgent_turn_is_seen_by_who_takes_the_call_from_another(records: SqlRecords, calls: SqlCalls) -> None:
+    _turn(records, 1, "asked")
+    _take(calls)
+    _turn(records, 2, "urgent", minutes=1)
+
+    call = calls.take(ID, "Berta", at=_later(2), from_="Anna")
+
+    assert (call.pressing, call.kind, call.unanswered) == ("message", "urgent", 1)
+    assert calls.hand_back(ID, "Berta", at=_later(3)).state == "returned"
+
+
+def test_who_has_left_is_written_to_no_more(records: SqlRecords, calls: SqlCalls) -> None:
+    _turn(records, 1, "urgent")
+    records.close_session(ID)
+
+    assert [call.patient_left for call in calls.open()] == [True]
+    assert calls.take(ID, "Anna", at=NOW).patient_left
+    with pytest.raises(CallRefused, match="reads nothing any more") as refused:
+        _write(calls)
+    assert refused.value.reason == "left"
+    assert calls.hand_back(ID, "Anna", at=NOW).state == "returned"
+
+
+def test_an_urgent_call_that_its_patient_deleted_leaves_that_and_no_more(
+    records: SqlRecords, calls: SqlCalls, caplog: pytest.LogCaptureFixture
+) -> None:
+    _turn(records, 1, "urgent")
+
+    records.erase(ID, by_patient_at=_later(3))
+
+    (gone,) = calls.deleted(at=_later(4))
+    assert (gone.pseudonym, gone.kind, gone.at, gone.since) == (pseudonym(ID), "urgent", _later(3), NOW)
+    assert "a patient deleted an urgent call before anybody saw it" in caplog.messages
+    assert calls.tally().deleted == 1
+    with pytest.raises(CallRefused, match="The patient has deleted this conversation"):
+        _take(calls)
+    assert calls.hold_deleted(gone, at=_later(4), until=_later(5))
+    assert not calls.hold_deleted(gone, at=_later(4), until=_later(5))
+    assert calls.deleted(at=_later(4)) == []
+    calls.note_deleted(gone)
+    assert calls.deleted(at=_later(9)) == []
+
+
+def test_the_language_of_a_call_is_that_which_its_patient_has_changed_to(records: SqlRecords, calls: SqlCalls) -> None:
+    _turn(records, 1, "asked")
+    exchange = Exchange(2, "t2", "/english", "{}", "{}")
+    records.add_turn(StoredTurn(ID, NOW, "en", "/english", "talk", None, 0.0, "small@1", exchange), call="language")
+
+    call = calls.call(ID)
+    assert call is not None
+    assert (call.language, call.state, call.unanswered) == ("en", "waiting", 0)
 
 
 def test_what_is_shown_once_is_not_shown_again(records: SqlRecords, calls: SqlCalls) -> None:
@@ -235,5 +349,5 @@ def test_an_erased_conversation_leaves_nothing_of_its_call(records: SqlRecords, 
     assert (calls.call(ID), calls.actions(ID), calls.tally().by_state) == (None, [], {})
     with pytest.raises(CallRefused):
         _write(calls)
-    calls.note(call, what="told", at=NOW)  # a contact was being told meanwhile
+    calls.note(call, what="told", at=NOW, told=1, contact=1)  # a contact was being told meanwhile
     assert calls.actions(ID) == []

@@ -13,7 +13,7 @@ from bot.adapters.sql_records import SqlRecords
 from bot.adapters.sql_staff import SqlCalls
 from bot.ports import Exchange, StoredConversation, StoredTurn
 from bot.settings import Settings
-from bot.staff.calls import CallKind, Tally
+from bot.staff.calls import Stir, Tally
 from bot.staff.escalation import HOLD, Escalation
 from bot.wiring import make_contacts
 from tests.bot.staff.sinks import Sink, mail_server, webhook
@@ -55,9 +55,9 @@ class Site:
     def now(self) -> datetime:
         return NOW + timedelta(minutes=self.minute)
 
-    def turn(self, number: int, kind: CallKind) -> None:
+    def turn(self, number: int, kind: Stir) -> None:
         if number == 1:
-            self.records.begin(StoredConversation(ID, NOW, "de", "api", patient="P-4711"))
+            self.records.begin(StoredConversation(ID, NOW, "de", "api", secret_hash="h", patient="P-4711"))
         exchange = Exchange(number, f"t{number}", SAID, "{}", "{}")
         turn = StoredTurn(ID, self.now(), "de", SAID, "urgent", None, 1.0, "small@1", exchange)
         self.records.add_turn(turn, call=kind)
@@ -76,21 +76,85 @@ def site(records: SqlRecords) -> Iterator[Site]:
         yield Site(hook, mail, records)
 
 
-def test_each_contact_is_told_once_in_its_time_and_of_no_word_of_the_patient(site: Site) -> None:
-    site.turn(1, "urgent")
+def test_contacts_are_told_in_turn_until_somebody_acknowledges_and_of_no_word_of_the_patient(site: Site) -> None:
+    site.turn(1, "asked")
 
-    assert [site.at(minute) for minute in (0, 4.9, 5, 6, 9.9, 10, 11, 60)] == [
-        (0, 0), (0, 0), (1, 0), (1, 0), (1, 0), (1, 1), (1, 1), (1, 1),
+    assert [site.at(minute) for minute in (0, 4.9, 5, 6, 9.9, 10, 11, 15, 20)] == [
+        (0, 0), (0, 0), (1, 0), (1, 0), (1, 0), (1, 1), (1, 1), (2, 1), (2, 2),
     ]  # fmt: skip
 
     inbox = "http://127.0.0.1:8000/staff/inbox"
-    assert json.loads(site.hook.got[0]) == {"conversation": ID, "kind": "urgent", "minutes": 5, "inbox": inbox}
-    (mail,) = site.mail.got
+    assert json.loads(site.hook.got[0]) == {
+        **{"conversation": ID, "kind": "asked", "minutes": 5, "inbox": inbox},
+        **{"taken": False, "patient_left": False, "deleted": False},
+    }
+    mail = site.mail.got[0]
     assert "To: ward.3@example.org" in mail
-    assert all(said in mail for said in (ID, inbox, "10 minutes", "sounds like an emergency"))
+    assert all(said in mail for said in (ID, inbox, "10 minutes", "asks for a person"))
     assert not [word for word in (*SAID.split(), "P-4711") if len(word) > 3 and word in site.hook.got[0] + mail]
-    assert [(each.name, each.what) for each in site.calls.actions(ID)] == [("contact 1", "told"), ("contact 2", "told")]
-    assert site.tallies[-1].oldest_s(site.now()) == 3600
+    told = [(each.name, each.what) for each in site.calls.actions(ID)]
+    assert told == [(f"contact {number}", "told") for number in (1, 2, 1, 2)]
+    assert site.tallies[-1].oldest_s(site.now()) == 1200
+    site.calls.acknowledge(ID, "Anna", at=site.now())
+    assert site.at(600) == (2, 2)
+
+
+def test_the_first_contact_hears_of_an_urgent_call_at_once(site: Site) -> None:
+    site.turn(1, "urgent")
+
+    assert [site.at(minute) for minute in (0, 4.9, 5, 9.9, 10)] == [(1, 0), (1, 0), (1, 1), (1, 1), (2, 1)]
+    assert json.loads(site.hook.got[0])["minutes"] == 0
+
+
+def test_rounds_that_nobody_made_while_the_service_was_off_are_not_made_up(site: Site) -> None:
+    site.turn(1, "asked")
+
+    assert [site.at(600) for _ in range(4)] == [(1, 0), (1, 1), (1, 1), (1, 1)]
+    assert site.at(605) == (2, 1)
+
+
+def test_who_has_taken_a_call_and_does_not_answer_is_found_out(site: Site) -> None:
+    site.turn(1, "asked")
+    site.calls.take(ID, "Anna", at=site.now())
+    assert site.at(30) == (0, 0)
+    site.turn(2, "message")
+
+    assert [site.at(minute) for minute in (34, 35)] == [(0, 0), (1, 0)]
+    assert json.loads(site.hook.got[0])["taken"] is True
+    site.turn(3, "asked")
+    assert site.at(35) == (2, 0)  # whoever asks for a person then waits for nobody
+    site.calls.write(ID, "Anna", "Ich bin da", at=site.now())
+    assert site.at(600) == (2, 0)
+
+
+def test_a_contact_hears_that_the_patient_has_left_or_has_deleted_what_was_urgent(site: Site) -> None:
+    site.turn(1, "urgent")
+    site.at(0)
+    site.records.close_session(ID)
+    site.at(5)
+    site.minute = 6
+    site.records.erase(ID, by_patient_at=site.now())
+    site.hook.status = 500
+    site.at(6)
+
+    assert "has left the conversation" in site.mail.got[0]
+    gone, mail = json.loads(site.hook.got[-1]), site.mail.got[-1]
+    assert (gone["deleted"], gone["kind"], gone["minutes"]) == (True, "urgent", 6)
+    assert "deleted an urgent call before anybody saw it" in mail.replace("\n ", " ")
+    assert ID not in site.hook.got[-1] + mail
+    assert site.at(60) == (2, 2)  # told once
+    assert site.tallies[-1].deleted == 1
+
+
+@pytest.mark.parametrize("kind", ["asked", "urgent"])
+def test_what_was_seen_or_was_not_urgent_is_deleted_without_a_notice(site: Site, kind: Stir) -> None:
+    site.turn(1, kind)
+    if kind == "urgent":
+        site.calls.acknowledge(ID, "Anna", at=site.now())
+    site.records.erase(ID, by_patient_at=site.now())
+
+    assert site.at(60) == (0, 0)
+    assert (site.tallies[-1].deleted, site.calls.was_deleted(ID)) == (0, True)
 
 
 @pytest.mark.parametrize("minute", [1, 6])
@@ -105,7 +169,7 @@ def test_who_acknowledges_or_takes_ends_it(site: Site, minute: float) -> None:
 
 
 def test_a_contact_that_refuses_is_tried_again_until_the_next_is_due(site: Site) -> None:
-    site.turn(1, "urgent")
+    site.turn(1, "asked")
     site.hook.status = 500
 
     assert [site.at(minute) for minute in (5, 5.25, 5.5, 6)] == [(1, 0), (1, 0), (2, 0), (3, 0)]
@@ -117,18 +181,8 @@ def test_a_contact_that_refuses_is_tried_again_until_the_next_is_due(site: Site)
     ]
 
 
-def test_the_last_contact_is_tried_until_somebody_acknowledges(site: Site) -> None:
-    site.turn(1, "urgent")
-    site.mail.status = 550
-    site.at(5)
-
-    assert [site.at(minute) for minute in (10, 60, 600)] == [(1, 0)] * 3
-    site.mail.status = 200
-    assert site.at(601) == (1, 1)
-
-
 def test_of_two_processes_one_tells_and_who_dies_meanwhile_is_replaced(site: Site) -> None:
-    site.turn(1, "urgent")
+    site.turn(1, "asked")
     (call,) = site.calls.unacknowledged(at=NOW)
     assert site.calls.hold(call, at=NOW + timedelta(minutes=5), until=NOW + timedelta(minutes=5) + HOLD)
 
@@ -142,5 +196,5 @@ def test_who_was_told_that_somebody_asks_is_told_that_it_is_urgent_now(site: Sit
     site.minute = 6
     site.turn(2, "urgent")
 
-    assert site.at(6) == (2, 0)
+    assert [site.at(minute) for minute in (6, 10.9, 11)] == [(2, 0), (2, 0), (2, 1)]
     assert [json.loads(each)["kind"] for each in site.hook.got] == ["asked", "urgent"]

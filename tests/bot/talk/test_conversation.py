@@ -18,7 +18,7 @@ from bot.errors import BadData
 from bot.ports import InterviewChange, StoredConversation, StoredTurn
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import Reply, guard, read_reply
-from bot.staff.calls import CallKind
+from bot.staff.calls import Stir
 from bot.talk.conversation import Conversation
 from bot.talk.dialogue import State, read_state
 from bot.testing import HOSTILE_TEXTS
@@ -158,9 +158,7 @@ class _Noting(SqlRecords):
 
     on_disk: ClassVar[list[list[str]]] = []
 
-    def add_turn(
-        self, turn: StoredTurn, *, interview: InterviewChange | None = None, call: CallKind | None = None
-    ) -> None:
+    def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None, call: Stir | None = None) -> None:
         super().add_turn(turn, interview=interview, call=call)
         engine = create_engine(self._engine.url)
         with engine.connect() as connection:  # it sees committed rows only

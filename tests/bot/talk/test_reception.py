@@ -13,7 +13,7 @@ from bot.adapters.sql_records import SqlRecords
 from bot.errors import AlreadyStored, Erased, Reused, Unreachable
 from bot.ports import Channel, InterviewChange, StoredTurn
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.staff.calls import CallKind
+from bot.staff.calls import Stir
 from bot.talk.conversation import Message
 from bot.talk.reception import Opened, Reception, hash_of
 
@@ -98,9 +98,7 @@ def test_a_turn_of_an_erased_conversation_is_not_stored(
 class _AlwaysLate(SqlRecords):
     """Records in which another request is always faster."""
 
-    def add_turn(
-        self, turn: StoredTurn, *, interview: InterviewChange | None = None, call: CallKind | None = None
-    ) -> None:
+    def add_turn(self, turn: StoredTurn, *, interview: InterviewChange | None = None, call: Stir | None = None) -> None:
         raise AlreadyStored("Another request stored this first.")
 
 

@@ -18,7 +18,7 @@ from bot.talk.interviewing import Interviewer
 from tests.bot.interview.resources import form, item
 
 NOW = datetime(2026, 11, 23, 10, 30, tzinfo=UTC)
-DE = SENTENCES["de"]
+DE, EN = SENTENCES["de"], SENTENCES["en"]
 FORM = dump(
     form(
         item("consent", "boolean", text="Einverstanden?"),
@@ -50,7 +50,7 @@ class Chat:
         self.calls.take("c", "Anna", at=NOW)
 
     def hand_back(self) -> None:
-        self.calls.hand_back("c", at=NOW)
+        self.calls.hand_back("c", "Anna", at=NOW)
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -127,6 +127,58 @@ def test_an_alarm_is_raised_confirmed_and_called_off_while_staff_write(chat: Cha
         DE["calmed"],
     ]  # without the answer that the program would give
     assert _texts(chat.say("Tut das weh?")) == [DE["staff_reads"]]
+
+
+def test_who_calls_again_while_a_person_should_be_writing_is_heard(chat: Chat) -> None:
+    chat.take()
+
+    reply = chat.say("/staff")
+
+    assert _texts(reply) == [DE["staff_is_called"]]
+    call = chat.calls.call("c")
+    assert call is not None
+    assert (call.state, call.pressing, call.unanswered, call.at_once) == ("taken", "asked", 1, True)
+
+
+def test_each_message_to_who_has_taken_the_call_waits_for_an_answer_and_a_switch_of_language_does_not(
+    chat: Chat,
+) -> None:
+    chat.take()
+    chat.say("Hallo?", "Sind Sie da?", "/english")
+
+    call = chat.calls.call("c")
+    assert call is not None
+    assert (call.unanswered, call.since, call.language) == (2, NOW, "en")
+    assert _texts(chat.say("ok")) == [EN["staff_reads"]]
+    chat.hand_back()  # what is only unanswered is no obstacle
+
+
+def test_the_program_follows_who_goes_on_in_another_language_while_staff_write(chat: Chat) -> None:
+    chat.take()
+
+    assert _texts(chat.say("/english")) == [EN["language_switched"], EN["staff_reads"]]
+    assert _texts(chat.say("Tut die Untersuchung weh und wie lange dauert das Ganze?")) == [DE["staff_reads"]]
+    call = chat.calls.call("c")
+    assert call is not None
+    assert call.language == "de"
+
+
+@pytest.mark.parametrize(("seen", "told"), [(True, "staff_seen"), (False, "staff_unseen")])
+def test_who_asks_whether_anybody_is_there_is_told_how_the_call_stands(chat: Chat, seen: bool, told: str) -> None:
+    chat.say("/staff")
+    if seen:
+        chat.calls.acknowledge("c", "Anna", at=NOW)
+
+    assert _texts(chat.say("Hallo? Ist da jemand?")) == [DE[told]]
+    assert _texts(chat.say("Wann fährt der nächste Bus nach Klagenfurt?"))[0] == DE[told]
+
+
+def test_who_asks_whether_anybody_is_there_is_asked_the_open_question_again(chat: Chat) -> None:
+    asked = _texts(chat.say("/interview", "/staff"))[-1]
+
+    texts = _texts(chat.say("Ist da jemand?"))
+
+    assert (texts[0], texts[-1]) == (DE["staff_unseen"], asked)
 
 
 def test_a_red_flag_calls_staff_and_says_what_it_always_says(chat: Chat) -> None:
