@@ -19,7 +19,7 @@ from bot.matching.remarks import BESIDE
 from bot.response import Response
 from bot.sentences.reply import Interface, Reply, interface, reply_of
 from bot.staff.desk import Desk
-from bot.talk.context import SURELY_ALONE, hear, respond_with_extract, wishes
+from bot.talk.context import SURELY_ALONE, announces, hear, respond_with_extract
 from bot.talk.danger import RedFlag, red_flag_in
 from bot.talk.dialogue import (
     MOST_REMINDED,
@@ -54,6 +54,7 @@ from bot.talk.messages import (
     says_more,
     short_reaction,
     small_talk,
+    tells_language,
     wants_interview,
     yes_or_no_in,
 )
@@ -328,10 +329,9 @@ class Reactions:
         if state.simple == "asked" and unread and wants_simple(text, state.language):
             return Reaction(*promise_simple_words(self._assistant, rest_of(told.after, state.language)))
         # Who says "ok, noted", or will not come, wants no leaflet.
-        fixed = "all_right" if remarks(text) else "refusal" if refuses(text) else ""
-        if fixed and told.decided is not None and told.decided.decision == "answered":
-            return _fixed(rest_of(state, state.language), fixed)
-        return told
+        kind: Kind | None = "agreement" if remarks(text) else refuses(text)
+        answered = told.decided is not None and told.decided.decision == "answered"
+        return self._reacted(state, kind) if kind is not None and answered else told
 
     def _asked(self, state: State, text: str) -> Reaction:
         """Answer a message by its own words, and by what was shown before where it does not stand alone."""
@@ -376,14 +376,13 @@ class Reactions:
         kind = short_reaction(text)
         if kind is None or self._raises(text, state.language, kind in CLOSED):
             return None
-        if kind == "announcement" and wishes(self._assistant, state, text):
+        if kind == "announcement" and not announces(self._assistant, state, text, self._language(text, state.language)):
             return None
-        rest = rest_of(state, state.language)
-        return (
-            Reaction(*meet(self._assistant, rest, kind, (), state.said))
-            if kind == "refusal"
-            else _fixed(rest, _REPLIES[kind])
-        )
+        return self._reacted(state, kind)
+
+    def _reacted(self, state: State, kind: Kind) -> Reaction:
+        rest, met = rest_of(state, state.language), kind in ("cancelling", "refusal")
+        return Reaction(*meet(self._assistant, rest, kind, (), state.said)) if met else _fixed(rest, _REPLIES[kind])
 
     def _raises(self, text: str, fallback: str, rules_only: bool) -> bool:
         return red_flag_in(self._assistant, text, fallback, rules_only=rules_only) is not None
@@ -392,7 +391,7 @@ class Reactions:
         return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
 
     def _language(self, text: str, fallback: str) -> str:
-        if self._assistant.foreign(text) is not None:
+        if not tells_language(text) or self._assistant.foreign(text) is not None:
             return fallback  # it is told in its own language, and the conversation goes on in that of before
         margin = ONE_WORD_MARGIN if len(text.split()) == 1 else MARGIN
         return self._assistant.detect(text, fallback=fallback, margin=margin)
@@ -484,8 +483,8 @@ class Reactions:
         if not understood and calls_off(text) and not (wants_words and _OF_ALARMS.isdisjoint(words(text))):
             return Reaction(reply_of(asked.again(session).said, who.form), rest)  # no alarm is open any more
         if kind is not None and kind != "farewell":
-            said = Reply(session.language, (interface(session.language, _REPLIES[kind]),))
-            return self._then_question(Reaction(said, rest), at)
+            said = self._reacted(state, kind) if kind == "cancelling" else _fixed(rest, _REPLIES[kind])
+            return self._then_question(said, at)
         # Where any words are an answer, what is no question is one in any language: nothing a patient says is lost.
         answers = understood or literal or (wants_words and _ASKS_ANYWHERE.isdisjoint(text))
         if not answers and self._assistant.foreign(text) is not None:

@@ -109,3 +109,39 @@ def test_who_refuses_with_a_reason_gets_no_leaflet(shipped: Assistant, said: str
 )
 def test_a_question_about_calling_off_is_no_refusal(said: str) -> None:
     assert not refuses(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Termin absagen", "cancelling"),
+        ("ich möchte meinen Termin stornieren", "cancelling"),
+        ("cancel my appointment", "cancelling"),
+        ("I need to cancel", "cancelling"),
+        ("no thanks", "refusal"),
+        ("kein Interesse", "refusal"),
+    ],
+)
+def test_calling_off_the_appointment_is_no_refusal_of_the_exam(said: str, kind: str) -> None:
+    assert short_reaction(said) == kind
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("ich muss leider morgen absagen weil meine Tochter krank ist", "cancelling"),
+        ("something came up so I have to cancel", "cancelling"),
+        ("don't cancel the radio, I like it", None),
+        ("Muss ich absagen, wenn ich erkältet bin?", None),
+    ],
+)
+def test_calling_off_is_heard_in_a_longer_message(said: str, kind: str | None) -> None:
+    assert refuses(said) == kind
+
+
+@pytest.mark.parametrize(
+    "said", ["WhatsApp?", "<script>alert(1)</script>", "'; DROP TABLE patients; --", "https://a.example"]
+)
+def test_code_and_names_tell_no_language(said: str) -> None:
+    assert not tells_language(said)
+    assert tells_language("bitte, geht das?")
