@@ -12,7 +12,7 @@ from bot.ports import StoredConversation
 from bot.sentences.reply import SENTENCES
 from bot.talk.conversation import Conversation
 from bot.talk.dialogue import State
-from bot.talk.messages import refuses, short_reaction
+from bot.talk.messages import refuses, short_reaction, tells_language
 from bot.talk.reactions import Reactions
 from tests.bot.talk.test_conversation_interview import NOW, texts
 
@@ -118,7 +118,7 @@ def test_a_question_about_calling_off_is_no_refusal(said: str) -> None:
         ("ich möchte meinen Termin stornieren", "cancelling"),
         ("cancel my appointment", "cancelling"),
         ("I need to cancel", "cancelling"),
-        ("no thanks", "refusal"),
+        ("count me out", "refusal"),
         ("kein Interesse", "refusal"),
     ],
 )
