@@ -325,7 +325,7 @@ class Reactions:
         if calls_off(text):
             return _fixed(rest_of(state, state.language), "all_right")  # no alarm is open any more
         told = self._talk(state, text) or self._asked(state, text)
-        unread = told.decided is not None and told.decided.decision in ("declined", "clarify")
+        unread = told.decided is not None and told.decided.decision in ("declined", "clarify", "talk")
         if state.simple == "asked" and unread and wants_simple(text, state.language):
             return Reaction(*promise_simple_words(self._assistant, rest_of(told.after, state.language)))
         # Who says "ok, noted", or will not come, wants no leaflet.
@@ -335,32 +335,30 @@ class Reactions:
 
     def _asked(self, state: State, text: str) -> Reaction:
         """Answer a message by its own words, and by what was shown before where it does not stand alone."""
-        again = self._alarmed_again(state, text) if state.alarmed and state.reminded < MOST_REMINDED else None
-        if again is not None:
+        if (again := self._alarmed_again(state, text)) is not None:
             return again
         heard = hear(self._assistant, state, text, self._language(text, state.language))
         decided = _decided(heard.response, heard.reply) if heard.response is not None else None
         return Reaction(heard.reply, heard.after, decided)
 
     def _alarmed_again(self, state: State, text: str) -> Reaction | None:
-        """Say an open alarm again, before what is asked beside it: "what should I do?"; None for a question of its own.
-
-        After one that was not sure, it is asked again whether it is one. One complaint is told to the team once.
-        """
+        """Say an open alarm again where words lean on it; after a question of its own ask whether it is one."""
+        if not state.alarmed or state.reminded >= MOST_REMINDED:
+            return None
         if help_comes(text):
             return Reaction(Reply(state.language, (interface(state.language, "help_coming"),), way_out(state)), state)
         language = self._language(text, state.language)
         response = self._assistant.answer(text, language)
         alone = response.decision == "answered" and self._assistant.context(language).stands_alone(text) >= SURELY_ALONE
-        if alone or response.decision == "urgent" or response.fixed is not None or state.held_back is None:
+        if response.decision == "urgent" or response.fixed is not None or state.held_back is None:
             return None
-        after = replace(state, reminded=state.reminded + 1)
-        if state.unsure and not state.confirmed:
+        after = replace(state, reminded=MOST_REMINDED if state.unsure else state.reminded + 1)
+        if (alone or state.unsure) and not state.confirmed:
             told = self._respond(rest_of(state, language), response)
             if told.reply.choices:
                 return None
             said = told.reply.language
-            after = replace(after, language=said, last_pair=told.after.last_pair, reminded=MOST_REMINDED)
+            after = replace(after, language=said, last_pair=told.after.last_pair)
             parts = (*told.reply.parts, interface(said, "is_emergency"))
             return replace(told, reply=Reply(said, parts, way_out(after)), after=after)
         reply = emergency(state) if state.confirmed else self._answer(state, state.held_back).reply
@@ -465,6 +463,10 @@ class Reactions:
         urgent = red_flag_in(self._assistant, text, session.language, rules_only=True)
         if urgent is not None and small_talk(text) != "help":  # a bare "help" is told how this works, and whom to call
             return self._alarm(rest, text, urgent, may_be_none=literal)
+        goes_on = literal or read_command(text, language=session.language) is not None
+        again = None if goes_on else self._alarmed_again(state, text)
+        if again is not None:  # no answer to the form may be heard while it is open whether this is an emergency
+            return again
         picked = self._picked(state, text) or self._waved_aside(state, text)
         if picked is not None:
             return self._then_question(picked, at)
@@ -531,8 +533,7 @@ class Reactions:
         if talk in ("greeting", "thanks"):
             thanked = Reply(language, (interface(language, talk),))
             return Reaction(_joined(thanked, reply_of(turn.said, who.form)), rest)
-        heard_in = self._language(text, language)
-        response = self._assistant.answer(text, heard_in, ignore_flags=ignore_flags)
+        response = self._assistant.answer(text, self._language(text, language), ignore_flags=ignore_flags)
         if _helps(response, text):
             reaction = self._respond(rest, response)
             if response.decision == "answered" or settles(response, least=BESIDE):
