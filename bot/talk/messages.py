@@ -21,7 +21,7 @@ from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import beside_silence, read_yes_no
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import interface
-from bot.text import fold, words
+from bot.text import MAX_CHARACTERS, fold, words
 
 Kind = Literal[
     "farewell", "thanks", "cancelling", "refusal", "announcement", "hesitation", "waiting", "relief", "agreement"
@@ -147,8 +147,11 @@ def yes_or_no_in(language: str, text: str) -> str:
 
 
 def remarks(text: str) -> bool:
-    """Say whether a message begins with a reaction and asks nothing after it: "ok, verstanden. kein Deo."."""
-    if "?" in text:
+    """Say whether a message begins with a reaction and asks nothing after it: "ok, verstanden. kein Deo.".
+
+    What is longer than any answered message is none: to cut it into phrases takes time with the cube of its length.
+    """
+    if "?" in text or len(text) > MAX_CHARACTERS:
         return False
     clauses = [clause for part in _CLAUSE.split(text) if (clause := fold(part))]
     return any(

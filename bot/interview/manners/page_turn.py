@@ -228,7 +228,7 @@ class PageTurn(PageView):
         """Do what is wanted besides saving; return the place of what was added."""
         what, key = sent.wants
         place = next((each for each in all_in(self.elements(section)) if each.key == key), None)
-        if what == "add" and isinstance(place, More):
+        if what == "add" and isinstance(place, More) and not place.is_full:
             self.apply(GroupAdded(place.path))
             return place.path
         if what == "remove" and isinstance(place, Block) and place.removable:

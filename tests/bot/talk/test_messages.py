@@ -12,7 +12,7 @@ from bot.ports import StoredConversation
 from bot.sentences.reply import SENTENCES
 from bot.talk.conversation import Conversation
 from bot.talk.dialogue import State
-from bot.talk.messages import refuses, short_reaction, tells_language
+from bot.talk.messages import refuses, remarks, short_reaction, tells_language
 from bot.talk.reactions import Reactions
 from tests.bot.talk.test_conversation_interview import NOW, texts
 
@@ -61,6 +61,16 @@ def test_long_rows_of_ambiguous_words_cost_little(word: str) -> None:
         short_reaction(f"{word} " * 12 + "xx")
 
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize("word", ["a", "1", "ok", "b r u s t", "danke dann frag ich"])
+def test_what_is_as_long_as_a_request_may_be_costs_little(word: str) -> None:
+    assert remarks("ok, verstanden. kein Deo.")
+    began = time.process_time()
+
+    assert not remarks(f"{word} " * (60_000 // (len(word) + 1)))
+
+    assert time.process_time() - began < 0.5
 
 
 @pytest.mark.parametrize("text", ["Uff. Danke für die Ehrlichkeit.", "gut, dann frag ich die Ärztin", "danke tschüss"])
