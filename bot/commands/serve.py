@@ -90,6 +90,6 @@ def _exam_named(wanted: str) -> str:
         if found:
             return found[1]
     raise BadData(
-        f"`--exam` is {wanted!r}, which is no exam that a service could show. Name one of: {', '.join(sorted(shipped))}, "
-        "or the folder of your own catalog, as for `klartext serve --catalog`."
+        f"`--exam` is {wanted!r}, which is no exam that a service could show. "
+        f"Name one of: {', '.join(sorted(shipped))}, or the folder of your own catalog, as for `klartext serve --catalog`."
     )
