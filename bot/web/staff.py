@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import time
 from dataclasses import asdict
 from datetime import datetime
@@ -24,7 +25,13 @@ from bot.web.schemas import In, PastTurnView, PatientText, past_turn_view
 
 REQUESTS_PER_MINUTE = 600  # of all who have the token
 GUESSES_PER_MINUTE = 10  # with another one
-FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+# What proxies add; the name of each begins with one of these.
+FORWARDED = (
+    "forwarded", "via", "x-forwarded", "x-real-ip", "x-original-", "x-rewrite-url", "x-host", "x-client-ip",
+    "x-cluster-client-ip", "x-envoy-", "x-proxy", "true-client-ip", "client-ip", "cf-", "cdn-loop", "fastly-",
+    "x-azure-", "x-appengine-", "x-amzn-", "x-arr-", "x-varnish",
+)  # fmt: skip
+HERE = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
 CURSOR = r"^\d{1,9}\.\d{1,18}$"
 
 Token = Annotated[
@@ -189,5 +196,6 @@ def _text(written: str) -> str:
 def _is_near(request: Request) -> bool:
     """Whether a request was made on this machine, to this machine, and not passed on by a proxy in front."""
     client = request.client.host if request.client is not None else ""
-    passed_on = any(name in request.headers for name in FORWARDED)
-    return client in LOOPBACK_HOSTS and (request.url.hostname or "") in LOOPBACK_HOSTS and not passed_on
+    hosts = request.headers.getlist("host")
+    passed_on = any(name.startswith(FORWARDED) for name in request.headers)
+    return client in LOOPBACK_HOSTS and len(hosts) == 1 and bool(HERE.fullmatch(hosts[0])) and not passed_on

@@ -77,7 +77,7 @@ class Pages:
 
     def embed(self, visit: Visit) -> Response:
         """Send the script that puts a button and the page in a frame on another site."""
-        return self.renderer.embedding()
+        return self.renderer.embedding(self.settings.frame_ancestors)
 
     def start(self, visit: Visit) -> Response:
         """Say who answers, and ask for consent; a site that leads here may put its language into the address."""

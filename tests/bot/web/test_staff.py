@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -201,11 +202,47 @@ def test_guessing_is_slowed_down_and_staff_are_not(member: Member) -> None:
         {"X-Forwarded-For": "203.0.113.7"},
         {"Forwarded": "for=127.0.0.1"},
         {"Via": "1.1 proxy"},
+        {"X-Forwarded-Proto": "https"},
+        {"X-Forwarded": "for=127.0.0.1"},
+        {"X-Original-Host": "chat.example.org"},
+        {"X-Original-Forwarded-For": "203.0.113.7"},
+        {"CF-Connecting-IP": "203.0.113.7"},
+        {"True-Client-IP": "203.0.113.7"},
+        {"X-Envoy-External-Address": "203.0.113.7"},
         {"Host": "chat.example.org"},
+        {"Host": "localhost@evil.example"},
+        {"Host": "127.0.0.1:80@evil.example"},
+        {"Host": "localhost.evil.example"},
+        {"Host": "127.0.0.1:"},
+        {"Host": "::1"},
+        {"Host": ""},
     ],
 )
 def test_what_a_proxy_passes_on_finds_nothing(member: Member, headers: dict[str, str]) -> None:
     assert member.ask("GET", "inbox", headers=headers).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("hosts", "is_heard"),
+    [
+        (["localhost"], True),
+        (["[::1]:8000"], True),
+        (["LOCALHOST:80"], True),
+        (["127.0.0.1:1", "127.0.0.1:1"], False),
+        (["localhost", "chat.example.org"], False),
+        (["chat.example.org", "localhost"], False),
+    ],
+)
+def test_whom_a_request_is_for_is_this_machine_and_is_said_once(
+    member: Member, hosts: list[str], is_heard: bool
+) -> None:
+    host, port = member.server.url.removeprefix("http://").split(":")
+    lines = ["GET /staff/inbox HTTP/1.1", *(f"Host: {each}" for each in hosts), f"Authorization: Bearer {member.token}"]
+    with socket.create_connection((host, int(port)), 60) as connection:
+        connection.sendall("\r\n".join([*lines, "Connection: close", "", ""]).encode())
+        answer = connection.makefile("rb").readline()
+
+    assert (answer.split()[1] == b"200") is is_heard
 
 
 @pytest.mark.parametrize(
