@@ -33,7 +33,7 @@ MOST_CHARACTERS = 450
 _PHONE = re.compile(r"\+?\d[\d ()/-]{4,24}\d")
 _SPAN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
 A_WEEK = 8  # days looked ahead for the next opening
-_WHERE_TO_LOOK = "docs/content.md says under \"The place\" what each entry means; qa_pairs/site.yaml is an example."
+_WHERE_TO_LOOK = 'docs/content.md says under "The place" what each entry means; qa_pairs/site.yaml is an example.'
 # What is wrong with a value, by the kind of error, in the words of who writes the file.
 _IN_PLAIN_WORDS = {
     "missing": "is missing",

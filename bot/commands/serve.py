@@ -91,5 +91,5 @@ def _exam_named(wanted: str) -> str:
             return found[1]
     raise BadData(
         f"`--exam` is {wanted!r}, which is no exam that a service could show. "
-        f"Name one of: {', '.join(sorted(shipped))}, or the folder of your own catalog, as for `klartext serve --catalog`."
+        f"Name one of: {', '.join(sorted(shipped))}, or the folder of your own catalog, as for `serve --catalog`."
     )

@@ -160,7 +160,9 @@ def test_on_a_site_that_may_not_show_the_chat_there_is_no_button_that_does_nothi
     with web.context.expect_event("console") as said:
         page = web.page(tag="data-open", site=STRANGER)
 
-    assert said.value.text.startswith(f"Klartext: https://{STRANGER} is not among the sites that may show https://{CHAT}")
+    assert said.value.text.startswith(
+        f"Klartext: https://{STRANGER} is not among the sites that may show https://{CHAT}"
+    )
     assert page.locator("button, iframe").count() == 0
     assert len(web.console) == 1
 
