@@ -475,7 +475,7 @@ class Settings:
             turns_per_minute=_count(env, "KLARTEXT_TURNS_PER_MINUTE", TURNS_PER_MINUTE),
             country=_one_of(env, "KLARTEXT_COUNTRY", COUNTRIES, COUNTRIES[0]) if env.get("KLARTEXT_COUNTRY") else None,
             site=Path(env["KLARTEXT_SITE"]) if env.get("KLARTEXT_SITE") else None,
-            link_key=secret(env, "KLARTEXT_LINK_KEY"),
+            link_key=secret(env, "KLARTEXT_LINK_KEY", at_least=MIN_SECRET),
             frame_ancestors=_sites(env, "KLARTEXT_FRAME_ANCESTORS"),
             dictation=_one_of(env, "KLARTEXT_DICTATION", DICTATIONS, "device"),
             session_hours=_count(env, "KLARTEXT_SESSION_HOURS", SESSION_HOURS),

@@ -53,6 +53,12 @@ def seen(raw: str) -> str:
     return " ".join(_UNSEEN.sub("", text).split())
 
 
+def unseen_in(text: str) -> str:
+    """Return the first character that no screen shows, other than white space; empty where there is none."""
+    found = _UNSEEN.search(text)
+    return found[0] if found is not None else ""
+
+
 def fold(text: str) -> str:
     """Return lower-case words without umlauts and accents, separated by single spaces.
 

@@ -16,6 +16,7 @@ from tests.forking import Forking
 
 ROOT = Path(__file__).parent.parent
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+MINUTES = ("qa-engineer", "gate")  # tutorials whose commands take minutes
 
 
 def console_blocks(page: Path) -> list[list[tuple[str, list[str]]]]:
@@ -50,7 +51,10 @@ def missing_fragment(shown: list[str], printed: str) -> str | None:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=page.stem, marks=[pytest.mark.proof] if page.stem in MINUTES else []) for page in TUTORIALS],
+)
 def test_tutorial_commands_print_what_the_tutorial_shows(
     page: Path, tmp_path: Path, shipped: Assistant, shipped_data: Path, forking: Forking
 ) -> None:

@@ -104,7 +104,7 @@ def stir_call(session: Session, turn: StoredTurn, stir: Stir) -> None:
         row.state, row.name = "waiting", None
     elif row.state == "taken":
         row.unanswered += 1
-    _press(row, stir, at)
+    _press(row, "urgent" if stir == "urgent" else "asked", at)
     row.language = turn.language
 
 
@@ -360,12 +360,12 @@ def _left(session: Session, conversation: str) -> bool:
     return bool(session.scalar(select(_HAS_LEFT).where(ConversationRow.id == conversation)))
 
 
-def _wanted() -> Select[tuple[CallRow, bool]]:
+def _wanted() -> Select[CallRow, bool]:
     """Select calls, and whether the patient has left."""
     return select(CallRow, _HAS_LEFT).join(ConversationRow, ConversationRow.id == CallRow.conversation)
 
 
-def _found(session: Session, wanted: Select[tuple[CallRow, bool]]) -> list[Call]:
+def _found(session: Session, wanted: Select[CallRow, bool]) -> list[Call]:
     return [_call(row, left=bool(left)) for row, left in session.execute(wanted)]
 
 

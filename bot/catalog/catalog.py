@@ -268,6 +268,11 @@ def locate(catalog: str | Path) -> Path:
     )
 
 
+def exams_in(folder: Path) -> set[str]:
+    """Return the names of the catalog folders in a folder."""
+    return {each.name for each in folder.iterdir() if each.is_dir() and language_files(each)}
+
+
 def language_files(folder: Path) -> dict[str, Path]:
     """Return the language files of a catalog folder, by language code."""
     return {path.stem: path for path in sorted(folder.glob("??.yaml"))}
@@ -393,7 +398,7 @@ def read_yaml(path: Path, findings: list[Finding]) -> Document | None:
         text = path.read_text(encoding="utf-8")
         root = yaml.compose(text, Loader=_Loader)
         if root is None:
-            findings.append(Finding(path, 1, "", "The file is empty.", "Write the catalog's pairs into it."))
+            findings.append(Finding(path, 1, "", "The file is empty.", "Write into it what belongs there."))
             return None
         findings.extend(_repeated_keys(path, root))
         return Document(yaml.load(text, Loader=_Loader), root)

@@ -7,20 +7,21 @@ below ``exams`` and replaces the text of the whole department.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import ErrorDetails
 
-from bot.catalog.catalog import Review
-from bot.errors import BadData
+from bot.catalog.catalog import Document, Review, exams_in, read_yaml
+from bot.errors import BadData, Finding
 from bot.resources import data_folder
+from bot.text import unseen_in
 
 # What patients ask about a place. `phone` is also what every "no answer" ends with.
 Fact = Literal[
@@ -32,6 +33,18 @@ MOST_CHARACTERS = 450
 _PHONE = re.compile(r"\+?\d[\d ()/-]{4,24}\d")
 _SPAN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
 A_WEEK = 8  # days looked ahead for the next opening
+_WHERE_TO_LOOK = 'docs/content.md says under "The place" what each entry means; qa_pairs/site.yaml is an example.'
+# What is wrong with a value, by the kind of error, in the words of who writes the file.
+_IN_PLAIN_WORDS = {
+    "missing": "is missing",
+    "string_type": "must be a text; put it into quotation marks",
+    "dict_type": "must have entries below it, each with its name",
+    "model_type": "must have entries below it, each with its name",
+    "tuple_type": 'must be a list such as ["08:00-12:00", "13:00-17:00"]',
+    "string_too_short": "is empty",
+    "string_too_long": "is too long, it may have {max_length} characters",
+    "literal_error": "must be {expected}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +113,11 @@ class _File(_Edge):
     facts: _Texts
     exams: dict[str, _Texts] = Field(default_factory=dict)
 
+    @field_validator("site")
+    @classmethod
+    def _in_one_line(cls, name: str) -> str:
+        return " ".join(name.split())
+
     @field_validator("phone")
     @classmethod
     def _is_number(cls, phone: str) -> str:
@@ -158,7 +176,7 @@ def open_site(path: Path | None, *, exam: Path, languages: Sequence[str], sample
     file = path or (sample_site(exam) if sample else None)
     if file is None:
         return None
-    read = _read(file)
+    read = _read(file, exam)
     if not sample and not read.review.is_approved(today):
         raise BadData(
             f"{file}: nobody approved these facts, or the approval has expired (status {read.review.status!r}). "
@@ -180,15 +198,56 @@ def open_site(path: Path | None, *, exam: Path, languages: Sequence[str], sample
     return Site(read.site, read.phone, texts, opening, ZoneInfo(read.timezone))
 
 
-def _read(file: Path) -> _File:
+def _read(file: Path, exam: Path) -> _File:
+    findings = list[Finding]()
+    document = read_yaml(file, findings)
+    if document is None or findings:
+        raise _told(findings[0])
+    if (unseen := next(_unseen(file, document, document.data, ()), None)) is not None:
+        raise _told(unseen)
     try:
-        return _File.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+        read = _File.model_validate(document.data)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(step) for step in first["loc"])
-        raise BadData(f"{file}: {place}: {first['msg']}. Mend it; docs/content.md shows a whole file.") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadData(f"{file} cannot be read as the facts of a site ({type(error).__name__}). Mend it.") from None
+        raise _told(Finding(file, document.line(first["loc"]), "", _in_plain_words(first), "")) from None
+    here = exam.resolve()
+    known = {here.name} | exams_in(here.parent) | exams_in(data_folder("qa_pairs"))
+    for name in read.exams:
+        if name not in known:
+            problem = f"`exams` names {name!r}, which is no exam here; known: {', '.join(sorted(known))}."
+            raise _told(Finding(file, document.line(("exams", name)), "", problem, ""))
+    return read
+
+
+def _told(finding: Finding) -> BadData:
+    place = f"{finding.path}:{finding.line}" if finding.line else str(finding.path)
+    return BadData(" ".join(filter(None, (f"{place}: {finding.problem}", finding.remedy, _WHERE_TO_LOOK))))
+
+
+def _in_plain_words(error: ErrorDetails) -> str:
+    place = ".".join(str(step) for step in error["loc"])
+    if error["type"] == "extra_forbidden":
+        around = error["loc"][:-1]
+        known = tuple(_File.model_fields) if not around else tuple(Review.model_fields)
+        return f"There is no entry `{place}`; known: {', '.join(known if 'review' in around or not around else FACTS)}."
+    if error["type"] == "value_error":
+        return f"`{place}`: {error['ctx']['error']}."
+    if error["type"].startswith("date"):
+        return f"`{place}` must be a day such as 2027-01-31."
+    said = _IN_PLAIN_WORDS.get(error["type"], "is not what belongs there").format(**error.get("ctx", {}))
+    return f"`{place}` {said}." if place else f"The file {said}."
+
+
+def _unseen(file: Path, document: Document, data: Any, place: tuple[str | int, ...]) -> Iterator[Finding]:
+    """Find characters that no screen shows: some turn the direction of what follows, or command a terminal."""
+    inside = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in inside:
+        yield from _unseen(file, document, key, (*place, key))
+        yield from _unseen(file, document, value, (*place, key))
+    if isinstance(data, str) and (found := unseen_in(data)):
+        shown = ascii(".".join(map(str, place)))[1:-1]
+        problem = f"`{shown}` holds a character that no screen shows, U+{ord(found):04X}."
+        yield Finding(file, document.line(place), "", problem, "Remove it.")
 
 
 def _checked(file: Path, fact: str, said: Mapping[str, str], languages: Sequence[str]) -> dict[str, str]:

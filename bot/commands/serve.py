@@ -9,7 +9,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from bot.errors import UserFixable, friendly_errors
+from bot.catalog.catalog import exams_in, language_files
+from bot.errors import BadData, UserFixable, friendly_errors
+from bot.resources import data_folder
 from bot.settings import Settings
 
 
@@ -51,7 +53,9 @@ def serve(
 
 def link(
     patient: Annotated[str, typer.Option(help="The hospital's pseudonym of the patient; no name.", metavar="ID")],
-    exam: Annotated[str, typer.Option(help="The catalog that the service shows.", metavar="NAME")] = "mammography",
+    exam: Annotated[
+        str, typer.Option(help="What the service shows: a shipped exam, or a catalog folder.", metavar="PATH")
+    ] = "mammography",
     lang: Annotated[Literal["de", "en"], typer.Option(help="Language to begin in.")] = "de",
     expires: Annotated[str, typer.Option(help="How long it is good for: 90m, 48h, 14d.", metavar="TIME")] = "14d",
     base: Annotated[str, typer.Option(help="Address of the service.", metavar="URL")] = "http://127.0.0.1:8000",
@@ -71,4 +75,21 @@ def link(
                 f"`--base` is {base!r}. Give the address of the service, such as https://chat.example.org."
             )
         until = datetime.now(UTC) + lifetime(expires)
-        print(f"{base.rstrip('/')}/start/{seal(invite(patient, exam=exam, language=lang, expires=until), key)}")
+        invitation = invite(patient, exam=_exam_named(exam), language=lang, expires=until)
+        print(f"{base.rstrip('/')}/start/{seal(invitation, key)}")
+
+
+def _exam_named(wanted: str) -> str:
+    """Return what a shipped exam or the catalog in a folder is called; links of other exams open nothing."""
+    shipped = exams_in(data_folder("qa_pairs"))
+    if wanted in shipped:
+        return wanted
+    for file in language_files(Path(wanted)).values():
+        # The head of the file is enough: reading all pairs takes seconds.
+        found = re.search(r"^catalog:\s*[\"']?([a-z0-9][a-z0-9_-]*)", file.read_text("utf-8", "replace"), re.MULTILINE)
+        if found:
+            return found[1]
+    raise BadData(
+        f"`--exam` is {wanted!r}, which is no exam that a service could show. "
+        f"Name one of: {', '.join(sorted(shipped))}, or the folder of your own catalog, as for `serve --catalog`."
+    )

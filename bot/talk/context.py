@@ -27,7 +27,7 @@ from bot.talk.dialogue import (
     with_context,
 )
 from bot.talk.messages import asks_to_wait, picks
-from bot.talk.remarks import beside_answer, felt_again, meet, reply_to_remark, settles
+from bot.talk.remarks import announces_for_team, beside_answer, felt_again, meet, reply_to_remark, settles, surely_apart
 from bot.text import words
 
 # After a complaint, what is taken for a question of its own: a question about it that is answered with a leaflet harms.
@@ -90,6 +90,8 @@ def _heard(assistant: Assistant, state: State, text: str, language: str) -> Hear
         return Heard(*meet(assistant, known(here), response.remarks[0].kind), response)
     move = context.move(Said(text, shown, state.last_question, response.decision))
     # "Really?" resembles a remark, too: where it may be about what was shown, it has to be a likely one.
+    if surely_apart(response):  # "somebody from the team, please" is no wish for a shorter answer
+        return _answered(assistant, state, response)
     if move.action not in WISHES and settles(response, least=HEARD if move.action in _APART else BESIDE):
         return _answered(assistant, state, response)
     leans = move.alone < SURELY_ALONE and move.action not in ("reaction", *WISHES)
@@ -113,12 +115,17 @@ def _about_complaint(assistant: Assistant, state: State, response: Response, mov
     return Heard(reply, after, _otherwise(response, "declined", move), stays=True)
 
 
-def wishes(assistant: Assistant, state: State, text: str) -> bool:
-    """Say whether a message wants the answer shown last otherwise: "erzähl mal mehr" announces nothing."""
+def announces(assistant: Assistant, state: State, text: str, language: str) -> bool:
+    """Say whether what reads as an announcement is one, and no wish for the last answer otherwise: "erzähl mal mehr".
+
+    What is announced to the team gets its number: "I am running ten minutes late".
+    """
+    if announces_for_team(assistant.answer(text, language)):
+        return False
     context = assistant.context(state.language)
     if context.weights is None or state.last_pair is None or state.last_pair not in assistant.shown(state.language):
-        return False
-    return context.move(Said(text, state.last_pair, state.last_question, "declined")).action in WISHES
+        return True
+    return context.move(Said(text, state.last_pair, state.last_question, "declined")).action not in WISHES
 
 
 def respond_with_extract(assistant: Assistant, state: State, response: Response) -> tuple[Reply, State]:

@@ -21,15 +21,17 @@ from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import beside_silence, read_yes_no
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import interface
-from bot.text import fold, words
+from bot.text import MAX_CHARACTERS, fold, words
 
-Kind = Literal["farewell", "thanks", "refusal", "announcement", "hesitation", "waiting", "relief", "agreement"]
+Kind = Literal[
+    "farewell", "thanks", "cancelling", "refusal", "announcement", "hesitation", "waiting", "relief", "agreement"
+]
 # What a message with several of them counts as: the first that it has.
 KINDS: tuple[Kind, ...] = get_args(Kind)
 # Kinds whose words are all known: nothing else can be heard in them.
 CLOSED = frozenset[Kind]({"farewell", "thanks", "hesitation", "waiting", "relief", "agreement"})
 # Reactions that are none where any words are an answer: "good", "red" and "maybe" may be what the patient has to say.
-_ANSWERS = frozenset[Kind]({"refusal", "announcement", "hesitation", "agreement"})
+_ANSWERS = frozenset[Kind]({"cancelling", "refusal", "announcement", "hesitation", "agreement"})
 MOST_WORDS = 24
 MOST_CALLING_OFF = 14  # words
 MOST_PICKING = 8  # words
@@ -56,6 +58,8 @@ _BLEEDING = {
 _NOW = re.compile(r"\b(?:now|help|i (?:am |m )?bleed\w*|jetzt|gerade|grad|hilfe)\b")
 _DENIED = re.compile(r"\b(?:no|not|never|none|t|kein\w*|nicht|nie|nix)\b(?!.*\bstop)")
 MOST_IN_HASTE = 12  # words
+# What is code, and no language.
+_CODE = re.compile(r"</?\w+[^>]*>|[{}]|;\s*--|\bhttps?://")
 _CLAUSE = re.compile(r"[.!,;:\n…–—]+|\s-+\s|(?<=\w)\s*[)(]+")
 
 
@@ -69,6 +73,7 @@ class _Reactions:
         fill: Words that say nothing.
         asking: Words that ask.
         refusing: What refuses, anywhere in a message.
+        calling_off: What calls off the appointment, anywhere in a message.
     """
 
     kinds: Mapping[Kind, re.Pattern[str]]
@@ -76,6 +81,7 @@ class _Reactions:
     fill: re.Pattern[str]
     asking: re.Pattern[str]
     refusing: re.Pattern[str]
+    calling_off: re.Pattern[str]
 
     def of(self, clauses: Sequence[str]) -> frozenset[Kind]:
         """Return the kinds that all clauses together are made of; none when one of them is something else."""
@@ -141,8 +147,11 @@ def yes_or_no_in(language: str, text: str) -> str:
 
 
 def remarks(text: str) -> bool:
-    """Say whether a message begins with a reaction and asks nothing after it: "ok, verstanden. kein Deo."."""
-    if "?" in text:
+    """Say whether a message begins with a reaction and asks nothing after it: "ok, verstanden. kein Deo.".
+
+    What is longer than any answered message is none: to cut it into phrases takes time with the cube of its length.
+    """
+    if "?" in text or len(text) > MAX_CHARACTERS:
         return False
     clauses = [clause for part in _CLAUSE.split(text) if (clause := fold(part))]
     return any(
@@ -153,13 +162,20 @@ def remarks(text: str) -> bool:
     )
 
 
-def refuses(text: str) -> bool:
-    """Say whether a message that asks nothing says somewhere that the patient will not come."""
+def refuses(text: str) -> Kind | None:
+    """Return whether a message that asks nothing says somewhere that the patient calls off, or will not come."""
     said = fold(text)
-    if "?" in text or len(said.split()) > MOST_WORDS:
-        return False
     each = [_reactions(language) for language in LANGUAGES]
-    return any(one.refusing.search(said) for one in each) and not any(one.asking.match(said) for one in each)
+    if "?" in text or len(said.split()) > MOST_WORDS or any(one.asking.match(said) for one in each):
+        return None
+    if any(one.calling_off.search(said) for one in each):
+        return "cancelling"
+    return "refusal" if any(one.refusing.search(said) for one in each) else None
+
+
+def tells_language(text: str) -> bool:
+    """Say whether a message is in words of some language: no code, and not "WhatsApp?", which is one everywhere."""
+    return not _CODE.search(text) and not _messages()["everywhere"].issuperset(words(text))
 
 
 def small_talk(text: str) -> str | None:
@@ -254,6 +270,7 @@ def _reactions(language: str) -> _Reactions:
         fill=re.compile("|".join(listed["fill"])),
         asking=re.compile(rf"\b(?:{'|'.join(listed['asking'])})\b"),
         refusing=re.compile(rf"\b(?:{'|'.join(listed['refusing'])})"),
+        calling_off=re.compile(rf"\b(?:{'|'.join(listed['calling_off'])})"),
     )
 
 

@@ -20,7 +20,7 @@ from bot.response import Response
 from bot.sentences.reply import Interface, Reply, interface, reply_of
 from bot.staff.desk import Desk
 from bot.talk.calling import CALLS_STAFF, told_who_calls
-from bot.talk.context import SURELY_ALONE, hear, respond_with_extract, wishes
+from bot.talk.context import SURELY_ALONE, announces, hear, respond_with_extract
 from bot.talk.danger import RedFlag, red_flag_in
 from bot.talk.dialogue import (
     MOST_REMINDED,
@@ -55,6 +55,7 @@ from bot.talk.messages import (
     says_more,
     short_reaction,
     small_talk,
+    tells_language,
     wants_interview,
     yes_or_no_in,
 )
@@ -312,55 +313,50 @@ class Reactions:
             return Reaction(self._easier(state), replace(state, simple="asked" if again else state.simple or "wished"))
         if state.simple in SIMPLE and asks_for_whole(text):
             return _fixed(replace(state, simple="off"), "simple_off")
-        picked = self._picked(state, text)
-        reply = nothing_asked(text) if picked is None else None
-        if reply is not None:
-            return _fixed(state, reply)
-        if picked is not None:
+        if (picked := self._picked(state, text)) is not None:
             return picked
+        if (reply := nothing_asked(text)) is not None:
+            return _fixed(state, reply)
         urgent = red_flag_in(self._assistant, text, state.language, rules_only=True)
         if urgent is not None:  # in whatever language
             return self._alarm(rest_of(state, state.language), text, urgent, may_be_none=False)
         if calls_off(text):
             return _fixed(rest_of(state, state.language), "all_right")  # no alarm is open any more
         told = self._talk(state, text) or self._asked(state, text)
-        unread = told.decided is not None and told.decided.decision in ("declined", "clarify")
+        unread = told.decided is not None and told.decided.decision in ("declined", "clarify", "talk")
         if state.simple == "asked" and unread and wants_simple(text, state.language):
             return Reaction(*promise_simple_words(self._assistant, rest_of(told.after, state.language)))
         # Who says "ok, noted", or will not come, wants no leaflet.
-        fixed = "all_right" if remarks(text) else "refusal" if refuses(text) else ""
-        if fixed and told.decided is not None and told.decided.decision == "answered":
-            return _fixed(rest_of(state, state.language), fixed)
-        return told
+        kind: Kind | None = "agreement" if remarks(text) else refuses(text)
+        answered = told.decided is not None and told.decided.decision == "answered"
+        return self._reacted(state, kind) if kind is not None and answered else told
 
     def _asked(self, state: State, text: str) -> Reaction:
         """Answer a message by its own words, and by what was shown before where it does not stand alone."""
-        again = self._alarmed_again(state, text) if state.alarmed and state.reminded < MOST_REMINDED else None
-        if again is not None:
+        if (again := self._alarmed_again(state, text)) is not None:
             return again
         heard = hear(self._assistant, state, text, self.language_of(text, state.language))
         decided = _decided(heard.response, heard.reply) if heard.response is not None else None
         return Reaction(heard.reply, heard.after, decided)
 
     def _alarmed_again(self, state: State, text: str) -> Reaction | None:
-        """Say an open alarm again, before what is asked beside it: "what should I do?"; None for a question of its own.
-
-        After one that was not sure, it is asked again whether it is one. One complaint is told to the team once.
-        """
+        """Say an open alarm again where words lean on it; after a question of its own ask whether it is one."""
+        if not state.alarmed or state.reminded >= MOST_REMINDED:
+            return None
         if help_comes(text):
             return Reaction(Reply(state.language, (interface(state.language, "help_coming"),), way_out(state)), state)
         language = self.language_of(text, state.language)
         response = self._assistant.answer(text, language)
         alone = response.decision == "answered" and self._assistant.context(language).stands_alone(text) >= SURELY_ALONE
-        if alone or response.decision == "urgent" or response.fixed is not None or state.held_back is None:
+        if response.decision == "urgent" or response.fixed is not None or state.held_back is None:
             return None
-        after = replace(state, reminded=state.reminded + 1)
-        if state.unsure and not state.confirmed:
+        after = replace(state, reminded=MOST_REMINDED if state.unsure else state.reminded + 1)
+        if (alone or state.unsure) and not state.confirmed:
             told = self._respond(rest_of(state, language), response)
             if told.reply.choices:
                 return None
             said = told.reply.language
-            after = replace(after, language=said, last_pair=told.after.last_pair, reminded=MOST_REMINDED)
+            after = replace(after, language=said, last_pair=told.after.last_pair)
             parts = (*told.reply.parts, interface(said, "is_emergency"))
             return replace(told, reply=Reply(said, parts, way_out(after)), after=after)
         reply = emergency(state) if state.confirmed else self._answer(state, state.held_back).reply
@@ -376,14 +372,15 @@ class Reactions:
         kind = short_reaction(text)
         if kind is None or self._raises(text, state.language, kind in CLOSED):
             return None
-        if kind == "announcement" and wishes(self._assistant, state, text):
+        if kind == "announcement" and not announces(
+            self._assistant, state, text, self.language_of(text, state.language)
+        ):
             return None
-        rest = rest_of(state, state.language)
-        return (
-            Reaction(*meet(self._assistant, rest, kind, (), state.said))
-            if kind == "refusal"
-            else _fixed(rest, _REPLIES[kind])
-        )
+        return self._reacted(state, kind)
+
+    def _reacted(self, state: State, kind: Kind) -> Reaction:
+        rest, met = rest_of(state, state.language), kind in ("cancelling", "refusal")
+        return Reaction(*meet(self._assistant, rest, kind, (), state.said)) if met else _fixed(rest, _REPLIES[kind])
 
     def _raises(self, text: str, fallback: str, rules_only: bool) -> bool:
         return red_flag_in(self._assistant, text, fallback, rules_only=rules_only) is not None
@@ -392,7 +389,7 @@ class Reactions:
         return explain_easier(state, self._assistant.catalog(state.language), sample=self._assistant.sample)
 
     def language_of(self, text: str, fallback: str) -> str:
-        if self._assistant.foreign(text) is not None:
+        if not tells_language(text) or self._assistant.foreign(text) is not None:
             return fallback  # it is told in its own language, and the conversation goes on in that of before
         margin = ONE_WORD_MARGIN if len(text.split()) == 1 else MARGIN
         return self._assistant.detect(text, fallback=fallback, margin=margin)
@@ -466,6 +463,10 @@ class Reactions:
         urgent = red_flag_in(self._assistant, text, session.language, rules_only=True)
         if urgent is not None and small_talk(text) != "help":  # a bare "help" is told how this works, and whom to call
             return self._alarm(rest, text, urgent, may_be_none=literal)
+        goes_on = literal or read_command(text, language=session.language) is not None
+        again = None if goes_on else self._alarmed_again(state, text)
+        if again is not None:  # no answer to the form may be heard while it is open whether this is an emergency
+            return again
         picked = self._picked(state, text) or self._waved_aside(state, text)
         if picked is not None:
             return self.then_question(picked, at)
@@ -484,8 +485,8 @@ class Reactions:
         if not understood and calls_off(text) and not (wants_words and _OF_ALARMS.isdisjoint(words(text))):
             return Reaction(reply_of(asked.again(session).said, who.form), rest)  # no alarm is open any more
         if kind is not None and kind != "farewell":
-            said = Reply(session.language, (interface(session.language, _REPLIES[kind]),))
-            return self.then_question(Reaction(said, rest), at)
+            said = self._reacted(state, kind) if kind == "cancelling" else _fixed(rest, _REPLIES[kind])
+            return self.then_question(said, at)
         # Where any words are an answer, what is no question is one in any language: nothing a patient says is lost.
         answers = understood or literal or (wants_words and _ASKS_ANYWHERE.isdisjoint(text))
         if not answers and self._assistant.foreign(text) is not None:
@@ -532,8 +533,7 @@ class Reactions:
         if talk in ("greeting", "thanks"):
             thanked = Reply(language, (interface(language, talk),))
             return Reaction(_joined(thanked, reply_of(turn.said, who.form)), rest)
-        heard_in = self.language_of(text, language)
-        response = self._assistant.answer(text, heard_in, ignore_flags=ignore_flags)
+        response = self._assistant.answer(text, self.language_of(text, language), ignore_flags=ignore_flags)
         if _helps(response, text):
             reaction = self._respond(rest, response)
             if response.decision == "answered" or settles(response, least=BESIDE):

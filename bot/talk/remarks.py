@@ -88,11 +88,14 @@ def meet(
     Args:
         assistant: Whose catalog and site it is.
         rest: What is still known of the dialogue.
-        kind: Of the remark.
+        kind: Of the remark, or "cancelling".
         facts: Of the place, to be told with it.
         said: The sentence that the last reply began with.
     """
     language = rest.language
+    if kind == "cancelling":  # is done by phone, not here; nobody asks for the reasons
+        how = site_text(assistant.site, "move", language) if assistant.site is not None else None
+        return Reply(language, (how or interface(language, "refusal"), *facts)), rest
     lead = interface(language, SENTENCE.get(kind, f"feel_{kind}"))
     pair_id = assistant.catalog(language).remarks.get(kind)
     again = said == lead.key or rest.last_pair == pair_id
@@ -100,6 +103,18 @@ def meet(
         return Reply(language, (lead, *facts)), rest
     reply, after = show_pair(rest, pair_id, assistant.catalog(language), sample=assistant.sample)
     return replace(reply, parts=(lead, *reply.parts, *facts)), after
+
+
+def surely_apart(response: Response) -> bool:
+    """Say whether a message is surely about the place, or about talking to a machine, and so not about an answer."""
+    first = response.remarks[0] if response.remarks else None
+    return first is not None and (not first.is_feeling or first.kind == "robot") and settles(response, least=BESIDE)
+
+
+def announces_for_team(response: Response) -> bool:
+    """Say whether what a patient announces is for the team: "I am running late" needs the number, not "All right"."""
+    first = response.remarks[0] if response.remarks else None
+    return first is not None and first.kind in ("move", "phone", "written") and first.probability >= BESIDE
 
 
 def felt_again(assistant: Assistant, state: State, response: Response) -> bool:

@@ -48,7 +48,7 @@ def asks_nothing(reaction: Reaction, interviewer: Interviewer | None, at: dateti
     return replace(reaction, reply=Reply(reaction.reply.language, told, _way_out(after)), after=after)
 
 
-def while_called(
+def while_called(  # noqa: PLR0913 - what was said, and how the call stands
     reactions: Reactions, state: State, text: str, call: Call, at: datetime, *, number: Part | None
 ) -> Reaction:
     """React to who has called for a person: where the program has no answer, it says how the call stands.

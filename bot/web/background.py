@@ -186,6 +186,8 @@ def _escalation(
         metrics.calls(tally, tally.oldest_s(now()))
 
     contacts, every = make_contacts(staff), timedelta(minutes=staff.minutes)
+    if not contacts:
+        log.warning("calls for staff are seen in the inbox only: KLARTEXT_STAFF_NEXT names nobody to be told")
     return Escalation(make_calls(settings), contacts, every, now, report, staff.inbox or "", stopping)
 
 

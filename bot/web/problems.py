@@ -121,7 +121,7 @@ async def _conflict(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _call(_: Request, error: Exception) -> JSONResponse:
-    there = isinstance(error, CallRefused) and error.reason != "none"
+    there = isinstance(error, CallRefused) and error.reason not in ("none", "deleted")
     return respond(Problem(HTTPStatus.CONFLICT if there else HTTPStatus.NOT_FOUND, str(error)))
 
 

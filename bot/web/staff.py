@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import time
 from dataclasses import asdict
 from datetime import datetime
@@ -15,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from bot.errors import CallRefused
 from bot.settings import LOOPBACK_HOSTS
-from bot.staff.calls import MAX_NAME, MAX_TEXT, Action, Call, CallKind, Calls, CallState, Deed
+from bot.staff.calls import MAX_NAME, MAX_TEXT, Action, Call, CallKind, Calls, CallState, Deed, Pressing
 from bot.talk.reception import Reception
 from bot.text import sanitise
 from bot.web.limits import RateLimit
@@ -24,7 +25,13 @@ from bot.web.schemas import In, PastTurnView, PatientText, past_turn_view
 
 REQUESTS_PER_MINUTE = 600  # of all who have the token
 GUESSES_PER_MINUTE = 10  # with another one
-FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+# What proxies add; the name of each begins with one of these.
+FORWARDED = (
+    "forwarded", "via", "x-forwarded", "x-real-ip", "x-original-", "x-rewrite-url", "x-host", "x-client-ip",
+    "x-cluster-client-ip", "x-envoy-", "x-proxy", "true-client-ip", "client-ip", "cf-", "cdn-loop", "fastly-",
+    "x-azure-", "x-appengine-", "x-amzn-", "x-arr-", "x-varnish",
+)  # fmt: skip
+HERE = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
 CURSOR = r"^\d{1,9}\.\d{1,18}$"
 
 Token = Annotated[
@@ -40,7 +47,13 @@ class StaffName(In):
     name: PatientText = Field(min_length=1, max_length=MAX_NAME)
 
 
-class StaffText(In):
+class StaffTaking(StaffName):
+    """Who takes a call; `from`: whose it is now, to take it over from them."""
+
+    from_: PatientText = Field(default="", alias="from", max_length=MAX_NAME)
+
+
+class StaffText(StaffName):
     """What who has taken the call writes to the patient. White space is collapsed."""
 
     text: PatientText = Field(min_length=1, max_length=MAX_TEXT)
@@ -56,12 +69,15 @@ class CallView(BaseModel):
     language: str
     opened: datetime
     since: datetime | None = Field(
-        description="Of the oldest turn that nobody has acknowledged; null when there is none."
+        description="Of the oldest turn that nobody has acknowledged or answered; null when there is none."
     )
+    pressing: Pressing = Field(description="The most pressing of what nobody has acknowledged; empty for nothing.")
+    unanswered: int = Field(description="Messages since somebody took the call that nobody has answered.")
+    patient_left: bool = Field(description="The patient has ended the conversation, and reads nothing any more.")
 
 
 class InboxView(BaseModel):
-    """Open calls, those first that nobody has acknowledged for longest."""
+    """Open calls: urgent ones that wait, other urgent ones, the rest; each oldest first."""
 
     at: datetime
     calls: list[CallView]
@@ -107,7 +123,7 @@ class StaffApi:
         call = self._calls.call(conversation_id)
         opened = self._reception.records.conversation(conversation_id)
         if call is None or opened is None or not call.is_open:
-            raise CallRefused("none")
+            raise CallRefused("deleted" if self._calls.was_deleted(conversation_id) else "none")
         known, seen = map(int, after.split("."))
         # What staff did is read first: what stands behind a turn must not come before it.
         actions = self._calls.actions(conversation_id, after=seen)
@@ -118,7 +134,7 @@ class StaffApi:
         reached = (max([known, *(turn.number for turn in turns)]), max([seen, *(each.number for each in actions)]))
         return LiveView(
             call=_call_view(call),
-            patient_left=opened.channel in ("page", "api") and opened.secret_hash is None,
+            patient_left=self._reception.has_left(opened),
             turns=new,
             actions=[_action_view(each) for each in actions],
             next=f"{reached[0]}.{reached[1]}",
@@ -128,17 +144,22 @@ class StaffApi:
         """Say that somebody has seen what waits: no further contact is told of it."""
         return _call_view(self._calls.acknowledge(conversation_id, _name(body.name), at=self._reception.now()))
 
-    def take(self, conversation_id: CalledId, body: StaffName) -> CallView:
-        """Write in place of the program, which is silent from now on, but for emergencies. One person can."""
-        return _call_view(self._calls.take(conversation_id, _name(body.name), at=self._reception.now()))
+    def take(self, conversation_id: CalledId, body: StaffTaking) -> CallView:
+        """Write in place of the program, which is silent from now on, but for emergencies. One person can.
+
+        With `from`, in place of the colleague of this name.
+        """
+        held_by = _name(body.from_) if body.from_ else ""
+        return _call_view(self._calls.take(conversation_id, _name(body.name), at=self._reception.now(), from_=held_by))
 
     def message(self, conversation_id: CalledId, body: StaffText) -> CallView:
-        """Write to the patient, under the name of who has taken the call."""
-        return _call_view(self._calls.write(conversation_id, _text(body.text), at=self._reception.now()))
+        """Write to the patient; whoever has taken the call, and nobody else."""
+        name, text = _name(body.name), _text(body.text)
+        return _call_view(self._calls.write(conversation_id, name, text, at=self._reception.now()))
 
-    def hand_back(self, conversation_id: CalledId) -> CallView:
+    def hand_back(self, conversation_id: CalledId, body: StaffName) -> CallView:
         """Let the program answer again, or close a call that nobody had to take."""
-        return _call_view(self._calls.hand_back(conversation_id, at=self._reception.now()))
+        return _call_view(self._calls.hand_back(conversation_id, _name(body.name), at=self._reception.now()))
 
     def admit(self, request: Request, token: Token) -> None:
         """Raise Problem unless a request is from this machine and has the token."""
@@ -169,6 +190,9 @@ def _call_view(call: Call) -> CallView:
         language=call.language,
         opened=call.opened,
         since=call.since,
+        pressing=call.pressing,
+        unanswered=call.unanswered,
+        patient_left=call.patient_left,
     )
 
 
@@ -189,5 +213,6 @@ def _text(written: str) -> str:
 def _is_near(request: Request) -> bool:
     """Whether a request was made on this machine, to this machine, and not passed on by a proxy in front."""
     client = request.client.host if request.client is not None else ""
-    passed_on = any(name in request.headers for name in FORWARDED)
-    return client in LOOPBACK_HOSTS and (request.url.hostname or "") in LOOPBACK_HOSTS and not passed_on
+    hosts = request.headers.getlist("host")
+    passed_on = any(name.startswith(FORWARDED) for name in request.headers)
+    return client in LOOPBACK_HOSTS and len(hosts) == 1 and bool(HERE.fullmatch(hosts[0])) and not passed_on

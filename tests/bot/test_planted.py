@@ -233,6 +233,7 @@ def approved_service(tmp_path: Path) -> Iterator[tuple[Server, Path]]:
     server.kill()
 
 
+@pytest.mark.proof
 def test_the_service_shows_approved_text_and_nothing_planted(
     approved_service: tuple[Server, Path], tmp_path: Path
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,6 +16,7 @@ import pytest
 
 from bot import Assistant
 from tests.bot.web.serving import Server
+from tests.bot.web.staff_members import STAFF_TOKEN, Member
 from tests.browser.chromium import DESKTOP, PHONE, Device, barriers, launch, open_device, sideways
 from tests.browser.encrypting import certificate, encrypting
 from tests.browser.patients import LABELS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 SITE, CHAT, NEAR = "www.spital.example", "chat.klartext.test", "chat.spital.example"
+STRANGER = "www.other.example"
 SESSION = "klartext-framed-session"
 
 
@@ -48,8 +50,9 @@ class Web:
     folder: Path
     server: Server
     context: BrowserContext
+    console: list[str] = field(default_factory=list)
 
-    def page(self, *, tag: str = "", chat: str = CHAT) -> Page:
+    def page(self, *, tag: str = "", chat: str = CHAT, site: str = SITE) -> Page:
         """Open the hospital's page with the script tag, and with further attributes of it."""
         address = f"https://{chat}"
         _Hospital.chat = address
@@ -60,14 +63,15 @@ class Web:
             encoding="utf-8",
         )
         page = self.context.new_page()
-        page.goto(f"https://{SITE}/")
+        page.on("console", lambda said: self.console.append(said.text))
+        page.goto(f"https://{site}/")
         return page
 
 
 @pytest.fixture(scope="module")
 def service(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     assert shipped.sample
-    allowed = {"KLARTEXT_FRAME_ANCESTORS": f"https://{SITE}"}
+    allowed = {"KLARTEXT_FRAME_ANCESTORS": f"https://{SITE}", "KLARTEXT_STAFF_TOKEN": STAFF_TOKEN}
     running = Server(tmp_path_factory.mktemp("embedded"), shipped_data, allowed)
     running.start()
     yield running
@@ -88,7 +92,7 @@ def web(request: pytest.FixtureRequest, browser: Browser, service: Server, tmp_p
         stack.callback(site.shutdown)
         site_port = stack.enter_context(encrypting(site.server_port, pem))
         chat_port = stack.enter_context(encrypting(int(service.url.rsplit(":", 1)[1]), pem))
-        ports = {SITE: site_port, CHAT: chat_port, NEAR: chat_port}
+        ports = {SITE: site_port, STRANGER: site_port, CHAT: chat_port, NEAR: chat_port}
         names = ", ".join(f"MAP {name} 127.0.0.1:{port}" for name, port in ports.items())
         flags = (f"--host-resolver-rules={names}", "--test-third-party-cookie-phaseout")
         own = launch(browser.browser_type, *flags)
@@ -134,6 +138,34 @@ def test_the_cookie_is_partitioned_and_opens_nothing_outside_of_the_site(web: We
     alone = web.context.new_page()
     alone.goto(f"https://{CHAT}/chat")
     assert alone.get_by_label(t["consent_box"]).count() == 1  # it is asked to begin: nobody is known there
+
+
+def test_what_staff_write_reaches_a_frame(web: Web) -> None:
+    page, t, member = web.page(tag="data-open"), LABELS["de"], Member(web.server)
+    before = member.inbox().keys()
+    frame = page.frame_locator("iframe")
+    frame.get_by_label(t["consent_box"]).check()
+    frame.get_by_role("button", name=t["begin"]).click()
+    frame.get_by_role("button", name=t["call_staff"]).click()
+    frame.locator("#log > .turn").nth(1).wait_for()
+    (id_,) = member.inbox().keys() - before
+    member.do(id_, "take")
+    member.do(id_, "message", text="Ich bin gleich bei Ihnen.")
+
+    frame.get_by_text(t["staff_from"].format(name=member.name)).wait_for()
+
+    assert frame.locator("#log .of-staff .text").inner_text() == "Ich bin gleich bei Ihnen."
+
+
+def test_on_a_site_that_may_not_show_the_chat_there_is_no_button_that_does_nothing(web: Web) -> None:
+    with web.context.expect_event("console") as said:
+        page = web.page(tag="data-open", site=STRANGER)
+
+    assert said.value.text.startswith(
+        f"Klartext: https://{STRANGER} is not among the sites that may show https://{CHAT}"
+    )
+    assert page.locator("button, iframe").count() == 0
+    assert sum(line.startswith("Klartext:") for line in web.console) == 1
 
 
 @pytest.mark.parametrize("web", [DESKTOP, PHONE], indirect=True, ids=["desktop", "phone"])

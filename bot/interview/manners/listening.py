@@ -289,13 +289,14 @@ class Listener:
 
     def _named(self, text: str) -> Correction | None:
         """Return the correction of the answer to a question that a message calls by its name."""
-        said = set(words(text))
+        said, asking = set(words(text)), self.talk.phase == "asking"
         adds, corrects = bool(said & WORDS["adding_words"]), bool(said & WORDS["correcting_words"])
-        if self.talk.phase == "asking" and not (adds or corrects):
+        if asking and not (adds or corrects):
             return None  # "pacemaker, left side": a word of another question makes no correction of it
-        best, found = 0, list[Correction]()
-        for path in self._correctable():
-            called = self._called(path, text)
+        corrects = corrects or (not asking and bool(said & WORDS["right_words"] and said & WORDS["denying_words"]))
+        best, found, shown = 0, list[Correction](), self._shown_as(text)
+        for path in shown or self._correctable():
+            called = self._called(path, text) or int(path in shown)
             answers = self._new_answers(path, text) if called else ()
             score = 2 * called + bool(answers) * 3
             if not called or not (answers or adds or corrects) or score < best:
@@ -303,6 +304,15 @@ class Listener:
             found = [*(found if score == best else ()), Correction(path, answers, adds)]
             best = score
         return found[-1] if found and (len(found) == 1 or adds) else None
+
+    def _shown_as(self, text: str) -> list[Path]:
+        """Return what a message resembles most in the list that is to be confirmed: that is meant before all else."""
+        listed = self.talk.listed if self.talk.phase == "checking" else ()
+        said = [word for word in words(text) if _tells(word) and word not in WORDS["correcting_words"]]
+        own = {path: filter(_tells, words(" ".join(_own_texts(self.form, path, self.language)))) for path in listed}
+        scores = {path: max((_likeness(a, b) for b in own[path] for a in said), default=0) for path in listed}
+        best = max(scores.values(), default=0)
+        return [path for path, score in scores.items() if score == best > 0]
 
     def _correctable(self) -> list[Path]:
         """Return the questions that can be corrected: those asked so far, but for the open one."""

@@ -136,16 +136,20 @@ class PageTurn(PageView):
     def _save(self, section: Section, sent: PageSent) -> None:
         before, events, waited = self.elements(section), len(self.session.events), self._waits_for()
         shown, empty = {each.path for each in told_in(before)}, self._left_empty(before, sent)
-        right = True
+        right, left = True, list[tuple[Field, Outcome]]()
         for each in fields_in(before):
             raw = raw_of(each, sent.fields)
-            if each.key not in sent.shown or each.key in empty or not self._is_there(each.path):
+            if each.key not in sent.shown or each.key in empty:
+                continue
+            if not self._is_there(each.path):
+                left.append((each, read_field(self, each, raw)))
                 continue
             outcome = self.judge(each, raw, sent)
             known = texts_of(each, each.stored)
             self.written += ((text, each.takes_own_words) for text in outcome.texts if text not in known)
             right = right and not outcome.needs_patient
             self._take_field(each, outcome, sent)
+        moved = self._moved(section, left)
         if sent.goes_on and right:
             shows = (path for path in sorted(shown - self.session.filling.shown) if self.item(path).type == "display")
             self.apply(*(Shown(path) for path in shows if self._is_there(path)))
@@ -155,10 +159,28 @@ class PageTurn(PageView):
         stands = [
             each for each in asked_or_told(self.elements(section)) if not added or each.path[: len(added)] != added
         ]
-        self.fresh = tuple(each.key for each in stands if each.key not in seen)
+        self.fresh = tuple(each.key for each in stands if each.key not in seen | moved)
         self.changed = len(self.session.events) > events or sent.wants[0] == "open"
         self.say("form_more" if self.fresh else "form_saved", number=section.number, total=self.total)
         self._put_what_is_open(section, waited, sent)
+
+    def _moved(self, section: Section, left: Sequence[tuple[Field, Outcome]]) -> set[str]:
+        """Put answers to questions that are gone where another of the same words stands now; return the keys of those.
+
+        What is answered above may decide which of them is asked: "Which cancer?" of a mother, and of a father.
+        """
+        found = set[str]()
+        for before, outcome in left:
+            for now in fields_in(self.elements(section)) if outcome.kind == "given" else ():
+                answers, listed = outcome.answers, [answer for _, answer, _ in now.options]
+                same = (
+                    now.path[:-1] == before.path[:-1] and now.path != before.path and now.item.text == before.item.text
+                )
+                fits = all(each in listed for each in answers) and (now.item.repeats or len(answers) == 1)
+                if same and fits and not self.session.filling.settled(now.path):
+                    self.apply(Given(now.path, answers))
+                    found.add(now.key)
+        return found
 
     def _take_field(self, field: Field, outcome: Outcome, sent: PageSent) -> None:
         """Let happen what a field came to, where it is another than stands there."""
@@ -228,7 +250,7 @@ class PageTurn(PageView):
         """Do what is wanted besides saving; return the place of what was added."""
         what, key = sent.wants
         place = next((each for each in all_in(self.elements(section)) if each.key == key), None)
-        if what == "add" and isinstance(place, More):
+        if what == "add" and isinstance(place, More) and not place.is_full:
             self.apply(GroupAdded(place.path))
             return place.path
         if what == "remove" and isinstance(place, Block) and place.removable:

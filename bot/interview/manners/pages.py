@@ -29,6 +29,7 @@ from bot.interview.values.fhir_names import CHOICES
 from bot.interview.walk.engine import Done, Engine
 from bot.interview.walk.filling import below
 
+MOST_ROWS = 30  # of a group that repeats; every field of a page is read for signs of danger, which takes its time
 _SAID_BY_PARTS = frozenset({"day", "moment"})  # controls whose parts say themselves in what form an answer is wanted
 
 
@@ -69,6 +70,10 @@ class More:
     path: Path
     said: tuple[Saying, ...]
     count: int
+
+    @property
+    def is_full(self) -> bool:
+        return self.count >= MOST_ROWS
 
 
 Element = Field | Told | Block | More

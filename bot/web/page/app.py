@@ -172,6 +172,8 @@ class _Apology:
 
     async def __call__(self, request: Request, error: Exception) -> Response:
         problem = _problem(error)
+        if problem.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and request.url.path.startswith("/form/"):
+            problem = PageProblem(problem.status, sentence="error_413_form")
         try:
             visit = read_visit(request, b"", framing=self._pages.framing)
         except ValueError:  # that may be just what is wrong with the request

@@ -29,6 +29,7 @@ from bot.talk.conversation import Conversation, Message
 from bot.talk.reception import Reception
 from bot.web.limits import RateLimit
 from bot.web.metrics import Metrics
+from bot.web.page.handoff import handoff
 from bot.web.page.rendering import PageProblem, Renderer
 from bot.web.page.visit import Visit
 from bot.web.schemas import TURN_ID
@@ -217,6 +218,7 @@ class FormPages:
             "version": pages.version,
             "outdated": outdated,
             "turn_id": secrets.token_urlsafe(16),
+            "called": handoff(self.reception, opened.id, 0, self.renderer.labels(opened.language)).status,
         }
 
     @staticmethod

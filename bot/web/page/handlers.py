@@ -77,7 +77,7 @@ class Pages:
 
     def embed(self, visit: Visit) -> Response:
         """Send the script that puts a button and the page in a frame on another site."""
-        return self.renderer.embedding()
+        return self.renderer.embedding(self.settings.frame_ancestors)
 
     def start(self, visit: Visit) -> Response:
         """Say who answers, and ask for consent; a site that leads here may put its language into the address."""
@@ -289,15 +289,17 @@ class Pages:
     def news(self, visit: Visit) -> Response:
         """Tell a browser whether staff have written, or come or gone: it then fetches the conversation."""
         opened = self._require(visit)
-        found = handoff(self.reception, opened.id, 0, self.renderer.labels(opened.language))
-        return JSONResponse({"state": found.state, "latest": found.latest})
+        labels = self.renderer.labels(self.renderer.language_of(visit, opened.language))
+        found = handoff(self.reception, opened.id, 0, labels)
+        return JSONResponse({"state": found.state, "status": found.status, "latest": found.latest})
 
     def confirm(self, visit: Visit) -> Response:
         """Ask whether to delete, or to end, before anything is done."""
         opened = self._opened(visit)
         if opened is None:
             return _see("/")
-        return self.renderer.page(visit.path.strip("/"), visit, language=opened.language, in_talk=True)
+        called = handoff(self.reception, opened.id, 0, self.renderer.labels(opened.language)).is_open
+        return self.renderer.page(visit.path.strip("/"), visit, language=opened.language, in_talk=True, waits=called)
 
     def erase(self, visit: Visit) -> Response:
         """Delete the conversation with everything in it."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bot.staff.calls import CallState
+from bot.sentences.reply import site_text
+from bot.staff.calls import Call, CallState
 from bot.talk.conversation import Stage
 from bot.talk.reception import Reception
 from bot.web.page.offers import Offers
@@ -64,9 +65,19 @@ class Handoff:
 
 def handoff(reception: Reception, conversation: str, number: int, labels: Labels) -> Handoff:
     """Return where the call of a conversation stands after the turn of this number."""
-    call = reception.desk.call(conversation) if reception.desk is not None else None
+    desk = reception.desk
+    call = desk.call(conversation) if desk is not None else None
     if call is None:
-        return Handoff(is_read=reception.desk is not None)
+        return Handoff(is_read=desk is not None)
     lines = tuple(staff_lines(actions_for_patient(reception, conversation), labels))
-    status = labels[f"staff_{call.state}"].format(name=call.name) if call.is_open else ""
+    status = _status(reception, call, labels) if call.is_open else ""
     return Handoff(call.state, status, lines, interrupts=call.is_taken or call.came_between(number), is_read=True)
+
+
+def _status(reception: Reception, call: Call, labels: Labels) -> str:
+    """Return what a patient is told of an open call; when nobody has come for long, whom to telephone."""
+    if reception.desk is None or not reception.desk.is_late(call, reception.now()):
+        return labels[f"staff_{call.state}"].format(name=call.name)
+    site = reception.assistant.site
+    phone = site_text(site, "phone", call.language) if site is not None else None
+    return " ".join([labels["staff_late"], *([phone.text] if phone is not None else [])])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -106,12 +106,12 @@ class Renderer:
     def speaks(self, language: str) -> bool:
         return language in self._labels
 
-    def embedding(self) -> Response:
-        """Return the script for other sites, with the labels that it shows there."""
+    def embedding(self, sites: Sequence[str]) -> Response:
+        """Return the script for other sites, with the labels that it shows there, and those that may use it."""
         told = {code: {key: own[key] for key in own if key.startswith("embed_")} for code, own in self._labels.items()}
         # Sites load it from elsewhere, always at the same address.
         headers = {"Cross-Origin-Resource-Policy": "cross-origin", "Cache-Control": f"public, max-age={AN_HOUR_S}"}
-        content = f"{self._embed}({json.dumps(told)});\n"
+        content = f"{self._embed}({json.dumps(told)}, {json.dumps(sites)});\n"
         return Response(content, media_type=TYPES[".js"], headers=headers)
 
     def labels(self, language: str) -> Labels:

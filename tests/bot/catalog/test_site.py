@@ -60,8 +60,11 @@ def test_an_approval_counts_until_it_expires(tmp_path: Path, valid_until: str, s
 def test_an_exam_may_say_a_fact_otherwise(tmp_path: Path) -> None:
     own = {"de": "MRT: Wir sind am Samstag da.", "en": "MRI: we are here on Saturdays."}
     path = _file(tmp_path, exams={"mri": {"hours": own}})
+    for exam in ("mri", "ct"):
+        (tmp_path / exam).mkdir()
+        (tmp_path / exam / "de.yaml").touch()
 
-    here, there = _open(path), _open(path, exam=QA_PAIRS / "mri")
+    here, there = _open(path, exam=tmp_path / "ct"), _open(path, exam=tmp_path / "mri")
 
     assert here is not None
     assert there is not None
@@ -78,8 +81,20 @@ def test_an_exam_may_say_a_fact_otherwise(tmp_path: Path) -> None:
         ({"opening": {"mon": ["17:00-08:00"]}}, "not in order"),
         ({"opening": {"someday": ["08:00-17:00"]}}, "is no day"),
         ({"opening": {"mon": ["8 to 5"]}}, "is no span of time"),
-        ({"timezone": "Europe/Nowhere"}, "timezone"),
-        ({"fax": "1"}, "fax"),
+        ({"timezone": "Europe/Nowhere"}, "`timezone`: 'Europe/Nowhere' is no time zone"),
+        ({"fax": "1"}, "no entry `fax`; known: site, review, phone"),
+        ({"facts": {"fax": {"de": "1"}}}, "no entry `facts.fax`; known: phone, hours"),
+        ({"facts": {"hours": "8 to 5"}}, "`facts.hours` must have entries below it"),
+        ({"opening": {"mon": "08:00-17:00"}}, 'must be a list such as ["08:00-12:00"'),
+        ({"exams": {"mamography": {}}}, "'mamography', which is no exam here; known: mammography"),
+        ({"exams": {"mammography": {"adress": {}}}}, "no entry `exams.mammography.adress`; known: phone"),
+        ({"review": {"status": "yes"}}, "`review.status` must be 'draft', 'reviewed' or 'approved'"),
+        ({"review": {"valid_until": "soon"}}, "`review.valid_until` must be a day"),
+        ({"site": ""}, "`site` is empty"),
+        ({"phone": 112}, "`phone` must be a text; put it into quotation marks"),
+        ({"site": "Radiologie \u202egnuliet"}, "`site` holds a character that no screen shows, U+202E"),
+        ({"site": "Radiologie \x1b[31m"}, "U+001B"),
+        ({"facts": {"ho\x07urs": {}}}, "U+0007"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
@@ -88,6 +103,45 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, changes: dict[str, An
 
     assert said in str(told.value)
     assert "\n" not in str(told.value)
+    assert str(told.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("site: A\nphone: [1\n", ":3: Not valid YAML: "),
+        ("site: A\nfacts: {}\n", ":1: `phone` is missing."),
+        ("site: A\nphone: 030 23125 100\nfacts:\n  fax: {}\n", ":4: There is no entry `facts.fax`"),
+        ("site: A\nphone: 030 23125 100\nsite: B\n", ":3: The key 'site' is used twice (first in line 1)"),
+        ("- site\n", "The file must have entries below it"),
+        ("", "The file is empty."),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "site.yaml"
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(BadData) as told:
+        _open(path)
+
+    assert str(told.value).startswith(str(path))
+    assert said in str(told.value)
+    assert "qa_pairs/site.yaml is an example" in str(told.value)
+
+
+def test_a_file_that_is_not_there_is_told_from_one_that_is_broken(tmp_path: Path) -> None:
+    with pytest.raises(BadData, match="Cannot be read: No such file or directory"):
+        _open(tmp_path / "site.yaml")
+
+
+def test_an_approval_is_read_as_people_write_it(tmp_path: Path) -> None:
+    written = (QA_PAIRS / "site.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "site.yaml"
+    path.write_text(
+        written.replace("{status: draft}", "{status: approved, by: Dr. A, on: 2026-01-01}"), encoding="utf-8"
+    )
+
+    assert _open(path, sample=False) is not None
 
 
 def test_who_reads_it_next_is_known_from_the_opening_hours(tmp_path: Path) -> None:

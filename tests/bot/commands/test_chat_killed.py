@@ -83,6 +83,7 @@ def answers(folder: Path) -> list[str]:
     return [event["answers"][0]["value"] for event in events if event["event"] == "Given"]
 
 
+@pytest.mark.proof
 def test_a_chat_killed_after_every_question_goes_on_and_loses_nothing(folder: Path, small_folder: Path) -> None:
     for number, question in enumerate(QUESTIONS):
         terminal = Terminal(folder, small_folder)

@@ -142,6 +142,7 @@ def test_no_answer_to_one_delivery_holds_up_a_red_flag_and_none_is_lost(
     assert len(server.writes) == len(set(server.writes))
 
 
+@pytest.mark.proof
 def test_what_hangs_by_the_dozen_leaves_room_for_what_is_new(ward: Ward, server: OddServer) -> None:
     server.odd = {"odd-": "trickled body"}
     ward.servers[0]._patience = Patience(attempts=1, timeout_s=3.0, total_s=3.0)

@@ -90,6 +90,7 @@ def test_what_stands_beside_not_knowing_is_all_that_is_left_and_not_what_it_gove
     assert beside_silence(text, language=language) == beside
 
 
+@pytest.mark.proof
 def test_harmless_words_beside_not_knowing_raise_no_more_alarms_than_by_themselves(
     small: Assistant, records: SqlRecords
 ) -> None:

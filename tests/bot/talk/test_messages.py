@@ -12,7 +12,7 @@ from bot.ports import StoredConversation
 from bot.sentences.reply import SENTENCES
 from bot.talk.conversation import Conversation
 from bot.talk.dialogue import State
-from bot.talk.messages import refuses, short_reaction
+from bot.talk.messages import refuses, remarks, short_reaction, tells_language
 from bot.talk.reactions import Reactions
 from tests.bot.talk.test_conversation_interview import NOW, texts
 
@@ -63,6 +63,16 @@ def test_long_rows_of_ambiguous_words_cost_little(word: str) -> None:
     assert time.process_time() - began < 2
 
 
+@pytest.mark.parametrize("word", ["a", "1", "ok", "b r u s t", "danke dann frag ich"])
+def test_what_is_as_long_as_a_request_may_be_costs_little(word: str) -> None:
+    assert remarks("ok, verstanden. kein Deo.")
+    began = time.process_time()
+
+    assert not remarks(f"{word} " * (60_000 // (len(word) + 1)))
+
+    assert time.process_time() - began < 0.5
+
+
 @pytest.mark.parametrize("text", ["Uff. Danke für die Ehrlichkeit.", "gut, dann frag ich die Ärztin", "danke tschüss"])
 def test_a_reaction_gets_a_fixed_reply_and_no_leaflet(small: Assistant, records: SqlRecords, text: str) -> None:
     conversation = Conversation.open(small, records, StoredConversation("c", NOW, "de", "terminal"))
@@ -109,3 +119,39 @@ def test_who_refuses_with_a_reason_gets_no_leaflet(shipped: Assistant, said: str
 )
 def test_a_question_about_calling_off_is_no_refusal(said: str) -> None:
     assert not refuses(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Termin absagen", "cancelling"),
+        ("ich möchte meinen Termin stornieren", "cancelling"),
+        ("cancel my appointment", "cancelling"),
+        ("I need to cancel", "cancelling"),
+        ("count me out", "refusal"),
+        ("kein Interesse", "refusal"),
+    ],
+)
+def test_calling_off_the_appointment_is_no_refusal_of_the_exam(said: str, kind: str) -> None:
+    assert short_reaction(said) == kind
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("ich muss leider morgen absagen weil meine Tochter krank ist", "cancelling"),
+        ("something came up so I have to cancel", "cancelling"),
+        ("don't cancel the radio, I like it", None),
+        ("Muss ich absagen, wenn ich erkältet bin?", None),
+    ],
+)
+def test_calling_off_is_heard_in_a_longer_message(said: str, kind: str | None) -> None:
+    assert refuses(said) == kind
+
+
+@pytest.mark.parametrize(
+    "said", ["WhatsApp?", "<script>alert(1)</script>", "'; DROP TABLE patients; --", "https://a.example"]
+)
+def test_code_and_names_tell_no_language(said: str) -> None:
+    assert not tells_language(said)
+    assert tells_language("bitte, geht das?")

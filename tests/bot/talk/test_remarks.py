@@ -207,3 +207,14 @@ def test_of_a_complaint_the_short_answer_comes_first_too(shipped: Assistant) -> 
         assert fields == ["short_answer", "answer"]
     assert _keys(complaint.reply)[0] == "complaint_days"
     assert _keys(about_it.reply)[0] == "remember_days"
+
+
+def test_a_question_of_its_own_does_not_close_an_alarm(shipped: Assistant) -> None:
+    alarm, asked = _say(shipped, "krieg grad kaum luft und hab so ein druck auf der brust", "muss ich was mitbringen")
+
+    assert alarm.after.alarmed
+    assert asked.decided is not None
+    assert asked.decided.decision == "answered"
+    assert _keys(asked.reply)[-1] == "is_emergency"
+    assert asked.reply.choices == alarm.reply.choices
+    assert asked.after.alarmed

@@ -34,8 +34,7 @@ class Member:
 
     def do(self, conversation: str, what: str, **body: Any) -> httpx.Response:
         """Acknowledge, take, message or return."""
-        named = {"name": self.name} if what in ("acknowledge", "take") else {}
-        return self.ask("POST", f"conversations/{conversation}/{what}", json={**named, **body})
+        return self.ask("POST", f"conversations/{conversation}/{what}", json={"name": self.name, **body})
 
     def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
         token = {"Authorization": f"Bearer {self.token}".encode()} if self.token else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -112,3 +113,32 @@ def test_an_address_that_is_none_is_refused(klartext: Run) -> None:
 
     assert done.returncode == 2
     assert done.stderr.decode().startswith("klartext: `--base` is 'notaurl'")
+
+
+@pytest.mark.parametrize("exam", ["ct-thorax", "mammografie", "", "/no/such/folder"])
+def test_an_exam_that_nobody_shows_gets_no_link(klartext: Run, exam: str) -> None:
+    done = klartext("link", "--patient", "P-4711", "--exam", exam, environ={"KLARTEXT_LINK_KEY": KEY})
+
+    told = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert told.startswith(f"klartext: `--exam` is {exam!r}")
+    assert "Name one of: mammography, or the folder" in told
+    assert told.count("\n") == 1
+
+
+def test_a_folder_of_ones_own_is_named_as_its_catalog_is(klartext: Run, tmp_path: Path) -> None:
+    (tmp_path / "en.yaml").write_text('# Ours\ncatalog: "mri"\nlanguage: en\n', encoding="utf-8")
+
+    done = klartext("link", "--patient", "P-4711", "--exam", str(tmp_path), environ={"KLARTEXT_LINK_KEY": KEY})
+
+    token = done.stdout.decode().strip().rpartition("/")[2]
+    assert unseal(token, KEY, now=datetime.now(UTC)).exam == "mri"
+
+
+@pytest.mark.parametrize("arguments", [("link", "--patient", "P-4711"), ("serve", "--sample", "--port", "0")])
+def test_a_key_that_could_be_guessed_is_refused(klartext: Run, arguments: tuple[str, ...]) -> None:
+    done = klartext(*arguments, environ={"KLARTEXT_LINK_KEY": "abc"})
+
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("klartext: KLARTEXT_LINK_KEY has 3 characters and needs 20. ")
+    assert done.stderr.count(b"\n") == 1

@@ -16,6 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from bot import Assistant
+from bot.interview.manners.pages import MOST_ROWS
 from bot.interview.values.fhir_json import dump, parse
 from bot.interview_wiring import Interviewers
 from bot.sentences.reply import SENTENCES
@@ -308,6 +309,30 @@ def test_questions_that_an_answer_brings_are_shown_on_the_same_page_before_it_go
     assert house.answers["more"] == ["Einfach so"]
 
 
+def test_an_answer_stays_where_another_one_puts_the_same_question_in_its_place(build: Houses) -> None:
+    def asked(link_id: str, **when: Any) -> Json:
+        return item(link_id, "choice", text="Welche Krankheit?", repeats=True, answerOption=choices("gicht", "rheuma"),
+                    enableWhen=[{"question": "who", **when}])  # fmt: skip
+
+    mother = {"system": "http://example.org/c", "code": "mutter"}
+    house = build(form(
+        item("who", "choice", text="Wer?", answerOption=choices("mutter", "vater")),
+        asked("of-mother", operator="=", answerCoding=mother),
+        asked("of-nobody", operator="exists", answerBoolean=False),
+        item("age", "integer", text="Wie alt?", enableWhen=[{"question": "who", "operator": "exists", "answerBoolean": True}]),
+        title="Fragen", language="de",
+    ))  # fmt: skip
+    filler = patient(house)
+
+    filler.post({
+        name_of(filler, "Wer?"): [value_of(filler, "Wer?", "Mutter")],
+        name_of(filler, "Welche"): [value_of(filler, "Welche", "Gicht"), value_of(filler, "Welche", "Rheuma")],
+    })  # fmt: skip
+
+    assert [each["code"] for each in house.answers["of-mother"]] == ["gicht", "rheuma"]
+    assert [each.text for each in filler.browser.page.one("section", id="note").all("a")] == ["Wie alt?"]
+
+
 def test_rows_are_added_and_taken_out_one_at_a_time(build: Houses) -> None:
     house = build(EVERY_TYPE)
     filler = patient(house)
@@ -334,6 +359,36 @@ def test_rows_are_added_and_taken_out_one_at_a_time(build: Houses) -> None:
         "Marcumar",
     ]
     assert [["rows", 0]] in found["closed"]
+
+
+def test_a_group_has_room_for_so_many_rows_and_what_was_typed_stays(build: Houses) -> None:
+    house = build(EVERY_TYPE)
+    filler = patient(house)
+    filler.post(entries(filler))
+
+    for _ in range(MOST_ROWS - 1):
+        (add,) = [each for each in filler.form.all("button") if each.get("value").startswith("add:")]
+        filler.post({}, do=add.get("value"))
+    drugs = [each.get("name") for each in filler.form.all("input", type="text")[::2]]
+    (add,) = [each for each in filler.form.all("button") if each.get("value").startswith("add:")]
+    filler.post({name: [f"Mittel {number}"] for number, name in enumerate(drugs)}, do=add.get("value"))
+    assert not [each for each in filler.form.all("button") if each.get("value").startswith("add:")]
+    assert LABELS["de"]["form_full"].format(most=MOST_ROWS) in filler.browser.text
+    number = int(add.get("value").rpartition("_")[2]) + 1
+    filler.post({}, do=f"{add.get('value').rpartition('_')[0]}_{number}")  # no button says that
+
+    standing = [each.get("value") for each in filler.form.all("input", type="text")[::2]]
+    assert standing == [*(f"Mittel {number}" for number in range(MOST_ROWS - 1)), ""]
+
+
+def test_a_page_with_too_much_text_is_told_so_and_not_of_a_message(build: Houses) -> None:
+    filler = patient(build(EVERY_TYPE))
+
+    filler.browser._show(filler.browser.client.post("/form/1", data={"q1_0": "a" * 70_000}))
+
+    assert filler.browser.answer.status_code == 413
+    assert LABELS["de"]["error_413_form"] in filler.browser.text
+    assert LABELS["de"]["error_413"] not in filler.browser.text
 
 
 def test_an_added_row_that_stays_empty_is_no_error(build: Houses) -> None:

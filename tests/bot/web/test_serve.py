@@ -9,6 +9,7 @@ import sqlite3
 from contextlib import closing
 
 import httpx
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.sentences.interface_texts import INTERFACE_TEXTS
@@ -43,6 +44,7 @@ def test_a_conversation_goes_on_after_a_restart_and_after_a_kill(own_server: Ser
     assert [turn["number"] for turn in patient.request("GET").json()["turns"]] == [1, 2, 3, 4]
 
 
+@pytest.mark.proof
 def test_no_answered_turn_is_lost_or_doubled_by_kills(own_server: Server) -> None:
     rng = random.Random(5)
     patient = Patient(own_server)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -201,11 +202,47 @@ def test_guessing_is_slowed_down_and_staff_are_not(member: Member) -> None:
         {"X-Forwarded-For": "203.0.113.7"},
         {"Forwarded": "for=127.0.0.1"},
         {"Via": "1.1 proxy"},
+        {"X-Forwarded-Proto": "https"},
+        {"X-Forwarded": "for=127.0.0.1"},
+        {"X-Original-Host": "chat.example.org"},
+        {"X-Original-Forwarded-For": "203.0.113.7"},
+        {"CF-Connecting-IP": "203.0.113.7"},
+        {"True-Client-IP": "203.0.113.7"},
+        {"X-Envoy-External-Address": "203.0.113.7"},
         {"Host": "chat.example.org"},
+        {"Host": "localhost@evil.example"},
+        {"Host": "127.0.0.1:80@evil.example"},
+        {"Host": "localhost.evil.example"},
+        {"Host": "127.0.0.1:"},
+        {"Host": "::1"},
+        {"Host": ""},
     ],
 )
 def test_what_a_proxy_passes_on_finds_nothing(member: Member, headers: dict[str, str]) -> None:
     assert member.ask("GET", "inbox", headers=headers).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("hosts", "is_heard"),
+    [
+        (["localhost"], True),
+        (["[::1]:8000"], True),
+        (["LOCALHOST:80"], True),
+        (["127.0.0.1:1", "127.0.0.1:1"], False),
+        (["localhost", "chat.example.org"], False),
+        (["chat.example.org", "localhost"], False),
+    ],
+)
+def test_whom_a_request_is_for_is_this_machine_and_is_said_once(
+    member: Member, hosts: list[str], is_heard: bool
+) -> None:
+    host, port = member.server.url.removeprefix("http://").split(":")
+    lines = ["GET /staff/inbox HTTP/1.1", *(f"Host: {each}" for each in hosts), f"Authorization: Bearer {member.token}"]
+    with socket.create_connection((host, int(port)), 60) as connection:
+        connection.sendall("\r\n".join([*lines, "Connection: close", "", ""]).encode())
+        answer = connection.makefile("rb").readline()
+
+    assert (answer.split()[1] == b"200") is is_heard
 
 
 @pytest.mark.parametrize(
@@ -318,7 +355,11 @@ def test_a_call_that_nobody_acknowledges_is_told_and_counted_without_a_word_of_i
 
     _until(lambda: any(patient.id in got for got in hook.got))
     (got,) = [json.loads(got) for got in hook.got if patient.id in got]
-    assert got == {"conversation": patient.id, "kind": "urgent", "minutes": 6, "inbox": f"{staffed.url}/staff/inbox"}
+    assert got.pop("minutes") in (0, 6)  # of an emergency the first one is told at once
+    assert got == {
+        "conversation": patient.id, "kind": "urgent", "inbox": f"{staffed.url}/staff/inbox",
+        "taken": False, "patient_left": False, "deleted": False,
+    }  # fmt: skip
     figures = httpx.get(staffed.url + "/metrics").text
     oldest = next(line for line in figures.splitlines() if line.startswith("klartext_staff_unacknowledged_oldest"))
     assert float(oldest.split()[1]) >= 360
@@ -328,6 +369,124 @@ def test_a_call_that_nobody_acknowledges_is_told_and_counted_without_a_word_of_i
     assert not [
         secret for secret in ("keine Luft", "secret-path", STAFF_TOKEN, patient.id) if secret in staffed.stderr()
     ]
+
+
+def test_only_who_has_taken_a_call_writes_and_hands_back_and_a_colleague_can_take_it(
+    patient: Patient, staffed: Server, member: Member
+) -> None:
+    berta = Member(staffed, "Berta Kuhn")
+    member.do(patient.id, "take")
+
+    for what, body in (("message", {"text": "Hallo"}), ("return", {}), ("take", {}), ("take", {"from": "Carla"})):
+        refused = berta.do(patient.id, what, **body)
+        assert (refused.status_code, "Anna Keller" in refused.json()["detail"]) == (409, True)
+    assert berta.do(patient.id, "take", **{"from": "anna keller"}).json()["name"] == "Berta Kuhn"
+    assert member.do(patient.id, "message", text="Hallo").status_code == 409
+    assert berta.do(patient.id, "message", text="Hallo").status_code == 200
+    seen = patient.request("GET").json()["staff"]
+    assert [(each["name"], each["what"]) for each in seen] == [
+        ("Anna Keller", "take"), ("Berta Kuhn", "take"), ("Berta Kuhn", "message"),
+    ]  # fmt: skip
+
+
+def test_what_a_patient_writes_waits_until_who_has_taken_the_call_answers(patient: Patient, member: Member) -> None:
+    member.do(patient.id, "take")
+    assert member.inbox()[patient.id]["since"] is None
+
+    patient.send(text="Sind Sie noch da?")
+    patient.send(text="Haben Sie das gelesen?")
+
+    call = member.inbox()[patient.id]
+    assert (call["pressing"], call["unanswered"], call["since"] is None) == ("message", 2, False)
+    call = member.do(patient.id, "message", text="Ja").json()
+    assert (call["pressing"], call["unanswered"], call["since"]) == ("", 0, None)
+
+
+def test_what_was_urgent_stays_so_when_the_patient_calls_again(staffed: Server, member: Member) -> None:
+    patient = Patient(staffed)
+    patient.say("Ich kriege keine Luft")
+    member.do(patient.id, "acknowledge")
+
+    patient.say("/staff")
+
+    call = member.inbox()[patient.id]
+    assert (call["kind"], call["state"], call["pressing"]) == ("urgent", "waiting", "asked")
+    assert next(iter(member.inbox())) in {id_ for id_, each in member.inbox().items() if each["kind"] == "urgent"}
+
+
+def _called(browser: Browser) -> str:
+    """Begin a conversation, call staff, and return its id."""
+    browser.open("/")
+    browser.press(LABELS["begin"], consent="yes")
+    browser.press(LABELS["call_staff"])
+    return browser.client.cookies["klartext-session"].split(".")[0]
+
+
+def test_who_has_left_is_warned_before_and_not_written_to_after(member: Member, open_browser: Browsers) -> None:
+    browser = open_browser("de")
+    id_ = _called(browser)
+    member.do(id_, "take")
+
+    browser.open("/end")
+    assert LABELS["staff_left"] in browser.text
+    browser.press(LABELS["end_yes"])
+
+    assert member.inbox()[id_]["patient_left"] is True
+    refused = member.do(id_, "message", text="Sind Sie da?")
+    assert (refused.status_code, "left" in refused.json()["detail"]) == (409, True)
+    assert member.do(id_, "return").status_code == 200
+
+
+def test_of_an_emergency_that_was_deleted_unseen_staff_hear_without_a_word_of_it(
+    staffed: Server, member: Member, hook: Sink, open_browser: Browsers
+) -> None:
+    browser = open_browser("de")
+    id_ = _called(browser)
+    browser.say("Ich kriege keine Luft")
+
+    browser.open("/delete")
+    assert LABELS["staff_left"] in browser.text
+    browser.press(LABELS["delete_yes"])
+
+    _until(lambda: any(json.loads(got)["deleted"] for got in hook.got))
+    (got,) = [json.loads(got) for got in hook.got if json.loads(got)["deleted"]]
+    assert got["kind"] == "urgent"
+    assert got["conversation"] != id_
+    answer = member.ask("GET", f"conversations/{id_}")
+    assert (answer.status_code, "deleted" in answer.json()["detail"]) == (404, True)
+    assert "deleted an urgent call before anybody saw it" in staffed.stderr()
+
+
+def test_pages_of_the_form_say_that_staff_are_called(open_browser: Browsers) -> None:
+    browser = open_browser("de")
+    _called(browser)
+
+    browser.open("/form")
+
+    assert LABELS["staff_waiting"] in browser.text
+    assert LABELS["not_watched"] not in browser.text
+    browser.follow(LABELS["staff_to_chat"])
+    assert browser.page.one("div", id="handoff")
+
+
+def test_when_nobody_has_come_for_long_the_patient_is_told_whom_to_call(
+    staffed: Server, open_browser: Browsers
+) -> None:
+    browser = open_browser("de")
+    id_ = _called(browser)
+    assert LABELS["staff_late"] not in browser.text
+    with closing(sqlite3.connect(staffed.database())) as database:  # the only contact was told, and its time is over
+        database.execute(
+            "UPDATE staff_calls SET told = 1, rings = datetime(rings, '-9 minutes') || '.000000' WHERE conversation = ?",
+            [id_],
+        )
+        database.commit()
+
+    news = browser.client.get(f"{staffed.url}/news").json()
+    browser.open("/chat")
+
+    assert LABELS["staff_late"] in browser.text
+    assert news["status"].startswith(LABELS["staff_late"])
 
 
 def test_the_api_is_documented_where_it_is_on_only(staffed: Server, server: Server) -> None:

@@ -66,6 +66,7 @@ def _turns(server: Server) -> float:
     )
 
 
+@pytest.mark.proof
 def test_two_workers_share_the_work_and_a_killed_one_is_replaced(two: Server) -> None:
     two.wait_for(lambda: len(two.workers()) == 2)
     before = two.workers()
@@ -91,6 +92,7 @@ def test_two_workers_share_the_work_and_a_killed_one_is_replaced(two: Server) ->
     assert {_turns(two) for _ in range(6)} == {_turns(two)}
 
 
+@pytest.mark.proof
 def test_workers_end_with_the_service(two: Server, small_folder: Path) -> None:
     two.wait_for(lambda: len(two.workers()) == 2)
     workers = two.workers()

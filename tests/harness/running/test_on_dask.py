@@ -135,6 +135,7 @@ def test_a_killed_run_goes_on_where_it_was(
     assert (out / "summary.json").is_file()
 
 
+@pytest.mark.proof
 def test_this_assistant_answers_on_workers_as_it_does_here(
     cluster: LoopbackCluster, long_suite: MakeLong, opening: Opening, tmp_path: Path
 ) -> None:

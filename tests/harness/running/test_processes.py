@@ -54,6 +54,7 @@ def alive(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's /proc to see child processes")
+@pytest.mark.proof
 def test_a_killed_run_leaves_no_process_behind_and_goes_on_where_it_was(
     long_suite: MakeLong, opening: Opening, recipe: Recipe, tmp_path: Path
 ) -> None:

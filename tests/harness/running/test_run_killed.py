@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
+
 from harness.patients.suites import Question, Suite
 from harness.running.chunks import CHUNK
 from harness.running.run import load_outcomes
@@ -54,6 +56,7 @@ def lines(file: Path) -> list[str]:
     return file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
 
 
+@pytest.mark.proof
 def test_a_killed_run_is_resumed_without_asking_twice_or_losing_an_answer(
     small_folder: Path,
     tmp_path: Path,

@@ -119,6 +119,7 @@ def test_a_system_that_answers_at_random_is_found_out(
     assert told["changed"][0]["text"] in shown.stdout
 
 
+@pytest.mark.proof
 def test_this_assistant_never_changes_its_mind(
     command: Command, suite: Suite, small_folder: Path, tmp_path: Path
 ) -> None:

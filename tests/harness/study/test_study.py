@@ -36,6 +36,7 @@ def study(catalog: Path, suite: Path, tmp_path: Path) -> Study:
     return Study.open(catalog, "de", suite=suite, encoder=HashEncoder(), data=tmp_path / "data")
 
 
+@pytest.mark.proof
 def test_the_learning_curve_has_a_row_per_size_and_draws_of_its_own(study: Study) -> None:
     plan, told = CurvePlan(sizes=(2,), draws=2, seed=7), []
 
@@ -76,6 +77,7 @@ def test_a_catalog_without_authors_has_no_held_out_figures(
     assert [row[-1] for row in table.rows] == ["–", "–"]
 
 
+@pytest.mark.proof
 def test_the_ablation_leaves_out_one_part_a_row(study: Study) -> None:
     told: list[int] = []
 
@@ -99,6 +101,7 @@ def test_the_confused_pairs_are_those_that_came_first_wrongly(catalog: Path, tmp
     assert "2 questions had a wrong first candidate" in table.note
 
 
+@pytest.mark.proof
 def test_encoders_are_measured_with_time_and_memory(catalog: Path, suite: Path, tmp_path: Path) -> None:
     def open_with(name: str) -> Study:
         return Study.open(catalog, "de", suite=suite, encoder=name, data=tmp_path / "data")

@@ -10,7 +10,7 @@ from bot import Assistant, Encoder, Part
 from bot.testing import HashEncoder
 from tests.harness.authored import SilentEncoder, write_authored_catalog
 
-pytestmark = pytest.mark.usefixtures("few_alarm_examples")
+pytestmark = [pytest.mark.usefixtures("few_alarm_examples"), pytest.mark.proof]  # each trains anew
 QUESTIONS = ["Tut die Aufnahme weh?", "Wer bezahlt das Röntgen denn?", "Darf der Hund mit?"]
 
 

@@ -1,10 +1,23 @@
 // Klartext on another site: a button, and the page in a frame. The site loads it with one tag:
 //   <script src="https://chat.example.org/embed.js" async data-language="de" data-label="…" data-open></script>
 // Nothing of the site is read or sent; what is said stays in the frame, which has the address of the service.
-(function (labels) {
+(function (labels, sites) {
   "use strict";
   const script = document.currentScript;
   const origin = new URL(script.src).origin;
+
+  // As browsers read the policy of our page: a button that opens an empty frame helps nobody.
+  function mayShow(site) {
+    const [, scheme, any, host, port] = /^(https?):\/\/(\*\.)?([^:]+)(?::(\d+))?$/.exec(site.toLowerCase());
+    return (any ? location.hostname.endsWith(`.${host}`) : location.hostname === host)
+      && (location.protocol === `${scheme}:` || (scheme === "http" && location.protocol === "https:"))
+      && new URL(`${location.protocol}//${host}:${port || ""}`).port === location.port;
+  }
+  if (!sites.some(mayShow)) {
+    console.error(`Klartext: ${location.origin} is not among the sites that may show ${origin} (KLARTEXT_FRAME_ANCESTORS).`);
+    return;
+  }
+
   const asked = script.dataset.language || document.documentElement.lang.slice(0, 2);
   const language = labels[asked] ? asked : Object.keys(labels)[0];
   const t = labels[language];

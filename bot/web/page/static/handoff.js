@@ -7,11 +7,12 @@ async function lookForStaff() {
   const place = document.getElementById("handoff");
   if (!place || !("open" in place.dataset) || document.querySelector("#log[aria-busy=true]")) return;
   try {
-    const answer = await fetch("/news");
+    const answer = await ask("/news");
     if (!answer.ok) return;
     const news = await answer.json();
-    if (String(news.latest) === place.dataset.latest && news.state === place.dataset.state) return;
-    const whole = await fetch("/chat");
+    const known = place.dataset;
+    if (String(news.latest) === known.latest && news.state === known.state && news.status === known.status) return;
+    const whole = await ask("/chat");
     const page = new DOMParser().parseFromString(await whole.text(), "text/html");
     if (whole.ok && page.getElementById("handoff")) showStaff(page);
   } catch {

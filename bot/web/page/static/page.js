@@ -1,7 +1,12 @@
 "use strict";
 // The page works without this. With it, messages are sent without a reload, and pages printed.
 const log = document.getElementById("log");
-const framed = window.top !== window.self; // on another site: the server must know which of our cookies counts
+const framed = window.top !== window.self; // on another site
+
+// Every script asks the server by this: it must know which of our cookies counts.
+function ask(address, options = {}) {
+  return fetch(address, { ...options, headers: framed ? { "Klartext-Framed": "yes" } : {} });
+}
 
 function busy(on) {
   const send = document.querySelector("#say button");
@@ -18,7 +23,7 @@ async function send(form, submitter) {
   busy(true);
   let said = "";
   try {
-    const answer = await fetch("/chat", { method: "POST", body, headers: framed ? { "Klartext-Framed": "yes" } : {} });
+    const answer = await ask("/chat", { method: "POST", body });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (answer.ok && page.getElementById("log")) return show(page, draft);
     if (answer.ok) return location.assign(answer.url); // the conversation has ended

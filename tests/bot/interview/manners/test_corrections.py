@@ -178,3 +178,28 @@ def test_a_forgotten_lump_is_added_after_everything_was_agreed_to(
     ]
     assert "breast-lump" in codes
     assert len(codes) == 1 + complaint
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("nein das mit der veränderung is falsch", "complaint-change"),
+        ("die Veränderung ist falsch", "complaint-change"),
+        ("das mit der Seite stimmt nicht", "complaint-side"),
+        ("das alter ist falsch", "age"),  # of another section
+    ],
+)
+def test_in_a_list_that_is_to_be_confirmed_what_it_shows_is_meant_first(said: str, meant: str) -> None:
+    told = {
+        "consent": "ja", "reason": "Überweisung", "age": "34", "complaints-now": "ein Knoten",
+        "complaint-kind": "Knoten", "complaint-side": "links", "complaint-place": "irgendwo oben aussen glaub ich",
+        "complaint-change": "ist grösser geworden", "complaint-since": "so vor einem halben jahr", "complaint-seen": "ja",
+    }  # fmt: skip
+    chat = Chat(mammography())
+    while chat.open != "checking":
+        kind, _, link_id = chat.open.partition(" ")
+        chat.say("ja" if kind in ("read-back", "proposal") else told.get(link_id, "nein"))
+
+    chat.say(said)
+
+    assert chat.open == f"question {meant}"
