@@ -16,8 +16,8 @@ from bot.interview.manners.listening import (
     asks_meaning,
     number_meant,
     question_like,
-    questions_meant,
 )
+from bot.interview.manners.meant import questions_complained_of, questions_meant
 from bot.interview.manners.session import Session, name_of
 from bot.interview.reading.reader import read_command
 from bot.interview.reading.reading import Read
@@ -202,7 +202,7 @@ class ChangingTurn(FileTurn):
         """Take the reply to a list of what was understood."""
         agreed = agrees(self.text, self.language)
         may_correct = len(words(self.text)) > 1 and self.asks != "clear" and not self.wants
-        if may_correct and self.corrects():
+        if may_correct and (self._complains(agreed) or self.corrects()):
             return
         if agreed is True:
             if self.accept_waiting():
@@ -218,6 +218,26 @@ class ChangingTurn(FileTurn):
             self.ask_open()
         else:
             self.obey()
+
+    def _complains(self, agreed: bool | None) -> bool:
+        """Open the listed answer that the message says is wrong, or ask which one it is; say whether it named any."""
+        found = self.find_correction(self.text)
+        if (found is not None and (found.answers or found.adds)) or not self._says_it_is_wrong(agreed):
+            return False
+        return self.reopen_named(self.talk.listed)
+
+    def _says_it_is_wrong(self, agreed: bool | None) -> bool:
+        return agreed is False or self.yes is False or not WORDS["correcting_words"].isdisjoint(words(self.text))
+
+    def reopen_named(self, paths: Sequence[Path]) -> bool:
+        """Open the one question of a list that the message names best; ask which where it names several alike."""
+        named = questions_complained_of(self, paths, self.text)
+        if len(named) == 1:
+            self.revisit(named[0])
+        elif named:
+            self.choose(named, "change_which")
+            self.choices = tuple(name_of(path[-1][0]) for path in self.talk.listed)
+        return bool(named)
 
     def corrects(self, *, plainly: bool = False) -> bool:
         """Take the message as a correction of an earlier answer, if it is one; say whether it was.

@@ -21,6 +21,7 @@ from bot.interview.manners.listening import (
     tells_more,
     tells_something,
 )
+from bot.interview.manners.meant import questions_complained_of
 from bot.interview.manners.turn import MOST_TRIES, choices_of, is_unlisted
 from bot.interview.reading.reading import Ambiguous, DontKnow, NotUnderstood, Read, Reading, Refused
 from bot.interview.values.answer import Answer
@@ -123,6 +124,9 @@ class Hearing(ChangingTurn):
             self._ask_again(step)
         elif self._takes_back(step):
             taken = self.talk.taken
+            others = [path for path in self.engine.waiting(self.session.filling) if path != taken]
+            if not questions_complained_of(self, (taken,), self.text) and self.reopen_named(others):
+                return  # what was shown last is not what the patient means
             self.open_again(taken)
             self._note_too(self.question(taken))
             self.fail(self.question(taken), "corrected")
@@ -240,7 +244,9 @@ class Hearing(ChangingTurn):
         elif problems := self.problems(question.path, answers):
             # What was understood and does not fit is all that the team may ever get of it.
             self.fail(question, "", problems, kept=self.noted(question, unfit=True))
-        elif reading.literal and question.path not in self.session.filling.waiting:
+        elif reading.literal and (
+            self.talk.revisit == question.path or question.path not in self.session.filling.waiting
+        ):
             self.give(question, answers, exact=True)
         elif self.let_wait(question, answers):
             place = len(self.parts)

@@ -289,14 +289,13 @@ class Listener:
 
     def _named(self, text: str) -> Correction | None:
         """Return the correction of the answer to a question that a message calls by its name."""
-        said, asking = set(words(text)), self.talk.phase == "asking"
+        said = set(words(text))
         adds, corrects = bool(said & WORDS["adding_words"]), bool(said & WORDS["correcting_words"])
-        if asking and not (adds or corrects):
+        if self.talk.phase == "asking" and not (adds or corrects):
             return None  # "pacemaker, left side": a word of another question makes no correction of it
-        corrects = corrects or (not asking and bool(said & WORDS["right_words"] and said & WORDS["denying_words"]))
-        best, found, shown = 0, list[Correction](), self._shown_as(text)
-        for path in shown or self._correctable():
-            called = self._called(path, text) or int(path in shown)
+        best, found = 0, list[Correction]()
+        for path in self._correctable():
+            called = self._called(path, text)
             answers = self._new_answers(path, text) if called else ()
             score = 2 * called + bool(answers) * 3
             if not called or not (answers or adds or corrects) or score < best:
@@ -304,15 +303,6 @@ class Listener:
             found = [*(found if score == best else ()), Correction(path, answers, adds)]
             best = score
         return found[-1] if found and (len(found) == 1 or adds) else None
-
-    def _shown_as(self, text: str) -> list[Path]:
-        """Return what a message resembles most in the list that is to be confirmed: that is meant before all else."""
-        listed = self.talk.listed if self.talk.phase == "checking" else ()
-        said = [word for word in words(text) if _tells(word) and word not in WORDS["correcting_words"]]
-        own = {path: filter(_tells, words(" ".join(_own_texts(self.form, path, self.language)))) for path in listed}
-        scores = {path: max((_likeness(a, b) for b in own[path] for a in said), default=0) for path in listed}
-        best = max(scores.values(), default=0)
-        return [path for path, score in scores.items() if score == best > 0]
 
     def _correctable(self) -> list[Path]:
         """Return the questions that can be corrected: those asked so far, but for the open one."""
@@ -338,8 +328,8 @@ class Listener:
         known = max((len(name) for name in telling if set(name) <= set(said)), default=0)
         if known or item.synonyms:
             return 2 * known
-        own = {word for word in words(f"{item.text.into(language)} {item.link_id.replace('-', ' ')}") if _tells(word)}
-        return int(any(_likeness(word, other) > 1 for word in said if _tells(word) for other in own))
+        own = {word for word in words(f"{item.text.into(language)} {item.link_id.replace('-', ' ')}") if tells(word)}
+        return int(any(likeness(word, other) > 1 for word in said if tells(word) for other in own))
 
 
 def is_named(item: Item, language: str) -> bool:
@@ -347,38 +337,8 @@ def is_named(item: Item, language: str) -> bool:
     return bool(item.presentation.short.into(language) or item.prefix.strip() or item.text.into(language))
 
 
-def questions_meant(form: Form, paths: Sequence[Path], target: str, language: str) -> list[Path]:
-    """Return the questions that a patient means by some words: the best matches, in order; none if nothing matches."""
-    wanted = [word for word in words(target) if word not in WORDS["empty_words"]]
-    for texts_of in (_own_texts, _near_texts):
-        scores = {path: _score(wanted, texts_of(form, path, language)) for path in paths}
-        best = max(scores.values(), default=0)
-        if best:
-            return [path for path, score in scores.items() if score == best]
-    return []
-
-
-def _own_texts(form: Form, path: Path, language: str) -> list[str]:
-    item = form.by_link_id[path[-1][0]]
-    short = item.presentation.short.into(language)
-    return [item.text.into(language), short, item.link_id.replace("-", " "), *item.synonyms]
-
-
-def _near_texts(form: Form, path: Path, language: str) -> list[str]:
-    """Return what stands around a question: its answers, its explanation, the groups that it is in."""
-    item = form.by_link_id[path[-1][0]]
-    groups = [form.by_link_id[link_id].text.into(language) for link_id in item.line[:-1]]
-    return [*(option.label.into(language) for option in item.options), form.help(item, language), *groups]
-
-
-def _score(wanted: Sequence[str], texts: Sequence[str]) -> int:
-    """Return how well all wanted words occur; 0 when one of them does not."""
-    there = {word for text in texts for word in words(text)} - WORDS["empty_words"]
-    grades = [max((_likeness(word, other) for other in there), default=0) for word in wanted]
-    return sum(grades) if grades and all(grades) else 0
-
-
-def _likeness(word: str, other: str) -> int:
+def likeness(word: str, other: str) -> int:
+    """Return how alike two words are: 3 the same, 2 one form of the other, 1 the same stem, else 0."""
     if word == other:
         return 3
     short, long_ = sorted((word, other), key=len)
@@ -389,7 +349,8 @@ def _likeness(word: str, other: str) -> int:
     return 1 if len(short) > MIN_STEM and short[:MIN_STEM] == long_[:MIN_STEM] else 0
 
 
-def _tells(word: str) -> bool:
+def tells(word: str) -> bool:
+    """Say whether a word tells what a sentence is about."""
     return len(word) >= MIN_TELLING and word not in WORDS["empty_words"] and word not in WORDS["common_words"]
 
 
@@ -537,7 +498,7 @@ def asks_for_another(text: str, names: Sequence[str], language: str) -> bool:
     """Say whether a whole message asks for one more of what is called by `names`: "noch eins", "one more medicine"."""
     called = {word for name in names for word in words(name)}
     said = [word for word in words(text) if word not in WORDS["around_another"]]
-    shorter = [word for word in said if not any(_likeness(word, name) > 1 for name in called)]
+    shorter = [word for word in said if not any(likeness(word, name) > 1 for name in called)]
     units = words_for(language).unit_codes
     measured = said and (said[-1].isdecimal() or any("{" not in code for code in units.get(said[-1], ())))
     forms = (said, shorter, *(() if measured else (said[:-1],)))  # "one more tablet", but not "one more week"

@@ -73,8 +73,8 @@ class OpenTurn(ListingTurn):
 
     def open_again(self, path: Path, **changes: Any) -> None:
         """Open a question that was asked before."""
-        if path in self.session.filling.waiting and not changes.get("more"):
-            self.apply(Cleared(path))  # it is asked about now
+        if path in self.session.filling.waiting and changes.get("pending") is not None and not changes.get("more"):
+            self.apply(Cleared(path))  # it is asked about now; asked without an answer, what waits is kept
         self.onward()
         self.note(revisit=path, **changes)
 
@@ -112,7 +112,8 @@ class OpenTurn(ListingTurn):
         step = self.step
         if not isinstance(step, AskItem | AskAnother):
             return
-        before, row = self.answers(step.path), self.empty_row(step.path)
+        waits = self.session.filling.waiting.get(step.path, ())
+        before, row = self.answers(step.path) or waits, self.empty_row(step.path)
         has_none = reason == "none" and step.item.type in FREE_TEXT
         takes_back = has_none or (reason == "skipped" and step.item.required)
         if isinstance(step, AskAnother) or self.talk.more:
@@ -156,7 +157,9 @@ class OpenTurn(ListingTurn):
         self.drop_pending(tries=tries, declined=self.talk.declined or self.talk.proposed, between=())
         gives_up = tries >= MOST_TRIES and not item.required
         if gives_up:
-            self.apply(*([NoMore(path)] if self.talk.more else []), MarkedForStaff(path, "not understood"))
+            kept_waiting = path in self.session.filling.waiting  # opened again, and no new answer came of it
+            marked = () if kept_waiting else (MarkedForStaff(path, "not understood"),)
+            self.apply(*([NoMore(path)] if self.talk.more else []), *marked)
         else:
             self.say_problems(problems)
             if why:

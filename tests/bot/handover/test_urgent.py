@@ -241,6 +241,8 @@ def test_each_red_flag_is_written_once_by_many_workers_and_through_interruptions
         server.odd.clear()
         _until(lambda: len(server.tasks()) == 20, within_s=30)
         _until(lambda: wards[0].outbox.backlog().urgent == 0, within_s=30)
+        # What was sent is reported after it is taken out of the outbox.
+        _until(lambda: sum(sent for ward in wards for _, sent, _ in ward.reports) >= 20, within_s=30)
 
     posted = [body for _, body in server.posts if '"stat"' in body and '"c7"' not in body]
     assert len(posted) == len(set(posted)) == 19

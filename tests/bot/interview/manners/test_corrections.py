@@ -185,7 +185,6 @@ def test_a_forgotten_lump_is_added_after_everything_was_agreed_to(
     [
         ("nein das mit der veränderung is falsch", "complaint-change"),
         ("die Veränderung ist falsch", "complaint-change"),
-        ("das mit der Seite stimmt nicht", "complaint-side"),
         ("das alter ist falsch", "age"),  # of another section
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from bot.interview.form.texts import Synonyms
 from bot.talk.messages import wants_interview
 from tests.bot.interview.chat import Chat, mammography
-from tests.bot.interview.resources import form, item
+from tests.bot.interview.resources import coding, form, item
 
 TO_COMPLAINTS = {
     "en": ("yes", "screening", "45", "no", "no", "skip"),
@@ -144,3 +144,46 @@ def test_the_interview_begins_in_a_patients_own_words(said: str) -> None:
 )
 def test_a_word_about_the_interview_does_not_begin_it(said: str) -> None:
     assert not wants_interview(said)
+
+
+def _with_a_change() -> Chat:
+    chat = Chat(mammography()).say("ja", "1", "67", "nein", "2", "3", "knoten", "überspringen", "links")
+    chat.say("oben aussen ein bisschen", "ist schon lange da aber wächst jetzt", "ungefähr 2024")
+    assert chat.open == "question complaint-seen"
+    return chat
+
+
+WRONG = "nein das mit der veränderung is falsch"
+
+
+def test_a_complaint_opens_what_it_names_and_not_what_was_shown_last() -> None:
+    chat = _with_a_change().say(WRONG)
+    assert chat.open == "question complaint-change"
+    waiting = {path[-1][0] for path in chat.session.filling.waiting}
+    assert waiting >= {"complaint-place", "complaint-change", "complaint-since"}
+
+
+def test_a_complaint_about_a_list_opens_the_line_that_shares_most_words() -> None:
+    chat = _with_a_change().say("nein")
+    assert chat.open == "checking"
+    chat.say(WRONG)
+    assert chat.open == "question complaint-change"
+    chat.say("überspringen")
+    assert "kept" in chat.keys
+    waiting = {path[-1][0] for path in chat.session.filling.waiting}
+    assert waiting >= {"complaint-place", "complaint-change", "complaint-since"}
+
+
+def test_a_complaint_that_fits_several_lines_asks_which_with_choices() -> None:
+    kinds = [coding("a", display="Biopsie"), coding("b", display="Nichts")]
+    group = item("g", "group", text="Früher", item=[
+        item("left", "choice", text="Operation links?", answerOption=kinds),
+        item("right", "choice", text="Operation rechts?", answerOption=kinds),
+    ])  # fmt: skip
+    chat = Chat(form(group, item("age", "integer", text="Wie alt?")))
+    chat.say("eine biopsie war das glaube", "da auch eine biopsie glaube")
+    assert chat.open == "checking"
+    chat.say("nein das mit der operation ist falsch")
+    assert (chat.open, chat.choices) == ("choosing", ["Operation links?", "Operation rechts?"])
+    assert len(chat.session.filling.waiting) == 2
+    assert chat.say("2").open == "question right"
