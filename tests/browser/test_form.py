@@ -157,8 +157,8 @@ def test_what_is_wrong_gets_the_focus_and_its_links_lead_to_the_fields(server: S
     assert page.evaluate(focus) == field.get_attribute("id")
     assert visitor.t["form_error"] in page.locator(f"#{field.get_attribute('id')}-error").inner_text()
     field.fill("52")
-    page.keyboard.press("Enter")  # sends the page, and does nothing else
-    page.wait_for_load_state()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")  # sends the page, and does nothing else
     assert "52" in page.get_by_label(AGE["de"]).first.input_value()
     assert len(page.locator("#wrong li").all()) == 1
 
