@@ -78,9 +78,9 @@ def test_a_patient_who_asks_for_a_person_is_written_to_by_one(
     assert sideways(page) == 0 if device.javascript else True
     _look(page, device, "taken")
 
-    visitor.say({"de": "Wo melde ich mich an?", "en": "Where do I check in?"}[device.language])
+    visitor.say(asked := {"de": "Wo melde ich mich an?", "en": "Where do I check in?"}[device.language])
     page.locator("#log").get_by_text(said["staff_reads"]).wait_for()
-    assert [turn["said"] for turn in member.live(id_)["turns"]][-1] == "Wo melde ich mich an?"
+    assert [turn["said"] for turn in member.live(id_)["turns"]][-1] == asked
     member.do(id_, "return")
     if not alone:
         page.get_by_role("link", name=visitor.t["staff_reload_link"]).click()
