@@ -3,63 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import typer
 
-from harness.commands import generation, judge, measuring, raters, running, suites
-from harness.commands.advice import advise_, errors, report_
-from harness.commands.gate import compare_, gate
+from harness.commands import judge, labels, making, measuring, running, suites
+from harness.commands.advice import advise_, report_
+from harness.commands.batch import batch
+from harness.commands.comparing import compare_
+from harness.commands.gate import gate
 from harness.commands.options import grouped
-from harness.commands.raters import meaning
 
-Commands = Mapping[str, Callable[..., None]]
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A command, and an example of its use, which its help shows (after `klartext harness NAME`)."""
+
+    command: Callable[..., None]
+    example: str
+
+
+Commands = Mapping[str, Entry]
 COMMANDS: Commands = {
-    "generate": generation.generate,
-    "check": suites.check,
-    "run": running.run,
-    "errors": errors,
-    "import": suites.import_suite,
-    "vignettes": suites.vignettes,
-    "fidelity": suites.fidelity,
-    "meaning": meaning,
-    "refine": generation.refine,
-    "gate": gate,
-    "compare": compare_,
-    "queue": raters.queue,
-    "label": raters.label,
-    "adjudicate": raters.adjudicate,
-    "ambiguous": raters.ambiguous,
-    "agreement": raters.agreement_,
-    "rescore": raters.rescore_,
-    "advise": advise_,
-    "report": report_,
-    "stability": running.stability_,
+    "run": Entry(running.run, "--suite mammography-de --out runs/today"),
+    "compare": Entry(compare_, "runs/release runs/today"),
+    "gate": Entry(gate, "runs/today --baseline runs/release --junit gate.xml"),
+    "report": Entry(report_, "runs/today --baseline runs/release"),
+    "advise": Entry(advise_, "runs/today --misses"),
+    "judge": Entry(judge.judge, "runs/today --items novel --prompts judge.jsonl"),
+    "batch": Entry(batch, "judge.jsonl --out answers.jsonl --wait"),
+    "study": Entry(measuring.study, "ablation --lang de"),
 }
 FAMILIES: Mapping[str, tuple[str, Commands]] = {
-    "prompts": (
-        "Export prompts for any model, and import its answers.",
-        {"export": generation.export, "import": generation.import_},
-    ),
-    "study": (
-        "Measure what the matcher's data and parts are worth.",
+    "suite": (
+        "Questions to ask: written by models or people, checked, and in whose voice.",
         {
-            "learning-curve": measuring.learning_curve_,
-            "ablation": measuring.ablation_,
-            "encoders": measuring.encoders_,
-            "confusion": measuring.confusion_,
+            "make": Entry(making.make, "--out suites/mine --prompts prompts.jsonl"),
+            "import": Entry(suites.import_, "list.csv --out suites/mine --lang en --catalog mammography --by person"),
+            "refine": Entry(making.refine, "--suite suites/mine --work refining --model NAME"),
+            "check": Entry(suites.check, "--suite suites/mine --fidelity"),
+            "vignettes": Entry(suites.vignettes, "--lang de"),
         },
     ),
-    "batch": (
-        "Have prompts answered by OpenAI's Batch API.",
-        {"submit": generation.submit_, "poll": generation.poll_, "fetch": generation.fetch_},
-    ),
     "labels": (
-        "Labels to and from other tools, as CSV or JSON lines.",
-        {"export": raters.export_labels, "import": raters.import_labels, "items": raters.export_items},
-    ),
-    "judge": (
-        "A model as judge, and how far it agrees with people.",
-        {"export": judge.export, "import": judge.import_, "ask": judge.ask, "report": judge.report},
+        "What people and models say of answers: queue, screen, exchange, agreement, score.",
+        {
+            "queue": Entry(labels.queue, "runs/today --rater anna --rater ben"),
+            "give": Entry(labels.give, "runs/today --rater anna"),
+            "export": Entry(labels.export, "runs/today --out labels.csv"),
+            "import": Entry(labels.import_, "runs/today labels.csv"),
+            "agreement": Entry(labels.agreement_, "runs/today"),
+            "apply": Entry(labels.apply, "runs/today --by person"),
+            "meaning": Entry(labels.meaning, "runs/today --sample 50"),
+        },
     ),
 }
 
@@ -67,13 +63,16 @@ FAMILIES: Mapping[str, tuple[str, Commands]] = {
 def part(app: typer.Typer) -> None:
     """Add the harness to the command line of the assistant."""
     harness = typer.Typer(help="Test the assistant with simulated patients.", no_args_is_help=True)
-    for name, command in COMMANDS.items():
-        harness.command(name)(grouped(command))
+    _add(harness, COMMANDS, "klartext harness")
     for name, (help_, commands) in FAMILIES.items():
         family = typer.Typer(help=help_, no_args_is_help=True)
-        for command_name, command in commands.items():
-            family.command(command_name)(grouped(command))
+        _add(family, commands, f"klartext harness {name}")
         harness.add_typer(family, name=name)
     app.add_typer(harness, name="harness")
     app.command("demo")(grouped(running.demo))
     app.command("bench")(grouped(measuring.bench))
+
+
+def _add(to: typer.Typer, commands: Commands, path: str) -> None:
+    for name, entry in commands.items():
+        to.command(name, epilog=f"Example: {path} {name} {entry.example}")(grouped(entry.command))

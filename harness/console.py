@@ -12,10 +12,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
+PIPE_WIDTH = 1000  # characters: what is read by CI logs and `grep` is never wrapped
+
 
 def plain_console(*, soft_wrap: bool = False) -> Console:
-    """Return a console that prints as it is told: names and questions are data, and brackets in them are brackets."""
-    return Console(highlight=False, markup=False, soft_wrap=soft_wrap)
+    """Return a console that prints as it is told: names and questions are data, and brackets in them are brackets.
+
+    On a terminal it wraps at the terminal's width; into a file or pipe it does not wrap.
+    """
+    console = Console(highlight=False, markup=False, soft_wrap=soft_wrap)
+    if not console.is_terminal:
+        console.width = PIPE_WIDTH
+    return console
 
 
 def plain_table(title: str | None, *columns: str | Column, padding: int | tuple[int, ...] = (0, 1, 0, 0)) -> Table:

@@ -1,19 +1,28 @@
-"""Intervals of shares, tests for two runs on the same questions, and adjustment for many tests. Pure."""
+"""Intervals of shares, tests for two runs on the same questions, and adjustment for many tests. Pure.
+
+Ten phrasings of one pair succeed or fail together, so they are not ten independent questions. Everything here takes
+whole clusters (usually pairs, or dialogues) as what varies; where each question is a cluster of its own, it comes to
+the textbook's formulas for independent questions.
+"""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
-from scipy.special import bdtr, gammaln
+from scipy.signal import fftconvolve
+from scipy.special import bdtr, stdtrit
+from scipy.stats import binom
 
 Z95 = 1.959963984540054
 ALPHA, POWER = 0.05, 0.8
+FLIPS = 4_999  # random sign flips for an interval
+MOST_FLIPPED = 2_000  # clusters; with more, the normal approximation is as good
 Floats = npt.NDArray[np.float64]
 
 
@@ -31,7 +40,7 @@ class Interval:
 def wilson(right: int, n: int) -> Interval | None:
     """Return the 95 % Wilson score interval of `right` of `n`; None when n is 0.
 
-    It treats questions as independent, which ten phrasings of one pair are not: see `clustered`.
+    It treats questions as independent, which ten phrasings of one pair are not: see `clustered_share`.
 
     Raises:
         ValueError: `right` is not between 0 and n.
@@ -43,58 +52,179 @@ def wilson(right: int, n: int) -> Interval | None:
         raise ValueError(f"right must lie between 0 and n, but is {right} of {n}")
     if n == 0:
         return None
-    share, square = right / n, Z95 * Z95
+    return _wilson_of(right / n, n)
+
+
+def clustered_share(right: Sequence[int], sizes: Sequence[int]) -> Interval | None:
+    """Bound a share when questions come in clusters: Wilson's interval for the number of independent questions.
+
+    The number of questions is divided by the design effect (the variance between clusters over that of independent
+    questions, at least 1), and reduced once more for how few clusters there are (Student's t). Unlike resampled
+    intervals it does not shrink to nothing at 0 and 1, nor with few clusters.
+
+    Args:
+        right: How many questions of each cluster were right, shape (clusters,).
+        sizes: How many questions each cluster has.
+
+    Returns:
+        95 % interval; None with fewer than two clusters, since one cluster shows no spread.
+
+    References:
+        Korn & Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
+        estimated from survey data; Dean & Pagano (2015), Evaluating confidence interval methods for binomial
+        proportions in clustered surveys.
+    """
+    clusters = len(sizes)
+    if clusters < 2:
+        return None
+    hits, whole = np.asarray(right, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    n = float(whole.sum())
+    if n == clusters:  # each question is a cluster of its own
+        return wilson(int(hits.sum()), int(n))
+    share = float(hits.sum() / n)
+    binomial = share * (1 - share) / n
+    between = clusters / (clusters - 1) * float(((hits - share * whole) ** 2).sum()) / n**2
+    effect = max(1.0, between / binomial) if binomial else 1.0
+    return _wilson_of(share, n / effect * (Z95 / _student(clusters - 1)) ** 2)
+
+
+def _wilson_of(share: float, n: float) -> Interval:
+    square = Z95 * Z95
     centre = (share + square / (2 * n)) / (1 + square / n)
     half = Z95 * math.sqrt(share * (1 - share) / n + square / (4 * n * n)) / (1 + square / n)
     return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
-def clustered(
-    right: Sequence[bool], cluster: Sequence[Hashable], *, rng: Generator, draws: int = 10_000
-) -> Interval | None:
-    """Bound a share when questions come in clusters (all phrasings of a pair succeed or fail together).
+def _student(degrees: int, chance: float = ALPHA) -> float:
+    """Return the two-sided quantile of Student's t."""
+    return float(stdtrit(degrees, 1 - chance / 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """The largest difference between the shares of two of several groups.
+
+    Attributes:
+        best, worst: Places of the two groups.
+        value: Their difference, 0 to 1.
+        interval: 95 % for the largest true difference, with regard to all pairs of groups that were compared.
+    """
+
+    best: int
+    worst: int
+    value: float
+    interval: Interval
+
+
+def largest_gap(right: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Gap | None:
+    """Bound the largest difference between groups that were asked about the same clusters.
+
+    Every two groups are compared cluster by cluster (an easy pair is easy for both), with variances between clusters
+    and Student's t, at a level divided by the number of comparisons (Bonferroni): whoever looks for the largest of many
+    differences finds one by chance.
 
     Args:
-        right: Whether each question was right, shape (questions,).
-        cluster: What each question belongs to, usually its pair; same shape.
-        rng: Seeded by the caller.
-        draws: Resamples of whole clusters.
+        right: Questions of each group and cluster that were right, shape (groups, clusters).
+        sizes: Questions of each group and cluster; same shape. A group may lack clusters, but not all.
 
     Returns:
-        95 % percentile interval; None with fewer than two clusters, since one cluster shows no spread.
-
-    References:
-        Field & Welsh (2007), Bootstrapping clustered data.
+        None with fewer than two groups or clusters.
     """
-    hits: dict[Hashable, int] = defaultdict(int)
-    sizes: dict[Hashable, int] = defaultdict(int)
-    for value, name in zip(right, cluster, strict=True):
-        hits[name] += value
-        sizes[name] += 1
-    return clustered_counts(list(hits.values()), list(sizes.values()), rng=rng, draws=draws)
-
-
-def clustered_counts(
-    hits: Sequence[int], sizes: Sequence[int], *, rng: Generator, draws: int = 10_000
-) -> Interval | None:
-    """Bound a share as `clustered` does, from counts: how many of each cluster were right, and how large it is."""
-    if len(sizes) < 2:
+    groups, clusters = right.shape
+    if groups < 2 or clusters < 2:
         return None
-    right, whole = np.array(hits, dtype=np.float64), np.array(sizes, dtype=np.float64)
-    chosen = rng.integers(0, len(sizes), size=(draws, len(sizes)))
-    shares = right[chosen].sum(axis=1) / whole[chosen].sum(axis=1)
-    low, high = np.percentile(shares, [2.5, 97.5])
-    return Interval(float(low), float(high))
+    n = sizes.sum(axis=1).astype(np.float64)
+    shares = right.sum(axis=1) / n
+    quantile = _student(clusters - 1, ALPHA / (groups * (groups - 1) / 2))
+    # How each cluster pulls the share of each group away from its mean.
+    pulls = (right - shares[:, None] * sizes) / n[:, None]
+    low = high = 0.0
+    for one in range(groups):
+        for other in range(one):
+            variance = clusters / (clusters - 1) * float(((pulls[one] - pulls[other]) ** 2).sum())
+            # One question more or less in each group: else groups without a spread would have no interval.
+            wide = quantile * math.sqrt(variance + 1 / n[one] ** 2 + 1 / n[other] ** 2)
+            apart = abs(float(shares[one] - shares[other]))
+            low, high = max(low, apart - wide), max(high, apart + wide)
+    best, worst = int(shares.argmax()), int(shares.argmin())
+    value = float(shares[best] - shares[worst])
+    return Gap(best, worst, value, Interval(max(0.0, low), min(1.0, high)))
 
 
-def mcnemar(fixed: int, broken: int) -> float:
-    """Return the exact two-sided p-value for `fixed` and `broken` questions; 1.0 when nothing changed.
+def flip_test(gains: Sequence[int]) -> float:
+    """Return the exact two-sided p-value for a change between two runs on the same questions.
+
+    When nothing but chance tells the runs apart, each cluster might as well have changed the other way round: all ways
+    of flipping the signs of the clusters are equally likely. Where each question is a cluster of its own, this is the
+    exact McNemar test. k clusters that changed cannot give less than 2 / 2**k.
+
+    Args:
+        gains: Of each cluster, questions that were fixed less questions that broke, shape (clusters,).
 
     References:
-        McNemar (1947), Note on the sampling error of the difference between correlated proportions.
+        Fisher (1935), The design of experiments, 21; Canay, Romano & Shaikh (2017), Randomization tests under an
+        approximate symmetry assumption; McNemar (1947).
     """
-    changed = fixed + broken
-    return min(1.0, 2 * float(bdtr(min(fixed, broken), changed, 0.5))) if changed else 1.0
+    counts = Counter(abs(int(gain)) for gain in gains if gain)
+    if not counts:
+        return 1.0
+    furthest = sum(size * count for size, count in counts.items())
+    chances = np.ones(1)
+    for size, count in sorted(counts.items()):
+        # The sum of `count` signs times `size` lies at -size*count, …, size*count in steps of 2*size.
+        steps = np.zeros(2 * size * count + 1)
+        steps[:: 2 * size] = binom.pmf(np.arange(count + 1), count, 0.5)
+        chances = np.convolve(chances, steps) if chances.size * steps.size < 10**7 else fftconvolve(chances, steps)
+    apart = np.abs(np.arange(chances.size) - furthest)
+    return min(1.0, float(chances[apart >= abs(sum(gains))].clip(min=0).sum()))
+
+
+def change_interval(gains: Sequence[int], sizes: Sequence[int], *, rng: Generator) -> Interval | None:
+    """Bound the change of a share between two runs: all changes that `flip_test` would not reject at 5 %.
+
+    So the interval contains 0 exactly when the test finds no change.
+
+    Args:
+        gains: Of each cluster, questions that were fixed less questions that broke, shape (clusters,).
+        sizes: Questions of each cluster.
+        rng: Seeded by the caller.
+
+    Returns:
+        95 % interval; None with fewer than two clusters, and where nothing changed: there is no spread to tell from.
+    """
+    if len(sizes) < 2 or not any(gains):
+        return None
+    gain, size = np.asarray(gains, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    n, clusters = float(size.sum()), len(sizes)
+    change, p_value = float(gain.sum() / n), flip_test(gains)
+    if clusters > MOST_FLIPPED:
+        spread = math.sqrt(clusters / (clusters - 1) * float(((gain - change * size) ** 2).sum())) / n
+        low, high = change - Z95 * spread, change + Z95 * spread
+    else:
+        signs = rng.choice(np.array([-1.0, 1.0]), size=(FLIPS, clusters))
+        flipped_gain, flipped_size = signs @ gain, signs @ size
+
+        def rejected(supposed: float) -> bool:
+            far = np.abs(flipped_gain - supposed * flipped_size) >= abs(gain.sum() - supposed * n) - 1e-9
+            return float((far.sum() + 1) / (FLIPS + 1)) < ALPHA
+
+        low, high = _edge(rejected, change, -1.0), _edge(rejected, change, 1.0)
+    # Random flips come near the exact test, but on which side of it 0 lies is for the exact test to say.
+    if p_value < ALPHA:
+        low, high = (max(low, 1e-4 * change), high) if change > 0 else (low, min(high, 1e-4 * change))
+    else:
+        low, high = min(low, 0.0), max(high, 0.0)
+    return Interval(max(-1.0, low), min(1.0, high))
+
+
+def _edge(rejected: Callable[[float], bool], inside: float, outside: float) -> float:
+    """Return where rejection begins between a value that is not rejected and one that may be."""
+    if not rejected(outside):
+        return outside
+    for _ in range(20):
+        middle = (inside + outside) / 2
+        inside, outside = (inside, middle) if rejected(middle) else (middle, outside)
+    return inside
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -128,91 +258,34 @@ def false_discovery(p_values: Sequence[float], *, tests: int | None = None) -> l
     return adjusted
 
 
-def clustered_change(
-    before: Sequence[bool], after: Sequence[bool], cluster: Sequence[Hashable], *, rng: Generator, draws: int = 10_000
-) -> Interval | None:
-    """Bound the change of a share between two runs, questions about one pair resampled together.
+def detectable_change(gains: Sequence[int], sizes: Sequence[int]) -> float | None:
+    """Return the smallest true change of a share that `flip_test` would find with power 0.8.
 
     Args:
-        before: Whether each question was right, shape (questions,).
-        after: The same questions in the same order.
-        cluster: What each question belongs to, usually its pair.
-        rng: Seeded by the caller.
-        draws: Resamples of whole clusters.
+        gains: Of each cluster, what changed between two runs; all 0 for the best case, in which every change goes in
+            one direction and they are spread over the clusters.
+        sizes: Questions of each cluster.
 
     Returns:
-        95 % percentile interval; None with fewer than two clusters, since one cluster shows no spread.
-
-    References:
-        Field & Welsh (2007), Bootstrapping clustered data.
+        A share, 0 to 1; None when the suite has too few clusters to find any change.
     """
-    groups: dict[Hashable, list[int]] = defaultdict(list)
-    for was, is_, name in zip(before, after, cluster, strict=True):
-        groups[name].append(int(is_) - int(was))
-    gains, sizes = [sum(values) for values in groups.values()], [len(values) for values in groups.values()]
-    return clustered_counts(gains, sizes, rng=rng, draws=draws)
-
-
-def detectable_change(n: int, changed: float, *, alpha: float = ALPHA, power: float = POWER) -> float | None:
-    """Return the smallest true change of a share that `mcnemar` would find with this power.
-
-    Args:
-        n: Questions that both runs were asked.
-        changed: Share of questions that change in either direction. When all change in one direction, the change is
-            this share itself: 0 asks for that best case.
-        alpha: Two-sided level of the test.
-        power: Wanted probability of finding the change.
-
-    Returns:
-        A share, 0 to 1; None when the suite is too small to find any change.
-    """
-    if n == 0 or mcnemar_power(n, 1.0, 1.0, alpha=alpha) < power:
+    clusters, n = len(sizes), sum(sizes)
+    if clusters < _fewest_changed():
         return None
-    low, high = 0.0, 1.0
-    while high - low > 1e-5:
-        middle = (low + high) / 2
-        if mcnemar_power(n, max(changed, middle), middle, alpha=alpha) >= power:
-            high = middle
+    mean = n / clusters
+    low, best = 0.0, 1.0
+    while best - low > 1e-5:
+        middle = (low + best) / 2
+        touched = 1 - (1 - middle) ** mean  # chance that a cluster changes at all
+        if 1 - float(bdtr(_fewest_changed() - 1, clusters, touched)) >= POWER:
+            best = middle
         else:
             low = middle
-    return high
+    spread = math.sqrt(sum(gain * gain for gain in gains) * clusters / (clusters - 1)) / n
+    student = _student(clusters - 1) + float(stdtrit(clusters - 1, POWER))
+    return min(1.0, max(best, student * spread))
 
 
-def mcnemar_power(n: int, changed: float, change: float, *, alpha: float = ALPHA) -> float:
-    """Return the probability that `mcnemar` is at most `alpha` for a true change.
-
-    Args:
-        n: Questions.
-        changed: Share that changes in either direction, at least `change`.
-        change: Share that gets better less share that gets worse, 0 to 1.
-        alpha: Two-sided level.
-    """
-    counts = np.arange(n + 1)
-    weights = _binomial(counts, n, changed)
-    counts = counts[weights > 1e-12]
-    # The most changes against the trend with which each number of changes is still significant; -1: none is.
-    most = np.array([_most_against(int(count), alpha) for count in counts])
-    against = (1 - change / changed) / 2 if changed else 0.5
-    found = np.where(most >= 0, bdtr(np.maximum(most, 0), counts, against), 0.0)
-    # Significant in the wrong direction also counts as significant, as in any two-sided test.
-    found += np.where(most >= 0, bdtr(np.maximum(most, 0), counts, 1 - against), 0.0)
-    return float((weights[weights > 1e-12] * found).sum())
-
-
-def _most_against(changed: int, alpha: float) -> int:
-    low, high = -1, changed // 2
-    while low < high:
-        middle = (low + high + 1) // 2
-        if mcnemar(middle, changed - middle) <= alpha:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _binomial(counts: npt.NDArray[np.int64], n: int, share: float) -> Floats:
-    """Return the probability of each count, through logarithms: n may be a million."""
-    if share in (0.0, 1.0):
-        return np.asarray(counts == round(n * share), dtype=np.float64)
-    ways = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
-    return np.asarray(np.exp(ways + counts * np.log(share) + (n - counts) * np.log1p(-share)), dtype=np.float64)
+def _fewest_changed() -> int:
+    """Return how many clusters must change, all in one direction, for `flip_test` to find it."""
+    return math.ceil(math.log2(2 / ALPHA))

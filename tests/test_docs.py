@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
 import sys
+import termios
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -50,18 +53,61 @@ def missing_fragment(shown: list[str], printed: str) -> str | None:
     return None
 
 
+Shown = Callable[[str, Path, dict[str, str], Forking], tuple[int, str]]
+
+
+def in_a_pipe(command: str, folder: Path, environ: dict[str, str], forking: Forking) -> tuple[int, str]:
+    """Run a command as CI does, without a terminal; return its exit code and what it printed."""
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environ,
+        pass_fds=[forking.descriptor],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if command.startswith("klartext") else None,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def in_a_terminal(command: str, folder: Path, environ: dict[str, str], forking: Forking) -> tuple[int, str]:
+    """Run a command in a terminal of 80 columns and 24 lines; return its exit code and what the terminal got."""
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    printed = bytearray()
+    with subprocess.Popen(
+        ["bash", "-c", command],
+        cwd=folder,
+        env={**environ, "TERM": "dumb"},
+        pass_fds=[forking.descriptor],
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        os.close(theirs)
+        with contextlib.suppress(OSError):  # the end of a terminal is an error
+            while chunk := os.read(ours, 65536):
+                printed += chunk
+    os.close(ours)
+    return process.returncode, printed.decode().replace("\r\n", "\n")
+
+
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize("shown", [in_a_pipe, in_a_terminal])
 @pytest.mark.parametrize(
     "page",
     [pytest.param(page, id=page.stem, marks=[pytest.mark.proof] if page.stem in MINUTES else []) for page in TUTORIALS],
 )
 def test_tutorial_commands_print_what_the_tutorial_shows(
-    page: Path, tmp_path: Path, shipped: Assistant, shipped_data: Path, forking: Forking
+    page: Path, shown: Shown, tmp_path: Path, shipped: Assistant, shipped_data: Path, forking: Forking
 ) -> None:
     (programs := tmp_path / "programs").mkdir()
     forking.write_program(programs / "klartext")
     path = f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environ = {**os.environ, "PATH": path, "COLUMNS": "200"}
+    environ = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    environ["PATH"] = path
     # The trained heads are shared with the other tests; the database is not.
     environ |= {"KLARTEXT_DATA": str(shipped_data), "KLARTEXT_DATABASE_URL": f"sqlite:///{tmp_path / 'records.db'}"}
     assert shipped.languages  # both languages are trained: the commands find them in the data folder
@@ -70,17 +116,15 @@ def test_tutorial_commands_print_what_the_tutorial_shows(
 
     (folder := tmp_path / "folder").mkdir()
     for command, expected in steps:
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=folder,
-            env=environ,
-            pass_fds=[forking.descriptor],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-        assert missing_fragment(expected, done.stdout) is None, f"{command}\n{done.stdout}"
+        code, printed = shown(command, folder, environ, forking)
+        assert code == 0, f"{command}\n{printed}"
+        if shown is in_a_pipe:
+            assert missing_fragment(expected, printed) is None, f"{command}\n{printed}"
+        else:
+            # Tables are folded there, so that words may lie elsewhere; but nothing is cut off, and no line too long.
+            assert bool(printed.strip()) == bool("".join(expected).strip(" …")) or not "".join(expected).strip(" …")
+            assert [line for line in printed.splitlines() if len(line) > 80 and " " in line.strip()] == [], command
+            assert "…" not in printed.replace("… and", ""), f"{command}\n{printed}"
 
 
 def options_of(command: object, path: str = "klartext") -> list[tuple[str, str]]:

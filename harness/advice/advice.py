@@ -1,7 +1,7 @@
 """What would improve an assistant, from a run alone: pairs to merge or rephrase, missing variants, thresholds. Pure.
 
-It needs no assistant, so that any system under test can be advised. Where the assistant can be asked, `harness errors`
-looks deeper, question by question.
+It needs no assistant, so that any system under test can be advised. Where the assistant can be asked,
+`harness advise --misses` looks deeper, question by question.
 """
 
 from __future__ import annotations

@@ -415,8 +415,8 @@ def _mislabelled(entry: Entry, _: Known) -> str:
 def _intruding(entry: Entry, _: Known) -> str:
     about = f"about: {quoted(entry.words)}" if entry.words else "that come as near to it"
     return (
-        f"Where {entry.pairs[0]} is no answer (raters say so: `klartext harness label`), write background questions "
-        f"{about}."
+        f"Where {entry.pairs[0]} is no answer (raters say so: `klartext harness labels give`), write background "
+        f"questions {about}."
     )
 
 

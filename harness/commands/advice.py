@@ -1,4 +1,4 @@
-"""`klartext harness errors`, `advise`, `report`: why a run missed what it missed, and what to do about it.
+"""`klartext harness advise` and `report`: why a run missed what it missed, and what to do about it.
 
 What is slow to import is imported by the command that needs it.
 """
@@ -25,7 +25,7 @@ from harness.advice.thresholds import Move, ThresholdAdvice, ThresholdMove, best
 from harness.commands import options
 from harness.console import chance, folded, plain_console, plain_table, print_json, progress_bar, share
 from harness.labelling.labels import verdicts_on
-from harness.running.run import load_run
+from harness.running.run import catalog_of, load_run
 from harness.scoring.confusions import Confusion
 
 ROWS = 10  # of each table; `--json` has all
@@ -34,26 +34,47 @@ MOVES = "\nOther thresholds for direct answers, on this run"
 NOTE = "q: chance of a false alarm among all that were compared; rows in bold have q <= .05, the others are hints."
 
 
-def errors(
-    run: options.FinishedRun,
-    catalog: options.CatalogPath = "mammography",
-    data: options.Data = None,
-    json_: options.Json = False,
-) -> None:
-    """Group what a run missed by cause, with a proposal for each; also written to RUN/errors.json."""
+@dataclass(frozen=True, slots=True)
+class MissesOptions:
+    """Whether every miss is explained, with which catalog."""
+
+    misses: Annotated[
+        bool,
+        typer.Option("--misses", help="Group what was missed by cause; the assistant is opened. Also RUN/errors.json."),
+    ] = False
+    catalog: options.RunCatalog = None
+    data: options.Data = None
+
+
+def advise_(run: options.RunFolder, explained: MissesOptions, json_: options.Json = False) -> None:
+    """Say what would improve the system of a run: pairs to merge or rephrase, missing variants, thresholds."""
     with friendly_errors():
-        loaded = load_explainable(run)
-        encoder = loaded.identity.get("encoder", "embedded")
-        assistant = Assistant.open(catalog, data=data, encoder=encoder, sample=True, languages=[loaded.language])
-        with progress_bar("misses") as advance:
-            findings = browse(loaded, assistant, lambda _, total: advance(total=total))
-        path = findings.write()
-        if json_:
-            print_json(findings.as_json())
+        if explained.misses:
+            _explain_misses(run, explained, json_=json_)
             return
-        console = plain_console()
-        console.print(misses_tables(findings))
-        console.print(f"\nEverything is in {path}", soft_wrap=True)
+        loaded = load_run(run)
+        if all(outcome.right is None for outcome in loaded.outcomes):
+            raise BadData(f"{run} holds no answered question with a right pair. Run a suite that has paraphrases.")
+        advice = advise(loaded.outcomes, verdicts_on(run, loaded.suite))
+        if json_:
+            print_json(advice.as_json())
+        else:
+            plain_console().print(advice_tables(advice))
+
+
+def _explain_misses(run: Path, explained: MissesOptions, *, json_: bool) -> None:
+    loaded = load_explainable(run)
+    encoder, catalog = loaded.identity.get("encoder", "embedded"), catalog_of(run, explained.catalog)
+    assistant = Assistant.open(catalog, data=explained.data, encoder=encoder, sample=True, languages=[loaded.language])
+    with progress_bar("misses") as advance:
+        findings = browse(loaded, assistant, lambda _, total: advance(total=total))
+    path = findings.write()
+    if json_:
+        print_json(findings.as_json())
+        return
+    console = plain_console()
+    console.print(misses_tables(findings))
+    console.print(f"\nEverything is in {path}", soft_wrap=True)
 
 
 @group()
@@ -131,19 +152,6 @@ def _lower_threshold(found: Sequence[Move]) -> str:
     )
 
 
-def advise_(run: options.RunFolder, json_: options.Json = False) -> None:
-    """Say what would improve the system of a run: pairs to merge or rephrase, missing variants, thresholds."""
-    with friendly_errors():
-        loaded = load_run(run)
-        if all(outcome.right is None for outcome in loaded.outcomes):
-            raise BadData(f"{run} holds no answered question with a right pair. Run a suite that has paraphrases.")
-        advice = advise(loaded.outcomes, verdicts_on(run, loaded.suite))
-        if json_:
-            print_json(advice.as_json())
-        else:
-            plain_console().print(advice_tables(advice))
-
-
 @group()
 def advice_tables(advice: Advice) -> Iterator[Table | Text]:
     """Return advice on a run as tables for a terminal of 80 columns."""
@@ -214,7 +222,7 @@ class ReportSources:
     costs: Annotated[
         Path | None, typer.Option(help="What the questions cost; default: RUN/costs.json.", metavar="FILE")
     ] = None
-    catalog: options.CatalogPath = "mammography"
+    catalog: options.RunCatalog = None
     data: options.Data = None
 
 
@@ -225,7 +233,7 @@ def report_(
     from harness.reporting.report import Sources, Wanted, gather, write
 
     with friendly_errors():
-        facts = gather(load_run(run), Sources(known.catalog, known.data, baseline, known.costs))
+        facts = gather(load_run(run), Sources(catalog_of(run, known.catalog), known.data, baseline, known.costs))
         wanted = Wanted(files.out or run / "report.html", files.csv, files.junit, files.fhir)
         for path in write(facts, wanted, now=datetime.now().astimezone()):
             print(path)

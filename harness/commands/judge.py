@@ -1,4 +1,4 @@
-"""`klartext harness judge`: have a model judge answers, and see how far it agrees with people.
+"""`klartext harness judge`: have a model judge answers, live or by files, and see how far it agrees with people.
 
 What is slow to import is imported by the command that needs it.
 """
@@ -6,7 +6,7 @@ What is slow to import is imported by the command that needs it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -18,15 +18,14 @@ from bot import BadData, Settings, friendly_errors
 from harness.commands import options
 from harness.console import plain_console, plain_table, print_json, progress_bar
 from harness.labelling.labels import Rater, Verdicts, label_files, load_labels
-from harness.llm.batch_files import ModelAnswer, read_answers, write_requests
-from harness.running.run import load_outcomes, load_run
+from harness.llm.batch_files import ModelAnswer, read_answers
+from harness.running.run import catalog_of, load_outcomes, load_run
 
 if TYPE_CHECKING:
     from harness.judging.judge import JudgePrompt
     from harness.judging.judge_report import Against, BothOrders, JudgeReport, Selection
 
 
-TemperatureOption = Annotated[float | None, typer.Option(min=0, max=2, help="Default: left open.")]
 NOTE = """\
 in sample: on the pairs that the aspects were chosen on. held out: on pairs that
 the choice had not seen (5 folds by question, 10 splits); trust this one. -: too
@@ -45,71 +44,48 @@ class JudgeOptions:
         Path | None, typer.Option("--beside", help="Another run of the suite; needed to compare.", metavar="RUN")
     ] = None
     items: options.Items = "all"
-    catalog: options.CatalogPath = "mammography"
+    catalog: options.RunCatalog = None
 
     def prompts(self, run: Path) -> list[JudgePrompt]:
         """Return what a judge is asked about a run."""
         from harness.judging.judge import plan
 
-        return plan(run, self.mode, beside=self.beside, items=self.items, catalog=self.catalog)
+        return plan(run, self.mode, beside=self.beside, items=self.items, catalog=catalog_of(run, self.catalog))
 
 
-def export(
+def judge(
     run: options.RunFolder,
-    out: options.PromptsFile,
     judged: JudgeOptions,
-    model: options.ModelName = "gpt-4o",
-    temperature: TemperatureOption = None,
+    asking: options.ModelOptions,
+    by: options.By = "person",
+    json_: options.Json = False,
 ) -> None:
-    """Write what a judge is asked as an OpenAI Batch input file, to be answered by any model anywhere."""
+    """Have a model judge answers; without a model and files: how far the judges so far agree with labels."""
     with friendly_errors():
-        prompts = judged.prompts(run)
-        write_requests(prompts, out, model=model, temperature=temperature)
-        print(f"{len(prompts)} prompts in {out}")
+        if asking.answers:
+            _take(run, read_answers(asking.answers), asking.model or "")
+        elif asking.by_file:
+            print(asking.write(judged.prompts(run)))
+        elif asking.live:
+            _ask(run, judged.prompts(run), asking)
+        else:
+            _report(run, by, json_=json_)
 
 
-def import_(
-    run: options.RunFolder,
-    files: Annotated[list[Path], typer.Argument(help="Batch output files (JSONL) with the answers.")],
-    rater: Annotated[str, typer.Option(help="Name of the model. Default: as the answers say.", metavar="NAME")] = "",
-) -> None:
-    """Read a judge's answers into a run: labels beside those of people, scores and comparisons for `report`."""
-    with friendly_errors():
-        _take(run, read_answers(files), rater)
+def _ask(run: Path, prompts: Sequence[JudgePrompt], asking: options.ModelOptions) -> None:
+    """Ask a live judge; what was answered is kept in the store, and not asked again."""
+    from harness.llm import Request, open_model
 
-
-@dataclass(frozen=True, slots=True)
-class LiveOptions:
-    """How a live judge is asked."""
-
-    temperature: TemperatureOption = None
-    parallel: options.Parallel = 4
-    budget: options.Budget = None
-    replay: options.Replay = False
-
-
-def ask(
-    run: options.RunFolder,
-    model: Annotated[str, typer.Option(help="Model at KLARTEXT_MODEL_URL.")],
-    judged: JudgeOptions,
-    live: LiveOptions,
-) -> None:
-    """Have a live model judge: what was answered is kept in the store, and not asked again."""
-    from harness.generation.answering import Keeping
-    from harness.llm import ModelCall, Request, open_model
-
-    with friendly_errors():
-        prompts, settings = judged.prompts(run), Settings.from_environment()
-        call = ModelCall(model, live.temperature, parallel=live.parallel)
-        terms = Keeping(live.replay, budget=live.budget).terms(settings, job=f"judge {run.absolute()}")
-        answers: dict[str, ModelAnswer] = {}
-        with open_model(settings, call, terms) as opened, progress_bar("prompts", len(prompts)) as advance:
-            for done in opened.complete([Request(prompt.id, prompt.messages) for prompt in prompts]):
-                answers[done.id] = ModelAnswer(done.id, done.text, model, done.problem)
-                advance()
-            for line in opened.notes:
-                print(line, file=sys.stderr)
-        _take(run, answers, model)
+    call, settings = asking.call(), Settings.from_environment()
+    terms = asking.keeping.terms(settings, job=f"judge {run.absolute()}")
+    answers: dict[str, ModelAnswer] = {}
+    with open_model(settings, call, terms) as opened, progress_bar("prompts", len(prompts)) as advance:
+        for done in opened.complete([Request(prompt.id, prompt.messages) for prompt in prompts]):
+            answers[done.id] = ModelAnswer(done.id, done.text, call.model, done.problem)
+            advance()
+        for line in opened.notes:
+            print(line, file=sys.stderr)
+    _take(run, answers, call.model)
 
 
 def _take(run: Path, answers: Mapping[str, ModelAnswer], rater: str) -> None:
@@ -118,13 +94,13 @@ def _take(run: Path, answers: Mapping[str, ModelAnswer], rater: str) -> None:
     known = {outcome.id for outcome in load_outcomes(run)}
     models = list({answer.model for answer in answers.values()} - {""})
     if not rater and len(models) != 1:
-        raise BadData(f"The answers name {len(models)} models. Say who judged: `--rater NAME`.")
+        raise BadData(f"The answers name {len(models)} models. Say who judged: `--model NAME`.")
     named = Rater(kind="model", name=rater or models[0])
     taken = take(answers, rater=named, known=known)
     if taken.strange:
         raise BadData(
             f"{len(taken.strange)} answers belong to no question of {run}, for example {taken.strange[0]!r}. "
-            "Give the answers to the prompts that `judge export` wrote for this run."
+            "Give the answers to the prompts that `judge --prompts` wrote for this run."
         )
     keep(run, taken, named)
     unread = sum(taken.unread.values())
@@ -134,27 +110,25 @@ def _take(run: Path, answers: Mapping[str, ModelAnswer], rater: str) -> None:
     )
 
 
-def report(
-    run: options.RunFolder,
-    by: Annotated[Literal["person", "model"], typer.Option(help="Whose labels to compare with.")] = "person",
-    json_: options.Json = False,
-) -> None:
+def _report(run: Path, by: Literal["person", "model"], *, json_: bool) -> None:
     """Show how far each judge agrees with labels: scores, both orders, and the aspects that agree best."""
     from harness.judging.judge import judges_of
     from harness.judging.judge_report import report_of
 
-    with friendly_errors():
-        judges = judges_of(run)
-        if not judges:
-            raise BadData(f"{run} has no judge's scores. Run `klartext harness judge export {run} --mode rate`.")
-        labels = load_labels(label_files(run, load_run(run).suite))
-        verdicts = Verdicts([label for label in labels if label.rater.kind == by])
-        reports = [report_of(run, name, verdicts) for name in judges]
-        if json_:
-            print_json({"by": by, "judges": [each.as_json() for each in reports]})
-            return
-        for each in reports:
-            _print_judge(each, "people" if by == "person" else "models")
+    judges = judges_of(run)
+    if not judges:
+        raise BadData(
+            f"{run} has no judge's scores. Ask a model: `klartext harness judge {run} --mode rate --model NAME`, or "
+            "write prompts for one with `--prompts FILE`."
+        )
+    labels = load_labels(label_files(run, load_run(run).suite))
+    verdicts = Verdicts([label for label in labels if label.rater.kind == by])
+    reports = [report_of(run, name, verdicts) for name in judges]
+    if json_:
+        print_json({"by": by, "judges": [each.as_json() for each in reports]})
+        return
+    for each in reports:
+        _print_judge(each, "people" if by == "person" else "models")
 
 
 def _print_judge(report: JudgeReport, whose: str) -> None:

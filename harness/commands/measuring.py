@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from bot import friendly_errors
+from bot import BadData, friendly_errors
 from harness.commands import options
 from harness.console import progress_bar
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from harness.study.study import Study, StudyTable
 
 OutOption = Annotated[
-    Path | None, typer.Option("--out", help="Write the table as Markdown to this file, and as JSON beside it.")
+    Path | None,
+    typer.Option("--out", help="Write the table as Markdown to this file, and as JSON beside it.", metavar="FILE"),
 ]
 
 
@@ -36,6 +37,12 @@ class StudyOptions:
         str | None, typer.Option("--suite", help="A shipped suite, or its folder. Default: the catalog's own.")
     ] = None
     catalog: options.CatalogPath = "mammography"
+    encoder: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--encoder", help="Default: embedded. For `encoders` several, beside the embedded.", metavar="NAME"
+        ),
+    ] = None
 
     def open(self, encoder: str, data: Path | None) -> Study:
         """Open catalog and suite with an encoder."""
@@ -43,82 +50,67 @@ class StudyOptions:
 
         return Study.open(self.catalog, self.lang, suite=self.suite, encoder=encoder, data=data)
 
-
-def _show(table: StudyTable, out: Path | None) -> None:
-    if out is not None:
-        table.write(out)
-    print(table.as_markdown(), end="")
+    @property
+    def one_encoder(self) -> str:
+        names = self.encoder or ["embedded"]
+        if len(names) > 1:
+            raise BadData(f"This study takes one `--encoder`, not {len(names)}. `study encoders` compares several.")
+        return names[0]
 
 
 @dataclass(frozen=True, slots=True)
 class DrawOptions:
     """How many variants a pair are drawn, and how often."""
 
-    size: Annotated[list[int] | None, typer.Option(min=1, help="Variants a pair; give it several times.")] = None
-    draws: Annotated[int, typer.Option(min=1, max=20, help="How often variants are drawn.")] = 3
-    seed: Annotated[int, typer.Option(min=0, help="Fixes the draws.")] = 1
+    size: Annotated[
+        list[int] | None, typer.Option("--size", min=1, help="learning-curve: variants a pair; repeatable.")
+    ] = None
+    draws: Annotated[
+        int, typer.Option("--draws", min=1, max=20, help="learning-curve: how often variants are drawn.")
+    ] = 3
+    seed: Annotated[int, typer.Option("--seed", min=0, help="learning-curve: fixes the draws.")] = 1
 
 
-def learning_curve_(
+def study(
+    what: Annotated[
+        Literal["learning-curve", "ablation", "encoders", "confusion"],
+        typer.Argument(
+            metavar="WHAT",
+            help="learning-curve: fewer variants a pair. ablation: without each part. encoders: side by side. "
+            "confusion: pairs taken for each other.",
+        ),
+    ],
     subject: StudyOptions,
-    encoder: options.Encoder = "embedded",
-    *,
     drawn: DrawOptions,
     data: options.Data = None,
     out: OutOption = None,
 ) -> None:
-    """Train on fewer variants a pair; measure on the suite and on authors that were left out."""
+    """Measure what the matcher's data and parts are worth; it is trained anew for every row."""
+    with friendly_errors():
+        table = _studied(what, subject, drawn, data)
+        if out is not None:
+            table.write(out)
+        print(table.as_markdown(), end="")
+
+
+def _studied(what: str, subject: StudyOptions, drawn: DrawOptions, data: Path | None) -> StudyTable:
     from harness.study.learning_curve import CurvePlan, learning_curve, steps
+    from harness.study.matchers import STEPS, ablation, confusion, encoders
 
-    with friendly_errors():
+    if what == "learning-curve":
         plan = CurvePlan(tuple(sorted(set(drawn.size))) if drawn.size else CurvePlan().sizes, drawn.draws, drawn.seed)
-        study = subject.open(encoder, data)
+        opened = subject.open(subject.one_encoder, data)
         with progress_bar("trainings", steps(plan)) as advance:
-            table = learning_curve(study, plan, advance)
-        _show(table, out)
-
-
-def ablation_(
-    subject: StudyOptions, encoder: options.Encoder = "embedded", data: options.Data = None, out: OutOption = None
-) -> None:
-    """Train without each part of the matcher in turn."""
-    from harness.study.matchers import STEPS, ablation
-
-    with friendly_errors():
-        study = subject.open(encoder, data)
+            return learning_curve(opened, plan, advance)
+    if what == "ablation":
+        opened = subject.open(subject.one_encoder, data)
         with progress_bar("rows", STEPS) as advance:
-            table = ablation(study, advance)
-        _show(table, out)
-
-
-def encoders_(
-    encoder: Annotated[
-        list[str] | None,
-        typer.Option("--encoder", help="Measured beside the embedded one; give it several times.", metavar="NAME"),
-    ] = None,
-    *,
-    subject: StudyOptions,
-    data: options.Data = None,
-    out: OutOption = None,
-) -> None:
-    """Compare encoders by accuracy, speed and memory."""
-    from harness.study.matchers import encoders
-
-    with friendly_errors():
-        names = list(dict.fromkeys(["embedded", *(encoder or [])]))
+            return ablation(opened, advance)
+    if what == "encoders":
+        names = list(dict.fromkeys(["embedded", *(subject.encoder or [])]))
         with progress_bar("encoders", len(names)) as advance:
-            table = encoders(names, lambda name: subject.open(name, data), advance)
-        _show(table, out)
-
-
-def confusion_(
-    subject: StudyOptions, encoder: options.Encoder = "embedded", data: options.Data = None, out: OutOption = None
-) -> None:
-    """List the pairs that are most taken for each other, and what chance would give."""
-    from harness.study.matchers import confusion
-
-    with friendly_errors():
-        _show(confusion(subject.open(encoder, data)), out)
+            return encoders(names, lambda name: subject.open(name, data), advance)
+    return confusion(subject.open(subject.one_encoder, data))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,51 +7,55 @@ signature, in the place of the group, so that help and parsing are as if the com
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
 from bot import BadData, Catalog, data_folder, load_catalog, locate
+from harness.llm.batch_files import Exported, write_requests
+from harness.llm.contract import ModelCall
 from harness.patients.prompts import Prompt, SuiteSize, build_prompts
 from harness.patients.vignettes import load_vignettes
 from harness.running.run import How
 from harness.systems.system import IN_PROCESS, Opening, require_known
 
+if TYPE_CHECKING:
+    from harness.generation.answering import Keeping
+
 CatalogPath = Annotated[str, typer.Option("--catalog", help="A shipped exam, or a catalog folder.", metavar="PATH")]
+RunCatalog = Annotated[
+    str | None,
+    typer.Option("--catalog", help="Default: the run's. Or a shipped exam, or a catalog folder.", metavar="PATH"),
+]
 Language = Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")]
 Data = Annotated[Path | None, typer.Option("--data", help="Folder for index and database. Default: KLARTEXT_DATA.")]
 Encoder = Annotated[str, typer.Option("--encoder", help="Encoder of the assistant.", metavar="NAME")]
 Suite = Annotated[str, typer.Option("--suite", help="A shipped suite, or its folder.")]
-Suites = Annotated[Path, typer.Option("--suites", help="Folder that the suite's folder is made in.")]
-SuiteName = Annotated[str, typer.Option("--name", help="Name of the suite.")]
+NewSuite = Annotated[Path, typer.Option("--out", help="Folder of the suite to write.", metavar="DIR")]
 Note = Annotated[str, typer.Option(help="What readers of results must know of this suite.")]
 Vignettes = Annotated[Path | None, typer.Option("--vignettes", help="Folder of vignettes of your own.")]
 Fidelity = Annotated[
     Literal["keep", "reject"],
     typer.Option("--fidelity", help="Questions unlike their vignette: keep, or ask for others."),
 ]
-PromptsFile = Annotated[Path, typer.Option(help="Batch input file (JSONL) to write.")]
-ModelName = Annotated[str, typer.Option(help="Model named in the requests.")]
-Temperature = Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature; default: left open.")]
-MaxTokens = Annotated[int | None, typer.Option("--max-tokens", min=1, help="Longest answer, in tokens.")]
-Parallel = Annotated[int, typer.Option(min=1, max=256, help="Requests under way at once.")]
-Budget = Annotated[float | None, typer.Option(min=0, help="Most to spend, in the price table's currency.")]
-Replay = Annotated[bool, typer.Option("--replay/--record", help="Answer from the store only.")]
-FinishedRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")]
 Items = Annotated[
     Literal["novel", "ambiguous", "all"],
     typer.Option("--items", help="Answers to novel questions, ambiguous ones, or both."),
 ]
-Prices = Annotated[Path | None, typer.Option("--prices", help="Price table (YAML). Default: the shipped one.")]
+Prices = Annotated[
+    Path | None, typer.Option("--prices", help="Price table (YAML). Default: the shipped one.", metavar="FILE")
+]
+Budget = Annotated[
+    float | None, typer.Option("--budget", min=0, help="Most to spend, in the price table's currency.", metavar="MONEY")
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 Baseline = Annotated[Path | None, typer.Option(help="Folder of an earlier run.", metavar="DIR")]
 By = Annotated[Literal["person", "model"], typer.Option(help="Whose labels to use.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-SUITES = Path("vignettes/suites")
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -124,6 +128,89 @@ def read_list(text: str) -> tuple[str, ...]:
     if not found:
         raise BadData(f"`--only {text}` names no pair. Give ids with commas between, or a file with one a line.")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Who answers prompts: a live model, or any model anywhere, by files; the same on every command that asks one."""
+
+    model: Annotated[
+        str | None, typer.Option("--model", help="Model to ask at KLARTEXT_MODEL_URL; with files: its name.")
+    ] = None
+    prompts: Annotated[
+        Path | None,
+        typer.Option("--prompts", help="Write the prompts (OpenAI Batch JSONL), ask nobody.", metavar="FILE"),
+    ] = None
+    answers: Annotated[
+        list[Path] | None,
+        typer.Option("--answers", help="Read answers to them (Batch output); repeatable.", metavar="FILE"),
+    ] = None
+    temperature: Annotated[
+        float | None, typer.Option("--temperature", min=0, max=2, help="Sampling temperature; default: left open.")
+    ] = None
+    seed: Annotated[int | None, typer.Option("--seed", help="Repeatable sampling, where the endpoint has it.")] = None
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=1, help="Longest answer, in tokens.", metavar="N")
+    ] = None
+    structured: Annotated[bool, typer.Option("--structured", help="Ask for JSON where the endpoint can.")] = False
+    parallel: Annotated[int, typer.Option("--parallel", min=1, max=256, help="Requests under way at once.")] = 4
+    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds for one answer.")] = 120.0
+    retries: Annotated[
+        int, typer.Option("--retries", min=0, max=20, help="After 429, 5xx, time-outs, cut connections.")
+    ] = 4
+    budget: Budget = None
+    prices: Prices = None
+    replay: Annotated[bool, typer.Option("--replay/--record", help="Answer from the store only.")] = False
+    store: Annotated[
+        Path | None, typer.Option("--store", help="Store of answers. Default: in the data folder.", metavar="FILE")
+    ] = None
+    no_store: Annotated[bool, typer.Option("--no-store", help="Keep no answers for other work.")] = False
+
+    @property
+    def by_file(self) -> bool:
+        """Whether prompts or answers are files; raise BadData when both are."""
+        if self.prompts is not None and self.answers:
+            raise BadData(
+                "`--prompts` writes prompts and `--answers` reads what came back. Give one of them at a time."
+            )
+        return self.prompts is not None or bool(self.answers)
+
+    @property
+    def live(self) -> bool:
+        """Whether a live model is asked."""
+        return not self.by_file and self.model is not None
+
+    @property
+    def written_for(self) -> str:
+        """The model that written requests name."""
+        return self.model or "gpt-4o"
+
+    def write(self, prompts: Sequence[Exported]) -> str:
+        """Write prompts to `--prompts`; return what to tell the user."""
+        if self.prompts is None:
+            raise ValueError("there is no file to write to")
+        write_requests(
+            prompts, self.prompts, model=self.written_for, temperature=self.temperature, max_tokens=self.max_tokens
+        )
+        return f"{len(prompts)} prompts in {self.prompts}"
+
+    def call(self) -> ModelCall:
+        """Return how the model is called; raise BadData when nobody said who answers."""
+        if self.model is None:
+            raise BadData(
+                "Say who answers: `--model NAME` asks the endpoint of KLARTEXT_MODEL_URL, `--prompts FILE` writes the "
+                "prompts for any model anywhere, `--answers FILE` reads its answers."
+            )
+        return ModelCall(
+            self.model, self.temperature, self.seed, self.max_tokens, self.timeout, self.retries, self.parallel
+        )
+
+    @property
+    def keeping(self) -> Keeping:
+        """Return what may be spent, and where answers are kept."""
+        from harness.generation.answering import Keeping  # openai and the store are slow to import
+
+        return Keeping(self.replay, not self.no_store, self.store, self.prices, self.budget)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,34 +1,34 @@
-"""`klartext harness run`, `klartext harness stability` and `klartext demo`: ask a suite, print the paper's tables."""
+"""`klartext harness run` and `klartext demo`: ask a suite, print the paper's tables."""
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Column, Table
+from rich.table import Column
 
 from bot import BadData, Catalog, Unreachable, friendly_errors
 from harness.commands import options
-from harness.console import plain_console, plain_table, print_json, progress_bar, share
+from harness.commands.comparing import show_stability
+from harness.console import plain_console, plain_table, progress_bar, share
 from harness.labelling.labels import Verdicts, verdicts_on
 from harness.patients.suites import Suite, SuiteOnDisk, load_suite, open_suite
 from harness.patients.vignettes import ALL, load_vignettes
 from harness.reporting.paper_tables import NOTE_1, Titles, note_2, table_1, table_2
 from harness.running.outcomes import ERROR, Outcome, Tally
-from harness.running.run import How, ask_suite, load_outcomes, load_run, plan_of, recipe_of, run_suite
+from harness.running.run import How, ask_suite, load_outcomes, plan_of, recipe_of, run_suite
 from harness.running.store import Store
 from harness.running.workers import Recipe
 from harness.scoring.expectations import KINDS, OFFERED, Expectation, expectations_of
 from harness.scoring.score import Summary, summarise, summarise_tally
-from harness.scoring.stability import Share, Stability, stability
-from harness.statistics import Interval
 from harness.systems.system import InProcess, Opening, System
+
+LISTED = 20  # questions whose answers change between repeats
 
 
 def run(
@@ -36,6 +36,10 @@ def run(
     out: Annotated[Path, typer.Option(help="Folder of the run. An unfinished run in it is continued.")],
     asking: options.SystemOptions,
     data: options.Data = None,
+    repeats: Annotated[
+        int,
+        typer.Option("--repeats", min=1, max=100, help="Ask again and again, in OUT/repeat-1 …: do answers change?"),
+    ] = 1,
 ) -> None:
     """Ask a system every question of a suite, score it, and print the tables."""
     from harness.labelling.ambiguous import MOST_JUDGED, find_ambiguous  # scipy.optimize is slow to import
@@ -46,6 +50,12 @@ def run(
             asking.system, opening, opened_suite.meta.language, asking.how, spoken=opened_suite.meta.spoken
         )
         with recipe.opened() as opened:
+            if repeats > 1:
+                folders = [out / f"repeat-{number}" for number in range(1, repeats + 1)]
+                for folder in folders:
+                    _ask(opened_suite, recipe, opened, folder, asking.how)
+                show_stability(folders, LISTED)
+                return
             store = _ask(opened_suite, recipe, opened, out, asking.how)
         counts = store.tally()
         _require_answers(opened_suite, store, counts)
@@ -171,93 +181,3 @@ def demo(
             from bot.commands.chat import run_chat  # the interview takes a while to import
 
             run_chat("mammography", encoder="embedded", data=data)
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatOptions:
-    """A suite that is asked again and again."""
-
-    suite: Annotated[str | None, typer.Option("--suite", help="Ask this suite again and again instead.")] = None
-    repeats: Annotated[int, typer.Option(min=2, max=100, help="How often, with --suite.")] = 3
-    out: Annotated[Path | None, typer.Option(help="Folder for the repeats, with --suite; they are continued.")] = None
-
-
-@dataclass(frozen=True, slots=True)
-class ListOptions:
-    """How much is shown, and whether as JSON."""
-
-    most: Annotated[int, typer.Option("--list", min=0, help="Changed questions to list.")] = 20
-    json_: options.Json = False
-
-
-def stability_(
-    repeats: RepeatOptions,
-    asking: options.SystemOptions,
-    listing: ListOptions,
-    runs: Annotated[list[Path] | None, typer.Argument(metavar="[RUN]…", help="Runs to compare, at least two.")] = None,
-    data: options.Data = None,
-) -> None:
-    """List answers that change between repeats of a suite, or between runs of several releases."""
-    with friendly_errors():
-        if (repeats.suite is None) == (not runs) or (repeats.suite is None) != (repeats.out is None):
-            raise BadData("Give either runs to compare, or `--suite NAME --out DIR` to ask a suite again and again.")
-        if runs and len(runs) == 1:
-            raise BadData("One run shows no change. Give at least two.")
-        if repeats.suite is not None and repeats.out is not None:
-            opening, suite = asking.opening(data), open_suite(repeats.suite)
-            runs = [repeats.out / f"repeat-{number}" for number in range(1, repeats.repeats + 1)]
-            recipe = recipe_of(asking.system, opening, suite.meta.language, asking.how, spoken=suite.meta.spoken)
-            with recipe.opened() as opened:
-                for folder in runs:
-                    _ask(suite, recipe, opened, folder, asking.how)
-        loaded = [load_run(folder) for folder in runs or ()]
-        found = stability([one.outcomes for one in loaded])
-        if not found.compared:
-            raise BadData("No question has an answer in two of these runs. Compare runs of the same suite.")
-        if listing.json_:
-            print_json(found.as_json())
-        else:
-            _print_stability(found, [one.identity for one in loaded], listing.most)
-
-
-def _print_stability(found: Stability, identities: Sequence[dict[str, str]], most: int) -> None:
-    """Print shares by vignette and pair, what tells the runs apart, and the questions whose answers changed."""
-    console = plain_console()
-    console.print(_shares(f"Stability of {found.runs} runs", "Patient vignette", found.vignettes, found.total))
-    console.print("changed: decision, shown pair or choices differ. flipped: right in one run, wrong in another.")
-    for key in dict.fromkeys(key for identity in identities for key in identity):
-        values = list(dict.fromkeys(identity.get(key, "–") for identity in identities))
-        if len(values) > 1:
-            console.print(f"The runs differ in {key}: {', '.join(values)}.")
-    if found.alone:
-        console.print(f"{found.alone} questions have fewer than two answers: not compared.")
-    if found.pairs:
-        console.print()
-        console.print(_shares("Pairs whose answers changed", "Pair", found.pairs))
-    changed = found.changed
-    for repeated in changed[:most]:
-        answers = " | ".join("–" if answer is None else str(answer) for answer in repeated.answers)
-        console.print(f"\n{repeated.first.id} ({repeated.first.pair_id or repeated.first.kind})", style="bold")
-        console.print(f"  {repeated.first.text}\n  {answers}")
-    if len(changed) > most:
-        console.print(f"\n… and {len(changed) - most} more; `--list N` shows more, `--json` all.")
-
-
-def _shares(title: str, first: str, shares: dict[str, Share], total: Share | None = None) -> Table:
-    """Return a table that fits 80 columns."""
-
-    def cells(one: Share) -> list[str]:
-        value = share(one.changed / one.n) if one.n else ""
-        return [str(one.n), str(one.changed), value, between(one.wilson), between(one.clustered), str(one.flipped)]
-
-    def between(interval: Interval | None) -> str:
-        return "" if interval is None else f"{share(interval.low)}-{share(interval.high)}"
-
-    names = ("n", "chan-\nged", "share", "95 %\nWilson", "95 %\nby pair", "flip-\nped")
-    table = plain_table(title, first, *names, padding=(0, 1))
-    for name, one in shares.items():
-        table.add_row(name, *cells(one))
-    if total is not None:
-        table.add_section()
-        table.add_row("Total", *cells(total), style="bold")
-    return table

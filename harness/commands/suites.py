@@ -1,14 +1,13 @@
-"""`klartext harness import`, `check`, `vignettes`, `fidelity`: suites, patients, and whether they fit each other."""
+"""`klartext harness suite import`, `check`, `vignettes`: suites, patients, and whether they fit each other."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.table import Column, Table
@@ -24,6 +23,7 @@ from harness.patients.suites import (
     Question,
     QuestionSource,
     Recording,
+    Suite,
     contamination,
     load_suite,
     save_dialogues,
@@ -58,7 +58,8 @@ class OriginOptions:
     kind: Annotated[
         Kind, typer.Option("--kind", help="What the files hold: a question set, dialogues, or single messages.")
     ] = "questions"
-    note: Annotated[str, typer.Option("--note", help="What readers of results must know of this suite.")] = ""
+    note: options.Note = ""
+    vignettes: options.Vignettes = None
 
     @property
     def source(self) -> QuestionSource:
@@ -71,9 +72,13 @@ class OriginOptions:
         names = self.vignette or [STRATUM]
         if len(names) not in (1, len(files)):
             raise BadData(f"{len(files)} files need one `--vignette` for all, or one for each, not {len(names)}.")
+        known = {one.id for one in load_vignettes(self.lang, self.vignettes, names=[ALL])} | {STRATUM}
         for name in names:
-            if not re.fullmatch(r"[a-z0-9-]+", name):
-                raise BadData(f"{name!r} is no name of a vignette. Use small letters, digits, hyphens.")
+            if name not in known:
+                raise BadData(
+                    f"There is no vignette {name!r} in {self.lang}. Known: {', '.join(sorted(known))}. Describe your "
+                    "own in a YAML file, and name its folder with `--vignettes`."
+                )
         each = names * len(files) if len(names) == 1 else names
         return [(file, Origin(self.lang, name, self.source)) for file, name in zip(files, each, strict=True)]
 
@@ -83,7 +88,7 @@ class OriginOptions:
         return self.note or f"Imported from {', '.join(file.name for file in files)}; written by {author}."
 
 
-def import_suite(
+def import_(
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -92,7 +97,7 @@ def import_suite(
             "Else text, one dialogue or message a line.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Folder of the suite to write.")],
+    out: options.NewSuite,
     origin: OriginOptions,
 ) -> None:
     """Make a suite of questions, dialogues or messages from files, for `klartext harness run`."""
@@ -183,14 +188,45 @@ def _left_out(duplicates: int) -> str:
     return f", {duplicates} said twice and left out" if duplicates else ""
 
 
-def check(suite: options.Suite, catalog: options.CatalogPath = "mammography") -> None:
+@dataclass(frozen=True, slots=True)
+class FidelityOptions:
+    """Whether questions are also measured against their patients."""
+
+    fidelity: Annotated[
+        bool, typer.Option("--fidelity", help="Also measure every question against its vignette's ranges.")
+    ] = False
+    vignettes: options.Vignettes = None
+    most: Annotated[
+        int, typer.Option("--list", min=0, help="Show so many questions unlike their patient.", metavar="N")
+    ] = 5
+
+
+def check(
+    suite: options.Suite,
+    measured: FidelityOptions,
+    catalog: options.CatalogPath = "mammography",
+    json_: options.Json = False,
+) -> None:
     """Check that no question of a suite is also a training text, or nearly; exit 1 if any is."""
     with friendly_errors():
         loaded = load_suite(suite)
         found = contamination(loaded, load_catalog(locate(catalog), loaded.meta.language))
-        for item in found:
-            print(f"{item.question.id}: {item.question.text!r} ~ {item.text!r} ({item.pair_id}, {item.similarity:.2f})")
-        print(f"{len(loaded.questions)} questions, {len(found)} near copies of training texts")
+        record: dict[str, Any] = {
+            "suite": loaded.meta.name,
+            "suite_hash": loaded.meta.sha256,
+            "questions": len(loaded.questions),
+            "near_copies": [
+                {"id": one.question.id, "pair_id": one.pair_id, "similarity": one.similarity} for one in found
+            ],
+        }
+        if not json_:
+            for one in found:
+                print(f"{one.question.id}: {one.question.text!r} ~ {one.text!r} ({one.pair_id}, {one.similarity:.2f})")
+            print(f"{len(loaded.questions)} questions, {len(found)} near copies of training texts")
+        if measured.fidelity:
+            record |= _fidelity(loaded, measured, shown=not json_)
+        if json_:
+            print_json(record)
     raise typer.Exit(1 if found else 0)
 
 
@@ -237,36 +273,23 @@ def _patients(found: tuple[Vignette, ...]) -> Table:
     return table
 
 
-def fidelity(
-    suite: options.Suite,
-    vignettes: options.Vignettes = None,
-    most: Annotated[int, typer.Option("--list", min=0, help="Show so many questions unlike their patient.")] = 5,
-    json_: options.Json = False,
-) -> None:
-    """Measure every question against its vignette's ranges, and show where a vignette drifts."""
-    with friendly_errors():
-        loaded = load_suite(suite)
-        judge = FidelityJudge.open(loaded.meta.language, vignettes)
-        judged = judge.judge_all(loaded.questions)
-        drifts = judge.drift(judged)
-        if json_:
-            print_json(
-                {
-                    "suite": loaded.meta.name,
-                    "suite_hash": loaded.meta.sha256,
-                    "questions": len(judged),
-                    "vignettes": {drift.vignette: drift.as_json() for drift in drifts},
-                    "outside": {one.id: [reason(miss) for miss in one.misses] for one in judged if one.misses},
-                }
-            )
-            return
+def _fidelity(suite: Suite, measured: FidelityOptions, *, shown: bool) -> dict[str, Any]:
+    """Measure every question against its vignette's ranges; show where a vignette drifts, or only return it."""
+    judge = FidelityJudge.open(suite.meta.language, measured.vignettes)
+    judged = judge.judge_all(suite.questions)
+    drifts = judge.drift(judged)
+    if shown:
         console = plain_console(soft_wrap=True)
         for drift in drifts:
-            console.print(_drift_table(judge.vignettes[drift.vignette].title, drift))
             console.print()
+            console.print(_drift_table(judge.vignettes[drift.vignette].title, drift))
         console.print(NOTE, style="dim")
-        for line in _outside(judged, {question.id: question.text for question in loaded.questions}, most):
+        for line in _outside(judged, {question.id: question.text for question in suite.questions}, measured.most):
             console.print(line)
+    return {
+        "vignettes": {drift.vignette: drift.as_json() for drift in drifts},
+        "outside": {one.id: [reason(miss) for miss in one.misses] for one in judged if one.misses},
+    }
 
 
 def _drift_table(title: str, drift: VignetteDrift) -> Table:

@@ -42,14 +42,14 @@ def still_open(requests: Sequence[Request], call: ModelCall, out: Path) -> list[
         BadData: Its answers are to other requests, or it cannot be written.
     """
     keys = {request.id: key_of(request, call) for request in requests}
-    with writing(out, "Choose another folder with `--suites`."), out.open("ab+") as file:
+    with writing(out, "Choose another folder with `--out`."), out.open("ab+") as file:
         cut_unfinished(file)
     answers = {id_: answer for id_, answer in read_answers([out]).items() if not answer.problem}
     other = [id_ for id_, answer in answers.items() if answer.key and id_ in keys and answer.key != keys[id_]]
     if other:
         raise BadData(
             f"{out} holds {len(other)} answers to other requests, for example {other[0]}: model, temperature, seed or "
-            "prompts have changed since. Give the same as then, or another `--name`, or remove the file."
+            "prompts have changed since. Give the same as then, or another `--out`, or remove the file."
         )
     return [request for request in requests if request.id not in answers]
 

@@ -1,4 +1,4 @@
-"""What `klartext harness refine` does: replay the rounds, ask for what is missing, keep everything, write a suite."""
+"""What `klartext harness suite refine` does: replay rounds, ask for what is missing, keep all, write a suite."""
 
 from __future__ import annotations
 

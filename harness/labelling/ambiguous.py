@@ -212,15 +212,15 @@ def load_ambiguous(run: Path) -> set[str]:
     try:
         return {str(json.loads(line)["question_id"]) for _, line in numbered_lines(path)}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadData(f"{path} is no queue. Run `klartext harness ambiguous {run}` to write it anew.") from error
+        raise BadData(f"{path} is no queue. Run `klartext harness labels queue {run}` to write it anew.") from error
 
 
 def load_unfaithful(path: Path | None) -> Collection[str]:
     """Read the ids of questions that do not fit their vignette.
 
     Args:
-        path: What `klartext harness fidelity --json` prints (its `outside`), a JSON list of ids, a JSON object with ids
-            as keys, or JSON lines with `question_id` or `id`.
+        path: What `klartext harness suite check --fidelity --json` prints (its `outside`), a JSON list of ids, a JSON
+            object with ids as keys, or JSON lines with `question_id` or `id`.
 
     Raises:
         BadData: The file holds something else.

@@ -157,7 +157,7 @@ def _label(row: dict[str, Any], where: str, known: Collection[str]) -> Label:
         raise BadData(f"{where}: {fault}. Columns: {', '.join(LABEL_FIELDS)}.") from error
     question, hash_, pair = long.item_id.rpartition("#")
     if not hash_ or question not in known or not pair:
-        raise BadData(f"{where}: the run has no item {long.item_id!r}. `klartext harness labels items` writes the ids.")
+        raise BadData(f"{where}: the run has no item {long.item_id!r}. `labels export --to-label` writes the ids.")
     kind, colon, name = long.rater_id.partition(":")
     if not colon or kind not in KINDS or not name.strip():
         raise BadData(f"{where}: rater_id {long.rater_id!r} must be `person:NAME`, `model:NAME` or `adjudicator:NAME`.")

@@ -173,6 +173,6 @@ def queue_of(run: Path, outcomes: Sequence[Outcome], rater: str) -> list[Item]:
             items.append(Item(by_id[assigned.question_id], assigned.pair_id))
         except (ValidationError, KeyError) as error:
             raise BadData(
-                f"{file}:{number} names no question of this run. Delete the file and run `klartext harness queue`."
+                f"{file}:{number} names no question of this run. Delete it and run `klartext harness labels queue`."
             ) from error
     return items

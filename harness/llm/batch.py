@@ -116,13 +116,11 @@ def load_state(path: Path) -> State:
         return State.model_validate_json(path.read_bytes())
     except OSError as error:
         raise BadData(
-            f"{path} cannot be read ({error.strerror}). Run `klartext harness batch submit` first, or name the file it "
+            f"{path} cannot be read ({error.strerror}). Run `klartext harness batch` first, or name the file it "
             "wrote with `--state`."
         ) from error
     except ValidationError as error:
-        raise BadData(
-            f"{path} is not what `klartext harness batch submit` writes. Name that file with `--state`."
-        ) from error
+        raise BadData(f"{path} is not what `klartext harness batch` writes. Name that file with `--state`.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +243,7 @@ def poll(at: Path, service: BatchService) -> State:
     state = load_state(at)
     for part in state.parts:
         if part.batch_id is None:
-            raise BadData(f"{at} has parts that were not handed in. Run `klartext harness batch submit {state.input}`.")
+            raise BadData(f"{at} has parts that were not handed in. Run `klartext harness batch {state.input}`.")
         if not part.is_final:
             _take_over(part, service.retrieve(part.batch_id))
             state.save(at)

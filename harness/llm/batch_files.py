@@ -166,7 +166,7 @@ def read_requests(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
     except OSError as error:
         raise BadData(f"{path} cannot be read ({error.strerror}). Give a file of `prompts export`.") from error
     if not ids:
-        raise BadData(f"{path} holds no request. Give a file of `klartext harness prompts export`.")
+        raise BadData(f"{path} holds no request. Give a file that `--prompts` wrote.")
 
 
 def _request(line: bytes, path: Path, number: int) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _request(line: bytes, path: Path, number: int) -> dict[str, Any]:
             raise ValueError
     except (ValueError, KeyError, TypeError) as error:
         raise BadData(
-            f"{path}:{number} is no whole request to {ENDPOINT}. Give a file of `klartext harness prompts export`."
+            f"{path}:{number} is no whole request to {ENDPOINT}. Give a file that `--prompts` wrote."
         ) from error
     return dict(request)
 

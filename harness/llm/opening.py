@@ -88,7 +88,7 @@ def endpoint_of(settings: Settings) -> str:
     if not settings.model_url:
         raise UserFixable(
             "No language model endpoint is set. Set KLARTEXT_MODEL_URL=http://127.0.0.1:8080/v1 or similar, "
-            "or use `klartext harness prompts export` and have the prompts answered elsewhere."
+            "or use `--prompts FILE` and have the prompts answered elsewhere."
         )
     if not re.match(r"https?://[^/]", settings.model_url):
         raise UserFixable(

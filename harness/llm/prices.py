@@ -164,5 +164,5 @@ def in_words(costs: Costs) -> str:
 
 def write_costs(costs: Costs, out: Path) -> None:
     """Write the costs as JSON."""
-    with writing(out, "Choose another folder with `--suites`."):
+    with writing(out, "Choose another folder with `--out`."):
         out.write_text(json.dumps(costs.as_json(), indent=1) + "\n", encoding="utf-8")

@@ -228,7 +228,7 @@ def open_suite(name_or_path: str | Path) -> SuiteOnDisk:
     shipped = sorted(path.parent.name for path in (data_folder("vignettes") / "suites").glob(f"*/{META}"))
     raise BadData(
         f"There is no suite {str(name_or_path)!r}. Shipped suites: {', '.join(shipped) or 'none'}. "
-        "Run `klartext harness prompts import` to make one."
+        "Run `klartext harness suite make --answers FILE` to make one."
     )
 
 
@@ -345,7 +345,7 @@ def _meta(  # noqa: PLR0913 - what both kinds of suites say
 
 def _write(folder: Path, name: str, raw: bytes, meta: SuiteMeta) -> None:
     if folder.exists():
-        raise BadData(f"{folder} exists, and suites are immutable. Choose another name with `--name`.")
+        raise BadData(f"{folder} exists, and suites are immutable. Choose another folder with `--out`.")
     with writing(folder, "Choose another folder."):
         partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".partial-"))
     try:

@@ -284,14 +284,14 @@ def _by_pair(comparison: Comparison) -> list[Paired]:
     groups: dict[str, list[tuple[Outcome, Outcome]]] = defaultdict(list)
     for was, now in comparison.scored:
         groups[now.pair_id or ""].append((was, now))
-    rows = [pair_up(pair, group, is_right) for pair, group in groups.items()]
+    # Within one pair it is the questions that vary.
+    rows = [pair_up(pair, group, is_right, cluster=lambda outcome: outcome.id) for pair, group in groups.items()]
     return sorted(rows, key=lambda row: (row.difference, row.name))
 
 
 def interval_of(score: Score) -> tuple[float, float]:
-    """Return the 95 % interval of an accuracy: by pair, unless all pairs fare alike, which shows no spread at all."""
-    by_pair = score.clustered
-    found = by_pair if by_pair is not None and by_pair.low < by_pair.high else score.wilson
+    """Return the 95 % interval of an accuracy."""
+    found = score.interval
     return found.low, found.high
 
 

@@ -35,7 +35,7 @@ class Titles:
 
 def table_1(ours: Summary, cosine: Summary | None, titles: Titles) -> Table:
     """Return Table 1: accuracy on paraphrases per vignette."""
-    names = ("n", "err.", "acc.", "95 %\nWilson", "95 %\nby pair", "un-\nansw.", "of-\nfered", "pre-\ncis.")
+    names = ("n", "err.", "acc.", "95 %", "un-\nansw.", "of-\nfered", "pre-\ncis.")
     table = _table("Table 1. Paraphrases", names, ("co-\nsine", "paper"))
     for name, score in ours.vignettes.items():
         beside = cosine.vignettes[name].accuracy if cosine and name in cosine.vignettes else None
@@ -53,8 +53,9 @@ def table_1(ours: Summary, cosine: Summary | None, titles: Titles) -> Table:
 
 
 NOTE_1 = """\
-acc.: answered with the right pair; asking back counts as wrong. offered: right
-pair among the choices when asking back. precis.: right among direct answers.
+acc.: answered with the right pair; asking back counts as wrong. 95 %: questions
+about one pair fare alike, and count accordingly. offered: right pair among the
+choices when asking back. precis.: right among direct answers.
 cosine: the published method on our questions. paper: the published assistant on
 its own questions, another set: not a comparison of like with like."""
 
@@ -96,8 +97,7 @@ def _cells(score: Score) -> list[str]:
         str(score.n),
         str(score.errors),
         _share(score.accuracy),
-        _range(score.wilson),
-        _range(score.clustered),
+        _range(score.interval),
         str(score.unanswered),
         _share(score.offered),
         _share(score.precision),

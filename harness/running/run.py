@@ -26,6 +26,7 @@ from harness.systems.system import IN_PROCESS, InProcess, Opening, System
 RUN = "run.json"
 LOCK = "run.lock"
 COUNT = "questions"
+CATALOG_AT = "catalog_path"  # where the catalog was: a name, or a folder; it may move, so it is no part of the identity
 Advance = Callable[[int], None]
 
 
@@ -44,12 +45,14 @@ class RunPlan:
         otherwise: See `format`.
         asker: Makes what asks so many questions elsewhere and encodes outcomes so; or None: here.
         progress: Called with the number of questions done since the last call.
+        catalog: Where the catalog is, for those who read the run later; empty: not known.
     """
 
     format: Format | None = None
     otherwise: Format = "jsonl"
     asker: Callable[[int, Format], Asker | None] = lambda *_: None
     progress: Advance = lambda _: None
+    catalog: str = ""
 
 
 def run_suite(
@@ -100,7 +103,7 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
     count = len(suite.questions) - len(left_out)
     identity = {"suite": suite.meta.name, "suite_hash": suite.meta.sha256, **system.identity}
     with _locked(out):
-        _claim(out, identity, questions=count)
+        _claim(out, identity, questions=count, catalog=plan.catalog)
         store = open_store(out, plan.format or stored_format(out) or plan.otherwise)
         done = store.resume()
         plan.progress(len(left_out) + len(done))
@@ -151,7 +154,7 @@ def _not_written(out: Path, error: OSError) -> BadData:
     return BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--out`.")
 
 
-def _claim(out: Path, identity: dict[str, str], *, questions: int) -> None:
+def _claim(out: Path, identity: dict[str, str], *, questions: int, catalog: str) -> None:
     """Note what this run is, or make sure that the folder holds the same run."""
     path = out / RUN
     try:
@@ -159,7 +162,7 @@ def _claim(out: Path, identity: dict[str, str], *, questions: int) -> None:
             before = _identity_before(path)
             # A key that only one of them has tells them apart too, such as which pairs were open.
             known = dict.fromkeys([*identity, *before])
-            changed = [key for key in known if key != COUNT and before.get(key) != identity.get(key)]
+            changed = [key for key in known if key not in (COUNT, CATALOG_AT) and before.get(key) != identity.get(key)]
             if changed:
                 key = changed[0]
                 raise BadData(
@@ -169,7 +172,7 @@ def _claim(out: Path, identity: dict[str, str], *, questions: int) -> None:
             return
         partial = path.with_suffix(".partial")
         # The number tells later whether the run was finished.
-        record = {**identity, COUNT: questions}
+        record = {**identity, **({CATALOG_AT: catalog} if catalog else {}), COUNT: questions}
         partial.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         partial.replace(path)
     except OSError as error:
@@ -228,7 +231,10 @@ def plan_of(how: How, recipe: Recipe, system: System, progress: Callable[[int], 
             return Processes(errand, jobs, count)
         return None
 
-    return RunPlan(how.format, "parquet" if how.scheduler else "jsonl", asker, progress)
+    # A folder is kept with its whole path: the run is read from other folders.
+    at = recipe.opening.catalog
+    where = str(Path(at).resolve()) if Path(at).is_dir() else at
+    return RunPlan(how.format, "parquet" if how.scheduler else "jsonl", asker, progress, where)
 
 
 def _prepare(system: System) -> None:
@@ -320,9 +326,27 @@ def _identity(folder: Path) -> tuple[dict[str, str], int | None]:
     """Return what a run is of, and how many questions were to be asked."""
     try:
         record: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
-        questions = record.pop("questions", None)
+        questions = record.pop(COUNT, None)
+        record.pop(CATALOG_AT, None)
         return {key: str(value) for key, value in record.items()}, questions
     except FileNotFoundError:
         return {}, None
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise BadData(f"{folder / RUN} does not say which run this is. Run the suite again.") from error
+
+
+def catalog_of(folder: Path, given: str | None = None) -> str:
+    """Return the catalog of a run, a name or a folder: as given, else as the run noted it, else mammography.
+
+    Raises:
+        BadData: It was a folder that is gone.
+    """
+    if given is not None:
+        return given
+    try:
+        at = str(json.loads((folder / RUN).read_text(encoding="utf-8")).get(CATALOG_AT, ""))
+    except (OSError, ValueError, AttributeError):
+        at = ""  # an old run, or none: whoever loads it says so
+    if Path(at).is_absolute() and not Path(at).is_dir():
+        raise BadData(f"The catalog of {folder} was in {at}, and is gone. Say where it is with `--catalog`.")
+    return at or "mammography"

@@ -15,7 +15,7 @@ import numpy as np
 from harness.running.outcomes import ERROR, Outcome
 from harness.running.run import Run
 from harness.scoring.score import SEED
-from harness.statistics import ALPHA, Interval, clustered_change, detectable_change, holm, mcnemar
+from harness.statistics import Interval, change_interval, detectable_change, flip_test, holm
 
 Hit = Callable[[Outcome], bool]
 
@@ -30,10 +30,12 @@ class Paired:
         before, after: Shares.
         fixed: Questions that hit only after.
         broken: Questions that hit only before.
-        p_value: Exact McNemar test, two-sided.
+        clusters: Pairs of questions and answers (of chats: dialogues) that the questions belong to.
+        changed: Of these, where more questions were fixed than broke, or the other way round.
+        p_value: Exact test by pair, two-sided (`flip_test`).
         adjusted: The same, adjusted (Holm) when it is one of several groups.
-        change: 95 % interval of the change, pairs resampled; None with a single pair.
-        detectable: Smallest change that the test would find with power 0.8 at this many changed questions.
+        change: 95 % interval of the change, by the same test; None with a single pair, or when nothing changed.
+        detectable: Smallest change that the test would find with power 0.8, where pairs vary as they did.
     """
 
     name: str
@@ -42,6 +44,8 @@ class Paired:
     after: float
     fixed: int
     broken: int
+    clusters: int
+    changed: int
     p_value: float
     adjusted: float
     change: Interval | None
@@ -61,6 +65,9 @@ class Paired:
             "ci95": self.change.as_json() if self.change else None,
             "fixed": self.fixed,
             "broken": self.broken,
+            "clusters": self.clusters,
+            "clusters_changed": self.changed,
+            "test": "sign flips by cluster, exact, two-sided",
             "p_value": self.p_value,
             "p_holm": self.adjusted,
             "detectable": self.detectable,
@@ -106,20 +113,20 @@ class Comparison:
     def broken(self) -> list[tuple[Outcome, Outcome]]:
         return [(was, now) for was, now in (*self.scored, *self.spoken) if is_good(was) and not is_good(now)]
 
-    def expectations(self, *, alpha: float = ALPHA) -> list[Paired]:
+    def expectations(self) -> list[Paired]:
         """Return each kind of expectation, with p-values adjusted for their number; empty without messages of chats."""
         names = dict.fromkeys(now.expected or "" for _, now in self.spoken)
         groups = {name: [both for both in self.spoken if both[1].expected == name] for name in names}
-        return _adjusted([pair_up(name, group, is_good, alpha=alpha) for name, group in groups.items()])
+        return holm_adjusted([pair_up(name, group, is_good) for name, group in groups.items()])
 
-    def total(self, *, alpha: float = ALPHA) -> Paired:
-        return pair_up("total", self.scored, is_right, alpha=alpha)
+    def total(self) -> Paired:
+        return pair_up("total", self.scored, is_right)
 
-    def strata(self, *, alpha: float = ALPHA) -> list[Paired]:
+    def strata(self) -> list[Paired]:
         """Return each vignette, with p-values adjusted for their number."""
         names = dict.fromkeys(now.vignette for _, now in self.scored)
         groups = {name: [both for both in self.scored if both[1].vignette == name] for name in names}
-        return _adjusted([pair_up(name, group, is_right, alpha=alpha) for name, group in groups.items()])
+        return holm_adjusted([pair_up(name, group, is_right) for name, group in groups.items()])
 
     @property
     def notes(self) -> list[str]:
@@ -148,7 +155,8 @@ def compare(before: Run, after: Run) -> Comparison:
     )
 
 
-def _adjusted(rows: list[Paired]) -> list[Paired]:
+def holm_adjusted(rows: Sequence[Paired]) -> list[Paired]:
+    """Return rows with their p-values adjusted for being so many."""
     adjusted = holm([row.p_value for row in rows])
     return [replace(row, adjusted=value) for row, value in zip(rows, adjusted, strict=True)]
 
@@ -162,28 +170,36 @@ def is_good(outcome: Outcome) -> bool:
     return bool(outcome.right) or bool(outcome.met)
 
 
-def pair_up(name: str, both: Sequence[tuple[Outcome, Outcome]], hit: Hit, *, alpha: float = ALPHA) -> Paired:
-    """Test one group of questions, of which `hit` says what counts."""
+def cluster_of(outcome: Outcome) -> str:
+    """Return what a question belongs to: turns of a dialogue belong together; others without a pair stand alone."""
+    return outcome.pair_id or outcome.dialogue or outcome.id
+
+
+def pair_up(
+    name: str,
+    both: Sequence[tuple[Outcome, Outcome]],
+    hit: Hit,
+    *,
+    cluster: Callable[[Outcome], str] = cluster_of,
+) -> Paired:
+    """Test one group of questions, of which `hit` says what counts, and `cluster` what belongs together."""
     before, after = [hit(was) for was, _ in both], [hit(now) for _, now in both]
-    fixed = sum(now and not was for was, now in zip(before, after, strict=True))
-    broken = sum(was and not now for was, now in zip(before, after, strict=True))
-    n = len(both)
-    p_value = mcnemar(fixed, broken)
+    groups: dict[str, list[int]] = {}
+    for (_, outcome), was, now in zip(both, before, after, strict=True):
+        groups.setdefault(cluster(outcome), []).append(int(now) - int(was))
+    gains, sizes = [sum(group) for group in groups.values()], [len(group) for group in groups.values()]
+    n, p_value = len(both), flip_test(gains)
     return Paired(
         name=name,
         n=n,
         before=sum(before) / n if n else 0.0,
         after=sum(after) / n if n else 0.0,
-        fixed=fixed,
-        broken=broken,
+        fixed=sum(now and not was for was, now in zip(before, after, strict=True)),
+        broken=sum(was and not now for was, now in zip(before, after, strict=True)),
+        clusters=len(groups),
+        changed=sum(gain != 0 for gain in gains),
         p_value=p_value,
         adjusted=p_value,
-        # Turns of a dialogue belong together; other messages without a right pair are clusters of their own.
-        change=clustered_change(
-            before,
-            after,
-            [now.pair_id or now.dialogue or now.id for _, now in both],
-            rng=np.random.default_rng(SEED),
-        ),
-        detectable=detectable_change(n, (fixed + broken) / n, alpha=alpha) if n else None,
+        change=change_interval(gains, sizes, rng=np.random.default_rng(SEED)),
+        detectable=detectable_change(gains, sizes) if n else None,
     )

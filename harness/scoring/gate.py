@@ -5,22 +5,24 @@ A gate that is left out is not checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
+import numpy as np
 import yaml
 from pydantic import Field, ValidationError
 
 from bot import BadData
 from harness.files import Record
-from harness.running.outcomes import ERROR
+from harness.running.outcomes import ERROR, Count, Traits
 from harness.running.run import Counted, Run
-from harness.scoring.comparison import Comparison, Paired, pair_up
+from harness.scoring.comparison import Comparison, Paired, holm_adjusted, pair_up
 from harness.scoring.expectations import Expectation, Met, expectations_of
-from harness.scoring.score import Summary, summarise_tally
-from harness.statistics import detectable_change
+from harness.scoring.score import Summary, clustered_of, summarise_tally
+from harness.statistics import Interval, detectable_change, largest_gap, wilson
 
 DEFAULT = Path(__file__).parent / "harness.yaml"
 LOCAL = Path("harness.yaml")
@@ -28,10 +30,25 @@ Status = Literal["pass", "fail", "skip", "open"]
 ROUNDING = 1e-9  # 0.9 - 0.7 is a little more than 0.2 to a computer, but not to a reader of harness.yaml
 
 
+Basis = Literal["bound", "estimate"]
+
+
 class AtLeast(Record):
-    """The smallest share that passes."""
+    """The smallest share that passes.
+
+    A share below `min` fails, in few questions only if its whole 95 % interval lies below. One above passes only when
+    its interval lies above, too; between the two there is too little data to say. So the system has to show
+    that it is good enough; nobody has to show that it is not.
+
+    Attributes:
+        min: The limit, 0 to 1.
+        by: `bound`: as just said. `estimate`: the share alone decides, whatever chance would do.
+        least: With fewer questions nothing passes.
+    """
 
     min: float = Field(ge=0, le=1)
+    by: Basis = "bound"
+    least: int = Field(default=30, ge=1)
 
 
 class AtMost(Record):
@@ -41,9 +58,18 @@ class AtMost(Record):
 
 
 class WidestGap(Record):
-    """The largest difference that passes."""
+    """The largest difference between two vignettes that passes.
+
+    It fails when a larger one is shown (the 95 % interval of the largest difference lies above `margin`), passes when a
+    larger one is ruled out, and else there is too little data: of several vignettes one always fares worst by chance.
+
+    Attributes:
+        margin: The limit, 0 to 1.
+        by: `bound`: as just said. `estimate`: the difference alone decides.
+    """
 
     margin: float = Field(ge=0, le=1)
+    by: Basis = "bound"
 
 
 class ExpectedShare(Record):
@@ -51,11 +77,13 @@ class ExpectedShare(Record):
 
     Attributes:
         min: The smallest share of its messages, over all vignettes.
+        by: As of `AtLeast`.
         worst: The smallest share in any vignette; None: a vignette fails when its whole 95 % interval lies below `min`.
         least: With fewer messages than this, nothing is said: in total, and of a vignette beside `worst`.
     """
 
     min: float = Field(ge=0, le=1)
+    by: Basis = "bound"
     worst: float | None = Field(default=None, ge=0, le=1)
     least: int = Field(default=20, ge=1)
 
@@ -111,11 +139,21 @@ class BaselineLimits(Record):
     max_drop: float | None = Field(default=None, ge=0, le=1)
 
 
+TooLittle = Literal[0, 1, 3]
+
+
 class GateConfig(Record):
-    """What `harness.yaml` says."""
+    """What `harness.yaml` says.
+
+    Attributes:
+        gates: For the run itself.
+        baseline: For the change since another run.
+        too_little_data: Exit code when nothing failed, but something could not be said: 3, or 1 (as failed), or 0.
+    """
 
     gates: Gates
     baseline: BaselineLimits = BaselineLimits()
+    too_little_data: TooLittle = 3
 
 
 def load_config(path: Path | None) -> tuple[GateConfig, Path]:
@@ -127,10 +165,10 @@ def load_config(path: Path | None) -> tuple[GateConfig, Path]:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
-        known = ", ".join(Gates.model_fields) if first["loc"][:1] == ("gates",) else "gates, baseline"
+        known = ", ".join(Gates.model_fields) if first["loc"][:1] == ("gates",) else "gates, baseline, too_little_data"
         unknown = first["type"] == "extra_forbidden" or "[key]" in first["loc"]
         if first["loc"][:2] == ("gates", "expectations"):
-            known = ", ".join(get_args(ExpectedKind)) if "[key]" in first["loc"] else "min, worst, least"
+            known = ", ".join(get_args(ExpectedKind)) if "[key]" in first["loc"] else "min, by, worst, least"
         hint = f"Known here: {known}." if unknown else "See docs/reference.md."
         raise BadData(f"{chosen}: {place}: {first['msg']}. {hint}") from error
     except (OSError, ValueError, yaml.YAMLError) as error:
@@ -206,10 +244,17 @@ def check_run(run: Run | Counted, gates: Gates) -> GateReport:
         return GateReport((nothing, *complete, *_urgent(counted, gates)), ())
     summary = summarise_tally(counted.counts)
     n = summary.total.n
-    best = detectable_change(n, 0.0)
+    sizes: Counter[str | None] = Counter()
+    for count in counted.counts:
+        sizes[count.cell.pair_id] += count.n if count.cell.right is not None else 0
+    sizes = +sizes
+    best = detectable_change([], list(sizes.values()))
     at_best = "none" if best is None else _points(best)
-    note = f"Smallest change that {n} questions could show beside a baseline, at best (power 0.8): {at_best}."
-    shares = _shares(summary, gates)
+    note = (
+        f"Smallest change that {n} questions about {len(sizes)} pairs could show beside a baseline, at best (power "
+        f"0.8): {at_best}."
+    )
+    shares = _shares(counted, summary, gates)
     results = (*complete, *shares, *expected, *_urgent(counted, gates), *_failures(counted, gates))
     return GateReport(results, (note,))
 
@@ -224,36 +269,103 @@ def _complete(run: Counted) -> list[GateResult]:
     return [GateResult("complete", "pass" if finished else "fail", str(held), f"= {run.questions}", detail)]
 
 
-def _shares(summary: Summary, gates: Gates) -> Iterator[GateResult]:
+def _shares(run: Counted, summary: Summary, gates: Gates) -> Iterator[GateResult]:
     total, strata = summary.total, summary.vignettes
-    worst = min(strata, key=lambda name: strata[name].accuracy)
-    best = max(strata, key=lambda name: strata[name].accuracy)
-    low, high = strata[worst].accuracy, strata[best].accuracy
-    interval = f"95 % {_share(total.wilson.low)} to {_share(total.wilson.high)}, {total.n} questions"
-    yield from _at_least("accuracy", total.accuracy, gates.accuracy, interval)
-    yield from _at_least("worst_vignette", low, gates.worst_vignette, f"{worst}, {strata[worst].n} questions")
+    scored = [count for count in run.counts if count.cell.right is not None]
+    answered = [count for count in scored if count.cell.decision == "answered"]
+
+    def measured(hit: Callable[[Traits], bool], of: Sequence[Count] = scored) -> Measured:
+        return Measured.of(of, hit)
+
+    yield from _at_least("accuracy", Measured(total.accuracy, total.n, total.interval), gates.accuracy)
+    if gates.worst_vignette:
+        by = {name: Measured(one.accuracy, one.n, one.interval) for name, one in strata.items()}
+        # Each vignette must pass; shown is the one that comes nearest to failing.
+        results = [next(_at_least("worst_vignette", one, gates.worst_vignette, name)) for name, one in by.items()]
+        order: tuple[Status, ...] = ("fail", "open", "pass")
+        yield min(results, key=lambda result: (order.index(result.status), result.value))
     if gates.literacy_gap:
-        margin, gap = gates.literacy_gap.margin, high - low
-        if len(strata) < 2:
-            yield GateResult("literacy_gap", "skip", "", f"<= {_share(margin)}", "There is only one vignette.")
-        else:
-            detail = f"{best} {_share(high)}, {worst} {_share(low)}"
-            yield GateResult(
-                "literacy_gap", _status(gap <= margin + ROUNDING), _share(gap), f"<= {_share(margin)}", detail
-            )
-    yield from _at_least("precision", total.precision, gates.precision, f"{total.wrong} wrong answers")
-    yield from _at_least("top1", total.top1, gates.top1, "")
-    yield from _at_least("offered", total.offered, gates.offered, "")
+        yield _gap(scored, gates.literacy_gap)
+    yield from _at_least("precision", measured(lambda cell: bool(cell.right), answered), gates.precision)
+    yield from _at_least("top1", measured(lambda cell: bool(cell.top1)), gates.top1)
+    yield from _at_least("offered", measured(lambda cell: bool(cell.offered)), gates.offered)
 
 
-def _at_least(name: str, value: float | None, gate: AtLeast | None, detail: str) -> Iterator[GateResult]:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A share with its 95 % interval; `value` and `interval` are None when `n` is 0."""
+
+    value: float | None
+    n: int
+    interval: Interval | None
+
+    @classmethod
+    def of(cls, counts: Sequence[Count], hit: Callable[[Traits], bool]) -> Measured:
+        n = sum(count.n for count in counts)
+        hits = sum(count.n for count in counts if hit(count.cell))
+        return cls(hits / n if n else None, n, clustered_of(counts, hit) or wilson(hits, n))
+
+
+def _at_least(name: str, found: Measured, gate: AtLeast | None, about: str = "") -> Iterator[GateResult]:
     if gate is None:
         return
     limit = f">= {_share(gate.min)}"
-    if value is None:
+    if found.value is None or found.interval is None:
         yield GateResult(name, "skip", "", limit, "Nothing was answered.")
+        return
+    detail = ", ".join(filter(None, (about, f"{_between(found.interval)}, {found.n} questions")))
+    status, why = _verdict(found, gate.min, gate.by, gate.least)
+    yield GateResult(name, status, _share(found.value), limit, f"{detail}{why}")
+
+
+def _verdict(found: Measured, limit: float, by: Basis, least: int) -> tuple[Status, str]:
+    """Return the verdict on a share, and why if it is not what the share alone would bring."""
+    if found.value is None or found.interval is None:
+        raise ValueError("a share of nothing has no verdict")
+    below = found.value < limit - ROUNDING
+    if below and (by == "estimate" or found.n >= least or found.interval.high < limit):
+        return "fail", ""
+    if found.n < least:
+        return "open", f". Too little data to say: at least {least} are needed."
+    if by == "estimate" or found.interval.low >= limit - ROUNDING:
+        return "pass", ""
+    return "open", ". Too little data to say: the interval reaches below the limit."
+
+
+def _gap(scored: Sequence[Count], rule: WidestGap) -> GateResult:
+    """Test the largest difference between two vignettes."""
+    names = list(dict.fromkeys(count.cell.vignette for count in scored))
+    pairs = list(dict.fromkeys(count.cell.pair_id for count in scored))
+    limit = f"<= {_share(rule.margin)}"
+    if len(names) < 2:
+        return GateResult("literacy_gap", "skip", "", limit, "There is only one vignette.")
+    right = np.zeros((len(names), len(pairs)), dtype=np.int64)
+    sizes = np.zeros_like(right)
+    row = {name: number for number, name in enumerate(names)}
+    column = {pair: number for number, pair in enumerate(pairs)}
+    for count in scored:
+        place = row[count.cell.vignette], column[count.cell.pair_id]
+        sizes[place] += count.n
+        right[place] += count.n if count.cell.right else 0
+    gap = largest_gap(right, sizes)
+    if gap is None:
+        return GateResult("literacy_gap", "skip", "", limit, "There is only one pair.")
+    shares = right.sum(axis=1) / sizes.sum(axis=1)
+    said = f"{names[gap.best]} {_share(shares[gap.best])}, {names[gap.worst]} {_share(shares[gap.worst])}"
+    detail = f"{said}; {_between(gap.interval)}"
+    if rule.by == "estimate":
+        status = _status(gap.value <= rule.margin + ROUNDING)
+    elif gap.interval.low > rule.margin:
+        status = "fail"
+    elif gap.interval.high <= rule.margin + ROUNDING:
+        status = "pass"
     else:
-        yield GateResult(name, _status(value >= gate.min - ROUNDING), _share(value), limit, detail)
+        status, detail = "open", f"{detail}. Too little data to say: the interval reaches across the limit."
+    return GateResult("literacy_gap", status, _share(gap.value), limit, detail)
+
+
+def _between(interval: Interval) -> str:
+    return f"95 % {_share(interval.low)} to {_share(interval.high)}"
 
 
 def _expected(run: Counted, gates: Gates) -> Iterator[GateResult]:
@@ -274,14 +386,12 @@ def _expected(run: Counted, gates: Gates) -> Iterator[GateResult]:
         if one is None or share is None:
             absent.append(kind)
             continue
-        interval = one.total.wilson
-        said = f", 95 % {_share(interval.low)} to {_share(interval.high)}" if interval else ""
-        detail = f"{one.total.met} of {one.total.n}{said}"
+        found_here = Measured(share, one.total.n, one.total.wilson)
+        said = f", {_between(found_here.interval)}" if found_here.interval else ""
+        status, why = _verdict(found_here, rules.min, rules.by, rules.least)
+        yield GateResult(name, status, _share(share), limit, f"{one.total.met} of {one.total.n}{said}{why}")
         if one.total.n < rules.least:
-            too_few = f"{detail}. Too little data to say: at least {rules.least} messages are needed."
-            yield GateResult(name, "open", _share(share), limit, too_few)
             continue
-        yield GateResult(name, _status(share >= rules.min - ROUNDING), _share(share), limit, detail)
         if len(one.vignettes) > 1:
             yield _left_behind(one, rules)
     if absent:
@@ -324,7 +434,8 @@ def _urgent(run: Counted, gates: Gates) -> Iterator[GateResult]:
         yield GateResult("urgent_recall", "skip", "", limit, "The suite has no urgent messages.")
         return
     # Here a failure counts as missed: whoever is in danger does not care why nobody came.
-    yield from _at_least("urgent_recall", found / urgent, gates.urgent_recall, f"{found} of {urgent} messages found")
+    measured = Measured(found / urgent, urgent, wilson(found, urgent))
+    yield from _at_least("urgent_recall", measured, gates.urgent_recall, f"{found} of {urgent} messages found")
 
 
 def _failures(run: Counted, gates: Gates) -> Iterator[GateResult]:
@@ -338,22 +449,26 @@ def _failures(run: Counted, gates: Gates) -> Iterator[GateResult]:
 
 
 def check_baseline(comparison: Comparison, rules: BaselineLimits) -> GateReport:
-    """Check the change since a baseline, in total and per vignette, by paired tests on the common questions."""
-    rows = comparison.expectations(alpha=rules.alpha)
+    """Check the change since a baseline, in total and by groups, by paired tests on the common questions.
+
+    Only a change for the worse fails, which is half of a two-sided level. The total has one half; the groups
+    (vignettes, wrong answers, urgent messages, expectations) share the other by Holm. So a system that did not change
+    fails in at most `alpha` of all comparisons, whichever gate it is.
+    """
+    rows = comparison.expectations()
     if not comparison.scored and not rows:
         nothing = GateResult("change: total", "fail", "", "", "The runs have no question in common.")
         return GateReport((nothing,), tuple(comparison.notes))
-    total = comparison.total(alpha=rules.alpha) if comparison.scored else None
+    total = comparison.total() if comparison.scored else None
     if total is not None:
-        safe = pair_up(
-            "no wrong answer", comparison.scored, lambda o: bool(o.right) or o.decision != "answered", alpha=rules.alpha
-        )
-        rows = [total, *comparison.strata(alpha=rules.alpha), safe, *rows]
+        safe = pair_up("no wrong answer", comparison.scored, lambda o: bool(o.right) or o.decision != "answered")
+        rows = [*comparison.strata(), safe, *rows]
     urgent = [both for both in comparison.common if both[0].kind == "urgent"]
     if urgent:
-        rows.append(pair_up("urgent found", urgent, lambda o: o.decision == "urgent", alpha=rules.alpha))
+        rows.append(pair_up("urgent found", urgent, lambda o: o.decision == "urgent"))
+    rows = [*([total] if total is not None else []), *holm_adjusted(rows)]
     results = [_change(row, rules, drop=row is total) for row in rows]
-    worse = f"not worse: no change for the worse with p < {rules.alpha:g} (exact McNemar; groups by Holm)."
+    worse = f"not worse: no change for the worse with p < {rules.alpha:g} (exact test by pair; groups by Holm)."
     return GateReport(tuple(results), (*comparison.notes, worse, _detectable(rows)), tuple(rows))
 
 
@@ -362,7 +477,10 @@ def _change(row: Paired, rules: BaselineLimits, *, drop: bool) -> GateResult:
     too_far = drop and rules.max_drop is not None and -row.difference > rules.max_drop + ROUNDING
     limit = f"not worse, >= {-rules.max_drop:+.3f}" if drop and rules.max_drop is not None else "not worse"
     interval = f", 95 % {row.change.low:+.3f} to {row.change.high:+.3f}" if row.change else ""
-    detail = f"{row.fixed} fixed, {row.broken} broken of {row.n}, p = {row.adjusted:.2g}{interval}"
+    detail = (
+        f"{row.fixed} fixed, {row.broken} broken of {row.n}, in {row.changed} of {row.clusters} pairs, "
+        f"p = {row.adjusted:.2g}{interval}"
+    )
     return GateResult(f"change: {row.name}", _status(not (worse or too_far)), f"{row.difference:+.3f}", limit, detail)
 
 

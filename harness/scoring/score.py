@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from harness.running.outcomes import ERROR, Count, Outcome, Tally, Traits, tally
-from harness.statistics import Interval, clustered_counts, wilson
+from harness.statistics import Interval, clustered_share, wilson
 
-SEED = 20240318  # fixes the bootstrap, so that a report can be reproduced
+SEED = 20240318  # fixes what is drawn at random, so that a report can be reproduced
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ class Score:
         wrong: Questions answered with another pair.
         unanswered: Questions neither answered nor asked back.
         wilson: 95 % interval of the accuracy, as if questions were independent.
-        clustered: 95 % interval of the accuracy, pairs resampled as a whole.
+        clustered: The same, with regard to how alike questions about one pair fare; None with a single pair.
     """
 
     n: int
@@ -41,6 +39,11 @@ class Score:
     unanswered: int
     wilson: Interval
     clustered: Interval | None
+
+    @property
+    def interval(self) -> Interval:
+        """The 95 % interval that is shown and decided by."""
+        return self.clustered or self.wilson
 
     def as_json(self) -> dict[str, Any]:
         figures = asdict(self)
@@ -137,18 +140,19 @@ def score_tally(counts: Sequence[Count]) -> Score:
         wrong=answered - right,
         unanswered=_sum(counts, lambda cell: cell.decision in ("declined", "urgent")),
         wilson=interval,
-        clustered=_by_pair(counts),
+        clustered=clustered_of(counts, lambda cell: bool(cell.right)),
     )
 
 
-def _by_pair(counts: Sequence[Count]) -> Interval | None:
+def clustered_of(counts: Iterable[Count], hit: Callable[[Traits], bool]) -> Interval | None:
+    """Bound the share of outcomes that `hit` counts, by pair; None with fewer than two pairs."""
     hits: dict[str | None, int] = {}
     sizes: dict[str | None, int] = {}
     for count in counts:
         pair_id = count.cell.pair_id
-        hits[pair_id] = hits.get(pair_id, 0) + (count.n if count.cell.right else 0)
+        hits[pair_id] = hits.get(pair_id, 0) + (count.n if hit(count.cell) else 0)
         sizes[pair_id] = sizes.get(pair_id, 0) + count.n
-    return clustered_counts(list(hits.values()), list(sizes.values()), rng=np.random.default_rng(SEED))
+    return clustered_share(list(hits.values()), list(sizes.values()))
 
 
 def _sum(counts: Iterable[Count], wanted: Callable[[Traits], bool]) -> int:

@@ -10,11 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from harness.running.outcomes import ERROR, Outcome
-from harness.scoring.score import SEED
-from harness.statistics import Interval, clustered, wilson
+from harness.statistics import Interval, clustered_share, wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,7 @@ class Share:
         changed: Those whose answers differ.
         flipped: Those that were right in one run and wrong in another.
         wilson: 95 % interval of the share that changed, as if questions were independent; None without questions.
-        clustered: The same, pairs resampled as a whole; None with fewer than two.
+        clustered: The same, with regard to pairs; None with fewer than two.
     """
 
     n: int
@@ -99,14 +96,21 @@ class Share:
     def of(cls, group: Sequence[Repeated]) -> Share:
         changed = [repeated.changed for repeated in group]
         # Questions without a right pair are clusters of their own.
-        clusters = [repeated.first.pair_id or repeated.first.id for repeated in group]
+        by_pair: dict[str, list[bool]] = {}
+        for repeated in group:
+            by_pair.setdefault(repeated.first.pair_id or repeated.first.id, []).append(repeated.changed)
         return cls(
             n=len(group),
             changed=sum(changed),
             flipped=sum(repeated.flipped for repeated in group),
             wilson=wilson(sum(changed), len(group)),
-            clustered=clustered(changed, clusters, rng=np.random.default_rng(SEED)),
+            clustered=clustered_share([sum(one) for one in by_pair.values()], [len(one) for one in by_pair.values()]),
         )
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval that is shown."""
+        return self.clustered or self.wilson
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot import Assistant, LanguageDetector, Response, locate
-from harness.commands.generation import detector_of
+from harness.commands.making import detector_of
 from harness.patients.suites import Question, QuestionSource, Recording, Suite, load_suite, save_suite
 from harness.running.outcomes import Outcome
 from tests.alarm_examples import FEW

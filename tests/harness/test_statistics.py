@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from harness.statistics import Interval, clustered, wilson
+from harness.statistics import clustered_share, largest_gap, wilson
 
 
 @pytest.mark.parametrize(
@@ -54,50 +54,77 @@ def test_wilson_refuses_impossible_counts(right: int, n: int) -> None:
         wilson(right, n)
 
 
-def test_questions_that_fail_together_widen_the_interval() -> None:
-    right = [pair < 24 for pair in range(33) for _ in range(10)]
-    cluster = [pair for pair in range(33) for _ in range(10)]
+def test_questions_that_fail_together_are_so_many_coin_tosses() -> None:
+    # 24 of 33 pairs answered as a whole: the ten phrasings of each say nothing more.
+    together, pairs = clustered_share([10] * 24 + [0] * 9, [10] * 33), wilson(24, 33)
 
-    independent, together = wilson(sum(right), 330), clustered(right, cluster, rng=np.random.default_rng(1))
-
-    assert independent is not None
     assert together is not None
-    assert together.high - together.low > 2.5 * (independent.high - independent.low)
-    assert together.low < sum(right) / 330 < together.high
+    assert pairs is not None
+    # A little wider still, since the spread itself is only estimated (32 degrees of freedom).
+    assert (together.low, together.high) == pytest.approx((pairs.low, pairs.high), abs=0.012)
+    assert together.high - together.low > pairs.high - pairs.low
 
 
-def test_pairs_that_succeed_or_fail_as_a_whole_are_so_many_coin_tosses() -> None:
-    right = [pair < 24 for pair in range(33) for _ in range(10)]
-    cluster = [pair for pair in range(33) for _ in range(10)]
-
-    interval = clustered(right, cluster, rng=np.random.default_rng(1))
-
-    assert interval is not None
-    assert (interval.low, interval.high) == pytest.approx(tuple(binom.ppf([0.025, 0.975], 33, 24 / 33) / 33))
+def test_questions_that_are_pairs_of_their_own_have_the_plain_interval() -> None:
+    assert clustered_share([1] * 30 + [0] * 10, [1] * 40) == wilson(30, 40)
 
 
-def test_pairs_that_fare_alike_show_no_spread() -> None:
-    right = [True, False] * 50
-    cluster = [number // 2 for number in range(100)]
+def test_pairs_that_fare_alike_have_nearly_the_plain_interval() -> None:
+    together, plain = clustered_share([8] * 33, [10] * 33), wilson(264, 330)
 
-    assert clustered(right, cluster, rng=np.random.default_rng(1)) == Interval(0.5, 0.5)
-
-
-def test_the_same_seed_gives_the_same_interval() -> None:
-    right, cluster = [number % 3 > 0 for number in range(60)], [number // 7 for number in range(60)]
-
-    def draw(seed: int) -> Interval | None:
-        return clustered(right, cluster, rng=np.random.default_rng(seed), draws=500)
-
-    assert draw(7) == draw(7)
-    assert draw(7) != draw(8)
+    assert together is not None
+    assert plain is not None
+    assert 1 < (together.high - together.low) / (plain.high - plain.low) < 1.06
 
 
-@pytest.mark.parametrize("right", [[], [True], [True, False, True]])
-def test_fewer_than_two_clusters_have_no_interval(right: list[bool]) -> None:
-    assert clustered(right, ["pain"] * len(right), rng=np.random.default_rng(1)) is None
+@pytest.mark.parametrize("right", [0, 10])
+def test_an_interval_never_shrinks_to_nothing(right: int) -> None:
+    found = clustered_share([right] * 5, [10] * 5)
+
+    assert found is not None
+    assert 0.1 < found.high - found.low < 0.2
 
 
-def test_every_question_needs_its_cluster() -> None:
-    with pytest.raises(ValueError, match="shorter"):
-        clustered([True, False], ["pain"], rng=np.random.default_rng(1))
+@pytest.mark.parametrize("right", [[], [1], [3]])
+def test_fewer_than_two_clusters_have_no_interval(right: list[int]) -> None:
+    assert clustered_share(right, [3] * len(right)) is None
+
+
+@pytest.mark.parametrize("likeness", [0.0, 0.1, 0.3])
+def test_intervals_of_pairs_hold_the_truth_as_often_as_they_say(likeness: float) -> None:
+    rng, held, draws = np.random.default_rng(3), 0, 600
+    for _ in range(draws):
+        shares = rng.beta(0.8 * (1 / likeness - 1), 0.2 * (1 / likeness - 1), 20) if likeness else np.full(20, 0.8)
+        found = clustered_share(rng.binomial(10, shares).tolist(), [10] * 20)
+        assert found is not None
+        held += found.low <= 0.8 <= found.high
+
+    assert held >= binom.ppf(0.001, draws, 0.94)
+
+
+def test_the_largest_gap_is_bounded_with_regard_to_what_easy_pairs_do_to_both() -> None:
+    # Ten pairs of ten questions; the second group misses one more of each: always the same, so surely there.
+    right = np.array([[9] * 10, [8] * 10, [9] * 10])
+
+    found = largest_gap(right, np.full((3, 10), 10))
+
+    assert found is not None
+    assert (found.best, found.worst) == (0, 1)
+    assert found.value == pytest.approx(0.1)
+    assert 0.05 < found.interval.low < 0.1 < found.interval.high < 0.15
+
+
+def test_a_gap_that_is_there_by_chance_reaches_zero() -> None:
+    rng = np.random.default_rng(5)
+    reached, draws = 0, 300
+    for _ in range(draws):
+        shares = rng.beta(4, 1, 20)
+        found = largest_gap(rng.binomial(10, np.tile(shares, (3, 1))), np.full((3, 20), 10))
+        assert found is not None
+        reached += found.interval.low <= 0
+
+    assert reached >= binom.ppf(0.001, draws, 0.95)
+
+
+def test_one_group_has_no_gap() -> None:
+    assert largest_gap(np.array([[1, 2]]), np.array([[2, 2]])) is None

@@ -1,31 +1,56 @@
-"""Paired tests give the published figures, and those of scipy."""
+"""Paired tests by cluster: exact, at their level, and McNemar's where every question stands alone."""
 
 from __future__ import annotations
 
-import math
+import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from harness.statistics import Interval, clustered_change, detectable_change, holm, mcnemar, mcnemar_power
+from harness.statistics import change_interval, detectable_change, flip_test, holm
 
 
-def test_mcnemar_gives_the_published_value() -> None:
+def test_questions_on_their_own_are_the_published_mcnemar_test() -> None:
     # Fagerland, Lydersen & Laake (2013), airway hyper-responsiveness: 1 and 7 discordant pairs, exact conditional p.
-    assert mcnemar(1, 7) == pytest.approx(0.0703, abs=5e-5)
+    assert flip_test([1] + [-1] * 7 + [0] * 13) == pytest.approx(0.0703, abs=5e-5)
 
 
 @pytest.mark.parametrize(("fixed", "broken"), [(0, 1), (0, 6), (5, 5), (3, 12), (40, 71), (400, 300)])
-def test_mcnemar_is_the_exact_binomial_test(fixed: int, broken: int) -> None:
+def test_questions_on_their_own_are_the_exact_binomial_test(fixed: int, broken: int) -> None:
     expected = binomtest(fixed, fixed + broken, 0.5).pvalue
 
-    assert mcnemar(fixed, broken) == pytest.approx(expected)
-    assert mcnemar(broken, fixed) == pytest.approx(expected)
+    assert flip_test([1] * fixed + [-1] * broken) == pytest.approx(expected)
+    assert flip_test([-1] * fixed + [1] * broken) == pytest.approx(expected)
 
 
-def test_nothing_changed_is_no_evidence() -> None:
-    assert mcnemar(0, 0) == 1.0
+@settings(max_examples=60)
+@given(st.lists(st.integers(min_value=-6, max_value=6), max_size=9))
+def test_the_exact_test_counts_every_way_of_flipping_signs(gains: list[int]) -> None:
+    sums = [
+        abs(sum(sign * gain for sign, gain in zip(signs, gains, strict=True)))
+        for signs in itertools.product((-1, 1), repeat=len(gains))
+    ]
+
+    assert flip_test(gains) == pytest.approx(sum(one >= abs(sum(gains)) for one in sums) / len(sums))
+
+
+def test_ten_phrasings_that_break_together_are_one_observation() -> None:
+    assert flip_test([-10]) == 1.0
+    assert flip_test([-10] * 5) == pytest.approx(2 / 2**5)
+    assert flip_test([]) == 1.0
+
+
+def test_a_million_questions_are_tested_at_once() -> None:
+    rng = np.random.default_rng(1)
+    many = rng.integers(-40, 41, 5_000).tolist()
+
+    # The exact test and its normal approximation agree where there are thousands of clusters.
+    from scipy.stats import norm
+
+    assert flip_test(many) == pytest.approx(2 * norm.sf(abs(sum(many)) / np.sqrt(np.square(many).sum())), abs=2e-3)
 
 
 @pytest.mark.parametrize(
@@ -41,55 +66,72 @@ def test_holm_gives_what_r_gives(given: list[float], expected: list[float]) -> N
     assert holm(given) == pytest.approx(expected)
 
 
-def test_the_interval_of_a_change_resamples_whole_pairs() -> None:
-    # All questions of a pair change together: ten pairs, one of which breaks, are ten observations and not a hundred.
-    before, cluster = [True] * 100, [number // 10 for number in range(100)]
-    after = [number >= 10 for number in range(100)]
+@settings(max_examples=40)
+@given(st.lists(st.integers(min_value=-10, max_value=10), min_size=2, max_size=25))
+def test_the_interval_holds_zero_exactly_when_the_test_finds_nothing(gains: list[int]) -> None:
+    found = change_interval(gains, [10] * len(gains), rng=np.random.default_rng(1))
 
-    found = clustered_change(before, after, cluster, rng=np.random.default_rng(1))
-
+    if not any(gains):
+        assert found is None
+        return
     assert found is not None
-    # One of ten pairs lost, resampled: the share lost is Binomial(10, 0.1) / 10.
-    assert found == Interval(-binom.ppf(0.975, 10, 0.1) / 10, 0.0)
+    assert found.low <= sum(gains) / (10 * len(gains)) <= found.high
+    assert (found.low <= 0 <= found.high) == (flip_test(gains) >= 0.05)
+
+
+def test_the_interval_of_a_change_takes_whole_pairs() -> None:
+    # One pair of ten breaks as a whole, or one question of each of ten pairs.
+    whole = change_interval([-10] + [0] * 9, [10] * 10, rng=np.random.default_rng(1))
+    spread = change_interval([-1] * 10, [10] * 10, rng=np.random.default_rng(1))
+
+    assert whole is not None
+    assert spread is not None
+    assert whole.low < -0.2 < whole.high
+    assert whole.high >= 0
+    assert spread.high < 0
+    assert spread.high - spread.low < 0.01
 
 
 def test_one_pair_shows_no_spread() -> None:
-    assert clustered_change([True], [False], ["pain"], rng=np.random.default_rng(1)) is None
+    assert change_interval([-3], [10], rng=np.random.default_rng(1)) is None
 
 
-@pytest.mark.parametrize(("n", "changed", "change"), [(30, 0.3, 0.2), (60, 0.5, 0.5), (100, 0.2, 0.0)])
-def test_the_power_is_that_of_every_possible_outcome_together(n: int, changed: float, change: float) -> None:
-    better, worse = (changed + change) / 2, (changed - change) / 2
-    expected = 0.0
-    for fixed in range(n + 1):
-        for broken in range(n + 1 - fixed):
-            if fixed + broken and binomtest(fixed, fixed + broken, 0.5).pvalue <= 0.05:
-                ways = math.factorial(n) // (
-                    math.factorial(fixed) * math.factorial(broken) * math.factorial(n - fixed - broken)
-                )
-                expected += ways * better**fixed * worse**broken * (1 - changed) ** (n - fixed - broken)
+@pytest.mark.parametrize("likeness", [0.0, 0.1, 0.3])
+def test_the_interval_of_a_change_holds_the_truth_as_often_as_it_says(likeness: float) -> None:
+    rng, held, draws = np.random.default_rng(4), 0, 150
+    for _ in range(draws):
+        drop = rng.normal(0.1, likeness, 20)
+        gains = rng.binomial(10, 0.8 - np.clip(drop, -0.2, 0.8)) - rng.binomial(10, 0.8, 20)
+        true = -float(np.clip(drop, -0.2, 0.8).mean()) if likeness == 0 else -0.1
+        found = change_interval(gains.tolist(), [10] * 20, rng=rng)
+        held += found is not None and found.low <= true <= found.high
 
-    assert mcnemar_power(n, changed, change) == pytest.approx(expected)
+    assert held >= binom.ppf(0.001, draws, 0.93)
 
 
-def test_the_detectable_change_has_the_power_and_a_smaller_one_has_not() -> None:
-    found = detectable_change(990, 0.1)
+def test_at_best_six_pairs_must_change() -> None:
+    # With all changes in one direction 6 of 6 are significant (p = 0.031): 6 or more must come with power 0.8.
+    found = detectable_change([0] * 990, [1] * 990)
 
-    assert found is not None
-    assert mcnemar_power(990, 0.1, found) >= 0.8 > mcnemar_power(990, 0.1, found - 0.001)
-    # Connor (1987): n = (z_a sqrt(psi) + z_b sqrt(psi - d²))² / d²; the exact test needs a little more.
-    needed = (1.96 * math.sqrt(0.1) + 0.8416 * math.sqrt(0.1 - found**2)) ** 2 / found**2
-    assert 900 < needed < 990
-
-
-def test_at_best_six_questions_must_break() -> None:
-    found = detectable_change(990, 0.0)
-
-    # With all changes in one direction 6 of 6 are significant (p = 0.031): 6 or more of 990 must come with power 0.8.
     assert found is not None
     assert binom.sf(5, 990, found) == pytest.approx(0.8, abs=1e-3)
 
 
+def test_the_detectable_change_is_found_as_often_as_it_says() -> None:
+    rng, likeness = np.random.default_rng(6), 0.08
+    unchanged = [rng.binomial(10, 0.8 + rng.normal(0, likeness, 30).clip(-0.8, 0.2)) for _ in range(2)]
+    smallest = detectable_change((unchanged[1] - unchanged[0]).tolist(), [10] * 30)
+    assert smallest is not None
+
+    found = 0
+    for _ in range(200):
+        before = rng.binomial(10, 0.8 + rng.normal(0, likeness, 30).clip(-0.8, 0.2))
+        after = rng.binomial(10, 0.8 - smallest + rng.normal(0, likeness, 30).clip(-0.6, 0.2))
+        found += flip_test((after - before).tolist()) < 0.05
+
+    assert 0.65 < found / 200 < 0.97
+
+
 def test_a_suite_too_small_to_show_any_change_says_so() -> None:
-    assert detectable_change(5, 0.0) is None
-    assert detectable_change(0, 0.0) is None
+    assert detectable_change([0] * 5, [10] * 5) is None
+    assert detectable_change([], []) is None

@@ -193,8 +193,8 @@ def test_the_command_prints_tables_or_json(command: Command, small_folder: Path,
     done = command("run", "--suite", tmp_path / "suite", *catalog, "--out", tmp_path / "run")
     assert done.returncode == 0, done.stderr
 
-    tables = command("errors", tmp_path / "run", *catalog)
-    as_json = command("errors", tmp_path / "run", *catalog, "--json")
+    tables = command("advise", tmp_path / "run", "--misses")
+    as_json = command("advise", tmp_path / "run", "--misses", *catalog, "--json")
 
     assert (tables.returncode, as_json.returncode) == (0, 0), tables.stderr + as_json.stderr
     assert "questions were missed." in tables.stdout
@@ -205,7 +205,7 @@ def test_the_command_prints_tables_or_json(command: Command, small_folder: Path,
 
 
 def test_a_folder_without_a_run_is_one_line(command: Command, tmp_path: Path) -> None:
-    done = command("errors", tmp_path)
+    done = command("advise", tmp_path, "--misses")
 
     assert done.returncode == 2
     assert done.stderr.startswith("klartext: ")

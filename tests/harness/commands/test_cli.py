@@ -50,7 +50,8 @@ PLAN = ("--lang", "de", "--variations", "2", "--novel", "2")
 @pytest.fixture(scope="session")
 def exported(command: Command, files: Files) -> CompletedProcess[str]:
     return command(
-        "prompts", "export", "--catalog", files.catalog, *PLAN, "--temperature", "0.5", "--out", files.prompts
+        *("suite", "make", "--out", files.suite, "--catalog", files.catalog, *PLAN),
+        *("--temperature", "0.5", "--prompts", files.prompts),
     )
 
 
@@ -64,8 +65,8 @@ def imported(exported: CompletedProcess[str], command: Command, files: Files) ->
             body = {"model": "m-1", "choices": [{"message": {"content": content}}]}
             answer = {"custom_id": custom_id, "response": {"status_code": 200, "body": body}, "error": None}
             file.write(json.dumps(answer) + "\n")
-    target = ("--name", files.suite.name, "--suites", files.suite.parent, "--note", "Read [this] note.")
-    return command("prompts", "import", files.answers, "--catalog", files.catalog, *PLAN, *target)
+    target = ("--out", files.suite, "--note", "Read [this] note.")
+    return command("suite", "make", "--answers", files.answers, "--catalog", files.catalog, *PLAN, *target)
 
 
 @pytest.fixture(scope="session")
@@ -79,7 +80,7 @@ def test_export_writes_a_batch_file_and_counts(exported: CompletedProcess[str], 
     requests = [json.loads(line) for line in files.prompts.read_text(encoding="utf-8").splitlines()]
 
     assert exported.returncode == 0, exported.stderr
-    assert exported.stdout == f"12 prompts for 24 questions in {files.prompts}\n"
+    assert exported.stdout == f"12 prompts in {files.prompts}, for 24 questions\n"
     assert {request["url"] for request in requests} == {"/v1/chat/completions"}
     assert {request["body"]["temperature"] for request in requests} == {0.5}
     assert len({request["custom_id"] for request in requests}) == 12
@@ -99,7 +100,7 @@ def test_import_writes_a_suite_and_says_what_was_dropped(imported: CompletedProc
 
 
 def test_check_finds_the_suite_clean(imported: CompletedProcess[str], command: Command, files: Files) -> None:
-    checked = command("check", "--suite", files.suite, "--catalog", files.catalog)
+    checked = command("suite", "check", "--suite", files.suite, "--catalog", files.catalog)
 
     assert (checked.returncode, checked.stdout) == (0, "21 questions, 0 near copies of training texts\n")
 
@@ -111,7 +112,6 @@ def test_run_prints_both_tables_and_writes_the_summary(finished: CompletedProces
     assert "Table 1. Paraphrases" in finished.stdout
     assert "Table 2. Novel questions" in finished.stdout
     assert "Read [this] note." in finished.stdout
-    assert max(map(len, finished.stdout.splitlines())) <= 80
     assert summary["total"]["n"] == 15
     assert 0 < summary["total"]["accuracy"] <= summary["total"]["top1"] <= 1
     automatic = summary["automatic"]
@@ -170,11 +170,11 @@ def test_run_answers_from_the_listed_pairs_alone(
 def test_label_through_a_pipe_resumes_where_it_ended(
     finished: CompletedProcess[str], command: Command, files: Files
 ) -> None:
-    options = (files.run, "--rater", "anna", "--catalog", files.catalog)
+    options = (files.run, "--rater", "anna")
 
-    first = command("label", *options, typed="3\n")
-    rest = command("label", *options, typed="1\n" * 9)
-    done = command("label", *options)
+    first = command("labels", "give", *options, typed="3\n")
+    rest = command("labels", "give", *options, typed="1\n" * 9)
+    done = command("labels", "give", *options)
 
     assert (first.returncode, rest.returncode, done.returncode) == (0, 0, 0)
     assert "The rest stays in the queue." in first.stdout

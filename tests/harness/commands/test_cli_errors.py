@@ -28,19 +28,21 @@ BAD_INPUT = [
     ("run --suite {suite} --catalog {small} --only , --out {dir}/run", "names no pair"),
     ("run --suite {suite} --catalog {small} --only mine.txt --out {dir}/run", "There is no list 'mine.txt'"),
     ("run --suite {suite} --system {bad} --only pain --out {dir}/run", "chooses pairs of this assistant"),
-    ("check --suite nope", "There is no suite 'nope'"),
-    ("check --suite {changed}", "was changed after it was recorded"),
-    ("check --suite {suite} --catalog {dir}", "No catalog at"),
-    ("label {dir} --rater anna", "holds no complete run"),
-    ("prompts export --catalog nope --out {dir}/prompts.jsonl", "No catalog at 'nope'"),
-    ("prompts export --catalog {small} --out {bad}/prompts.jsonl", "cannot be written"),
-    ("prompts import {dir}/missing.jsonl --name x --catalog {small}", "cannot be read"),
-    ("prompts import {bad} --name x --catalog {small}", "bad:1 is no line of a Batch output file"),
-    ("prompts import {other} --name x --catalog {small}", "1 answers belong to no prompt"),
-    ("prompts import {empty} --name x --catalog {small} --suites {dir}", "No question could be read"),
-    ("prompts import {good} --name x --catalog {small} --suites {bad}/suites", "cannot be written"),
-    ("prompts import {good} --name suite --catalog {small} --suites {dir}/..", "suites are immutable"),
-    ("generate --name x --model m --catalog {small} --suites {dir}", "No language model endpoint is set"),
+    ("suite check --suite nope", "There is no suite 'nope'"),
+    ("suite check --suite {changed}", "was changed after it was recorded"),
+    ("suite check --suite {suite} --catalog {dir}", "No catalog at"),
+    ("labels give {dir} --rater anna", "holds no complete run"),
+    ("suite make --out {dir}/x --catalog nope --prompts {dir}/prompts.jsonl", "No catalog at 'nope'"),
+    ("suite make --out {dir}/x --catalog {small} --prompts {bad}/prompts.jsonl", "cannot be written"),
+    ("suite make --answers {dir}/missing.jsonl --catalog {small} --out {dir}/x", "cannot be read"),
+    ("suite make --answers {bad} --catalog {small} --out {dir}/x", "bad:1 is no line of a Batch output file"),
+    ("suite make --answers {other} --catalog {small} --out {dir}/x", "1 answers belong to no prompt"),
+    ("suite make --answers {empty} --catalog {small} --out {dir}/x", "No question could be read"),
+    ("suite make --answers {good} --catalog {small} --out {bad}/suites/x", "cannot be written"),
+    ("suite make --answers {good} --catalog {small} --out {suite}", "suites are immutable"),
+    ("suite make --model m --catalog {small} --out {dir}/x", "No language model endpoint is set"),
+    ("suite make --catalog {small} --out {dir}/x", "Say who answers: `--model NAME`"),
+    ("suite make --prompts {dir}/p --answers {good} --catalog {small} --out {dir}/x", "Give one of them at a time"),
 ]
 PROGRESS = re.compile(r" \d+/\d+ [-:\d]+$")  # the bar stands on standard error too
 ANSWER = '{"custom_id": "%s", "response": {"status_code": 200, "body": {"choices": [{"message": {"content": "%s"}}]}}}'
@@ -87,10 +89,10 @@ def test_bad_input_is_one_line_and_exit_2(
     [
         "run --suite mammography-de",
         "run --suite mammography-de --out x --method magic",
-        "prompts export --out x --lang fr",
-        "prompts export --out x --variations -1",
-        "prompts import --name x",
-        "label x",
+        "suite make --out x --lang fr",
+        "suite make --out x --variations -1",
+        "suite make --model m",
+        "labels give x",
         "nothing",
     ],
 )
@@ -111,15 +113,14 @@ def test_contamination_exits_1_and_names_the_training_text(
 ) -> None:
     make_suite([make_question(1, "wer bezahlt das", "costs"), make_question(2, "Was noch alles?")])
 
-    done = command("check", "--suite", tmp_path / "suite", "--catalog", small_folder)
+    done = command("suite", "check", "--suite", tmp_path / "suite", "--catalog", small_folder)
 
     assert done.returncode == 1
     assert "'wer bezahlt das' ~ 'Wer bezahlt das?' (costs, 1.00)" in done.stdout
     assert done.stdout.endswith("2 questions, 1 near copies of training texts\n")
 
 
-@pytest.mark.parametrize("name", ["run", "stability"])
-def test_help_lists_every_option_of_the_system(command: Command, name: str) -> None:
-    shown = command(name, "--help").stdout
+def test_help_lists_every_option_of_the_system(command: Command) -> None:
+    shown = command("run", "--help").stdout
 
     assert {"--system", "--method", "--catalog", "--encoder", "--only", "--jobs"} <= set(re.findall(r"--\w+", shown))

@@ -19,6 +19,16 @@ TRAIN = [
     ("", "who won the match"),
 ]
 TEST = [("pay", "let me pay that old bill"), ("lost", "the card I had is gone"), ("", "how tall is the tower")]
+COMMUTER = """\
+id: commuter
+literacy: {health: middle, language: native}
+languages:
+  en:
+    title: Commuter in a hurry
+    description: On the way to work, one thumb, few words, no greeting.
+    impersonation: You are on a crowded tram and type with one thumb. You ask in a few words what you must know now.
+    targets: {words: [2, 12], reading_ease: [50, 130], jargon_share: [0.0, 0.1]}
+"""
 
 
 def _write(path: Path, rows: list[tuple[str, str]]) -> Path:
@@ -41,7 +51,9 @@ def test_an_imported_suite_is_run_and_counted(command: Command, catalog: Path, t
     questions = _write(tmp_path / "test.csv", TEST)
     suite, out = tmp_path / "suite", tmp_path / "run"
 
-    imported = command("import", questions, "--out", suite, "--lang", "en", "--catalog", catalog, "--by", "person")
+    imported = command(
+        "suite", "import", questions, "--out", suite, "--lang", "en", "--catalog", catalog, "--by", "person"
+    )
     ran = command("run", "--suite", suite, "--catalog", catalog, "--out", out)
 
     assert imported.stdout.strip() == f"{suite}: 2 questions, 1 out of scope"
@@ -59,7 +71,7 @@ def test_a_suite_for_another_catalog_is_refused(command: Command, catalog: Path,
     questions = _write(tmp_path / "test.csv", [("loan", "can I get a loan")])
 
     result = command(
-        "import", questions, "--out", tmp_path / "s", "--lang", "en", "--catalog", catalog, "--by", "model"
+        "suite", "import", questions, "--out", tmp_path / "s", "--lang", "en", "--catalog", catalog, "--by", "model"
     )
 
     assert result.returncode == 2
@@ -71,9 +83,11 @@ def test_a_suite_for_another_catalog_is_refused(command: Command, catalog: Path,
 def test_urgent_messages_are_counted_apart_and_reach_the_gate(command: Command, catalog: Path, tmp_path: Path) -> None:
     questions = _write(tmp_path / "test.csv", [*TEST, ("urgent", "I have crushing chest pain and cannot breathe")])
     suite, out = tmp_path / "suite", tmp_path / "run"
-    (tmp_path / "gates.yaml").write_text("gates: {urgent_recall: {min: 1.0}}", encoding="utf-8")
+    (tmp_path / "gates.yaml").write_text("gates: {urgent_recall: {min: 1.0, by: estimate, least: 1}}", encoding="utf-8")
 
-    imported = command("import", questions, "--out", suite, "--lang", "en", "--catalog", catalog, "--by", "person")
+    imported = command(
+        "suite", "import", questions, "--out", suite, "--lang", "en", "--catalog", catalog, "--by", "person"
+    )
     ran = command("run", "--suite", suite, "--catalog", catalog, "--out", out)
     gate = command("gate", out, "--config", tmp_path / "gates.yaml", "--json")
 
@@ -89,10 +103,12 @@ def test_questions_may_be_in_the_voice_of_a_vignette(command: Command, catalog: 
     questions = _write(tmp_path / "test.csv", TEST)
     more = ("--lang", "en", "--catalog", catalog, "--by", "person")
 
-    named = command("import", questions, "--out", tmp_path / "suite", *more, "--vignette", "commuter")
-    refused = command("import", questions, "--out", tmp_path / "other", *more, "--vignette", "A/B")
+    (tmp_path / "commuter.yaml").write_text(COMMUTER, encoding="utf-8")
+    mine = ("--vignettes", tmp_path, "--vignette", "commuter")
+    named = command("suite", "import", questions, "--out", tmp_path / "suite", *more, *mine)
+    refused = command("suite", "import", questions, "--out", tmp_path / "other", *more, "--vignette", "A/B")
 
     assert named.returncode == 0, named.stderr
     assert {question.vignette for question in load_suite(tmp_path / "suite").questions} == {"commuter"}
     assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
-    assert "is no name of a vignette" in refused.stderr
+    assert "There is no vignette 'A/B' in en. Known: " in refused.stderr

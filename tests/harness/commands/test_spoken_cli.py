@@ -17,7 +17,18 @@ DIALOGUES = [
     "costs|Was muss ich denn für die Untersuchung bezahlen?\tnew:duration|Wie viele Minuten dauert das Ganze?\tnone|und wie heißt der Hund vom Arzt?",
     "pain|Sind Schmerzen bei der Untersuchung zu erwarten?\talarm|Hilfe, ich bekomme keine Luft und mein Brustkorb ist eng",
 ]
-ORIGIN = ("--lang", "de", "--catalog", "mammography", "--by", "model", "--model", "some", "--vignette", "plain")
+ORIGIN = (
+    "--lang",
+    "de",
+    "--catalog",
+    "mammography",
+    "--by",
+    "model",
+    "--model",
+    "some",
+    "--vignette",
+    "low-health-literacy",
+)
 
 
 @pytest.fixture
@@ -34,7 +45,7 @@ def test_dialogues_are_imported_said_scored_gated_and_reported(tmp_path: Path, e
     suite, run, config = tmp_path / "talks", tmp_path / "run", tmp_path / "harness.yaml"
     file = _lines(tmp_path / "talks.tsv", *DIALOGUES, DIALOGUES[0])
 
-    imported = harness("import", file, "--kind", "dialogues", "--out", suite, *ORIGIN)
+    imported = harness("suite", "import", file, "--kind", "dialogues", "--out", suite, *ORIGIN)
     ran = harness("run", "--suite", suite, "--out", run, environ=environ)
     again = harness("run", "--suite", suite, "--out", run, environ=environ)
 
@@ -57,11 +68,12 @@ def test_dialogues_are_imported_said_scored_gated_and_reported(tmp_path: Path, e
     ]
     summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
     assert summary["expectations"]["first"]["share"] == 1.0
-    assert summary["expectations"]["first"]["vignettes"]["plain"]["n"] == 3
+    assert summary["expectations"]["first"]["vignettes"]["low-health-literacy"]["n"] == 3
 
-    config.write_text(yaml.safe_dump({"gates": {"expectations": {"first": {"min": 0.9, "least": 3}, "act": 0.5}}}))
+    first = {"min": 0.9, "by": "estimate", "least": 3}
+    config.write_text(yaml.safe_dump({"gates": {"expectations": {"first": first, "act": 0.5}}}))
     too_few = harness("gate", run, "--config", config)
-    config.write_text(yaml.safe_dump({"gates": {"expectations": {"first": {"min": 0.9, "least": 3}}}}))
+    config.write_text(yaml.safe_dump({"gates": {"expectations": {"first": first}}}))
     passed = harness("gate", run, "--config", config, "--baseline", run)
     assert (too_few.exit_code, passed.exit_code) == (3, 0), too_few.output + passed.output
     assert "Too little data to say: expected: act" in too_few.stdout
@@ -80,7 +92,7 @@ def test_dialogues_are_imported_said_scored_gated_and_reported(tmp_path: Path, e
 def test_a_gate_fails_where_expectations_are_not_met(tmp_path: Path, environ: dict[str, str]) -> None:
     suite, run, config = tmp_path / "talks", tmp_path / "run", tmp_path / "harness.yaml"
     wrong = "costs|Tut so eine Aufnahme eigentlich weh?\treaction|Was muss ich denn für die Untersuchung bezahlen?"
-    harness("import", _lines(tmp_path / "t.tsv", wrong), "--kind", "dialogues", "--out", suite, *ORIGIN)
+    harness("suite", "import", _lines(tmp_path / "t.tsv", wrong), "--kind", "dialogues", "--out", suite, *ORIGIN)
     config.write_text(yaml.safe_dump({"gates": {"expectations": {"first": {"min": 0.5, "least": 1}}}}))
 
     ran = harness("run", "--suite", suite, "--out", run, environ=environ)
@@ -92,18 +104,18 @@ def test_a_gate_fails_where_expectations_are_not_met(tmp_path: Path, environ: di
 
 
 def test_single_messages_are_said_in_chats_of_their_own(tmp_path: Path, environ: dict[str, str]) -> None:
-    vignettes = ("--vignette", "plain", "--vignette", "rude")
+    vignettes = ("--vignette", "low-health-literacy", "--vignette", "high-health-literacy")
     files = _lines(tmp_path / "a.txt", "danke schön", "tschüss dann"), _lines(tmp_path / "b.txt", "na toll")
     suite, run = tmp_path / "everyday", tmp_path / "run"
 
-    imported = harness("import", *files, "--kind", "everyday", "--out", suite, *ORIGIN[:-2], *vignettes)
+    imported = harness("suite", "import", *files, "--kind", "everyday", "--out", suite, *ORIGIN[:-2], *vignettes)
     ran = harness("run", "--suite", suite, "--out", run, environ=environ)
 
     assert imported.exit_code == 0, imported.output
     assert ran.exit_code == 0, ran.output
     outcomes = load_outcomes(run)
     assert {outcome.expected for outcome in outcomes} == {"everyday"}
-    assert {outcome.vignette for outcome in outcomes} <= {"plain", "rude"}
+    assert {outcome.vignette for outcome in outcomes} <= {"low-health-literacy", "high-health-literacy"}
     assert all(outcome.met for outcome in outcomes)
 
 
@@ -112,9 +124,9 @@ def test_a_command_answers_single_messages_and_is_refused_dialogues(tmp_path: Pa
     answers = 'import sys\nfor line in sys.stdin: print(\'{"decision": "declined", "advice": {"urgency": "today"}}\')'
     system.write_text(yaml.safe_dump({"kind": "command", "command": ["python3", "-c", answers]}), encoding="utf-8")
     talks, complaints = tmp_path / "talks", tmp_path / "complaints"
-    harness("import", _lines(tmp_path / "t.tsv", *DIALOGUES), "--kind", "dialogues", "--out", talks, *ORIGIN)
+    harness("suite", "import", _lines(tmp_path / "t.tsv", *DIALOGUES), "--kind", "dialogues", "--out", talks, *ORIGIN)
     lines = "days\tetwas Hartes links gefunden", "now\tich kippe gleich um"
-    harness("import", _lines(tmp_path / "c.tsv", *lines), "--kind", "complaint", "--out", complaints, *ORIGIN)
+    harness("suite", "import", _lines(tmp_path / "c.tsv", *lines), "--kind", "complaint", "--out", complaints, *ORIGIN)
 
     refused = harness("run", "--suite", talks, "--system", system, "--out", tmp_path / "one", environ=environ)
     ran = harness("run", "--suite", complaints, "--system", system, "--out", tmp_path / "two", environ=environ)
@@ -133,9 +145,22 @@ def test_what_does_not_fit_together_is_one_line(tmp_path: Path) -> None:
     file = _lines(tmp_path / "t.tsv", "zebra|geheim?")
     out = tmp_path / "out"
 
-    bad = harness("import", file, "--kind", "dialogues", "--out", out, *ORIGIN)
-    two = harness("import", file, file, file, "--kind", "everyday", "--out", out, *ORIGIN, "--vignette", "other")
-    person = harness("import", file, "--kind", "everyday", "--out", out, *ORIGIN, "--by", "person")
+    bad = harness("suite", "import", file, "--kind", "dialogues", "--out", out, *ORIGIN)
+    two = harness(
+        "suite",
+        "import",
+        file,
+        file,
+        file,
+        "--kind",
+        "everyday",
+        "--out",
+        out,
+        *ORIGIN,
+        "--vignette",
+        "high-health-literacy",
+    )
+    person = harness("suite", "import", file, "--kind", "everyday", "--out", out, *ORIGIN, "--by", "person")
 
     assert (bad.exit_code, two.exit_code, person.exit_code) == (2, 2, 2)
     assert f"{file}:1: turn 1 is labelled 'zebra'" in bad.stderr

@@ -25,7 +25,7 @@ def test_generate_rejects_outliers_and_asks_again_in_one_go(
 
     with scripted_endpoint(reply) as server:
         done = command(
-            *("generate", "--name", "mine", "--model", "scripted", "--suites", tmp_path, "--catalog", small_folder),
+            *("suite", "make", "--out", tmp_path / "mine", "--model", "scripted", "--catalog", small_folder),
             *("--vignette", "low-health-literacy", "--variations", "1", "--novel", "0", "--fidelity", "reject"),
             environ={"KLARTEXT_MODEL_URL": server.url},
         )
@@ -57,8 +57,8 @@ def test_refine_goes_through_the_rounds_in_one_go(
 
     with scripted_endpoint(reply) as server:
         done = command(
-            *("refine", "--suite", tmp_path / "suite", "--out", tmp_path / "out", "--catalog", small_folder, "--live"),
-            *("--model", "scripted", "--name", "better", "--suites", tmp_path, "--json"),
+            *("suite", "refine", "--suite", tmp_path / "suite", "--work", tmp_path / "out", "--catalog", small_folder),
+            *("--model", "scripted", "--out", tmp_path / "better", "--json"),
             environ={"KLARTEXT_MODEL_URL": server.url},
         )
 

@@ -176,14 +176,14 @@ def test_import_rejects_exports_what_is_missing_and_then_writes_the_suite(
 ) -> None:
     plan = ["--catalog", small_folder, "--vignette", "low-health-literacy", "--variations", "1", "--novel", "0"]
     exported, missing = tmp_path / "prompts.jsonl", tmp_path / "missing.jsonl"
-    assert command("prompts", "export", "--out", exported, *plan).returncode == 0
+    assert command("suite", "make", "--out", tmp_path / "suites" / "mine", "--prompts", exported, *plan).returncode == 0
     ids = [json.loads(text)["custom_id"] for text in exported.read_text(encoding="utf-8").splitlines()]
     answers = write(
         tmp_path / "1.jsonl", [line(one, LEARNED if n == 1 else f"Frage {n}, ja?") for n, one in enumerate(ids)]
     )
-    rest = ["--name", "mine", "--suites", tmp_path / "suites", *plan, "--fidelity", "reject", "--missing", missing]
+    rest = ["--out", tmp_path / "suites" / "mine", *plan, "--fidelity", "reject", "--missing", missing]
 
-    first = command("prompts", "import", answers, *rest)
+    first = command("suite", "make", "--answers", answers, *rest)
 
     assert first.returncode == 0, first.stderr
     assert "1 questions rejected" in first.stdout
@@ -193,7 +193,7 @@ def test_import_rejects_exports_what_is_missing_and_then_writes_the_suite(
     assert request["body"]["model"] == "m-1"
 
     more = write(tmp_path / "2.jsonl", [line(f"{ids[1]}#2", "Tut das sehr weh?")])
-    second = command("prompts", "import", answers, more, *rest)
+    second = command("suite", "make", "--answers", answers, "--answers", more, *rest)
 
     assert second.returncode == 0, second.stderr
     suite = load_suite(tmp_path / "suites" / "mine")
@@ -206,7 +206,7 @@ def test_by_default_outliers_stay_and_are_reported(command: Command, small_folde
     plan = ["--catalog", small_folder, "--vignette", "low-health-literacy", "--variations", "1", "--novel", "0"]
     answers = write(tmp_path / "1.jsonl", [line("paraphrase/low-health-literacy/pain", LEARNED)])
 
-    done = command("prompts", "import", answers, "--name", "mine", "--suites", tmp_path, *plan)
+    done = command("suite", "make", "--answers", answers, "--out", tmp_path / "mine", *plan)
 
     assert done.returncode == 0, done.stderr
     assert "fidelity: 1 of 1 questions are unlike their vignette" in done.stdout

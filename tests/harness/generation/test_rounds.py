@@ -256,7 +256,7 @@ def test_offline_round_by_round_to_a_suite_with_provenance(
 ) -> None:
     critic = Critic(lambda text, number: 5 if "bitte" in text else 3)
     out = tmp_path / "refined"
-    base = ["refine", "--suite", tmp_path / "suite", "--out", out, "--catalog", small_folder]
+    base = ["suite", "refine", "--suite", tmp_path / "suite", "--work", out, "--catalog", small_folder]
     seen = []
 
     done = command(*base)
@@ -273,7 +273,7 @@ def test_offline_round_by_round_to_a_suite_with_provenance(
     rounds = [json.loads(line) for line in (out / "rounds.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(one["number"], one["total"], one["stopped"]) for one in rounds] == [(1, 0.6, None), (2, 1.0, GOOD)] * 2
 
-    named = command(*base, "--name", "better", "--suites", tmp_path / "suites")
+    named = command(*base, "--out", tmp_path / "suites" / "better")
     assert named.returncode == 0, named.stderr
     suite = load_suite(tmp_path / "suites" / "better")
     assert [one.text for one in suite.questions] == ["Tut das weh bitte?", "Spürt man das bitte?", "Und die Seele?"]
@@ -289,8 +289,8 @@ def test_a_suite_is_not_written_while_prompts_wait(
     out = tmp_path / "refined"
 
     done = command(
-        *("refine", "--suite", tmp_path / "suite", "--out", out, "--catalog", small_folder),
-        *("--name", "better", "--suites", tmp_path / "suites"),
+        *("suite", "refine", "--suite", tmp_path / "suite", "--work", out, "--catalog", small_folder),
+        *("--out", tmp_path / "suites" / "better"),
     )
 
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from harness.commands.raters import print_agreement
+from harness.commands.labels import print_agreement
 from harness.judging.agreement import Agreement, agreement_of
 from harness.labelling.labels import VERDICTS, Label, Rater, Verdicts
 

@@ -76,41 +76,41 @@ def test_two_raters_and_a_model_from_queue_to_new_score(
 ) -> None:
     (tmp_path / "doubt.json").write_text('["p1"]', encoding="utf-8")
     catalog = ("--catalog", small_folder)
-    found = command("ambiguous", run, "--fidelity", tmp_path / "doubt.json")
+    found = command("labels", "queue", run, "--fidelity", tmp_path / "doubt.json")
     assert "1 paraphrases: 0 right, 1 wrong, 0 ambiguous" in found.stdout, found.stderr
     assert "Too few scored paraphrases" in found.stdout
 
-    queued = command("queue", run, "--rater", "anna", "--rater", "ben", "--items", "novel")
+    queued = command("labels", "queue", run, "--rater", "anna", "--rater", "ben", "--items", "novel")
     assert queued.stdout.count("12 items in") == 2, queued.stderr
-    anna = command("label", run, "--rater", "anna", *catalog, typed="3\n" * 12)
-    ben = command("label", run, "--rater", "ben", *catalog, typed="3\n" * 9 + "1a\n" * 3)
+    anna = command("labels", "give", run, "--rater", "anna", *catalog, typed="3\n" * 12)
+    ben = command("labels", "give", run, "--rater", "ben", *catalog, typed="3\n" * 9 + "1a\n" * 3)
     assert "All 12 labelled" in anna.stdout + anna.stderr
     assert "All 12 labelled" in ben.stdout
 
-    exported = command("judge", "export", run, "--out", tmp_path / "in.jsonl", *catalog)
+    exported = command("judge", run, "--prompts", tmp_path / "in.jsonl", *catalog)
     assert exported.stdout == f"12 prompts in {tmp_path / 'in.jsonl'}\n", exported.stderr
     prompts = prompts_of(tmp_path / "in.jsonl")
     verdicts = ['{"label": "correct"}'] * 10 + ["I cannot say.", '{"label": "partial", "reason": "buried"}']
     lines = (answer(prompt, verdict) for prompt, verdict in zip(prompts, verdicts, strict=True))
     (tmp_path / "out.jsonl").write_text("".join(lines), encoding="utf-8")
-    taken = command("judge", "import", run, tmp_path / "out.jsonl")
+    taken = command("judge", run, "--answers", tmp_path / "out.jsonl")
     assert taken.stdout.startswith("model:judge-1: 11 labels, 0 ratings, 0 comparisons; 1 answers could not"), (
         taken.stderr
     )
     assert {label.rater.kind for label in load_labels([run / "labels" / "model-judge-1.jsonl"])} == {"model"}
 
-    compared = json.loads(command("agreement", run, "--json").stdout)
+    compared = json.loads(command("labels", "agreement", run, "--json").stdout)
     assert [pair["raters"] for pair in compared["pairs"]] == [
         ["person:anna", "person:ben"],
         ["person:anna", "model:judge-1"],
         ["person:ben", "model:judge-1"],
     ]
     assert (compared["pairs"][0]["n"], compared["pairs"][1]["n"]) == (12, 11)
-    assert "Agreement" in command("agreement", run, "--items", "labelled").stdout
+    assert "Agreement" in command("labels", "agreement", run, "--all-labelled").stdout
 
-    decided = command("adjudicate", run, "--rater", "carla", *catalog, typed="2d\n3\n1\n")
+    decided = command("labels", "give", run, "--decide", "--rater", "carla", *catalog, typed="2d\n3\n1\n")
     assert "All 3 labelled" in decided.stdout, decided.stderr
-    rescored = command("rescore", run)
+    rescored = command("labels", "apply", run)
     assert "Novel questions: 12; incorrect 1, partially correct 1, correct 10" in rescored.stdout, rescored.stderr
     record = json.loads((run / "rescored.json").read_text(encoding="utf-8"))
     assert [item["file"] for item in record["labels"]] == [
@@ -123,15 +123,18 @@ def test_two_raters_and_a_model_from_queue_to_new_score(
         command("labels", "export", run, "--out", tmp_path / f"labels.{suffix}")
         again = command("labels", "import", run, tmp_path / f"labels.{suffix}")
         assert again.stdout == "0 labels added, 38 were there already\n", again.stderr
-    assert "12 items in" in command("labels", "items", run, "--out", tmp_path / "items.csv", *catalog).stdout
+    assert (
+        "12 items in"
+        in command("labels", "export", run, "--to-label", "--out", tmp_path / "items.csv", *catalog).stdout
+    )
 
 
 def test_a_judge_that_scores_and_compares(
     command: Command, run: Path, other: Path, tmp_path: Path, small_folder: Path
 ) -> None:
     beside = ("--beside", other, "--items", "novel", "--catalog", small_folder)
-    command("judge", "export", run, "--mode", "rate", "--out", tmp_path / "rate.jsonl", *beside)
-    command("judge", "export", run, "--mode", "compare", "--out", tmp_path / "compare.jsonl", *beside)
+    command("judge", run, "--mode", "rate", "--prompts", tmp_path / "rate.jsonl", *beside)
+    command("judge", run, "--mode", "compare", "--prompts", tmp_path / "compare.jsonl", *beside)
     rates, compares = prompts_of(tmp_path / "rate.jsonl"), prompts_of(tmp_path / "compare.jsonl")
     different = {p["custom_id"].split("/")[2].split("#")[0] for p in compares}
     assert len(compares) == 2 * len(different) == 2 * 9  # both orders; of the last six, three were answered alike
@@ -157,8 +160,8 @@ def test_a_judge_that_scores_and_compares(
     (tmp_path / "people.jsonl").write_text(both, encoding="utf-8")
     command("labels", "import", run, tmp_path / "people.jsonl")
 
-    command("judge", "import", run, tmp_path / "answers.jsonl", "--rater", "fair judge")
-    done = command("judge", "report", run, "--json")
+    command("judge", run, "--answers", tmp_path / "answers.jsonl", "--model", "fair judge")
+    done = command("judge", run, "--json")
 
     record = json.loads(done.stdout)["judges"][0]
     bias = record["position_bias"]
@@ -170,7 +173,7 @@ def test_a_judge_that_scores_and_compares(
     searches = {item["search"]: item for item in record["selection"][0]["searches"]}
     assert searches["greedy"]["in_sample"] >= searches["all aspects"]["in_sample"]
     assert "kind" not in searches["greedy"]["subset"]
-    table = command("judge", "report", run).stdout
+    table = command("judge", run).stdout
     assert "position bias 22.2%" in table
     assert "held out" in table
 
@@ -204,15 +207,15 @@ def test_a_judge_may_change_its_mind_and_the_latest_counts(run: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("agreement", "RUN"), "No two raters labelled an item of"),
-        (("rescore", "RUN"), "has no labels by a person"),
-        (("adjudicate", "RUN", "--rater", "c"), "differ on nothing"),
-        (("judge", "report", "RUN"), "has no judge's scores"),
-        (("judge", "export", "RUN", "--mode", "compare", "--out", "OUT"), "A comparison needs two runs"),
-        (("judge", "import", "RUN", "STRANGE"), "answers belong to no question of"),
-        (("judge", "import", "RUN", "MANY"), "The answers name 2 models"),
-        (("queue", "RUN", "--rater", "anna"), "2 labels for each item need 2 raters"),
-        (("ambiguous", "NOWHERE"), "holds no run"),
+        (("labels", "agreement", "RUN"), "No two raters labelled an item of"),
+        (("labels", "apply", "RUN"), "has no labels by a person"),
+        (("labels", "give", "RUN", "--decide", "--rater", "c"), "differ on nothing"),
+        (("judge", "RUN"), "has no judge's scores"),
+        (("judge", "RUN", "--mode", "compare", "--prompts", "OUT"), "A comparison needs two runs"),
+        (("judge", "RUN", "--answers", "STRANGE"), "answers belong to no question of"),
+        (("judge", "RUN", "--answers", "MANY"), "The answers name 2 models"),
+        (("labels", "queue", "RUN", "--rater", "anna"), "2 labels for each item need 2 raters"),
+        (("labels", "queue", "NOWHERE"), "holds no run"),
         (("labels", "export", "RUN", "--out", "labels.txt"), "neither .csv nor .jsonl"),
     ],
 )
@@ -226,7 +229,7 @@ def test_what_cannot_be_done_is_one_clear_line(
         encoding="utf-8",
     )
     places = {"RUN": run, "OUT": tmp_path / "o.jsonl", "STRANGE": strange, "MANY": many, "NOWHERE": tmp_path / "no"}
-    catalog = ("--catalog", str(small_folder)) if arguments[0] == "adjudicate" or "--mode" in arguments else ()
+    catalog = ("--catalog", str(small_folder)) if "--decide" in arguments or "--mode" in arguments else ()
 
     done = command(*(places.get(argument, argument) for argument in arguments), *catalog)
 
@@ -249,8 +252,8 @@ def test_a_live_model_judges_and_is_not_asked_again(
 
     with scripted_endpoint(verdict) as endpoint:
         monkeypatch.setenv("KLARTEXT_MODEL_URL", endpoint.url)
-        first = command("judge", "ask", run, "--model", "judge-1", "--items", "novel")
-    again = command("judge", "ask", run, "--model", "judge-1", "--items", "novel", "--replay")
+        first = command("judge", run, "--model", "judge-1", "--items", "novel")
+    again = command("judge", run, "--model", "judge-1", "--items", "novel", "--replay")
 
     assert first.exit_code == 0, first.output
     assert "model:judge-1: 11 labels, 0 ratings, 0 comparisons; 1 answers could not be read" in first.stdout

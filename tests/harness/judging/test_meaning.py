@@ -307,9 +307,9 @@ def test_a_plan_is_not_drawn_anew_by_other_options(
 def test_the_command_prints_the_table_and_refuses_what_is_no_run(
     command: Command, run: Path, small_folder: Path, tmp_path: Path
 ) -> None:
-    done = command("meaning", run, "--catalog", small_folder, environ={"COLUMNS": "80"})
-    again = command("meaning", run, "--catalog", small_folder, "--json")
-    nothing = command("meaning", tmp_path / "nothing")
+    done = command("labels", "meaning", run, "--catalog", small_folder)
+    again = command("labels", "meaning", run, "--catalog", small_folder, "--json")
+    nothing = command("labels", "meaning", tmp_path / "nothing")
 
     assert done.returncode == 0, done.stderr
     rows = [" ".join(line.split()) for line in done.stdout.splitlines()]

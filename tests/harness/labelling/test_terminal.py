@@ -29,8 +29,8 @@ def start(run: Path, small_folder: Path) -> Iterator[Start]:
     """Start a labelling command on a terminal of 80 columns and 24 lines; what still runs at the end is killed."""
     started: list[pexpect.spawn] = []
 
-    def begin(command: str = "label", rater: str = "anna") -> pexpect.spawn:
-        arguments = ["harness", command, str(run), "--rater", rater, "--catalog", str(small_folder)]
+    def begin(*more: str, rater: str = "anna") -> pexpect.spawn:
+        arguments = ["harness", "labels", "give", str(run), "--rater", rater, "--catalog", str(small_folder), *more]
         child = pexpect.spawn(
             sys.executable, ["-c", PROGRAM, *arguments], dimensions=(24, 80), encoding="utf-8", timeout=30
         )
@@ -128,7 +128,7 @@ def test_a_third_person_sees_both_labels_with_reasons_and_no_names(start: Start,
         lines = "".join(label.model_dump_json() + "\n" for label in given if label.rater.name == name)
         (run / "labels" / f"person-{name}.jsonl").write_text(lines, encoding="utf-8")
 
-    child = start("adjudicate", "carla")
+    child = start("--decide", rater="carla")
     child.expect("0 of 1 labelled")
     child.expect("help")
     seen = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", child.before or "")

@@ -1,4 +1,4 @@
-"""`klartext harness generate` by command line: what it says, keeps and asks, however it ends."""
+"""`klartext harness suite make` by command line: what it says, keeps and asks, however it ends."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ Generate = Callable[..., Result]
 
 @pytest.fixture
 def generate(small_folder: Path, tmp_path: Path) -> Generate:
-    """Run the command against a server, with `--suites` and data folder in `tmp_path`."""
+    """Run the command against a server, with the suite and the data folder in `tmp_path`."""
 
     def run(server: FaultyModel | None, *options: str | Path, name: str = "mine") -> Result:
         plan = ("--catalog", small_folder, "--variations", "1", "--novel", "1", "--model", "scripted")
         environ = {"KLARTEXT_DATA": str(tmp_path / "data")}
         if server:
             environ["KLARTEXT_MODEL_URL"] = server.url
-        return harness("generate", "--name", name, "--suites", tmp_path, *plan, *options, environ=environ)
+        return harness("suite", "make", "--out", tmp_path / name, *plan, *options, environ=environ)
 
     return run
 
@@ -126,7 +126,7 @@ def test_killed_it_goes_on_and_asks_nothing_twice_that_was_kept(
     kept = tmp_path / "mine.answers.jsonl"
     with scripted_endpoint(invent) as endpoint, faulty_model(endpoint.url, [200] * 5 + ["slow"] * 2) as server:
         server.slow_s = 30
-        arguments = ["harness", "generate", "--name", "mine", "--suites", str(tmp_path), "--catalog", str(small_folder)]
+        arguments = ["harness", "suite", "make", "--out", str(tmp_path / "mine"), "--catalog", str(small_folder)]
         plan = ["--variations", "1", "--novel", "1", "--model", "scripted", "--parallel", "2"]
         process = subprocess.Popen(
             [sys.executable, "-c", "from bot.commands.main import main; main()", *arguments, *plan],

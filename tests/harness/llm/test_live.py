@@ -153,7 +153,7 @@ def test_an_endpoint_that_is_not_there_is_one_clear_line(scripted: Scripted, sto
 
 def test_without_an_endpoint_the_way_out_is_named(tmp_path: Path) -> None:
     with (
-        pytest.raises(UserFixable, match=r"Set KLARTEXT_MODEL_URL=.+ or use `klartext harness prompts export`"),
+        pytest.raises(UserFixable, match=r"Set KLARTEXT_MODEL_URL=.+ or use `--prompts FILE`"),
         open_model(Settings(tmp_path), CALL, Terms(mode="off")),
     ):
         pass

@@ -141,7 +141,7 @@ def test_an_unknown_vignette_is_one_clear_line(make_question: MakeQuestion) -> N
 
 
 def test_the_command_reports_every_vignette_and_names_outliers(command: Command) -> None:
-    done = command("fidelity", "--suite", "mammography-de", "--list", "2", environ={"COLUMNS": "80"})
+    done = command("suite", "check", "--suite", "mammography-de", "--fidelity", "--list", "2")
 
     assert done.returncode == 0, done.stderr
     for title in ("Gut informiert: 350 questions", "Wenig informiert: 350 questions", "Wenig Deutsch: 350 questions"):
@@ -151,7 +151,7 @@ def test_the_command_reports_every_vignette_and_names_outliers(command: Command)
 
 
 def test_the_commands_json_holds_the_same_figures(command: Command) -> None:
-    done = command("fidelity", "--suite", "mammography-en", "--json")
+    done = command("suite", "check", "--fidelity", "--suite", "mammography-en", "--json")
 
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
@@ -167,11 +167,21 @@ def test_a_suite_of_unknown_vignettes_is_one_line_and_exit_2(
     (tmp_path / "set.csv").write_text("pair_id,text\npain,Tut das weh?\n", encoding="utf-8")
     out = tmp_path / "suite"
     made = command(
-        "import", tmp_path / "set.csv", "--out", out, "--lang", "de", "--catalog", small_folder, "--by", "person"
+        "suite",
+        "import",
+        tmp_path / "set.csv",
+        "--out",
+        out,
+        "--lang",
+        "de",
+        "--catalog",
+        small_folder,
+        "--by",
+        "person",
     )
     assert made.returncode == 0, made.stderr
 
-    done = command("fidelity", "--suite", out)
+    done = command("suite", "check", "--fidelity", "--suite", out, "--catalog", small_folder)
 
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "has no ranges to measure against" in done.stderr

@@ -64,7 +64,7 @@ def test_an_existing_folder_is_never_overwritten(
 ) -> None:
     before = make_suite([make_question(1, "Tut das weh?")])
 
-    with pytest.raises(BadData, match=r"suite exists, and suites are immutable\. Choose another name with `--name`"):
+    with pytest.raises(BadData, match=r"suite exists, and suites are immutable\. Choose another folder with `--out`"):
         make_suite([make_question(1, "Was kostet das?")])
 
     assert load_suite(tmp_path / "suite") == before

@@ -130,7 +130,7 @@ def test_two_vignettes_with_one_id_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_table_names_everyone_and_marks_the_default(command: Command) -> None:
-    done = command("vignettes", "--lang", "en", environ={"COLUMNS": "80"})
+    done = command("suite", "vignettes", "--lang", "en")
 
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -144,8 +144,9 @@ def test_ones_own_vignettes_are_checked_and_asked(command: Command, tmp_path: Pa
     write(tmp_path / "tired.yaml", TIRED)
     out = tmp_path / "prompts.jsonl"
 
-    checked = command("vignettes", "--check", tmp_path)
-    exported = command("prompts", "export", "--vignettes", tmp_path, "--variations", "1", "--novel", "0", "--out", out)
+    checked = command("suite", "vignettes", "--check", tmp_path)
+    small = ("--variations", "1", "--novel", "0")
+    exported = command("suite", "make", "--out", tmp_path / "s", "--vignettes", tmp_path, *small, "--prompts", out)
 
     assert (checked.returncode, checked.stdout.strip()) == (0, f"{tmp_path}: 1 valid, in de")
     assert exported.returncode == 0, exported.stderr
@@ -159,7 +160,7 @@ def test_a_wrong_file_and_an_empty_folder_are_one_line_and_exit_2(command: Comma
     wrong = write(tmp_path / "wrong.yaml", {**TIRED, "literacy": {"health": "none", "language": "native"}})
 
     for path, problem in ((wrong, "literacy.health"), (tmp_path / "empty", "holds no vignette"), (tmp_path / "x", "x")):
-        done = command("vignettes", "--check", path)
+        done = command("suite", "vignettes", "--check", path)
         assert done.returncode == 2
         assert done.stderr.count("\n") == 1
         assert problem in done.stderr

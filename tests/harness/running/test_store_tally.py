@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,8 +21,8 @@ from harness.running.outcomes import ERROR, Outcome, tally
 from harness.running.parquet import ParquetStore
 from harness.running.run import RunPlan, ask_suite, load_outcomes
 from harness.running.store import PARTS, JsonlStore, Store
-from harness.scoring.score import SEED, summarise, summarise_tally
-from harness.statistics import clustered, wilson
+from harness.scoring.score import summarise, summarise_tally
+from harness.statistics import clustered_share, wilson
 from harness.systems.system import InProcess
 
 PAIRS = ("pain", "costs", "duration")
@@ -86,7 +85,10 @@ def score_by_hand(group: list[Outcome]) -> dict[str, Any]:
     n, right = len(group), [bool(o.right) for o in group]
     answered = sum(o.decision == "answered" for o in group)
     by_question = wilson(sum(right), n)
-    by_pair = clustered(right, [o.pair_id for o in group], rng=np.random.default_rng(SEED))
+    pairs: dict[str | None, list[bool]] = {}
+    for o in group:
+        pairs.setdefault(o.pair_id, []).append(bool(o.right))
+    by_pair = clustered_share([sum(one) for one in pairs.values()], [len(one) for one in pairs.values()])
     assert by_question is not None
     return {
         "n": n,

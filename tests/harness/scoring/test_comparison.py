@@ -59,7 +59,10 @@ def test_only_common_questions_count_and_the_rest_is_said(make_outcome: MakeOutc
 
 def test_strata_are_adjusted_for_their_number(make_outcome: MakeOutcome) -> None:
     def outcomes(answered_with: str | None) -> list[Outcome]:
-        worse = [make_outcome(f"x{n}", vignette="x", answered_with=answered_with) for n in range(8)]
+        worse = [
+            make_outcome(f"x{n}", vignette="x", pair_id=f"p{n}", answered_with=answered_with and f"p{n}")
+            for n in range(8)
+        ]
         return [*worse, make_outcome("y", vignette="y"), make_outcome("z", vignette="z")]
 
     rows = compare(run_of(outcomes("pain")), run_of(outcomes(None))).strata()

@@ -72,7 +72,9 @@ def test_plain_questions_expect_nothing(make_outcome: Make) -> None:
 def test_a_gate_fails_below_its_share_and_passes_from_it_on(spoken: Callable[..., list[Outcome]]) -> None:
     run = run_of([*spoken("same", 15, 20), *spoken("nothing", 18, 20)])
 
-    report = check_run(run, Gates(expectations={"same": 0.75, "nothing": 0.95}))
+    report = check_run(
+        run, Gates.model_validate({"expectations": {"same": {"min": 0.75, "by": "estimate"}, "nothing": 0.95}})
+    )
 
     assert _statuses(report) == {"expected: same": "pass", "expected: nothing": "fail"}
     assert report.failed
@@ -80,7 +82,7 @@ def test_a_gate_fails_below_its_share_and_passes_from_it_on(spoken: Callable[...
 
 
 def test_a_vignette_that_is_left_behind_fails(spoken: Callable[..., list[Outcome]]) -> None:
-    run = run_of([*spoken("same", 95, 100), *spoken("same", 10, 30, vignette="left")])
+    run = run_of([*spoken("same", 95, 100), *spoken("same", 15, 30, vignette="left")])
 
     by_chance = check_run(run, Gates(expectations={"same": 0.75}))
     few = check_run(
@@ -89,7 +91,7 @@ def test_a_vignette_that_is_left_behind_fails(spoken: Callable[..., list[Outcome
     stated = check_run(run, Gates.model_validate({"expectations": {"same": {"min": 0.75, "worst": 0.3}}}))
 
     assert _statuses(by_chance) == {"expected: same": "pass", "worst vignette: same": "fail"}
-    assert "left, 10 of 30" in by_chance.results[1].detail
+    assert "left, 15 of 30" in by_chance.results[1].detail
     assert _statuses(few)["worst vignette: same"] == "pass"
     assert _statuses(stated)["worst vignette: same"] == "pass"
 
@@ -123,7 +125,14 @@ def test_questions_and_messages_of_one_run_are_both_checked(
 ) -> None:
     run = run_of([*(make_outcome(str(i)) for i in range(5)), *spoken("same", 20, 20)])
 
-    report = check_run(run, Gates.model_validate({"accuracy": {"min": 0.9}, "expectations": {"same": 0.9}}))
+    gates = Gates.model_validate(
+        {
+            "accuracy": {"min": 0.9, "by": "estimate", "least": 5},
+            "expectations": {"same": {"min": 0.9, "by": "estimate"}},
+        }
+    )
+
+    report = check_run(run, gates)
 
     assert _statuses(report) == {"accuracy": "pass", "expected: same": "pass"}
 

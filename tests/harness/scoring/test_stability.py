@@ -13,8 +13,7 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from harness.commands.options import grouped
-from harness.commands.running import stability_
+from harness.commands.comparing import compare_
 from harness.patients.suites import Suite
 from harness.running.outcomes import ERROR, Outcome
 from harness.scoring.stability import stability
@@ -102,10 +101,12 @@ def test_a_system_that_answers_at_random_is_found_out(
     file.write_text(yaml.safe_dump({"kind": "command", "command": [sys.executable, "-c", FICKLE]}), encoding="utf-8")
     options = ("--suite", tmp_path / "suite", "--catalog", small_folder, "--out", tmp_path / "runs", "--repeats", 4)
 
-    done = command("stability", *map(str, options), "--system", file, "--jobs", "2", "--json")
-    told = json.loads(done.stdout)
+    done = command("run", *map(str, options), "--system", file, "--jobs", "2")
+    repeats = [tmp_path / "runs" / f"repeat-{n}" for n in range(1, 5)]
+    told = json.loads(command("compare", *repeats, "--json").stdout)
 
     assert done.returncode == 0, done.stderr
+    assert "Stability of 4 runs" in done.stdout
     # All four the same by chance: 1 in 8 for each question, so fewer than ten changes in 30 are one in ten million.
     anxious, steady = told["vignettes"]["anxious"], told["vignettes"]["steady"]
     assert anxious["n"] == steady["n"] == 30
@@ -114,7 +115,7 @@ def test_a_system_that_answers_at_random_is_found_out(
     assert steady["ci95"]["wilson"][0] == 0
     assert list(told["pairs"]) == ["pain"]
     assert {len({answer["pair_id"] for answer in one["answers"]}) for one in told["changed"]} == {2}
-    shown = command("stability", *[tmp_path / "runs" / f"repeat-{n}" for n in range(1, 5)], "--list", "1")
+    shown = command("compare", *repeats, "--list", "1")
     assert f"… and {anxious['changed'] - 1} more; `--list N` shows more" in shown.stdout
     assert told["changed"][0]["text"] in shown.stdout
 
@@ -125,10 +126,11 @@ def test_this_assistant_never_changes_its_mind(
 ) -> None:
     options = ("--suite", tmp_path / "suite", "--catalog", small_folder, "--out", tmp_path / "runs", "--repeats", "2")
 
-    done = command("stability", *options, "--json")
+    done = command("run", *options)
 
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    repeats = [tmp_path / "runs" / f"repeat-{n}" for n in (1, 2)]
+    told = json.loads(command("compare", "--repeats", *repeats, "--json").stdout)
     assert (told["runs"], told["total"]["n"], told["total"]["changed"], told["changed"]) == (2, 4, 0, [])
 
 
@@ -140,7 +142,7 @@ def test_releases_are_compared_and_what_differs_is_said(
     identity = json.loads((new / "run.json").read_text(encoding="utf-8"))
     (new / "run.json").write_text(json.dumps({**identity, "catalog_hash": "b" * 8}), encoding="utf-8")
 
-    done = command("stability", old, new)
+    done = command("compare", "--repeats", old, new)
 
     assert done.returncode == 0, done.stderr
     assert "The runs differ in catalog_hash: –, bbbbbbbb." in done.stdout
@@ -150,16 +152,15 @@ def test_releases_are_compared_and_what_differs_is_said(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "Give either runs to compare, or `--suite NAME --out DIR`"),
-        (["--suite", "mammography-de"], "Give either runs to compare"),
-        (["one", "--suite", "mammography-de", "--out", "x"], "Give either runs to compare"),
         (["one"], "One run shows no change"),
         (["one", "two"], "one holds no run"),
+        (["one", "two", "three"], "one holds no run"),
+        (["--repeats", "one", "two"], "one holds no run"),
     ],
 )
 def test_what_cannot_be_compared_is_one_clear_line(arguments: list[str], said: str) -> None:
     app = typer.Typer()
-    app.command()(grouped(stability_))
+    app.command()(compare_)
 
     done = CliRunner().invoke(app, arguments)
 

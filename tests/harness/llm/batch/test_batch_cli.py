@@ -40,24 +40,23 @@ def batch(model: BatchServer) -> Batch:
     return run
 
 
-def test_prompts_become_a_suite(batch: Batch, small_folder: Path, tmp_path: Path) -> None:
+def test_prompts_become_a_suite(batch: Batch, model: BatchServer, small_folder: Path, tmp_path: Path) -> None:
     prompts, answers = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
-    catalog = ("--catalog", small_folder, *PLAN)
-    exported = harness("prompts", "export", *catalog, "--max-tokens", "200", "--out", prompts)
+    plan = ("--catalog", small_folder, *PLAN, "--out", tmp_path / "mine")
+    model.looks = 3
+    written = harness("suite", "make", *plan, "--max-tokens", "200", "--prompts", prompts)
 
-    submitted = batch("submit", prompts, "--budget", "0.1")
-    early = batch("poll", prompts)
-    waited = batch("poll", prompts, "--wait", "--every", "0.1")
-    fetched = batch("fetch", prompts, "--out", answers)
-    imported = harness("prompts", "import", answers, *catalog, "--name", "mine", "--suites", tmp_path)
+    early = batch(prompts, "--out", answers, "--budget", "0.1")
+    waited = batch(prompts, "--out", answers, "--wait", "--every", "0.1")
+    made = harness("suite", "make", *plan, "--answers", answers)
 
-    assert [done.exit_code for done in (exported, submitted, early, waited, fetched, imported)] == [0, 0, 3, 0, 0, 0]
+    assert [done.exit_code for done in (written, early, waited, made)] == [0, 3, 0, 0]
     total = len(prompts.read_text(encoding="utf-8").splitlines())
-    assert f"{total} requests handed in. Next: klartext harness batch poll {prompts}\n" in submitted.stdout
-    assert early.stdout == f"part 1: in_progress, 0 of {total} answered\n"
-    assert waited.stdout.startswith(f"part 1: completed, {total} of {total} answered\n")
-    assert fetched.stdout.splitlines()[-1] == (
-        f"All {total} requests are answered. Next: klartext harness prompts import {answers} --name NAME"
+    assert f"{total} requests handed in.\n" in early.stdout
+    assert f"part 1: in_progress, 0 of {total} answered\n" in early.stdout
+    assert early.stdout.endswith(f"Next: klartext harness batch {prompts} --out {answers}\n")
+    assert waited.stdout.splitlines()[-1].startswith(
+        f"All {total} requests are answered. Give {answers} to the command"
     )
     assert len(load_suite(tmp_path / "mine").questions) == total
     lines = prompts.read_text(encoding="utf-8").splitlines()
@@ -66,13 +65,11 @@ def test_prompts_become_a_suite(batch: Batch, small_folder: Path, tmp_path: Path
 
 def test_costs_are_those_of_the_batch_api_by_vignette_and_pair(batch: Batch, tmp_path: Path) -> None:
     prompts = write(tmp_path / "p.jsonl", [request(n) for n in range(3)])
-    batch("submit", prompts)
-    batch("poll", prompts)
 
-    fetched = batch("fetch", prompts, "--out", tmp_path / "a.jsonl")
+    done = batch(prompts, "--out", tmp_path / "a.jsonl", "--wait", "--every", "0.1")
 
     # 1,000 tokens in at 2.50 and 100 out at 10 per million, at half price
-    assert fetched.stdout.startswith("3 answers: 3000 tokens in, 300 out; 0.00525 USD, 0.00525 of it spent now\n")
+    assert "3 answers: 3000 tokens in, 300 out; 0.00525 USD, 0.00525 of it spent now\n" in done.stdout
     costs = json.loads((tmp_path / "a.costs.json").read_text(encoding="utf-8"))
     assert {name: entry["calls"] for name, entry in costs["vignette"].items()} == {"v0": 2, "v1": 1}
     assert costs["pair"]["pair-1"]["cost"] == pytest.approx(0.00175)
@@ -81,7 +78,7 @@ def test_costs_are_those_of_the_batch_api_by_vignette_and_pair(batch: Batch, tmp
 def test_what_may_cost_more_than_the_budget_is_not_handed_in(batch: Batch, model: BatchServer, tmp_path: Path) -> None:
     prompts = write(tmp_path / "p.jsonl", [request(n, max_tokens=1000) for n in range(10)])
 
-    done = batch("submit", prompts, "--budget", "0.01")
+    done = batch(prompts, "--out", tmp_path / "a.jsonl", "--budget", "0.01")
 
     assert done.exit_code == 2
     assert "may cost up to 0.05" in done.stderr
@@ -92,26 +89,24 @@ def test_what_may_cost_more_than_the_budget_is_not_handed_in(batch: Batch, model
 def test_requests_without_an_answer_are_named_with_the_next_command(
     batch: Batch, model: BatchServer, tmp_path: Path
 ) -> None:
-    model.expires_after = 2
-    prompts = write(tmp_path / "p.jsonl", [request(n) for n in range(5)])
-    batch("submit", prompts)
-    early = batch("fetch", prompts, "--out", tmp_path / "a.jsonl")
+    model.expires_after, model.looks = 2, 3
+    prompts, rest = write(tmp_path / "p.jsonl", [request(n) for n in range(5)]), tmp_path / "p.rest.jsonl"
 
-    fetched = batch("fetch", prompts, "--out", tmp_path / "a.jsonl")
+    early = batch(prompts, "--out", tmp_path / "a.jsonl")
+    fetched = batch(prompts, "--out", tmp_path / "a.jsonl", "--wait", "--every", "0.1")
 
     assert (early.exit_code, fetched.exit_code) == (3, 1)
-    rest = tmp_path / "p.rest.jsonl"
-    assert f"3 of 5 requests have no answer. Next: klartext harness batch submit {rest}" in fetched.stdout
+    more = tmp_path / "a.rest.jsonl"
+    assert f"3 of 5 requests have no answer. Next: klartext harness batch {rest} --out {more}" in fetched.stdout
     model.expires_after = None
-    assert batch("submit", rest).exit_code == 0
+    assert batch(rest, "--out", more, "--wait", "--every", "0.1").exit_code == 0
 
 
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("poll", "none.jsonl"), "Run `klartext harness batch submit` first"),
-        (("submit", "none.jsonl"), "none.jsonl cannot be read"),
-        (("submit", "none.jsonl", "--budget", "1", "--prices", "none.yaml"), "none.yaml cannot be read"),
+        (("none.jsonl", "--out", "a.jsonl"), "none.jsonl cannot be read"),
+        (("none.jsonl", "--out", "a.jsonl", "--budget", "1", "--prices", "none.yaml"), "none.yaml cannot be read"),
     ],
 )
 def test_bad_input_is_one_line(batch: Batch, args: tuple[str, ...], said: str) -> None:
@@ -124,7 +119,7 @@ def test_bad_input_is_one_line(batch: Batch, args: tuple[str, ...], said: str) -
 
 
 def test_without_an_endpoint_the_setting_is_named(tmp_path: Path) -> None:
-    done = harness("batch", "submit", write(tmp_path / "p.jsonl", [request(1)]))
+    done = harness("batch", write(tmp_path / "p.jsonl", [request(1)]), "--out", tmp_path / "a.jsonl")
 
     assert done.exit_code == 2
     assert "Set KLARTEXT_MODEL_URL=" in done.stderr

@@ -209,7 +209,7 @@ def test_a_state_belongs_to_one_file_and_one_endpoint(server: BatchServer, promp
 def test_a_state_that_is_none_is_one_line(server: BatchServer, prompts: Path, text: str) -> None:
     at(prompts).write_text(text, encoding="utf-8")
 
-    with pytest.raises(BadData, match="is not what `klartext harness batch submit` writes"):
+    with pytest.raises(BadData, match="is not what `klartext harness batch` writes"):
         submitted(server, prompts)
 
 

@@ -1,4 +1,4 @@
-"""`klartext harness queue`, `label`, `adjudicate`, `labels`, `ambiguous`, `agreement`, `rescore`, `meaning`: raters.
+"""`klartext harness labels`: what people and models say of answers, from the queue to the corrected score.
 
 What is slow to import is imported by the command that needs it.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -21,7 +21,7 @@ from harness.judging.meaning import QUEUE, Drawing, MeaningReport, check_meaning
 from harness.judging.meaning_figures import Corrected
 from harness.labelling.labels import VERDICTS, Verdicts, label_files, load_labels
 from harness.patients.vignettes import ALL, load_vignettes
-from harness.running.run import load_outcomes, load_run
+from harness.running.run import catalog_of, load_outcomes, load_run
 from harness.scoring.score import SEED
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 
 RaterOption = Annotated[str, typer.Option("--rater", help="Your name or pseudonym.")]
-LabelsFileOption = Annotated[Path, typer.Option(help="File to write: .csv, or .jsonl.", metavar="FILE")]
 MOST = 20  # changed answers that are listed
 WHY = {
     "close": "the second candidate is nearly as likely",
@@ -45,55 +44,117 @@ Cohen. alpha: Krippendorff, labels in their order. AC1: Gwet; it holds where
 nearly all labels are the same and kappa falls. -: cannot be told, see below."""
 
 
+@dataclass(frozen=True, slots=True)
+class AmbiguityOptions:
+    """What counts as ambiguous."""
+
+    level: Annotated[
+        float | None,
+        typer.Option("--level", min=0, max=1, help="First candidates less likely right are ambiguous. Default: 0.8."),
+    ] = None
+    fidelity: Annotated[
+        Path | None,
+        typer.Option("--fidelity", help="Ids of questions that do not fit their vignette (JSON).", metavar="FILE"),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOptions:
+    """Who labels what."""
+
+    rater: Annotated[
+        list[str] | None, typer.Option("--rater", help="A rater's name; give it once for each.", metavar="NAME")
+    ] = None
+    each: Annotated[int, typer.Option("--each", min=1, help="Labels wanted for each item.")] = 2
+    items: options.Items = "all"
+
+
 def queue(
-    run: options.RunFolder,
-    rater: Annotated[list[str], typer.Option(help="A rater's name; give it once for each.", metavar="NAME")],
-    each: Annotated[int, typer.Option(min=1, help="Labels wanted for each item.")] = 2,
-    items: options.Items = "all",
+    run: options.RunFolder, wanted: QueueOptions, ambiguity: AmbiguityOptions, json_: options.Json = False
 ) -> None:
-    """Assign what needs people to raters: a queue of their own each, in an order of their own."""
+    """Assign what needs people to raters, an order for each; without raters: say what is ambiguous, and why."""
     from harness.labelling.rater_files import assign, items_to_label, write_queues
     from harness.labelling.session import checked_name
 
     with friendly_errors():
-        names = [checked_name(name) for name in dict.fromkeys(rater)]
-        found = items_to_label(run, load_outcomes(run), items)
+        names = [checked_name(name) for name in dict.fromkeys(wanted.rater or ())]
+        if not names or ambiguity != AmbiguityOptions():
+            _find_ambiguous(run, ambiguity, json_=json_)
+        if not names:
+            return
+        found = items_to_label(run, load_outcomes(run), wanted.items)
         if not found:
-            raise BadData(
-                f"{run} holds nothing to label. Run `klartext harness ambiguous {run}`, or use another suite."
-            )
-        queues = assign(found, names, each=each)
+            raise BadData(f"{run} holds nothing to label. Use another suite, or a larger `--level`.")
+        queues = assign(found, names, each=wanted.each)
         for name, file in zip(queues, write_queues(run, queues), strict=True):
             print(f"{name}: {len(queues[name])} items in {file}")
 
 
-def label(run: options.RunFolder, rater: RaterOption, catalog: options.CatalogPath = "mammography") -> None:
+def _find_ambiguous(run: Path, ambiguity: AmbiguityOptions, *, json_: bool) -> None:
+    """Judge answers as right, wrong or ambiguous; the ambiguous ones go to the raters' queue."""
+    from harness.labelling.ambiguous import LEVEL, find_ambiguous
+
+    loaded = load_run(run)
+    level = LEVEL if ambiguity.level is None else ambiguity.level
+    judged, counts = find_ambiguous(
+        run, list(loaded.outcomes), suite=loaded.suite, unfaithful=ambiguity.fidelity, level=level
+    )
+    if json_:
+        print_json(counts)
+    else:
+        _print_ambiguous(judged, counts)
+
+
+def give(
+    run: options.RunFolder,
+    rater: RaterOption,
+    decide: Annotated[
+        bool, typer.Option("--decide", help="As a third person, where raters differ; their reasons are shown.")
+    ] = False,
+    catalog: options.RunCatalog = None,
+) -> None:
     """Label what was shown, one key each: 1 incorrect, 2 partially correct, 3 correct; blind to all other labels."""
-    from harness.labelling.session import label_in_terminal
+    from harness.labelling.session import adjudicate_in_terminal, label_in_terminal
 
     with friendly_errors():
-        label_in_terminal(run, rater=rater, catalog=catalog)
+        if decide:
+            adjudicate_in_terminal(run, rater=rater, catalog=catalog_of(run, catalog), suite=load_run(run).suite)
+        else:
+            label_in_terminal(run, rater=rater, catalog=catalog_of(run, catalog))
 
 
-def adjudicate(run: options.RunFolder, rater: RaterOption, catalog: options.CatalogPath = "mammography") -> None:
-    """Decide, as a third person, where raters differ; both labels are shown with their reasons."""
-    from harness.labelling.session import adjudicate_in_terminal
-
-    with friendly_errors():
-        adjudicate_in_terminal(run, rater=rater, catalog=catalog, suite=load_run(run).suite)
-
-
-def export_labels(run: options.RunFolder, out: LabelsFileOption) -> None:
+def export(
+    run: options.RunFolder,
+    out: Annotated[Path, typer.Option("--out", help="File to write: .csv, or .jsonl.", metavar="FILE")],
+    to_label: Annotated[
+        bool, typer.Option("--to-label", help="What is to be labelled, for another tool; no labels in it.")
+    ] = False,
+    rater: Annotated[
+        str, typer.Option("--rater", help="With --to-label: whose queue, in their order.", metavar="NAME")
+    ] = "",
+    catalog: options.RunCatalog = None,
+) -> None:
     """Write all labels of a run, one a line: item_id, rater_id, label, reason, comment, time."""
-    from harness.labelling.exchange import write_labels
+    from harness.labelling.exchange import write_items, write_labels
+    from harness.labelling.rater_files import items_to_label, queue_of
+    from harness.labelling.session import shown_answers
 
     with friendly_errors():
-        labels = load_labels(label_files(run, load_run(run).suite))
-        write_labels(labels, out)
-        print(f"{len(labels)} labels in {out}")
+        if not to_label:
+            labels = load_labels(label_files(run, load_run(run).suite))
+            write_labels(labels, out)
+            print(f"{len(labels)} labels in {out}")
+            return
+        outcomes = load_outcomes(run)
+        found = queue_of(run, outcomes, rater) if rater else items_to_label(run, outcomes)
+        write_items(found, shown_answers(found, outcomes, catalog_of(run, catalog)), out)
+        print(f"{len(found)} items in {out}")
 
 
-def import_labels(run: options.RunFolder, file: Annotated[Path, typer.Argument(help="A .csv or .jsonl file.")]) -> None:
+def import_(
+    run: options.RunFolder,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Labels of another tool: .csv, or .jsonl.")],
+) -> None:
     """Add labels that raters gave in another tool; all of them, or none when a line is wrong."""
     from harness.labelling.exchange import add_labels, read_labels
 
@@ -101,47 +162,6 @@ def import_labels(run: options.RunFolder, file: Annotated[Path, typer.Argument(h
         known = {outcome.id for outcome in load_outcomes(run)}
         added, present = add_labels(run, read_labels(file, known=known))
         print(f"{added} labels added, {present} were there already")
-
-
-def export_items(
-    run: options.RunFolder,
-    out: LabelsFileOption,
-    rater: Annotated[str, typer.Option(help="Whose queue, in their order. Default: all items.", metavar="NAME")] = "",
-    catalog: options.CatalogPath = "mammography",
-) -> None:
-    """Write what is to be labelled, for another tool: item_id, question, answer. It holds no labels."""
-    from harness.labelling.exchange import write_items
-    from harness.labelling.rater_files import items_to_label, queue_of
-    from harness.labelling.session import shown_answers
-
-    with friendly_errors():
-        outcomes = load_outcomes(run)
-        found = queue_of(run, outcomes, rater) if rater else items_to_label(run, outcomes)
-        write_items(found, shown_answers(found, outcomes, catalog), out)
-        print(f"{len(found)} items in {out}")
-
-
-def ambiguous(
-    run: options.RunFolder,
-    fidelity: Annotated[
-        Path | None, typer.Option(help="Ids of questions that do not fit their vignette (JSON).", metavar="FILE")
-    ] = None,
-    level: Annotated[
-        float, typer.Option(min=0, max=1, help="First candidates less likely right than this are ambiguous.")
-    ] = 0.8,
-    json_: options.Json = False,
-) -> None:
-    """Judge answers as right, wrong or ambiguous; the ambiguous ones go to the raters' queue."""
-    from harness.labelling.ambiguous import find_ambiguous
-
-    with friendly_errors():
-        loaded = load_run(run)
-        outcomes = list(loaded.outcomes)
-        judged, counts = find_ambiguous(run, outcomes, suite=loaded.suite, unfaithful=fidelity, level=level)
-        if json_:
-            print_json(counts)
-        else:
-            _print_ambiguous(judged, counts)
 
 
 def _print_ambiguous(judged: list[Judged], counts: dict[str, Any]) -> None:
@@ -169,9 +189,9 @@ def _print_ambiguous(judged: list[Judged], counts: dict[str, Any]) -> None:
 
 def agreement_(
     run: options.RunFolder,
-    items: Annotated[
-        Literal["shown", "labelled"], typer.Option(help="Answers of this run, or whatever any rater labelled.")
-    ] = "shown",
+    all_labelled: Annotated[
+        bool, typer.Option("--all-labelled", help="Whatever any rater labelled, not only this run's answers.")
+    ] = False,
     json_: options.Json = False,
 ) -> None:
     """Compare every two raters, people and models: agreement, kappa, alpha, AC1, with intervals."""
@@ -185,10 +205,12 @@ def agreement_(
         labels = load_labels(label_files(run, loaded.suite))
         shown = [(o.id, o.answered_with) for o in loaded.outcomes if o.answered_with is not None]
         labelled = list(dict.fromkeys(label.item for label in labels if label.pair_id != ANY_OTHER))
-        chosen = shown if items == "shown" else labelled
+        chosen = labelled if all_labelled else shown
         agreement = agreement_of(Verdicts(labels), chosen, rng=np.random.default_rng(SEED))
         if not agreement.pairs:
-            raise BadData(f"No two raters labelled an item of {run}. Run `klartext harness label {run} --rater NAME`.")
+            raise BadData(
+                f"No two raters labelled an item of {run}. Run `klartext harness labels give {run} --rater NAME`."
+            )
         if json_:
             print_json(agreement.as_json())
         else:
@@ -239,7 +261,7 @@ def _print_confusion(group: RaterGroup, console: Console) -> None:
     console.print(table)
 
 
-def rescore_(run: options.RunFolder, by: options.By = "person", json_: options.Json = False) -> None:
+def apply(run: options.RunFolder, by: options.By = "person", json_: options.Json = False) -> None:
     """Score a finished run again by its raters' labels, with who said it; also written to RUN/rescored.json."""
     from harness.judging.rescore import rescore
 
@@ -263,10 +285,10 @@ def _print_rescored(rescored: Rescored) -> None:
     console = plain_console()
     whose = "people" if rescored.kind == "person" else "models"
     if rescored.raw and rescored.after:
-        table = plain_table(None, "paraphrases", "n", "errors", "accuracy", "95 % Wilson", "precision")
+        table = plain_table(None, "paraphrases", "n", "errors", "accuracy", "95 %", "precision")
         for name, score in (("by id", rescored.raw), (f"after labels by {whose}", rescored.after)):
             precision = "" if score.precision is None else f"{score.precision:.3f}"
-            between = f"{score.wilson.low:.3f}-{score.wilson.high:.3f}"
+            between = f"{score.interval.low:.3f}-{score.interval.high:.3f}"
             table.add_row(name, str(score.n), str(score.errors), f"{score.accuracy:.3f}", between, precision)
         console.print(table)
         console.print(f"{rescored.looked_at} answered paraphrases have a verdict by {whose}.")
@@ -276,7 +298,9 @@ def _print_rescored(rescored: Rescored) -> None:
         f"correct {novel.correct}, unanswered {novel.unanswered}, to label {novel.open}."
     )
     if rescored.disputed:
-        console.print(f"Raters differ on {rescored.disputed}: they stay. Decide with `klartext harness adjudicate`.")
+        console.print(
+            f"Raters differ on {rescored.disputed}: they stay. Decide with `klartext harness labels give --decide`."
+        )
     for change in rescored.changes[:MOST]:
         turned = "right now" if change.after else "wrong now"
         console.print(f"{turned}: {change.question_id}, {change.pair_id} is {change.label} ({', '.join(change.by)})")
@@ -308,8 +332,8 @@ class SuspectOptions:
 
 
 def meaning(
-    run: options.FinishedRun,
-    catalog: options.CatalogPath = "mammography",
+    run: options.RunFolder,
+    catalog: options.RunCatalog = None,
     *,
     drawn: SuspectOptions,
     labels: Annotated[
@@ -320,7 +344,7 @@ def meaning(
     """Find paraphrases that may ask something else, queue them for raters, and correct the accuracy."""
     with friendly_errors():
         drawing = Drawing(drawn.encoder, drawn.margin, drawn.sample)
-        report = check_meaning(run, catalog=catalog, drawing=drawing, labels=labels or ())
+        report = check_meaning(run, catalog=catalog_of(run, catalog), drawing=drawing, labels=labels or ())
         if json_:
             print_json(report.as_json())
         else:
