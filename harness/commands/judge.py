@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from harness.judging.judge_report import Against, BothOrders, JudgeReport, Selection
 
 
+INCOMPLETE = 1  # exit code
 NOTE = """\
 in sample: on the pairs that the aspects were chosen on. held out: on pairs that
 the choice had not seen (5 folds by question, 10 splits); trust this one. -: too
@@ -61,34 +62,56 @@ def judge(
     json_: options.Json = False,
 ) -> None:
     """Have a model judge answers; without a model and files: how far the judges so far agree with labels."""
+    left = 0
     with friendly_errors():
         if asking.answers:
-            _take(run, read_answers(asking.answers), asking.model or "")
+            left = _take(run, read_answers(asking.answers), asking.model or "")
         elif asking.by_file:
             print(asking.write(judged.prompts(run)))
         elif asking.live:
-            _ask(run, judged.prompts(run), asking)
+            left = _ask(run, judged.prompts(run), asking)
         else:
             _report(run, by, json_=json_)
+    if left and not asking.allow_short:
+        typer.echo(
+            f"{left} answers could not be read: what was read is kept. Run this again to ask again, or accept it with "
+            "`--allow-short`.",
+            err=True,
+        )
+        raise typer.Exit(INCOMPLETE)
 
 
-def _ask(run: Path, prompts: Sequence[JudgePrompt], asking: options.ModelOptions) -> None:
-    """Ask a live judge; what was answered is kept in the store, and not asked again."""
+def _ask(run: Path, prompts: Sequence[JudgePrompt], asking: options.ModelOptions) -> int:
+    """Ask a live judge, and once more what it answered unreadably; return how many answers could not be read."""
+    from harness.judging.judge import ask_until_read
     from harness.llm import Request, open_model
+    from harness.llm.opening import MissingRecord
 
     call, settings = asking.call(), Settings.from_environment()
     terms = asking.keeping.terms(settings, job=f"judge {run.absolute()}")
-    answers: dict[str, ModelAnswer] = {}
+    known, rater = {outcome.id for outcome in load_outcomes(run)}, Rater(kind="model", name=call.model)
     with open_model(settings, call, terms) as opened, progress_bar("prompts", len(prompts)) as advance:
-        for done in opened.complete([Request(prompt.id, prompt.messages) for prompt in prompts]):
-            answers[done.id] = ModelAnswer(done.id, done.text, call.model, done.problem)
-            advance()
+
+        def complete(asked: Sequence[JudgePrompt], attempt: int) -> tuple[dict[str, ModelAnswer], bool]:
+            answers: dict[str, ModelAnswer] = {}
+            anew = False
+            try:
+                for done in opened.complete([Request(one.id, one.messages, sample=attempt) for one in asked]):
+                    answers[done.id] = ModelAnswer(done.id, done.text, call.model, done.problem)
+                    anew = anew or not done.replayed
+                    advance(0 if attempt else 1)
+            except MissingRecord:
+                if not attempt:  # else a replay: nobody was asked once more
+                    raise
+            return answers, anew
+
+        answers = ask_until_read(prompts, complete, rater=rater, known=known)
         for line in opened.notes:
             print(line, file=sys.stderr)
-    _take(run, answers, call.model)
+    return _take(run, answers, call.model)
 
 
-def _take(run: Path, answers: Mapping[str, ModelAnswer], rater: str) -> None:
+def _take(run: Path, answers: Mapping[str, ModelAnswer], rater: str) -> int:
     from harness.judging.judge import keep, take
 
     known = {outcome.id for outcome in load_outcomes(run)}
@@ -108,6 +131,7 @@ def _take(run: Path, answers: Mapping[str, ModelAnswer], rater: str) -> None:
         f"{named.id}: {len(taken.labels)} labels, {len(taken.ratings)} ratings, "
         f"{len(taken.comparisons)} comparisons; {unread} answers could not be read and count nowhere"
     )
+    return unread
 
 
 def _report(run: Path, by: Literal["person", "model"], *, json_: bool) -> None:

@@ -14,7 +14,8 @@ from bot import BadData, LanguageDetector, Settings, friendly_errors, load_catal
 from harness.commands import options
 from harness.console import plain_console, plain_table, print_json, progress_bar
 from harness.llm.batch_files import ModelAnswer, read_answers
-from harness.patients.prompts import Prompt
+from harness.llm.opening import MissingRecord
+from harness.patients.prompts import AGAIN, Prompt
 from harness.patients.suites import QuestionSource, Recording, save_suite
 
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ class MadeSuite:
     fidelity: options.Fidelity = "keep"
     missing: Annotated[
         Path | None,
-        typer.Option("--missing", help="Write prompts for what is missing, and no suite yet.", metavar="FILE"),
+        typer.Option("--missing", help="Write prompts for what is missing; empty when nothing is.", metavar="FILE"),
     ] = None
 
 
 def make(out: options.NewSuite, plan: options.SuitePlan, asking: options.ModelOptions, made: MadeSuite) -> None:
-    """Make a suite: ask a live model, or write prompts and read any model's answers; it goes on where it was."""
+    """Make a suite: ask a live model, or write prompts and read any model's answers; exit 1 while some are missing."""
     from harness.generation.recording import Sifting  # word lists, scipy
 
     with friendly_errors():
@@ -51,7 +52,7 @@ def make(out: options.NewSuite, plan: options.SuitePlan, asking: options.ModelOp
             return
         if out.exists():
             raise BadData(f"{out} exists, and suites are immutable. Choose another folder with `--out`.")
-        sifting = Sifting(made.fidelity, plan.vignettes, made.missing)
+        sifting = Sifting(made.fidelity, plan.vignettes, made.missing, asking.allow_short)
         detector, source = detector_of(locate(plan.catalog)), _source(made.answered, asking.temperature)
         if asking.answers:
             recording = sifting.recording(prompts, dict(read_answers(asking.answers)), detector=detector, source=source)
@@ -59,8 +60,9 @@ def make(out: options.NewSuite, plan: options.SuitePlan, asking: options.ModelOp
             ask = _answerer(asking, out)
             source = _source("live", asking.temperature)
             recording = sifting.recording(prompts, dict(ask(prompts)), detector=detector, source=source, answerer=ask)
-        if recording is not None:
-            _write_suite(out, plan, made.note, recording)
+        if recording is None:
+            raise typer.Exit(INCOMPLETE)
+        _write_suite(out, plan, made.note, recording)
 
 
 def _answerer(asking: options.ModelOptions, out: Path) -> Answerer:
@@ -71,7 +73,12 @@ def _answerer(asking: options.ModelOptions, out: Path) -> Answerer:
     out.parent.mkdir(parents=True, exist_ok=True)
 
     def ask(asked: Sequence[Prompt]) -> dict[str, ModelAnswer]:
-        answer_with_model(asked, call, asking.keeping, kept, structured=asking.structured)
+        try:
+            answer_with_model(asked, call, asking.keeping, kept, structured=asking.structured)
+        except MissingRecord:
+            # A replay of a suite that stayed short: nobody was asked for the rest.
+            if not asking.replay or not all(AGAIN in prompt.id for prompt in asked):
+                raise
         return read_answers([kept])
 
     return ask
@@ -124,7 +131,7 @@ class RefineSource:
 def refine(refined: RefineSource, asking: options.ModelOptions, json_: options.Json = False) -> None:
     """Critique and correct generated questions, at most four rounds; offline by files, or live."""
     from harness.generation.refinery import Refinery
-    from harness.generation.rounds import round_table
+    from harness.generation.rounds import UNREAD, round_table
 
     with friendly_errors():
         live = asking.live
@@ -146,6 +153,10 @@ def refine(refined: RefineSource, asking: options.ModelOptions, json_: options.J
                 progress, refined.out, answered="live" if live else "offline", note=refined.note
             )
             typer.echo(f"{refined.out}: {sum(meta.counts.values())} questions", err=json_)
+    unread = sum(table.stopped.get(why, 0) for why in UNREAD)
+    if unread and not asking.allow_short:
+        typer.echo(f"{unread} questions were left as they were: no answer about them could be read.", err=True)
+        raise typer.Exit(INCOMPLETE)
 
 
 def _critic(refinery: Refinery, asking: options.ModelOptions) -> Answerer:

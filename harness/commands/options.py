@@ -166,6 +166,10 @@ class ModelOptions:
     ] = None
     no_store: Annotated[bool, typer.Option("--no-store", help="Keep no answers for other work.")] = False
 
+    allow_short: Annotated[
+        bool, typer.Option("--allow-short", help="Accept what no answer could be used for, and note how much it is.")
+    ] = False
+
     @property
     def by_file(self) -> bool:
         """Whether prompts or answers are files; raise BadData when both are."""

@@ -18,9 +18,10 @@ from harness.llm.batch_files import read_answers
 from harness.llm.contract import Completion, Model, ModelCall, Request, StoreMode, Terms, key_of
 from harness.llm.opening import open_model
 from harness.llm.prices import PriceTable, add_up, in_words, load_prices, write_costs
-from harness.patients.prompts import Prompt
+from harness.patients.prompts import AGAIN, Prompt
 
 STORE = "answers.db"
+ROUND_SAMPLES = 1_000  # more than how often a plan asks the very same prompt
 
 
 def requests_for(prompts: Sequence[Prompt], *, structured: bool = False) -> list[Request]:
@@ -28,9 +29,12 @@ def requests_for(prompts: Sequence[Prompt], *, structured: bool = False) -> list
     seen: Counter[str] = Counter()
     requests = []
     for prompt in prompts:
+        # Asked once more in the same words, another answer is wanted: not the one that is in the store.
+        _, _, round_ = prompt.id.partition(AGAIN)
+        anew = ROUND_SAMPLES * (int(round_) - 1) if round_ else 0
         labels = {"vignette": prompt.vignette, "kind": prompt.kind, "pair": prompt.pair_id or ""}
         schema = _list_of(prompt.count) if structured else None
-        requests.append(Request(prompt.id, prompt.messages, labels, schema, seen[prompt.hash]))
+        requests.append(Request(prompt.id, prompt.messages, labels, schema, anew + seen[prompt.hash]))
         seen[prompt.hash] += 1
     return requests
 
@@ -76,8 +80,8 @@ def answer_into(
         said = ", ".join(f"{reason}: {number}" for reason, number in reasons.most_common(5))
         raise Unreachable(
             f"{len(failed)} prompts have no answer ({said}), for example {failed[0].id}; {out} keeps the others. Run "
-            "this again to ask for the missing ones, or make the suite without them by `klartext harness prompts "
-            "import`."
+            "this again to ask for the missing ones, or make the suite without them: `--answers` and "
+            "`--allow-short`."
         )
 
 

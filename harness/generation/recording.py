@@ -18,7 +18,7 @@ from harness.files import Record, read_record
 from harness.generation.parse import parse_answer, split_unfinished
 from harness.llm.batch_files import ModelAnswer, write_requests
 from harness.patients.fidelity import MEASURES, FidelityJudge, RangeMiss
-from harness.patients.prompts import Prompt
+from harness.patients.prompts import AGAIN, Prompt
 from harness.patients.suites import Dropped, Question, QuestionSource, Recording
 
 
@@ -93,9 +93,8 @@ def _question(prompt: Prompt, number: int, text: str, source: QuestionSource) ->
     )
 
 
-ROUNDS = 3  # how often a prompt is asked at most, the first time included
+ROUNDS = 3  # how often a prompt is asked in one go at most, the first time included
 UNLIKE = "unlike its vignette"
-_AGAIN = "#"  # a prompt that is asked again has the id of the first with this and the round: paraphrase/v/pain#2
 
 
 class AgainTexts(Record):
@@ -141,17 +140,20 @@ class _State:
 
 @dataclass(frozen=True)
 class Regeneration:
-    """Fills a plan of prompts with questions that look like their patients.
+    """Fills a plan of prompts with as many questions as it wants, if need be with such as look like their patients.
+
+    An answer may be empty, refused, cut off, or bring eight questions of ten: what is missing is asked for again, and
+    what was good stays.
 
     Attributes:
-        judge: Measures questions.
+        judge: Measures questions and rejects those unlike their patient; None: all are taken.
         detector: Tells the languages of the catalog apart.
         source: How the answers came about.
         texts: How a model is asked once more.
-        rounds: How often a prompt is asked at most.
+        rounds: How often a prompt is asked in one go, the first time included. Who runs it again asks again.
     """
 
-    judge: FidelityJudge
+    judge: FidelityJudge | None
     detector: LanguageDetector
     source: QuestionSource
     texts: AgainTexts
@@ -160,7 +162,7 @@ class Regeneration:
     def run(
         self, prompts: Sequence[Prompt], answers: Mapping[str, ModelAnswer], answerer: Answerer | None = None
     ) -> Regenerated:
-        """Reject, and ask again for what is missing, until nothing is or the limit is reached.
+        """Ask again for what is missing, until nothing is or nobody is to be asked any more.
 
         Args:
             prompts: The plan.
@@ -171,20 +173,19 @@ class Regeneration:
             BadData: Answers belong to no prompt of the plan.
         """
         known = {**answers}
-        state, asked, number = _State(), list(prompts), 1
-        unknown = {
-            key: value for key, value in known.items() if key.partition(_AGAIN)[0] not in {p.id for p in prompts}
-        }
+        state, asked, number, times = _State(), list(prompts), 1, 1
+        unknown = {key: value for key, value in known.items() if key.partition(AGAIN)[0] not in {p.id for p in prompts}}
         record([], unknown, detector=self.detector, source=self.source)  # raises when there is any
         while True:
             self._take(asked, known, state)
             asked = list(self._again(prompts, state, number + 1))
-            if not asked or number == self.rounds:
+            if not asked:
                 return Regenerated(state.recording(prompts), (), number)
             unanswered = [prompt for prompt in asked if prompt.id not in known or known[prompt.id].problem]
-            if unanswered and answerer is not None:
+            if unanswered and answerer is not None and times < self.rounds:
                 known.update(answerer(unanswered))
-                unanswered = []
+                times += 1
+                unanswered = [prompt for prompt in unanswered if prompt.id not in known]
             if unanswered:
                 self._take([prompt for prompt in asked if prompt not in unanswered], known, state)
                 return Regenerated(state.recording(prompts), tuple(unanswered), number)
@@ -196,10 +197,11 @@ class Regeneration:
         recording = record(asked, given, detector=self.detector, source=self.source)
         state.dropped.extend(recording.dropped)
         for question in recording.questions:
-            first = question.id.rpartition("/")[0].partition(_AGAIN)[0]
+            first = question.id.rpartition("/")[0].partition(AGAIN)[0]
             # Novel questions are asked for in several prompts, which must not bring the same one.
             seen = state.seen.setdefault(first if question.pair_id else f"novel/{question.vignette}", set())
-            missed = self.judge.judge(question.id, question.text, question.vignette).misses
+            judge = self.judge
+            missed = judge.judge(question.id, question.text, question.vignette).misses if judge else ()
             if fold(question.text) in seen:
                 state.dropped.append(Dropped(question.id, question.text, "duplicate"))
             elif missed:
@@ -219,9 +221,11 @@ class Regeneration:
                     f"{text} ({', '.join(why[f'{miss.measure} {miss.side}'] for miss in misses)})"
                     for text, misses in state.unfit.get(prompt.id, ())
                 ]
-                lines = "\n".join(f"- {line}" for line in (*kept, *unfit)) or "-"
+                lines = "\n".join(f"- {line}" for line in (*kept, *unfit))
+                # An answer of which nothing could be used is forgotten: the prompt is asked as it was.
                 task = Template(self.texts.again).substitute(task=_counting(prompt, missing), unfit=lines)
-                yield replace(prompt, id=f"{prompt.id}{_AGAIN}{number}", task=task, count=missing)
+                task = task if lines else prompt.task
+                yield replace(prompt, id=f"{prompt.id}{AGAIN}{number}", task=task, count=missing)
 
 
 def _counting(prompt: Prompt, missing: int) -> str:
@@ -239,49 +243,64 @@ def load_again(language: str) -> AgainTexts:
 
 @dataclass(frozen=True, slots=True)
 class Sifting:
-    """Whether questions unlike their vignette stay.
+    """What becomes of questions unlike their vignette, and of what is missing.
 
     Attributes:
-        mode: ``keep`` them and say how many there are, or ``reject`` them and ask for others.
+        mode: ``keep`` questions unlike their vignette and say how many there are, or ``reject`` them.
         vignettes: Folder of vignettes of one's own.
-        missing: Where to write prompts for what is missing; then no suite is written while any is.
+        missing: Where to write prompts for what is missing; always written, empty when nothing is.
+        allow_short: Whether what is short in the end is accepted.
     """
 
     mode: Literal["keep", "reject"]
     vignettes: Path | None = None
     missing: Path | None = None
+    allow_short: bool = False
 
     def recording(
         self,
         prompts: Sequence[Prompt],
-        answers: dict[str, ModelAnswer],
+        answers: Mapping[str, ModelAnswer],
         *,
         detector: LanguageDetector,
         source: QuestionSource,
         answerer: Answerer | None = None,
     ) -> Recording | None:
-        """Read the answers; None when prompts for what is missing were written instead."""
-        if not prompts or self.mode == "keep":
-            recording = record(prompts, answers, detector=detector, source=source)
-            self._report(recording.questions)
-            return recording
+        """Read the answers, and ask `answerer` again for what is missing; None when a suite would be short.
+
+        What is missing, and what to do about it, is printed.
+        """
+        if not prompts:
+            return record(prompts, dict(answers), detector=detector, source=source)
         language = prompts[0].language
-        judge = FidelityJudge.open(language, self.vignettes)
-        completion = Regeneration(judge, detector, source, load_again(language))
-        completed = completion.run(prompts, answers, answerer)
-        rejected = completed.recording.reasons.get(UNLIKE, 0)
-        print(f"fidelity: {rejected} questions rejected as unlike their vignette, {completed.rounds} rounds")
-        if self.missing is not None and completed.missing:
+        judge = FidelityJudge.open(language, self.vignettes) if self.mode == "reject" else None
+        done = Regeneration(judge, detector, source, load_again(language)).run(prompts, answers, answerer)
+        recording = done.recording
+        rejected = recording.reasons.get(UNLIKE, 0)
+        if judge is not None:
+            print(f"fidelity: {rejected} questions rejected as unlike their vignette, {done.rounds} rounds")
+        if self.missing is not None:
             # The model that gave most of the answers.
             named = Counter(answer.model for answer in answers.values() if answer.model)
             model = named.most_common(1)[0][0] if named else "gpt-4o"
-            write_requests(completed.missing, self.missing, model=model, temperature=source.temperature)
-            count = sum(prompt.count for prompt in completed.missing)
-            print(f"{count} questions are missing: {len(completed.missing)} prompts in {self.missing}.")
-            print("Have them answered, and import all answers together; no suite was written yet.")
+            write_requests(done.missing, self.missing, model=model, temperature=source.temperature)
+        if recording.short and not self.allow_short:
+            self._say_short(recording, done.missing)
             return None
-        self._report(completed.recording.questions)
-        return completed.recording
+        self._report(recording.questions)
+        return recording
+
+    def _say_short(self, recording: Recording, missing: Sequence[Prompt]) -> None:
+        for item in recording.dropped:
+            print(f"dropped ({item.reason}) from {item.prompt_id}: {item.text[:100]}")
+        for prompt_id, count in recording.short.items():
+            print(f"short by {count}: {prompt_id}")
+        where = f": {len(missing)} prompts in {self.missing}" if self.missing is not None else ""
+        print(f"{sum(recording.short.values())} questions are missing{where}. No suite was written; answers are kept.")
+        print(
+            "Run this again to ask again, or write prompts for what is missing with `--missing FILE` and give their "
+            "answers with the others (`--answers`), or accept a short suite with `--allow-short`."
+        )
 
     def _report(self, questions: Sequence[Question]) -> None:
         if not questions:

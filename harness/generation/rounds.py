@@ -27,6 +27,7 @@ ROUNDS = 4  # critiques at most, as in the paper
 ATTEMPTS = 2  # readings of one prompt, before it counts as unanswered
 FEEDBACK_CHARACTERS = 1500
 GOOD, LAST, UNSCORED, UNCORRECTED, UNCHANGED = "good enough", "last round", "unscored", "no correction", "unchanged"
+UNREAD = (UNSCORED, UNCORRECTED)  # stopped since no answer could be read
 T = TypeVar("T")
 TOTAL, CARRIED = "total", "carried on"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -346,6 +346,41 @@ def take(answers: Mapping[str, ModelAnswer], *, rater: Rater, known: Collection[
         elif answer.problem or not _read(taken, asked, answer.content, rater):
             taken.unread[asked.mode] += 1
     return taken
+
+
+TRIES = 3  # how often a judge is asked the same in one go, when its answer cannot be read
+
+
+def ask_until_read(
+    prompts: Sequence[JudgePrompt],
+    ask: Callable[[Sequence[JudgePrompt], int], tuple[Mapping[str, ModelAnswer], bool]],
+    *,
+    rater: Rater,
+    known: Collection[str],
+) -> dict[str, ModelAnswer]:
+    """Ask a judge, and once more whatever it answered in a way that cannot be read, as another sample.
+
+    Args:
+        prompts: What is asked.
+        ask: Answers prompts, given the number of the try (0 for the first), and says whether anything was really asked.
+        rater: The model.
+        known: Ids of the run's questions.
+    """
+    answers: dict[str, ModelAnswer] = {}
+    todo = list(prompts)
+    attempt = asked = 0
+    while todo and asked < TRIES:
+        found, anew = ask(todo, attempt)
+        answers.update(found)
+        attempt, asked = attempt + 1, asked + anew
+        if not found:
+            break  # nobody answers any more
+        todo = [
+            prompt
+            for prompt in todo
+            if prompt.id not in answers or take({prompt.id: answers[prompt.id]}, rater=rater, known=known).unread
+        ]
+    return answers
 
 
 @dataclass(frozen=True, slots=True)

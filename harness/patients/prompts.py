@@ -20,6 +20,8 @@ from harness.patients.vignettes import Vignette
 QuestionKind = Literal["paraphrase", "novel"]
 NOVEL_PER_PROMPT = 10  # the paper asked for ten at a time
 
+AGAIN = "#"  # a prompt that is asked again has the id of the first with this and the round: paraphrase/v/pain#2
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:

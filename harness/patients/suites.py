@@ -176,6 +176,7 @@ class SuiteMeta(Record):
     note: str
     counts: dict[str, int]
     dropped: dict[str, int]
+    short: int = 0  # questions that were wanted and did not come
     sha256: str
 
     @property
@@ -300,6 +301,7 @@ def save_suite(folder: Path, *, catalog: Catalog, note: str, recording: Recordin
         counts[question.kind] = counts.get(question.kind, 0) + 1
     raw = as_lines(question.as_record() for question in questions).encode()
     meta = _meta(folder, catalog, note, today, counts=counts, dropped=recording.reasons, raw=raw)
+    meta = meta.model_copy(update={"short": sum(recording.short.values())})
     _write(folder, QUESTIONS, raw, meta)
     return meta
 

@@ -65,7 +65,7 @@ def imported(exported: CompletedProcess[str], command: Command, files: Files) ->
             body = {"model": "m-1", "choices": [{"message": {"content": content}}]}
             answer = {"custom_id": custom_id, "response": {"status_code": 200, "body": body}, "error": None}
             file.write(json.dumps(answer) + "\n")
-    target = ("--out", files.suite, "--note", "Read [this] note.")
+    target = ("--out", files.suite, "--note", "Read [this] note.", "--allow-short")
     return command("suite", "make", "--answers", files.answers, "--catalog", files.catalog, *PLAN, *target)
 
 

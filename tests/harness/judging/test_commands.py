@@ -253,12 +253,16 @@ def test_a_live_model_judges_and_is_not_asked_again(
     with scripted_endpoint(verdict) as endpoint:
         monkeypatch.setenv("KLARTEXT_MODEL_URL", endpoint.url)
         first = command("judge", run, "--model", "judge-1", "--items", "novel")
+        more = command("judge", run, "--model", "judge-1", "--items", "novel", "--allow-short")
+    assert (more.exit_code, len(asked)) == (0, 17)
+    del asked[14:]
     again = command("judge", run, "--model", "judge-1", "--items", "novel", "--replay")
 
-    assert first.exit_code == 0, first.output
+    assert first.exit_code == 1, first.output
     assert "model:judge-1: 11 labels, 0 ratings, 0 comparisons; 1 answers could not be read" in first.stdout
-    assert len(asked) == 12
-    assert again.stdout == first.stdout
+    assert "1 answers could not be read: what was read is kept. Run this again to ask again" in first.stderr
+    assert len(asked) == 14  # what cannot be read is asked three times in one go
+    assert (again.exit_code, again.stdout) == (1, first.stdout)
     labels = load_labels(label_files(run))
     assert {(label.rater.kind, label.rater.name) for label in labels} == {("model", "judge-1")}
     assert len(labels) == 11
