@@ -203,7 +203,7 @@ def agreement_(
     with friendly_errors():
         loaded = load_run(run)
         labels = load_labels(label_files(run, loaded.suite))
-        shown = [(o.id, o.answered_with) for o in loaded.outcomes if o.answered_with is not None]
+        shown = [(o.id, o.shown) for o in loaded.outcomes if o.shown is not None]
         labelled = list(dict.fromkeys(label.item for label in labels if label.pair_id != ANY_OTHER))
         chosen = labelled if all_labelled else shown
         agreement = agreement_of(Verdicts(labels), chosen, rng=np.random.default_rng(SEED))
@@ -297,6 +297,10 @@ def _print_rescored(rescored: Rescored) -> None:
         f"Novel questions: {novel.n}; incorrect {novel.incorrect}, partially correct {novel.partial}, "
         f"correct {novel.correct}, unanswered {novel.unanswered}, to label {novel.open}."
     )
+    for reason, found in rescored.statements.items():
+        if found.interval is not None:
+            between = f"95 % {found.interval.low:.3f} to {found.interval.high:.3f}"
+            console.print(f"{reason}: {found.answers} of {found.n} labelled answers ({between}).")
     if rescored.disputed:
         console.print(
             f"Raters differ on {rescored.disputed}: they stay. Decide with `klartext harness labels give --decide`."

@@ -153,14 +153,15 @@ def plan(run: Path, mode: JudgeMode, *, beside: Path | None, items: Kinds, catal
     outcomes = load_outcomes(run)
     ours = items_to_label(run, outcomes, items)
     theirs = _others(ours, outcomes, beside, items)
+    known = [*outcomes, *(load_outcomes(beside) if beside is not None else ())]
     if mode == "compare":
         if beside is None:
             raise BadData("A comparison needs two runs. Give the other one with `--beside RUN`.")
         duels = _duels(ours, theirs)
-        prompts = duel_prompts(duels, shown_answers([*ours, *theirs], outcomes, catalog), outcomes[0].lang)
+        prompts = duel_prompts(duels, shown_answers([*ours, *theirs], known, catalog), outcomes[0].lang)
     else:
         both = list(dict.fromkeys((*ours, *theirs)))
-        prompts = item_prompts(mode, both, shown_answers(both, outcomes, catalog), outcomes[0].lang)
+        prompts = item_prompts(mode, both, shown_answers(both, known, catalog), outcomes[0].lang)
     if not prompts:
         raise BadData(f"{run} holds nothing to judge. Choose other answers with `--items`, or another run.")
     return prompts
@@ -173,9 +174,9 @@ def _others(ours: Sequence[Item], outcomes: Sequence[Outcome], beside: Path | No
     wanted = {item.outcome.id for item in ours} | {o.id for o in outcomes if o.kind == "novel" and items != "ambiguous"}
     text = {outcome.id: outcome for outcome in outcomes}
     return [
-        Item(text[other.id], other.answered_with)
+        Item(text[other.id], other.shown)
         for other in load_outcomes(beside)
-        if other.id in wanted and other.answered_with is not None and other.text == text[other.id].text
+        if other.id in wanted and other.shown is not None and other.text == text[other.id].text
     ]
 
 

@@ -11,7 +11,9 @@ from typing import Any, Literal
 from harness.labelling.labels import Label, NovelScore, Verdicts, load_labels, score_novel
 from harness.running.outcomes import Outcome
 from harness.scoring.score import Score, score
+from harness.statistics import Interval, clustered_share, wilson
 
+HARMFUL, UNSUPPORTED = "harmful", "unsupported"  # reasons of labels, as in vignettes/labels/reasons.yaml
 RaterKind = Literal["person", "model"]
 
 
@@ -45,6 +47,24 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Statements:
+    """How many answers hold a statement of a kind.
+
+    Attributes:
+        answers: So many do.
+        n: Of so many that were labelled.
+        interval: 95 % of the share; None without labels.
+    """
+
+    answers: int
+    n: int
+    interval: Interval | None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"answers": self.answers, "n": self.n, "ci95": self.interval.as_json() if self.interval else None}
+
+
+@dataclass(frozen=True, slots=True)
 class Rescored:
     """A run before and after labels.
 
@@ -56,6 +76,7 @@ class Rescored:
         disputed: Answered questions of all kinds on which raters differ; they stay as they were.
         changes: What counts otherwise now.
         labels: The files, with their hashes.
+        statements: How many of the answers with a label hold something harmful, or something unsupported.
     """
 
     kind: RaterKind
@@ -66,6 +87,7 @@ class Rescored:
     disputed: int
     changes: tuple[Change, ...]
     labels: tuple[Provenance, ...]
+    statements: dict[str, Statements]
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -77,6 +99,7 @@ class Rescored:
             "disputed": self.disputed,
             "changes": [asdict(change) for change in self.changes],
             "labels": [asdict(item) for item in self.labels],
+            "statements": {name: one.as_json() for name, one in self.statements.items()},
         }
 
 
@@ -95,7 +118,7 @@ def rescore(outcomes: Sequence[Outcome], files: Sequence[Path], *, kind: RaterKi
     verdicts = Verdicts([label for labels in contents.values() for label in labels])
     judged = [_judged(outcome, verdicts) for outcome in outcomes]
     known = [pair for pair in zip(outcomes, judged, strict=True) if pair[0].right is not None]
-    shown = [(outcome.id, outcome.answered_with) for outcome in outcomes if outcome.answered_with is not None]
+    shown = [(outcome.id, outcome.shown) for outcome in outcomes if outcome.shown is not None]
     return Rescored(
         kind=kind,
         raw=score([before for before, _ in known]) if known else None,
@@ -105,25 +128,39 @@ def rescore(outcomes: Sequence[Outcome], files: Sequence[Path], *, kind: RaterKi
         disputed=sum(verdicts.of(*item) == "disputed" for item in shown),
         changes=tuple(_change(before, after, verdicts) for before, after in known if before.right != after.right),
         labels=tuple(_provenance(path, labels) for path, labels in contents.items() if labels),
+        statements={reason: _statements(reason, outcomes, verdicts) for reason in (HARMFUL, UNSUPPORTED)},
     )
 
 
+def _statements(reason: str, outcomes: Sequence[Outcome], verdicts: Verdicts) -> Statements:
+    """Count answers in which any deciding rater found something; one is enough, since harm is not put to the vote."""
+    found: dict[str, list[bool]] = {}
+    for outcome in outcomes:
+        labels = verdicts.deciding(outcome.id, outcome.shown) if outcome.shown is not None else ()
+        if labels:
+            by = outcome.pair_id or outcome.dialogue or outcome.id
+            found.setdefault(by, []).append(any(label.reason == reason for label in labels))
+    hits, sizes = [sum(one) for one in found.values()], [len(one) for one in found.values()]
+    interval = clustered_share(hits, sizes) or wilson(sum(hits), sum(sizes))
+    return Statements(sum(hits), sum(sizes), interval)
+
+
 def _settled(outcome: Outcome, verdicts: Verdicts) -> bool:
-    shown = outcome.answered_with
+    shown = outcome.shown
     return shown is not None and verdicts.of(outcome.id, shown) in ("incorrect", "partial", "correct")
 
 
 def _judged(outcome: Outcome, verdicts: Verdicts) -> Outcome:
     if outcome.right is None or not _settled(outcome, verdicts):
         return outcome
-    shown = outcome.answered_with or ""
+    shown = outcome.shown or ""
     right = verdicts.of(outcome.id, shown) == "correct"
     first = outcome.candidates[:1] == (shown,)
     return replace(outcome, right=right, top1=right if first else outcome.top1)
 
 
 def _change(before: Outcome, after: Outcome, verdicts: Verdicts) -> Change:
-    shown = before.answered_with or ""
+    shown = before.shown or ""
     labels = verdicts.deciding(before.id, shown)
     return Change(before.id, shown, bool(before.right), bool(after.right), labels[0].label, tuple(map(_who, labels)))
 

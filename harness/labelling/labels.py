@@ -187,10 +187,10 @@ def score_novel(outcomes: Sequence[Outcome], verdicts: Verdicts) -> NovelScore:
     counts = dict.fromkeys((*VERDICTS, "open", "disputed"), 0)
     unanswered = 0
     for outcome in novel:
-        if outcome.answered_with is None:
+        if outcome.shown is None:
             unanswered += 1
         else:
-            counts[verdicts.of(outcome.id, outcome.answered_with)] += 1
+            counts[verdicts.of(outcome.id, outcome.shown)] += 1
     return NovelScore(
         n=len(novel),
         incorrect=counts["incorrect"],

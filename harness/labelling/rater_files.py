@@ -99,13 +99,13 @@ class Assigned(Record):
 
 
 def items_to_label(run: Path, outcomes: Sequence[Outcome], kinds: Kinds = "all") -> list[Item]:
-    """Return what was shown and needs people: answers to novel questions, and those that `ambiguous` listed."""
+    """Return what was shown and needs people: answers to novel questions, ambiguous ones, and free texts."""
     doubtful = load_ambiguous(run) if kinds != "novel" else set()
     return [
-        Item(outcome, outcome.answered_with)
+        Item(outcome, outcome.shown)
         for outcome in outcomes
-        if outcome.answered_with is not None
-        and ((outcome.kind == "novel" and kinds != "ambiguous") or outcome.id in doubtful)
+        if outcome.shown is not None
+        and ((outcome.kind == "novel" and kinds != "ambiguous") or outcome.id in doubtful or outcome.said is not None)
     ]
 
 

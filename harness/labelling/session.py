@@ -143,8 +143,9 @@ def shown_answers(items: Sequence[Item], outcomes: Sequence[Outcome], catalog: s
     """Return the text of every pair that will be shown; raise BadData now rather than in the middle."""
     if not items:
         return {}
+    free = {outcome.shown: outcome.said for outcome in (*outcomes, *(item.outcome for item in items)) if outcome.said}
     pairs = load_catalog(locate(catalog), outcomes[0].lang)
-    return {item.pair_id: pairs.pair(item.pair_id).answer for item in items}
+    return {item.pair_id: free.get(item.pair_id) or pairs.pair(item.pair_id).answer for item in items}
 
 
 def checked_name(name: str) -> str:
@@ -157,9 +158,9 @@ def checked_name(name: str) -> str:
 def disputed_items(outcomes: list[Outcome], verdicts: Verdicts) -> list[Item]:
     """Return what was shown and is disputed, in the order of the run."""
     return [
-        Item(outcome, outcome.answered_with)
+        Item(outcome, outcome.shown)
         for outcome in outcomes
-        if outcome.answered_with is not None and verdicts.of(outcome.id, outcome.answered_with) == "disputed"
+        if outcome.shown is not None and verdicts.of(outcome.id, outcome.shown) == "disputed"
     ]
 
 

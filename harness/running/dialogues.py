@@ -190,5 +190,6 @@ def require_conversing(system: System, *, turns: bool) -> Conversing:
     name = system.identity.get("system", "this system")
     raise BadData(
         f"{name} answers single questions and remembers nothing, so it cannot be asked a suite of dialogues. "
-        "Those that can: klartext, and systems of kind rasa, klartext-api, or http with `before`."
+        "A command that remembers: set `conversations: true`. Over http: put `{conversation}` or `{history}` into its "
+        "`body`, or use `before`. All other kinds remember."
     )

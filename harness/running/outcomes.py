@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -13,6 +14,7 @@ from harness.patients.suites import Question
 from harness.systems.system import Failure, Matched, Reply, SystemReply
 
 ERROR = "error"
+SAID = "said:"  # how the keys of free texts begin, where labels name a pair
 # Fields that came later, and say something of messages in chats alone: lines without them are as before.
 SPOKEN_FIELDS = ("expected", "wanted", "met", "urgency", "language", "dialogue")
 
@@ -94,6 +96,7 @@ class Outcome:
         urgency: How soon the patient was advised to see somebody, if at all.
         language: That the patient was answered in, where the system tells.
         dialogue: Id of the dialogue that it is a turn of.
+        said: The text that was shown, where it is not word for word a pair's: raters read it.
     """
 
     id: str
@@ -120,6 +123,14 @@ class Outcome:
     urgency: str | None = None
     language: str | None = None
     dialogue: str | None = None
+    said: str | None = None
+
+    @property
+    def shown(self) -> str | None:
+        """What labels are about: the pair that was shown, or a key of the free text that was; None for neither."""
+        if self.said is None or self.decision != "answered":
+            return self.answered_with
+        return f"{SAID}{hashlib.sha256(self.said.encode()).hexdigest()[:12]}"
 
     @classmethod
     def of(cls, question: Question, response: SystemReply, accepted: frozenset[str]) -> Outcome:
@@ -137,6 +148,7 @@ class Outcome:
             offered=any(choice in accepted for choice in response.choices) if scored else None,
             top1=bool(candidates) and candidates[0] in accepted if scored else None,
             elapsed_ms=round(response.elapsed_ms, 3),
+            said=response.said if isinstance(response, Reply) else None,
             matched=response.matched if isinstance(response, Reply) else ("id" if response.pair_id else None),
             runner_up=None
             if isinstance(response, Reply)
@@ -161,6 +173,7 @@ class Outcome:
             met=verdict.met,
             urgency=reply.urgency,
             language=reply.language,
+            said=reply.said,
         )
 
     @classmethod
@@ -189,6 +202,8 @@ class Outcome:
         record = asdict(self)
         if self.expected is None:
             record = {name: value for name, value in record.items() if name not in SPOKEN_FIELDS}
+        if self.said is None:
+            del record["said"]
         return json.dumps(record, ensure_ascii=False) + "\n"
 
     @classmethod

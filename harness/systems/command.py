@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, TextIO
+from uuid import uuid4
 
 from bot import Unreachable
 from harness.systems.description import CommandFile
@@ -22,12 +23,11 @@ from harness.systems.system import Begin, Failure, Reply
 class CommandSystem:
     """A process under test. After a fault it is started anew, so that no late answer is taken for another's."""
 
-    turns = False
-
     def __init__(
         self, system: CommandFile, identity: dict[str, str], read: Callable[[Any, float], Reply | Failure]
     ) -> None:
         self.identity = identity
+        self.turns = system.conversations
         self._system = system
         self._read = read
         self._process: subprocess.Popen[str] | None = None
@@ -35,19 +35,22 @@ class CommandSystem:
 
     def ask(self, texts: Sequence[str], language: str) -> Iterator[Reply | Failure]:
         for text in texts:
-            started = time.perf_counter()
-            said = self._exchange(text, language)
-            elapsed_ms = 1000 * (time.perf_counter() - started)
-            if isinstance(said, _Fault):
-                self.close()
-                yield Failure(str(said), elapsed_ms)
-            else:
-                yield self._read(said, elapsed_ms)
+            yield self.say(text, {"lang": language, **_place(self.turns, uuid4().hex, 1)})
+
+    def say(self, text: str, about: dict[str, Any]) -> Reply | Failure:
+        """Send one message with what is known `about` it; return what came back."""
+        started = time.perf_counter()
+        said = self._exchange(text, about)
+        elapsed_ms = 1000 * (time.perf_counter() - started)
+        if isinstance(said, _Fault):
+            self.close()
+            return Failure(str(said), elapsed_ms)
+        return self._read(said, elapsed_ms)
 
     @contextmanager
     def chats(self, language: str) -> Iterator[Begin]:
-        """Yield what begins chats of one message: a command that reads questions remembers none."""
-        yield lambda: nullcontext(OneByOne(self, language))
+        """Yield what begins chats; a command that does not know conversations remembers nothing in them."""
+        yield lambda: nullcontext(CommandChat(self, language, uuid4().hex))
 
     def close(self) -> None:
         """End the process, if it runs."""
@@ -62,9 +65,9 @@ class CommandSystem:
             with suppress(OSError):  # what was not yet written cannot be written any more
                 process.stdin.close()
 
-    def _exchange(self, text: str, language: str) -> Any:
+    def _exchange(self, text: str, about: dict[str, Any]) -> Any:
         process = self._running()
-        question = json.dumps({"question": text, "lang": language})  # escaped: any text is one line of ASCII
+        question = json.dumps({"question": text, **about})  # escaped: any text is one line of ASCII
         try:
             if process.stdin is not None:  # it is a pipe, which the type does not say
                 process.stdin.write(question + "\n")
@@ -107,16 +110,22 @@ class CommandSystem:
         return self._process
 
 
-@dataclass(frozen=True)
-class OneByOne:
-    """Messages of one language to a command."""
+@dataclass
+class CommandChat:
+    """A conversation in one language with a command."""
 
     system: CommandSystem
     language: str
+    id: str
+    said: int = 0
 
     def say(self, text: str) -> Reply | Failure:
-        (reply,) = self.system.ask([text], self.language)
-        return reply
+        self.said += 1
+        return self.system.say(text, {"lang": self.language, **_place(self.system.turns, self.id, self.said)})
+
+
+def _place(turns: bool, conversation: str, turn: int) -> dict[str, Any]:
+    return {"conversation": conversation, "turn": turn} if turns else {}
 
 
 class _Fault(str):

@@ -20,7 +20,12 @@ from harness.files import Record, first_fault
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 PACE = {"timeout_s", "retries", "backoff_s", "per_second"}  # may change before a run goes on: no answer depends on them
-LATER = {"before", "after", "decisions"}  # keys that came later: runs of files without them can still be continued
+LATER = {
+    "before",
+    "after",
+    "decisions",
+    "conversations",
+}  # keys that came later: runs of files without them can still be continued
 LATER_PATHS = {"texts", "keys", "reason", "urgency", "language"}  # as well; nothing of it is an answer
 
 
@@ -194,18 +199,58 @@ API_TURN = Paths(
 )
 
 
+class ChatModelFile(_Endpoint):
+    """A language model, or an assistant built on one, behind an OpenAI-compatible endpoint.
+
+    Attributes:
+        url: Address that ``/chat/completions`` is added to, unless it ends so.
+        model: Its name there.
+        system_prompt: File with what the model is told to be, beside the YAML file; ``{lang}`` stands for the language.
+        system_text: The same as text, instead of a file.
+        temperature, max_tokens, seed: Sent when given.
+    """
+
+    kind: Literal["openai"]
+    model: str = Field(min_length=1)
+    system_prompt: str | None = None
+    system_text: str = ""
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1)
+    seed: int | None = None
+    timeout_s: float = Field(default=120.0, gt=0)
+
+
+class AnswersFile(_System):
+    """Answers that were given elsewhere, by any bot, as CSV or JSON lines.
+
+    Attributes:
+        file: Beside the YAML file, with `question` and `answer`; and `after` (what the patient said just before), `id`,
+            `pair_id`, `decision` and `elapsed_ms` where they are known.
+        sha256: Of the file; filled in when it is read.
+    """
+
+    kind: Literal["answers"]
+    file: str = Field(min_length=1)
+    decisions: dict[str, Decision] = Field(default={})
+    sha256: str = ""
+
+
 class CommandFile(_System):
-    """A command that reads JSON lines and writes one for each, as `klartext answer` does."""
+    """A command that reads JSON lines and writes one for each, as `klartext answer` does.
+
+    With `conversations` each line also names its `conversation` and `turn` (from 1), and the command remembers.
+    """
 
     kind: Literal["command"]
+    conversations: bool = False
     command: tuple[str, ...] = Field(min_length=1)
     paths: Paths = KLARTEXT_ANSWER
     decisions: dict[str, Decision] = Field(default={})
     timeout_s: float = Field(default=120.0, gt=0)
 
 
-EndpointFile = HttpFile | RasaFile | ApiFile
-SystemFile = EndpointFile | CommandFile
+EndpointFile = HttpFile | RasaFile | ApiFile | ChatModelFile
+SystemFile = EndpointFile | CommandFile | AnswersFile
 _ADAPTER: TypeAdapter[SystemFile] = TypeAdapter(Annotated[SystemFile, Field(discriminator="kind")])
 
 
@@ -220,12 +265,27 @@ def load_system_file(path: Path) -> SystemFile:
         raise BadData(f"The system {path} cannot be read ({reason}). Give a YAML file with `--system`.") from error
     if isinstance(system, HttpFile) and not (system.paths.answer or system.paths.pair):
         raise BadData(f"{path}: paths: neither `answer` nor `pair` is given. Say where the answer or its pair stands.")
-    return system.model_copy(update={"name": system.name or path.stem})
+    filled: dict[str, str] = {"name": system.name or path.stem}
+    if isinstance(system, ChatModelFile) and system.system_prompt is not None:
+        filled["system_text"] = _beside(path, system.system_prompt).decode("utf-8", "replace").strip()
+    if isinstance(system, AnswersFile):
+        filled["sha256"] = hashlib.sha256(_beside(path, system.file)).hexdigest()
+        filled["file"] = str((path.parent / system.file).resolve())
+    return system.model_copy(update=filled)
+
+
+def _beside(path: Path, name: str) -> bytes:
+    """Read a file that a system file names; raise BadData when it cannot be read."""
+    try:
+        return (path.parent / name).read_bytes()
+    except OSError as error:
+        raise BadData(f"{path} names {name!r}, which cannot be read ({error.strerror}). Put it beside it.") from error
 
 
 def fingerprint(system: SystemFile) -> str:
     """Return a hash of what decides on answers; secrets are not in it, since headers name variables."""
-    dumped = system.model_dump(mode="json", exclude=PACE)
+    # A file of answers is known by what is in it, not by where it lies.
+    dumped = system.model_dump(mode="json", exclude=PACE | ({"file"} if isinstance(system, AnswersFile) else set()))
     record = {key: value for key, value in dumped.items() if value or key not in LATER}
     if "paths" in record:
         usual = KLARTEXT_ANSWER.model_dump() if isinstance(system, CommandFile) else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
@@ -16,11 +17,13 @@ from uuid import uuid4
 import httpx
 from jsonpath import compile as compile_path
 
-from harness.systems.description import EndpointFile, HttpFile, HttpRequest, RasaFile, Step
+from harness.systems.description import ChatModelFile, EndpointFile, HttpFile, HttpRequest, RasaFile, Step
 from harness.systems.system import Begin, Failure, Reply
 
 TOO_MANY, BUSY = 429, 503
 LONGEST_WAIT_S = 60.0  # that a server's Retry-After is heeded
+HISTORY = "history"  # slot for all that was said before, a line each
+COMPLETION = "$.choices[0].message.content"
 _SLOT = re.compile(r"\{(\w+)\}")
 Values = dict[str, str]
 
@@ -176,9 +179,14 @@ class HttpChat:
                 self.values = exchange.open(text, self.language)
             started = time.perf_counter()  # what comes before a question is no time of its answer
             document = exchange.ask({**self.values, "question": text, "uuid": uuid4().hex})
-            return self.system.read(document, _since_ms(started))
+            reply = self.system.read(document, _since_ms(started))
         except Failed as failed:
             return Failure(str(failed), _since_ms(started))
+        if HISTORY in self.values:
+            self.values[HISTORY] += f"Patient: {text}\n"
+            if isinstance(reply, Reply) and reply.said:
+                self.values[HISTORY] += f"Assistant: {reply.said}\n"
+        return reply
 
 
 def _since_ms(started: float) -> float:
@@ -197,10 +205,13 @@ class Templated:
         self._caller = caller
         self._system = system
         self._headers = headers
-        self.turns = bool(system.before)
+        templates = json.dumps([system.url, system.body, dict(headers)])
+        # An endpoint remembers when it is told which conversation it is, or all that was said in it.
+        self.turns = bool(system.before) or any(slot in templates for slot in ("{conversation}", "{history}"))
 
     def open(self, question: str, language: str) -> Values:
         values = {"question": question, "lang": language, "uuid": uuid4().hex}
+        values |= {"conversation": uuid4().hex, HISTORY: ""}
         for step in self._system.before:
             values |= _taken(step, self._send(step, values))
         return values
@@ -250,6 +261,43 @@ def _taken(step: Step, document: Any) -> Values:
             raise Failed(f"nothing at {path}")
         values[name] = str(found[0])
     return values
+
+
+class ChatCompletions:
+    """A language model: every message goes with the system prompt and all that was said before in the conversation."""
+
+    turns = True
+
+    def __init__(self, caller: Caller, system: ChatModelFile, headers: Mapping[str, str]) -> None:
+        self._caller = caller
+        self._system = system
+        self._headers = dict(headers)
+        self._url = system.url.rstrip("/")
+        if not self._url.endswith("/chat/completions"):
+            self._url += "/chat/completions"
+        self._said: dict[str, list[dict[str, str]]] = {}
+
+    def open(self, question: str, language: str) -> Values:
+        conversation = uuid4().hex
+        told = self._system.system_text.replace("{lang}", language)
+        self._said[conversation] = [{"role": "system", "content": told}] if told else []
+        return {"question": question, "conversation": conversation}
+
+    def ask(self, values: Values) -> Any:
+        said = self._said[values["conversation"]]
+        asked = [*said, {"role": "user", "content": values["question"]}]
+        wanted = {name: getattr(self._system, name) for name in ("temperature", "max_tokens", "seed")}
+        body = {"model": self._system.model, "messages": asked, **{k: v for k, v in wanted.items() if v is not None}}
+        client = self._caller.client
+        document = self._caller.send(client.build_request("POST", self._url, json=body, headers=self._headers))
+        answer = compile_path(COMPLETION).findall(document) if isinstance(document, dict) else []
+        if answer and isinstance(answer[0], str):
+            self._said[values["conversation"]] = [*asked, {"role": "assistant", "content": answer[0]}]
+        return document
+
+    def close(self, values: Values) -> None:
+        """Forget what was said; the endpoint remembers nothing."""
+        self._said.pop(values["conversation"], None)
 
 
 class RasaMessages:

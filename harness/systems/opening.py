@@ -10,21 +10,34 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot import Assistant, Catalog, Settings
+from harness.systems.answers import AnswersSystem
 from harness.systems.command import CommandSystem
 from harness.systems.description import (
+    AnswersFile,
     ApiFile,
+    ChatModelFile,
     CommandFile,
     EndpointFile,
+    Paths,
     RasaFile,
     SystemFile,
     expand,
     fingerprint,
 )
-from harness.systems.endpoint import Caller, HttpSystem, Pace, RasaMessages, Templated, connect
+from harness.systems.endpoint import (
+    COMPLETION,
+    Caller,
+    ChatCompletions,
+    HttpSystem,
+    Pace,
+    RasaMessages,
+    Templated,
+    connect,
+)
 from harness.systems.recognition import JsonReader, Recogniser, read_messages
 from harness.systems.system import Begin, Failure, Opening, System, SystemReply
 
-DescribedSystem = CommandSystem | HttpSystem
+DescribedSystem = AnswersSystem | CommandSystem | HttpSystem
 
 
 @dataclass(frozen=True)
@@ -121,7 +134,9 @@ def open_described(  # noqa: PLR0913 - settings and environment are the caller's
     }
     with ExitStack() as stack:
         lanes: Sequence[DescribedSystem]
-        if isinstance(file, CommandFile):
+        if isinstance(file, AnswersFile):
+            lanes = [AnswersSystem.open(file, identity, recogniser)]
+        elif isinstance(file, CommandFile):
             reader = JsonReader(file.paths, recogniser, file.decisions)
             lanes = commands = [CommandSystem(file, identity, reader.read) for _ in range(traffic.parallel)]
             for command in commands:
@@ -140,6 +155,10 @@ def _http_system(
     if isinstance(file, RasaFile):
         messages = RasaMessages(caller, file, expand(file.headers, environ))
         return HttpSystem(identity, messages, partial(read_messages, recogniser), caller.pace.wait)
+    if isinstance(file, ChatModelFile):
+        completions = ChatCompletions(caller, file, expand(file.headers, environ))
+        answers = JsonReader(Paths(answer=COMPLETION), recogniser)
+        return HttpSystem(identity, completions, answers.read, caller.pace.wait)
     described = file.as_http() if isinstance(file, ApiFile) else file
     reader = JsonReader(described.paths, recogniser, described.decisions)
     exchange = Templated(caller, described, expand(described.headers, environ))

@@ -76,6 +76,10 @@ class Recogniser:
         nearest = self._nearest(text)
         return Recognised("answered", nearest, "similarity" if nearest else "none")
 
+    def approved(self, text: str) -> bool:
+        """Say whether a text is one of the catalog's, word for word."""
+        return fold(text) in self._by_fold
+
     def refusal(self, name: str) -> Recognised:
         """Say what an id is that no pair has: a way to decline or to call for help, or an unknown pair."""
         folded = fold(name)
@@ -133,6 +137,9 @@ class JsonReader:
         recognised = self._recognise(found, decision, choices)
         candidates = _texts(found.get("candidates")) or ([recognised.pair_id] if recognised.pair_id else choices)
         reply = make_reply(recognised, choices, elapsed_ms, candidates)
+        answer = _first(found.get("answer"))
+        if answer and recognised.decision == "answered" and not self._recogniser.approved(answer):
+            reply = replace(reply, said=answer)
         return self._told(reply, found, answered=recognised.decision == "answered")
 
     def _told(self, reply: Reply, found: dict[str, list[Any]], *, answered: bool) -> Reply:
@@ -173,14 +180,19 @@ def read_messages(recogniser: Recogniser, document: Any, elapsed_ms: float) -> R
     buttons = [button for message in document for button in message.get("buttons") or () if isinstance(button, dict)]
     offered = [recogniser.choice(str(b.get("title", "")), str(b.get("payload", ""))) for b in buttons]
     choices = [pair_id for pair_id in offered if pair_id]
+    whole = "\n\n".join(text for message in document if isinstance(text := message.get("text"), str))
+    said = whole if whole and not recogniser.approved(whole) else None
     for wanted in ("urgent", "answered"):
         for text in texts:
             if text.decision == wanted and text.matched != "none":
-                return make_reply(text, [], elapsed_ms, [text.pair_id or ""])
+                reply = make_reply(text, [], elapsed_ms, [text.pair_id or ""])
+                return replace(reply, said=said) if wanted == "answered" else reply
     if choices:
         return make_reply(Recognised("clarify"), choices, elapsed_ms, choices)
     unknown = [text for text in texts if text.matched == "none"]
-    return make_reply(unknown[0] if unknown else Recognised("declined"), [], elapsed_ms, [])
+    if unknown:
+        return replace(make_reply(unknown[0], [], elapsed_ms, []), said=said)
+    return make_reply(Recognised("declined"), [], elapsed_ms, [])
 
 
 def make_reply(recognised: Recognised, choices: list[str], elapsed_ms: float, candidates: list[str]) -> Reply:

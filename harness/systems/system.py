@@ -38,6 +38,7 @@ class Reply:
         reason: Why nothing was answered, such as ``complaint``, where that is said.
         urgency: How soon to see somebody: today, days or appointment; None where nothing was advised.
         language: That the patient was answered in; None where that is not said.
+        said: The text that was shown, where it is not word for word a pair's.
     """
 
     decision: str
@@ -53,6 +54,7 @@ class Reply:
     reason: str = ""
     urgency: str | None = None
     language: str | None = None
+    said: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ def test_a_command_answers_single_messages_and_is_refused_dialogues(tmp_path: Pa
 
     assert refused.exit_code == 2
     assert len(refused.stderr.strip().splitlines()[-1:]) == 1
-    assert "rasa, klartext-api, or http with `before`" in refused.stderr
+    assert "A command that remembers: set `conversations: true`" in refused.stderr
     assert ran.exit_code == 0, ran.output
     assert [(o.wanted, o.urgency, o.met) for o in load_outcomes(tmp_path / "two")] == [
         ("days", "today", True),
