@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import group
@@ -24,6 +24,7 @@ from harness.advice.misses import Findings, browse, load_explainable
 from harness.advice.thresholds import Move, ThresholdAdvice, ThresholdMove, best_move
 from harness.commands import options
 from harness.console import chance, folded, plain_console, plain_table, print_json, progress_bar, share
+from harness.files import writing
 from harness.labelling.labels import verdicts_on
 from harness.running.run import catalog_of, load_run
 from harness.scoring.confusions import Confusion
@@ -219,21 +220,50 @@ class ReportFiles:
 class ReportSources:
     """What is known besides the run."""
 
+    config: Annotated[Path | None, typer.Option("--config", help="Gates, as of `gate`.", metavar="FILE")] = None
+    lang: Annotated[
+        Literal["de", "en"] | None,
+        typer.Option("--lang", help="Of what a board reads. Default: that of the questions."),
+    ] = None
     costs: Annotated[
-        Path | None, typer.Option(help="What the questions cost; default: RUN/costs.json.", metavar="FILE")
+        Path | None, typer.Option("--costs", help="What the questions cost; default: RUN/costs.json.", metavar="FILE")
     ] = None
     catalog: options.RunCatalog = None
     data: options.Data = None
 
 
 def report_(
-    run: options.RunFolder, baseline: options.Baseline = None, *, files: ReportFiles, known: ReportSources
+    run: Annotated[Path | None, typer.Argument(metavar="[RUN]", help="Folder of a run.")] = None,
+    baseline: options.Baseline = None,
+    history: Annotated[
+        Path | None,
+        typer.Option("--history", help="Instead of one run: all below this folder, over time.", metavar="DIR"),
+    ] = None,
+    *,
+    files: ReportFiles,
+    known: ReportSources,
 ) -> None:
-    """Write one HTML page about a run: charts, advice, and every question behind every number."""
+    """Write one HTML page about a run: verdict, charts, advice, and every question behind every number."""
+    from harness.reporting.board import board_of
+    from harness.reporting.history import render_history
     from harness.reporting.report import Sources, Wanted, gather, write
 
     with friendly_errors():
-        facts = gather(load_run(run), Sources(catalog_of(run, known.catalog), known.data, baseline, known.costs))
-        wanted = Wanted(files.out or run / "report.html", files.csv, files.junit, files.fhir)
-        for path in write(facts, wanted, now=datetime.now().astimezone()):
+        if (run is None) == (history is None):
+            raise BadData("Give the folder of a run, or `--history DIR` for all runs below a folder.")
+        now = datetime.now().astimezone()
+        if run is None or history is not None:
+            page = files.out or Path(history or ".") / "history.html"
+            text = render_history(Path(history or "."), language=known.lang or "en", made=now, config=known.config)
+            with writing(page, "Choose another place with `--out`."):
+                page.write_text(text, encoding="utf-8")
+            print(page)
+            return
+        loaded = load_run(run)
+        facts = gather(loaded, Sources(catalog_of(run, known.catalog), known.data, baseline, known.costs))
+        language = known.lang or loaded.language
+        earlier = load_run(baseline) if baseline is not None else None
+        board = board_of(facts, language=language, baseline=earlier, config=known.config)
+        wanted = Wanted(files.out or run / "report.html", files.csv, files.junit, files.fhir, language)
+        for path in write(facts, wanted, now=now, board=board):
             print(path)

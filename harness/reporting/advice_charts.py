@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.advice.advice import Weakness
 from harness.console import chance
-from harness.reporting.drawing import Cell, Column, Figure, Frame, Places, Scale, axis, bars, curve, name_of, percent
+from harness.reporting.drawing import Cell, Column, Figure, Frame, Places, Scale, axis, bars, curve, percent
 from harness.reporting.facts import CurvePoint, Facts
 from harness.scoring.confusions import Confusion
 
@@ -135,7 +135,7 @@ def _weak(
             if one.vignette is not None
             else places.pair(one.pair_id, said, "missed")
         )
-        name = one.pair_id if one.vignette is None else f"{one.pair_id}, {name_of(one.vignette)}"
+        name = one.pair_id if one.vignette is None else f"{one.pair_id}, {places.name(one.vignette)}"
         rest = f"{one.other_missed}/{one.other_n}"
         rows.append((Cell(name), missed, Cell(rest), Cell(chance(one.q_value)), Cell(one.action)))
     columns = (Column("pair", "text"), *map(Column, ("missed", beside, "q")), Column("what to do", "text"))
@@ -225,6 +225,6 @@ def thresholds(facts: Facts, places: Places) -> Figure | None:
         lead=f"{advice.caution} "
         "The run under other thresholds for direct answers. Novel questions count as wrong unless raters "
         "called the answer correct. The last columns are answered right, by vignette.",
-        columns=(*map(Column, heads), *(Column(name_of(name)) for name in names)),
+        columns=(*map(Column, heads), *(Column(places.name(name)) for name in names)),
         rows=tuple(rows),
     )

@@ -16,7 +16,6 @@ from harness.reporting.drawing import (
     axis,
     change,
     interval,
-    name_of,
     percent,
     points,
     spread,
@@ -46,8 +45,8 @@ def accuracy(facts: Facts, places: Places) -> Figure:
         topic="Accuracy",
         title=_accuracy_title(facts),
         lead="Answered directly with the right pair, of all questions that have one; asking back and declining count "
-        "as not right. Lines are 95 % intervals that resample whole pairs, since phrasings of one pair fail "
-        "together (Wilson's where all pairs fare alike).",
+        "as not right. Lines are 95 % intervals that count how alike phrasings of one pair fare, since they "
+        "fail together.",
         columns=(
             Column("vignette", "text"),
             Column("accuracy in %", "graphic", axis(scale, ticks)),
@@ -64,7 +63,7 @@ def _row(places: Places, name: str | None, score: Score, scale: Scale, ticks: li
     low, high = interval_of(score)
     offered = round(score.offered * score.n)
     return (
-        Cell(name_of(name) if name is not None else "All questions"),
+        Cell(places.name(name) if name is not None else "All questions"),
         Cell("", graphic=interval(scale, low, score.accuracy, high, ticks)),
         number(percent(score.accuracy, 1), "right"),
         Cell(f"{percent(low, 1)} to {percent(high, 1)}"),
@@ -86,9 +85,9 @@ def _accuracy_title(facts: Facts) -> str:
     if low.accuracy == high.accuracy:
         return f"All vignettes are understood alike: {percent(low.accuracy)} are answered right"
     said = (
-        f"{' and '.join(map(name_of, worst))} {'is' if len(worst) == 1 else 'are'} understood worst, "
+        f"{' and '.join(map(facts.name, worst))} {'is' if len(worst) == 1 else 'are'} understood worst, "
         f"{percent(low.accuracy)} answered right; "
-        f"{name_of(best)} best, {percent(high.accuracy)}"
+        f"{facts.name(best)} best, {percent(high.accuracy)}"
     )
     return said + (", but their intervals overlap" if interval_of(low)[1] >= interval_of(high)[0] else "")
 
@@ -113,7 +112,7 @@ def heat_map(facts: Facts, places: Places) -> Figure:
         title=_heat_title(facts),
         lead="Right answers of all questions, by pair and vignette, the weakest pairs first. "
         "The stronger the colour, the fewer.",
-        columns=(Column("pair", "text"), *(Column(name_of(name)) for name in names), Column("all")),
+        columns=(Column("pair", "text"), *(Column(places.name(name)) for name in names), Column("all")),
         rows=tuple(rows),
         note=f"{rest} pairs that fare better are in the CSV tables (--csv)." if rest else "",
     )
@@ -125,7 +124,7 @@ def _heat_title(facts: Facts) -> str:
     cell = facts.cells[pair, vignette]
     if cell.right == cell.n:
         return "Every question about every pair is answered right"
-    worst = f"weakest is {pair} asked by {name_of(vignette)}, {cell.right} of {cell.n}"
+    worst = f"weakest is {pair} asked by {facts.name(vignette)}, {cell.right} of {cell.n}"
     if not weak:
         return f"No pair falls below half in any vignette; {worst}"
     return f"In {len(weak)} of {len(facts.cells)} combinations fewer than half are answered right; {worst}"
@@ -142,14 +141,14 @@ def by_vignette(facts: Facts, places: Places) -> Figure | None:
     if comparison is None or not comparison.scored:
         return None
     total = comparison.total()
-    rows = [_moved(row, name_of(row.name), partial(places.vignette, row.name)) for row in comparison.strata()]
+    rows = [_moved(row, places.name(row.name), partial(places.vignette, row.name)) for row in comparison.strata()]
     rows.append(_moved(total, "All questions", Cell))
     return Figure(
         id="change",
         topic="Change",
-        title=_change_title(comparison, total),
+        title=_change_title(facts, comparison, total),
         lead="Share answered right before (hollow) and now (filled), on the questions that both runs answered. p: "
-        "exact McNemar test, vignettes adjusted by Holm.",
+        "exact test by pair, vignettes adjusted by Holm.",
         columns=_columns("vignette"),
         rows=tuple(rows),
         note=" ".join(comparison.notes),
@@ -199,7 +198,7 @@ def _moved(row: Paired, name: str, number: Callable[[str, str], Cell]) -> tuple[
     )
 
 
-def _change_title(comparison: Comparison, total: Paired) -> str:
+def _change_title(facts: Facts, comparison: Comparison, total: Paired) -> str:
     if not total.fixed and not total.broken:
         return "Nothing changed since the baseline"
     what = "more" if total.difference > 0 else "fewer"
@@ -210,7 +209,9 @@ def _change_title(comparison: Comparison, total: Paired) -> str:
         else "As many are answered right as before"
     )
     worse = [row.name for row in comparison.strata() if row.difference < 0 and row.adjusted < ALPHA]
-    hurt = f"; {', '.join(map(name_of, worse))} {'is' if len(worse) == 1 else 'are'} understood worse" if worse else ""
+    hurt = (
+        f"; {', '.join(map(facts.name, worse))} {'is' if len(worse) == 1 else 'are'} understood worse" if worse else ""
+    )
     return f"{said}: {total.fixed} questions fixed, {total.broken} broken{hurt}"
 
 
@@ -230,7 +231,7 @@ def readability(facts: Facts, places: Places) -> Figure:
         if one.answers:
             rows.append(
                 (
-                    Cell(f"{name_of(one.vignette)}: answers shown to it"),
+                    Cell(f"{places.name(one.vignette)}: answers shown to it"),
                     Cell("", graphic=spread(scale, _three(one.answers), wanted)),
                     Cell(f"{one.answers.median:.0f}"),
                     Cell(f"{one.answers.low:.0f} to {one.answers.high:.0f}"),
@@ -241,7 +242,7 @@ def readability(facts: Facts, places: Places) -> Figure:
     return Figure(
         id="readability",
         topic="Readability",
-        title=_reading_title(facts.reading),
+        title=_reading_title(facts),
         lead="Reading ease (Flesch; Amstad's formula in German): higher is easier, 60 to 70 is plain language. Dots "
         "are medians, lines the middle half, bands the range that the vignette asks of its questions.",
         columns=(
@@ -266,7 +267,7 @@ def _questions(one: Reading, scale: Scale, places: Places) -> tuple[Cell, ...]:
     wanted = one.targets.reading_ease if one.targets else None
     words = one.targets.words if one.targets else None
     return (
-        Cell(f"{name_of(one.vignette)}: questions"),
+        Cell(f"{places.name(one.vignette)}: questions"),
         Cell("", graphic=spread(scale, _three(one.ease), wanted)),
         places.vignette(one.vignette, f"{one.ease.median:.0f}"),
         Cell(f"{one.ease.low:.0f} to {one.ease.high:.0f}"),
@@ -286,22 +287,22 @@ def _values(one: Reading) -> list[float]:
     return [*_three(one.ease), *(_three(one.answers) if one.answers else ()), *wanted]
 
 
-def _reading_title(reading: tuple[Reading, ...]) -> str:
+def _reading_title(facts: Facts) -> str:
+    reading = facts.reading
     outside = sum(len(one.outside) for one in reading)
     n = sum(one.n for one in reading if one.targets)
     drift = f"; {outside} of {n} questions lie outside what their vignette asks for" if n else ""
     gaps = {one.vignette: one.answers.median - one.ease.median for one in reading if one.answers}
     if not gaps:
         hardest = min(reading, key=lambda one: one.ease.median)
-        return (
-            f"{name_of(hardest.vignette)} writes the hardest questions, reading ease {hardest.ease.median:.0f}{drift}"
-        )
+        name, ease = facts.name(hardest.vignette), hardest.ease.median
+        return f"{name} writes the hardest questions, reading ease {ease:.0f}{drift}"
     worst = min(gaps, key=lambda name: gaps[name])
     one = next(one for one in reading if one.vignette == worst)
     if one.answers and gaps[worst] < 0:
         plain = ", below plain language" if one.answers.median < HARD else ""
         return (
-            f"{name_of(worst)} gets answers of reading ease {one.answers.median:.0f}{plain}, to questions of "
+            f"{facts.name(worst)} gets answers of reading ease {one.answers.median:.0f}{plain}, to questions of "
             f"{one.ease.median:.0f}{drift}"
         )
     return f"Answers are no harder to read than the questions of any vignette{drift}"
@@ -317,7 +318,7 @@ def cost(facts: Facts, places: Places) -> Figure | None:
     counts = {name: sum(o.vignette == name for o in facts.run.outcomes) for name in places.vignettes}
     rows = [
         (
-            places.vignette(name, name_of(name)),
+            places.vignette(name, places.name(name)),
             Cell(f"{spent:.2f}"),
             places.vignette(name, str(counts[name])),
             Cell(f"{spent / counts[name]:.4f}"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.reporting.drawing import Cell, Column, Figure, Places, Scale, axis, interval, name_of, percent, points
+from harness.reporting.drawing import Cell, Column, Figure, Places, Scale, axis, interval, percent, points
 from harness.reporting.facts import Facts
 from harness.scoring.expectations import KINDS, OFFERED, Expectation, Met
 
@@ -27,7 +27,8 @@ def expectations(facts: Facts, places: Places) -> Figure | None:
         rows.append((*_row(KINDS.get(kind, kind), one, one.total, None, places), Cell(moved)))
         if len(one.vignettes) > 1:
             rows += [
-                (*_row(f"– {name_of(name)}", one, met, name, places), Cell("")) for name, met in one.vignettes.items()
+                (*_row(f"– {places.name(name)}", one, met, name, places), Cell(""))
+                for name, met in one.vignettes.items()
             ]
     names = ["met", "95 % interval", "messages", "right pair offered", "not scored"]
     heads = [*names, "since the baseline"] if changes else names

@@ -8,7 +8,7 @@ decoration to screen readers: the same figures stand beside them as text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from markupsafe import Markup
@@ -76,12 +76,19 @@ class Places:
 
     vignettes: Mapping[str, int]
     pairs: Mapping[str, int]
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, vignettes: Sequence[str], pairs: Sequence[str]) -> Places:
+    def of(cls, vignettes: Sequence[str], pairs: Sequence[str], titles: Mapping[str, str]) -> Places:
         return cls(
-            {name: number for number, name in enumerate(vignettes)}, {name: number for number, name in enumerate(pairs)}
+            {name: number for number, name in enumerate(vignettes)},
+            {name: number for number, name in enumerate(pairs)},
+            titles,
         )
+
+    def name(self, vignette: str) -> str:
+        """Return a vignette's title, as tables in the terminal have it; its id where nobody gave it one."""
+        return self.titles.get(vignette, vignette)
 
     def vignette(self, name: str, text: str, *marks: str) -> Cell:
         """Return a number that leads to questions of a vignette."""
@@ -107,12 +114,6 @@ def percent(share: float | None, digits: int = 0) -> str:
 def points(share: float) -> str:
     """Return a change of a share in points."""
     return f"{100 * share:+.1f}"
-
-
-def name_of(vignette: str) -> str:
-    """Return a vignette's id as words."""
-    words = vignette.replace("-", " ").replace("_", " ").strip()
-    return words[:1].upper() + words[1:] or vignette
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from harness.files import xml_text
-from harness.reporting.drawing import name_of
 from harness.reporting.facts import Facts, result_of
 from harness.running.outcomes import ERROR, Outcome
 from harness.scoring.comparison import Paired, is_good
@@ -160,7 +159,7 @@ def measure_report(facts: Facts, *, now: datetime) -> str:
 
 def _group(kind: MeasureKind, facts: Facts) -> Resource:
     strata = [
-        {"value": {"text": name_of(name), "coding": [_coding(name)]}, **_figures(kind.of(score))}
+        {"value": {"text": facts.name(name), "coding": [_coding(name)]}, **_figures(kind.of(score))}
         for name, score in facts.summary.vignettes.items()
     ]
     return {

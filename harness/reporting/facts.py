@@ -77,6 +77,8 @@ class Context:
         targets: By vignette, where known.
         costs: Of making and asking the questions, where known.
         stale: Whether the catalog has changed since the run: the answers' texts are then today's.
+        titles: Names of vignettes, by id.
+        approved: How many of the catalog's pairs are approved, and how many there are; None when it is not at hand.
     """
 
     verdicts: Verdicts
@@ -84,6 +86,8 @@ class Context:
     targets: Mapping[str, Targets] = field(default_factory=dict)
     costs: RunCosts | None = None
     stale: bool = False
+    titles: Mapping[str, str] = field(default_factory=dict)
+    approved: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +171,9 @@ class Facts:
         by_pair: The change of each pair, largest loss first; empty without a baseline.
         costs: Where known.
         stale: Whether the answers' texts are of a later catalog than the run's.
+        titles: Names of vignettes, by id.
+        verdicts: What raters say.
+        approved: How many of the catalog's pairs are approved, of how many; None when it is not at hand.
     """
 
     run: Run
@@ -182,6 +189,13 @@ class Facts:
     by_pair: tuple[Paired, ...]
     costs: RunCosts | None
     stale: bool
+    titles: Mapping[str, str]
+    verdicts: Verdicts
+    approved: tuple[int, int] | None
+
+    def name(self, vignette: str) -> str:
+        """Return a vignette's title; its id where nobody gave it one."""
+        return self.titles.get(vignette, vignette)
 
     @property
     def summary(self) -> Summary:
@@ -227,6 +241,9 @@ def facts_of(run: Run, baseline: Run | None, context: Context) -> Facts:
         by_pair=tuple(_by_pair(comparison)) if comparison else (),
         costs=context.costs,
         stale=context.stale,
+        titles=context.titles,
+        verdicts=context.verdicts,
+        approved=context.approved,
     )
 
 

@@ -17,7 +17,8 @@ from markupsafe import Markup
 
 from bot import MAX_CHARACTERS
 from harness.reporting import advice_charts, charts, chat_charts
-from harness.reporting.drawing import Cell, Figure, Places, name_of, percent
+from harness.reporting.board import Board
+from harness.reporting.drawing import Cell, Figure, Places, percent
 from harness.reporting.facts import Facts, interval_of, result_of
 from harness.running.outcomes import ERROR, Outcome
 from harness.scoring.expectations import KINDS
@@ -84,15 +85,17 @@ def groups_of(facts: Facts, places: Places) -> tuple[list[QuestionGroup], int]:
         first = f"v{vignette}" if vignette not in seen else ""
         seen.add(vignette)
         groups.append(
-            QuestionGroup(f"c{vignette}-p{pair}" if pair < last else f"c{vignette}-n", _title(found), rows, first)
+            QuestionGroup(
+                f"c{vignette}-p{pair}" if pair < last else f"c{vignette}-n", _title(found, places), rows, first
+            )
         )
     return groups, len(facts.run.outcomes) - len(outcomes)
 
 
-def _title(found: Sequence[Outcome]) -> str:
+def _title(found: Sequence[Outcome], places: Places) -> str:
     one = found[0]
     about = one.pair_id or "without a right pair"
-    return f"{name_of(one.vignette)} · {about}"
+    return f"{places.name(one.vignette)} · {about}"
 
 
 def _row(outcome: Outcome, places: Places, before: Outcome | None, outside: bool) -> QuestionRow:
@@ -158,13 +161,13 @@ class Tile:
     detail: str
 
 
-def render(facts: Facts, *, made: datetime) -> str:
-    """Return the page."""
+def render(facts: Facts, *, made: datetime, board: Board | None = None, language: str = "en") -> str:
+    """Return the page, with what a board must know at its top."""
     # Number the pairs in the order of the heat map, then those that only came up as candidates.
     named = {pair for one in facts.confused for pair in (one.first, one.second)}
     named |= {o.candidates[0] for o in facts.run.outcomes if o.candidates}
     named |= {row.name for row in facts.by_pair}
-    places = Places.of(facts.vignettes, [*facts.pairs, *sorted(named - set(facts.pairs))])
+    places = Places.of(facts.vignettes, [*facts.pairs, *sorted(named - set(facts.pairs))], facts.titles)
     groups, left_out = groups_of(facts, places)
     style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     environment = Environment(
@@ -179,6 +182,8 @@ def render(facts: Facts, *, made: datetime) -> str:
         identity=facts.run.identity,
         folder=facts.run.folder.name,
         made=made,
+        board=board,
+        language=language,
         tiles=list(_tiles(facts)),
         figures=_figures(facts, places),
         advised=_advice(facts, places),

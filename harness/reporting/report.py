@@ -11,18 +11,20 @@ from bot import Assistant, BadData
 from harness.files import writing
 from harness.labelling.labels import verdicts_on
 from harness.patients.vignettes import ALL, load_vignettes
+from harness.reporting.board import Board
 from harness.reporting.facts import Context, Facts, facts_of, load_costs
 from harness.running.run import Run, load_run
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Files to write; None: not that one."""
+    """Files to write; None: not that one. `language` is that of the top of the page."""
 
     html: Path | None = None
     csv: Path | None = None
     junit: Path | None = None
     fhir: Path | None = None
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def gather(run: Run, sources: Sources) -> Facts:
     language = run.outcomes[0].lang
     name = run.identity.get("catalog", "").partition("@")[0]
     answers: dict[str, str] = {}
-    stale = False
+    stale, approved = False, None
     if name:
         opened = Assistant.open(sources.catalog, data=sources.data, sample=True, languages=[language])
         loaded = opened.catalog(language)
@@ -64,17 +66,22 @@ def gather(run: Run, sources: Sources) -> Facts:
             )
         stale = loaded.content_hash != run.identity.get("catalog_hash")
         answers = {pair.id: pair.answer for pair in loaded.pairs}
+        approved = sum(pair.review.status == "approved" for pair in loaded.pairs), len(loaded.pairs)
     try:
-        targets = {vignette.id: vignette.targets for vignette in load_vignettes(language, names=[ALL])}
+        vignettes = load_vignettes(language, names=[ALL])
     except BadData:  # nobody wrote vignettes in this language: then nothing is wanted of its questions
-        targets = {}
+        vignettes = ()
     verdicts = verdicts_on(run.folder, run.suite)
-    context = Context(verdicts, answers, targets, load_costs(run.folder, sources.costs), stale)
+    targets = {vignette.id: vignette.targets for vignette in vignettes}
+    titles = {vignette.id: vignette.title for vignette in vignettes}
+    context = Context(
+        verdicts, answers, targets, load_costs(run.folder, sources.costs), stale, titles=titles, approved=approved
+    )
     return facts_of(run, load_run(sources.baseline) if sources.baseline is not None else None, context)
 
 
-def write(facts: Facts, wanted: Wanted, *, now: datetime) -> list[Path]:
-    """Write the files and return their paths.
+def write(facts: Facts, wanted: Wanted, *, now: datetime, board: Board | None = None) -> list[Path]:
+    """Write the files and return their paths; `board` stands at the top of the page.
 
     Raises:
         BadData: A file cannot be written.
@@ -83,7 +90,7 @@ def write(facts: Facts, wanted: Wanted, *, now: datetime) -> list[Path]:
     from harness.reporting.page import render
 
     made: list[tuple[Path | None, Callable[[], str]]] = [
-        (wanted.html, lambda: render(facts, made=now)),
+        (wanted.html, lambda: render(facts, made=now, board=board, language=wanted.language)),
         (wanted.junit, lambda: junit_xml(facts)),
         (wanted.fhir, lambda: measure_report(facts, now=now)),
     ]

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,7 +27,9 @@ from harness.systems.system import IN_PROCESS, InProcess, Opening, System
 RUN = "run.json"
 LOCK = "run.lock"
 COUNT = "questions"
-CATALOG_AT = "catalog_path"  # where the catalog was: a name, or a folder; it may move, so it is no part of the identity
+CATALOG_AT = "catalog_path"  # where the catalog was: a name, or a folder
+BEGUN = "begun"  # when, in UTC
+ASIDE = (COUNT, CATALOG_AT, BEGUN)  # no part of what a run is: the same run may be continued elsewhere and later
 Advance = Callable[[int], None]
 
 
@@ -162,7 +165,7 @@ def _claim(out: Path, identity: dict[str, str], *, questions: int, catalog: str)
             before = _identity_before(path)
             # A key that only one of them has tells them apart too, such as which pairs were open.
             known = dict.fromkeys([*identity, *before])
-            changed = [key for key in known if key not in (COUNT, CATALOG_AT) and before.get(key) != identity.get(key)]
+            changed = [key for key in known if key not in ASIDE and before.get(key) != identity.get(key)]
             if changed:
                 key = changed[0]
                 raise BadData(
@@ -172,7 +175,8 @@ def _claim(out: Path, identity: dict[str, str], *, questions: int, catalog: str)
             return
         partial = path.with_suffix(".partial")
         # The number tells later whether the run was finished.
-        record = {**identity, **({CATALOG_AT: catalog} if catalog else {}), COUNT: questions}
+        begun = datetime.now(UTC).isoformat(timespec="seconds")
+        record = {**identity, **({CATALOG_AT: catalog} if catalog else {}), BEGUN: begun, COUNT: questions}
         partial.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         partial.replace(path)
     except OSError as error:
@@ -327,7 +331,8 @@ def _identity(folder: Path) -> tuple[dict[str, str], int | None]:
     try:
         record: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
         questions = record.pop(COUNT, None)
-        record.pop(CATALOG_AT, None)
+        for name in (CATALOG_AT, BEGUN):
+            record.pop(name, None)
         return {key: str(value) for key, value in record.items()}, questions
     except FileNotFoundError:
         return {}, None
@@ -350,3 +355,11 @@ def catalog_of(folder: Path, given: str | None = None) -> str:
     if Path(at).is_absolute() and not Path(at).is_dir():
         raise BadData(f"The catalog of {folder} was in {at}, and is gone. Say where it is with `--catalog`.")
     return at or "mammography"
+
+
+def begun_at(folder: Path) -> datetime:
+    """Return when a run was begun; of runs that do not say, when their record was written."""
+    try:
+        return datetime.fromisoformat(json.loads((folder / RUN).read_text(encoding="utf-8"))[BEGUN])
+    except (OSError, ValueError, KeyError, TypeError):
+        return datetime.fromtimestamp((folder / RUN).stat().st_mtime, UTC)

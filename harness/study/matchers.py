@@ -56,7 +56,7 @@ def ablation(study: Study, progress: Callable[[], None] = lambda: None) -> Study
     note = (
         f"{study.about} Every row is trained anew; a view that is left out has weight 0 in the fusion, which is fitted "
         "again. Thresholds come from the calibration set (without it from held-out training texts, with no stated "
-        "risk). Interval: pairs resampled as a whole."
+        "risk). Interval: with regard to how alike questions about one pair fare."
     )
     return StudyTable(
         title=f"Ablation ({study.language})",

@@ -153,7 +153,7 @@ class Measured:
 
     Attributes:
         top1, accuracy, offered: Shares of the paraphrases, as in `harness.score.Score`.
-        interval: 95 % interval of the accuracy, pairs resampled as a whole.
+        interval: 95 % interval of the accuracy, with regard to pairs.
         worst_top1: Of the worst vignette.
         wrong: Share of the paraphrases that were answered with another pair.
         novel_answered: Share of the novel questions that were answered; None without any.

@@ -30,7 +30,7 @@ def test_every_figure_is_there_with_a_title_that_says_something(page: Page) -> N
     assert set(page.ids) >= FIGURES | ADVICE
     text = " ".join(page.texts)
     for said in (
-        "High health literacy",
+        "high-health-literacy",
         "pain and costs are taken for each other 9 times, where chance would give",
         "points more are answered right than before",
         "All cost 3.43 USD",

@@ -1,0 +1,189 @@
+"""Many runs over time on one page: how accuracy, verdict and time to answer went from release to release."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from bot import BadData
+from harness.patients.vignettes import ALL, load_vignettes
+from harness.reporting.board import TEMPLATES, Verdict, Words, latencies, verdict_of, words
+from harness.running.run import RUN, Counted, Run, begun_at, load_run
+from harness.scoring.gate import check_run, load_config
+from harness.scoring.score import Score, summarise
+
+WIDTH, HEIGHT, EDGE = 640, 220, 36  # of the chart, in its own units
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """One run.
+
+    Attributes:
+        name: Its folder below the history.
+        begun: When.
+        system: What was asked, with method and catalog.
+        suite, suite_hash: What it was asked.
+        n: Outcomes.
+        total: Score of its questions; None for a run of messages in chats alone.
+        worst: The vignette that fares worst, and its share; None where there are not two.
+        p95_ms: Time within which 95 % of the answers came; None without answers.
+        verdict: By the limits of today.
+    """
+
+    name: str
+    begun: datetime
+    system: str
+    suite: str
+    suite_hash: str
+    n: int
+    total: Score | None
+    worst: tuple[str, float] | None
+    p95_ms: float | None
+    verdict: Verdict
+
+
+def runs_below(folder: Path, config: Path | None = None) -> tuple[list[PastRun], list[str]]:
+    """Return the runs in a folder and its folders, oldest first, and the names of those that cannot be read.
+
+    Raises:
+        BadData: There is no run at all.
+    """
+    rules, _ = load_config(config)
+    found, unread = [], []
+    for record in sorted(folder.rglob(RUN)):
+        name = str(record.parent.relative_to(folder))
+        try:
+            run = load_run(record.parent)
+            if not run.outcomes:
+                raise BadData("it holds no outcomes")
+            report = check_run(Counted.of(run), rules.gates)
+        except BadData:
+            unread.append(name)
+            continue
+        found.append(_past(name, run, begun_at(record.parent), verdict_of(report)))
+    if not found:
+        raise BadData(f"{folder} holds no run. Give the folder that holds the folders of your runs.")
+    return sorted(found, key=lambda one: (one.begun, one.name)), unread
+
+
+def _past(name: str, run: Run, begun: datetime, verdict: Verdict) -> PastRun:
+    scored = any(outcome.right is not None for outcome in run.outcomes)
+    scores = summarise(run.outcomes) if scored else None
+    groups = scores.vignettes if scores is not None else {}
+    worst = min(groups, key=lambda one: groups[one].accuracy) if len(groups) > 1 else None
+    times = latencies(run.outcomes)
+    identity = run.identity
+    return PastRun(
+        name=name,
+        begun=begun,
+        system=" ".join(filter(None, (identity.get(key, "") for key in ("system", "method", "catalog")))),
+        suite=run.suite,
+        suite_hash=run.suite_hash,
+        n=len(run.outcomes),
+        total=scores.total if scores is not None else None,
+        worst=(worst, groups[worst].accuracy) if worst is not None else None,
+        p95_ms=times[2] if times is not None else None,
+        verdict=verdict,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The runs of one suite, ready to be shown."""
+
+    title: str
+    chart: Markup | None
+    rows: tuple[tuple[str, ...], ...]
+    verdicts: tuple[Verdict, ...]
+
+
+def render_history(folder: Path, *, language: str, made: datetime, config: Path | None = None) -> str:
+    """Return one HTML page about all runs below a folder; raise BadData when there is none."""
+    told = words(language)
+    runs, unread = runs_below(folder, config)
+    titles = {one.id: one.title for one in load_vignettes(language, names=[ALL])}
+    suites: dict[tuple[str, str], list[PastRun]] = {}
+    for one in runs:
+        suites.setdefault((one.suite, one.suite_hash), []).append(one)
+    sections = []
+    for (suite, hash_), group in suites.items():
+        several = sum(name == suite for name, _ in suites) > 1
+        title = f"{suite or '?'} ({hash_[:8]})" if several else suite or "?"
+        rows = tuple(_row(one, titles, told) for one in group)
+        sections.append(Section(title, _chart(group, told), rows, tuple(one.verdict for one in group)))
+    _, used = load_config(config)
+    left_out = told.say("history_left_out", n=len(unread), names=", ".join(unread)) if unread else ""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("history.html").render(
+        language=language,
+        words=told,
+        lead=told.say("history_lead", runs=len(runs), folder=folder.name, file=used.name),
+        left_out=left_out,
+        sections=sections,
+        made=made,
+        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+    )
+
+
+def _row(one: PastRun, titles: dict[str, str], told: Words) -> tuple[str, ...]:
+    within = one.total.interval if one.total is not None else None
+    worst = f"{titles.get(one.worst[0], one.worst[0])} {100 * one.worst[1]:.0f} %" if one.worst else "–"
+    return (
+        one.name,
+        f"{one.begun:%Y-%m-%d %H:%M}",
+        one.system,
+        str(one.n),
+        f"{100 * one.total.accuracy:.1f} %" if one.total is not None else told["unscored"],
+        f"{100 * within.low:.0f}–{100 * within.high:.0f} %" if within is not None else "–",
+        worst,
+        told.say("seconds", value=f"{one.p95_ms:.0f}") if one.p95_ms is not None else "–",
+        told["verdict"][one.verdict],
+    )
+
+
+def _chart(group: Sequence[PastRun], told: Words) -> Markup | None:
+    """Draw accuracy over runs, with intervals; None with fewer than two runs that have one."""
+    scored = [one for one in group if one.total is not None]
+    if len(scored) < 2:
+        return None
+    lowest = min(one.total.interval.low for one in scored if one.total)
+    floor = max(0.0, int(lowest * 10) / 10)
+
+    def y(share: float) -> float:
+        return HEIGHT - EDGE - (share - floor) / (1 - floor) * (HEIGHT - 2 * EDGE)
+
+    step = (WIDTH - 2 * EDGE) / max(len(scored) - 1, 1)
+    parts, line = [], []
+    for number, one in enumerate(scored):
+        if one.total is None:
+            continue
+        x, share, within = EDGE + number * step, one.total.accuracy, one.total.interval
+        said = f"{one.name}: {100 * share:.1f} % ({100 * within.low:.0f}–{100 * within.high:.0f} %)"
+        parts.append(
+            f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y(within.low):.1f}" y2="{y(within.high):.1f}" class="bar"/>'
+            f'<circle cx="{x:.1f}" cy="{y(share):.1f}" r="5" class="dot"><title>{html.escape(said)}</title></circle>'
+        )
+        line.append(f"{x:.1f},{y(share):.1f}")
+    ticks = "".join(
+        f'<line x1="{EDGE}" x2="{WIDTH - EDGE}" y1="{y(share):.1f}" y2="{y(share):.1f}" class="tick"/>'
+        f'<text x="2" y="{y(share) + 4:.1f}">{100 * share:.0f} %</text>'
+        for share in (floor, (1 + floor) / 2, 1.0)
+    )
+    label = html.escape(told["history_chart"])
+    return Markup(
+        f'<svg class="history" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{ticks}'
+        f'<polyline points="{" ".join(line)}" class="path"/>{"".join(parts)}</svg>'
+    )
