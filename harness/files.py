@@ -31,6 +31,13 @@ def first_fault(error: ValidationError, whole: str = "the file") -> str:
     return f"{'.'.join(map(str, first['loc'])) or whole}: {first['msg']}"
 
 
+def unreadable(error: Exception) -> str:
+    """Return in a few words why a file cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    return getattr(error, "strerror", None) or "it is no UTF-8 text"
+
+
 @contextmanager
 def writing(path: Path, remedy: str = "Choose another file with `--out`.") -> Iterator[None]:
     """Make the folder of a file that is written in this block; raise BadData when that is not possible."""

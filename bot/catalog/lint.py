@@ -296,7 +296,7 @@ def _confusable(checked: Checked, encoder: Encoder) -> Iterator[Finding]:
     for first, second in nearest[:LISTED_NEIGHBOURS]:
         if similar[first, second] < CONFUSABLE:
             break
-        problem = f"Confusable with {pairs[second].id} (similarity {similar[first, second]:.2f})."
+        problem = f"Confusable with {pairs[second].id}: of all pairs, few ask for things so near to each other."
         remedy = "Keep their variants apart, or declare them `same_as`."
         yield checked.found(pairs[first], ("pairs", first, "id"), problem, remedy, "confusable", "info")
 

@@ -23,6 +23,7 @@ from harness.statistics import false_discovery
 
 SIGNIFICANT = 0.05
 HINT = 0.05  # before adjusting: what is listed at all
+LEAST = 30  # questions with a right pair, before anything is said of thresholds
 MIN_CONFUSED = 2  # one question is no pattern
 RIVALS = 3
 Key = TypeVar("Key")
@@ -76,19 +77,31 @@ class Weakness:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """All advice on a run; lists are ordered, what is least likely by chance first."""
+    """All advice on a run; lists are ordered, what is least likely by chance first.
+
+    `right` of `n` questions with a right pair were answered right.
+    """
 
     confused: tuple[ConfusedPairs, ...]
     strata: tuple[Weakness, ...]
     weak: tuple[Weakness, ...]
     threshold: ThresholdAdvice | None
+    right: int = 0
+    n: int = 0
+
+    @property
+    def mostly_missed(self) -> bool:
+        """Whether so much is missed that no pair can stand out."""
+        return self.n > 0 and self.right < self.n / 2
 
     def as_json(self) -> dict[str, Any]:
         return {
             "confused": [_confused_as_json(one) for one in self.confused],
             "strata": [{**asdict(one), "beyond_chance": one.beyond_chance} for one in self.strata],
             "weak": [{**asdict(one), "beyond_chance": one.beyond_chance} for one in self.weak],
-            "threshold": self.threshold.as_json() if self.threshold else None,
+            "threshold": self.threshold.as_json() if self.threshold and self.n >= LEAST else None,
+            "right": self.right,
+            "n": self.n,
         }
 
 
@@ -122,6 +135,8 @@ def advise(outcomes: Sequence[Outcome], verdicts: Verdicts, *, pairs: int | None
         strata=tuple(_strata(scored)),
         weak=tuple(_weak(scored)),
         threshold=advise_threshold(outcomes, verdicts),
+        right=sum(bool(outcome.right) for outcome in scored),
+        n=len(scored),
     )
 
 

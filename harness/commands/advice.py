@@ -18,7 +18,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from bot import Assistant, BadData, friendly_errors
-from harness.advice.advice import Advice, Weakness, advise
+from harness.advice.advice import LEAST, Advice, Weakness, advise
 from harness.advice.causes import CAUSES, KINDS, Entry
 from harness.advice.misses import Findings, browse, load_explainable
 from harness.advice.thresholds import Move, ThresholdAdvice, ThresholdMove, best_move
@@ -156,6 +156,14 @@ def _lower_threshold(found: Sequence[Move]) -> str:
 @group()
 def advice_tables(advice: Advice) -> Iterator[Table | Text]:
     """Return advice on a run as tables for a terminal of 80 columns."""
+    if advice.n:
+        yield Text(f"{advice.right} of {advice.n} questions were answered right ({advice.right / advice.n:.0%}).")
+    if advice.mostly_missed:
+        yield Text(
+            "Most questions are missed, whatever pair they ask for: no pair stands out. Does the catalog hold what "
+            "these questions ask for, and did anybody ever write like these patients? Add variants in their voice, or "
+            "see `--misses` for each question."
+        )
     if advice.confused:
         names = (folded("asked about /\ntaken for", 20), "n", "by\nchance", "q", folded("advice"))
         table = plain_table("Pairs to merge or rephrase", *names)
@@ -169,11 +177,13 @@ def advice_tables(advice: Advice) -> Iterator[Table | Text]:
         yield _weak("\nPairs that need variants from a vignette", "in the\nothers", advice.strata)
     if advice.weak:
         yield _weak("\nPairs that are missed more than others", "other\npairs", advice.weak)
-    if not (advice.confused or advice.strata or advice.weak):
+    if not (advice.confused or advice.strata or advice.weak or advice.mostly_missed):
         yield Text("No pair is confused or missed more than chance would have it.")
-    else:
+    elif advice.confused or advice.strata or advice.weak:
         yield Text(NOTE, style="dim")
-    if advice.threshold is not None:
+    if 0 < advice.n < LEAST:
+        yield Text(f"{advice.n} questions are too few to say anything of thresholds: at least {LEAST} are needed.")
+    elif advice.threshold is not None:
         yield _thresholds(advice.threshold)
         yield Text(advice.threshold.said)
 

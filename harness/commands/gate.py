@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from xml.etree import ElementTree as ET
 
 import typer
@@ -13,14 +16,28 @@ from rich.text import Text
 
 from bot import friendly_errors
 from harness.commands import options
-from harness.console import plain_console, plain_table, print_json
-from harness.files import writing, xml_text
+from harness.console import folded, plain_console, plain_table, print_json
+from harness.files import as_document, writing, xml_text
 from harness.running.run import load_counted, load_run
 from harness.scoring.comparison import compare
-from harness.scoring.gate import GateReport, check_baseline, check_run, load_config, merge
+from harness.scoring.gate import GateReport, GateResult, check_baseline, check_run, load_config, merge
 
 STYLES = {"pass": "green", "fail": "bold red", "skip": "dim", "open": "yellow"}
 FAILED = 1  # exit code
+
+
+@dataclass(frozen=True, slots=True)
+class GateOutput:
+    """How the verdict is told besides the exit code."""
+
+    json_: options.Json = False
+    junit: Annotated[
+        Path | None, typer.Option("--junit", help="Write JUnit XML, one test case per gate.", metavar="FILE")
+    ] = None
+    annotate: Annotated[
+        Literal["github", "gitlab"] | None,
+        typer.Option("--annotate", help="github: print annotations. gitlab: write gl-code-quality-report.json."),
+    ] = None
 
 
 def gate(
@@ -29,8 +46,8 @@ def gate(
     config: Annotated[
         Path | None, typer.Option(help="Gates; default: ./harness.yaml, else the shipped ones.", metavar="FILE")
     ] = None,
-    json_: options.Json = False,
-    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML, one test case per gate.", metavar="FILE")] = None,
+    *,
+    said: GateOutput,
 ) -> None:
     """Exit 1 unless a run is good enough, by itself and beside a baseline; exit 3 when too little data can say."""
     with friendly_errors():
@@ -39,19 +56,23 @@ def gate(
         if baseline is not None:
             comparison = compare(load_run(baseline), load_run(run))
             report = merge(report, check_baseline(comparison, rules.baseline))
-        if junit is not None:
-            write_junit(report, junit, run=run.name)
-        if json_:
+        if said.junit is not None:
+            write_junit(report, said.junit, run=run.name)
+        if said.annotate == "gitlab":
+            write_code_quality(report, Path("gl-code-quality-report.json"), limits=used.name)
+        if said.json_:
             print_json({"config": str(used), **report.as_json()})
         else:
             _print_gates(report)
+            if said.annotate == "github":
+                print("".join(github_annotations(report, run=run.name)), end="")
     raise typer.Exit(FAILED if report.failed else rules.too_little_data if report.undecided else 0)
 
 
 def _print_gates(report: GateReport) -> None:
     """Print the gates as a table, the notes, and the verdict."""
     figures = [Column(name, justify="right") for name in ("value", "limit")]
-    table = plain_table(None, "", Column("gate", no_wrap=True), *figures, Column("detail", style="dim"))
+    table = plain_table(None, "", folded("gate"), *figures, Column("detail", style="dim"))
     for result in report.results:
         status = Text(result.status, style=STYLES[result.status])
         table.add_row(status, *map(Text, (result.name, result.value, result.limit, result.detail)))
@@ -68,6 +89,40 @@ def _print_gates(report: GateReport) -> None:
     console.print(Text(verdict, style=style))
 
 
+LEVELS = {"fail": "error", "open": "warning"}
+
+
+def github_annotations(report: GateReport, *, run: str) -> Iterator[str]:
+    """Yield a workflow command for each gate that did not pass: GitHub shows them beside the job."""
+    for result in report.results:
+        if result.status in LEVELS:
+            # The characters that the format itself uses are escaped, as GitHub wants it.
+            said = _said(result).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+            title = f"{run}: {result.name}".replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+            yield f"::{LEVELS[result.status]} title={title}::{said}\n"
+
+
+def write_code_quality(report: GateReport, file: Path, *, limits: str) -> None:
+    """Write the gates that did not pass as a Code Quality report, which GitLab shows in merge requests."""
+    found = [
+        {
+            "description": f"{result.name}: {_said(result)}",
+            "check_name": result.name,
+            "fingerprint": hashlib.sha256(result.name.encode()).hexdigest(),
+            "severity": "critical" if result.status == "fail" else "minor",
+            "location": {"path": limits, "lines": {"begin": 1}},
+        }
+        for result in report.results
+        if result.status in LEVELS
+    ]
+    with writing(file, "Run the gate in a folder that can be written."):
+        file.write_text(as_document(found), encoding="utf-8")
+
+
+def _said(result: GateResult) -> str:
+    return f"{result.value} (limit {result.limit}). {result.detail}".strip()
+
+
 def write_junit(report: GateReport, file: Path, *, run: str) -> None:
     """Write one test case per gate, as CI servers read them."""
     counts = {status: str(sum(result.status == status for result in report.results)) for status in STYLES}
@@ -78,7 +133,7 @@ def write_junit(report: GateReport, file: Path, *, run: str) -> None:
     for result in report.results:
         named = {"classname": xml_text(run), "name": xml_text(result.name), "time": "0"}
         case = ET.SubElement(suite, "testcase", named)
-        said = xml_text(f"{result.value} (limit {result.limit}). {result.detail}".strip())
+        said = xml_text(_said(result))
         if result.status == "fail":
             ET.SubElement(case, "failure", {"message": said}).text = said
         elif result.status in ("skip", "open"):

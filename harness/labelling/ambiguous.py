@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from bot import BadData
-from harness.files import as_lines, numbered_lines, replace_text, writing
+from harness.files import as_lines, numbered_lines, replace_text, unreadable, writing
 from harness.labelling.labels import Verdicts, label_files, load_labels
 from harness.running.outcomes import ERROR, Outcome
 
@@ -230,7 +230,9 @@ def load_unfaithful(path: Path | None) -> Collection[str]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadData(f"{path} cannot be read as UTF-8 text. Give the file of questions that failed.") from error
+        raise BadData(
+            f"{path} cannot be read ({unreadable(error)}). Give the file of questions that failed."
+        ) from error
     try:
         data: object = json.loads(text)
     except ValueError:

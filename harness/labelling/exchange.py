@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError, field_validator
 
 from bot import BadData
-from harness.files import Record, as_lines, first_fault, writing
+from harness.files import Record, as_lines, first_fault, unreadable, writing
 from harness.labelling.labels import Item, Label, Rater, Verdict, check_reason
 from harness.labelling.rater_files import ADJUDICATOR, open_rater_file
 
@@ -118,7 +118,7 @@ def read_labels(path: Path, *, known: Collection[str]) -> list[Label]:
     try:
         text = path.read_bytes().decode("utf-8-sig")  # spreadsheets write a byte order mark
     except (OSError, UnicodeDecodeError) as error:
-        raise BadData(f"{path} cannot be read as UTF-8 text. Export it again.") from error
+        raise BadData(f"{path} cannot be read ({unreadable(error)}). Export it again.") from error
     rows = _csv_rows(path, text) if as_csv else _json_rows(path, text)
     return [_label(row, f"{path}:{number}", known) for number, row in rows]
 

@@ -212,13 +212,18 @@ class Reason(Record):
         code: What is stored with a label.
         key: The key that picks it: none that does something else while labelling.
         labels: The labels it can explain.
-        text: What raters read.
+        text: What raters read; `de` is the same in German.
     """
 
     code: str = Field(pattern=r"^[a-z][a-z-]*$")
     key: str = Field(pattern=r"^[abd-prtv-z]$")  # not c, q, s, u
     labels: tuple[Verdict, ...] = Field(alias="for", min_length=1)
     text: str = Field(min_length=1)
+    de: str = ""
+
+    def said(self, language: str) -> str:
+        """Return what raters read, in German where that is their language."""
+        return self.de if language == "de" and self.de else self.text
 
 
 @cache

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from io import TextIOWrapper
+from string import Template
 from typing import Any, Literal, Protocol
 
+import yaml
 from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
@@ -19,6 +22,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from bot import data_folder
 from harness.labelling.labels import VERDICTS, Label, Verdict, reasons_for
 
 ENTER, BACK, LEFT, NOTHING = "enter", "back", "left", ""
@@ -27,13 +31,30 @@ _ESCAPE_S = 0.03  # how long the rest of an arrow key may take
 Action = Literal["skip", "undo", "quit"]
 ACTIONS: dict[str, Action] = {"s": "skip", "u": "undo", "q": "quit"}
 KEYS: dict[str, Verdict] = {"1": VERDICTS[0], "2": VERDICTS[1], "3": VERDICTS[2]}
-NAMES: dict[Verdict, str] = {"incorrect": "incorrect", "partial": "partially correct", "correct": "correct"}
 COLOURS: dict[Verdict, str] = {"incorrect": "red", "partial": "yellow", "correct": "green"}
-HELP = """\
-correct: the text answers what was asked.
-partially correct: it answers a part, or holds the answer without saying it plainly.
-incorrect: it answers something else, or is wrong for this patient.
-You see nobody else's labels, and no other rater sees yours."""
+
+
+class ScreenWords:
+    """What the screen says, in one language: English where nobody wrote another."""
+
+    def __init__(self, language: str) -> None:
+        path = data_folder("vignettes") / "labels" / "screen.yaml"
+        texts = yaml.safe_load(path.read_text(encoding="utf-8"))
+        self.language = language
+        self._texts: Mapping[str, Any] = texts.get(language, texts["en"])
+
+    def __getitem__(self, name: str) -> Any:
+        return self._texts[name]
+
+    def say(self, name: str, **values: object) -> str:
+        """Return a text with its slots filled."""
+        return Template(self._texts[name]).substitute(values)
+
+
+@cache
+def screen_words(language: str) -> ScreenWords:
+    """Return what the screen says in a language."""
+    return ScreenWords(language)
 
 
 class Keyboard:
@@ -113,6 +134,7 @@ class View:
         answer: What the patient was shown.
         labels: Labels to decide between; empty for raters, who are blind to them.
         note: A word about the last key; often empty.
+        language: Of the questions, and so of the screen.
     """
 
     rater: str
@@ -122,6 +144,11 @@ class View:
     answer: str
     labels: tuple[Label, ...] = ()
     note: str = ""
+    language: str = "en"
+
+    @property
+    def words(self) -> ScreenWords:
+        return screen_words(self.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +179,7 @@ class _Stage:
     verdict: Verdict | None = None
     comment: str = ""
     help: bool = False
+    wrong: str = ""  # the last key, if it does nothing here
 
 
 class Keys(Protocol):
@@ -174,7 +202,7 @@ class TerminalAsker:
         while True:
             self._draw(view, stage)
             try:
-                step = self._step(stage, self._keyboard.key())
+                step = self._step(replace(stage, wrong=""), self._keyboard.key(), view.words)
             except EOFError:
                 return "quit"
             if not isinstance(step, _Stage):
@@ -184,23 +212,23 @@ class TerminalAsker:
     def finished(self, view: View) -> Action:
         self._console.clear()
         self._console.print(_header(view))
-        self._console.print("\nAll labelled. Thank you.\n\n[bold]u[/] undo the last label   any other key: end")
+        self._console.print(Text(f"\n{view.words['all_done']}\n\n{view.words['after_all']}"))
         try:
             return "undo" if self._keyboard.key() in ("u", LEFT) else "quit"
         except EOFError:
             return "quit"
 
-    def _step(self, stage: _Stage, key: str) -> _Stage | Given | Action:
+    def _step(self, stage: _Stage, key: str, words: ScreenWords) -> _Stage | Given | Action:
         if stage.verdict is not None:
             return self._reason(stage, stage.verdict, key)
         if key in KEYS:
             verdict = KEYS[key]
             return replace(stage, verdict=verdict) if reasons_for(verdict) else Given(verdict, "", stage.comment)
         if key == "c":
-            return replace(stage, comment=self._keyboard.line("Comment: "))
+            return replace(stage, comment=self._keyboard.line(words["comment"]))
         if key == "?":
             return replace(stage, help=not stage.help)
-        return ACTIONS.get("u" if key == LEFT else key, stage)
+        return ACTIONS.get("u" if key == LEFT else key, replace(stage, wrong=key or " "))
 
     def _reason(self, stage: _Stage, verdict: Verdict, key: str) -> _Stage | Given | Action:
         if key == "q":
@@ -212,7 +240,7 @@ class TerminalAsker:
         if key in KEYS:  # a slip: another label
             return replace(stage, verdict=None) if not reasons_for(KEYS[key]) else replace(stage, verdict=KEYS[key])
         code = next((reason.code for reason in reasons_for(verdict) if reason.key == key), None)
-        return stage if code is None else Given(verdict, code, stage.comment)
+        return replace(stage, wrong=key or " ") if code is None else Given(verdict, code, stage.comment)
 
     def _draw(self, view: View, stage: _Stage) -> None:
         page = _page(view, stage, boxed=True)
@@ -229,15 +257,13 @@ class LineAsker:
         self._console = console
 
     def ask(self, view: View) -> Given | Action:
-        self._console.print(Text(f"{view.done + 1} of {view.total}"))
+        self._console.print(Text(view.words.say("place", number=view.done + 1, total=view.total)))
         self._console.print(_item(view))
         if view.note:
             self._console.print(Text(view.note))
         while True:
             try:
-                line = self._console.input(
-                    "1 incorrect, 2 partially correct, 3 correct; s skip, u undo, q quit: "
-                ).strip()
+                line = self._console.input(view.words["line"]).strip()
             except EOFError:
                 return "quit"
             if line in ACTIONS:
@@ -245,10 +271,10 @@ class LineAsker:
             given = _line(line)
             if given is not None:
                 return given
-            self._console.print("Give 1, 2 or 3, then perhaps a reason's key and a comment; or s, u, q.")
+            self._console.print(view.words["line_wrong"])
 
     def finished(self, view: View) -> Action:
-        self._console.print("All labelled. Thank you.")
+        self._console.print(view.words["all_done"])
         return "quit"
 
 
@@ -268,10 +294,14 @@ def _page(view: View, stage: _Stage, *, boxed: bool) -> Group:
     if view.note and not stage.verdict:
         parts.append(Text(view.note, style="yellow"))
     if stage.comment:
-        parts.append(Text(f"Comment: {stage.comment}", style="italic"))
-    parts.append(_reasons(stage.verdict) if stage.verdict else _keys())
+        parts.append(Text(f"{view.words['comment']}{stage.comment}", style="italic"))
+    parts.append(_reasons(stage.verdict, view.words) if stage.verdict else _keys(view.words))
+    if stage.wrong:
+        known = [reason.key for reason in reasons_for(stage.verdict)] if stage.verdict else [*KEYS, "c", *ACTIONS, "?"]
+        said = view.words.say("wrong_key", key=repr(stage.wrong), keys=" ".join(known))
+        parts.append(Text(said, style="yellow"))
     if stage.help and not stage.verdict:
-        parts.append(Text(HELP, style="dim"))
+        parts.append(Text(view.words["help"], style="dim"))
     return Group(*parts)
 
 
@@ -282,17 +312,18 @@ def _header(view: View) -> RenderableType:
     row.add_column(justify="right", no_wrap=True)
     share = view.done / view.total if view.total else 1.0
     bar = ProgressBar(total=max(view.total, 1), completed=view.done)
-    row.add_row(Text(view.rater, style="bold"), bar, Text(f"{view.done} of {view.total} labelled, {share:.0%}"))
+    said = view.words.say("progress", done=view.done, total=view.total, share=f"{share:.0%}")
+    row.add_row(Text(view.rater, style="bold"), bar, Text(said))
     return row
 
 
 def _item(view: View, *, boxed: bool = True) -> RenderableType:
     """Return question, answer and labels: in boxes, or without where the screen is small."""
     parts = [
-        _part("The patient asked", Text(view.question), boxed=boxed),
-        _part("The patient was shown", Text(view.answer), boxed=boxed),
+        _part(view.words["asked"], Text(view.question), boxed=boxed),
+        _part(view.words["shown"], Text(view.answer), boxed=boxed),
     ]
-    labels = [_label(number, label, boxed=boxed) for number, label in enumerate(view.labels, 1)]
+    labels = [_label(number, label, view.words, boxed=boxed) for number, label in enumerate(view.labels, 1)]
     if labels:
         parts.append(Columns(labels, equal=True) if boxed else Group(*labels))
     return Group(*parts)
@@ -304,29 +335,31 @@ def _part(title: str, text: Text, *, boxed: bool) -> RenderableType:
     return Group(Rule(title, align="left", style="dim"), text)
 
 
-def _label(number: int, label: Label, *, boxed: bool) -> RenderableType:
+def _label(number: int, label: Label, words: ScreenWords, *, boxed: bool) -> RenderableType:
     """Return a label to decide between. Who gave it is not shown, lest a name decide; what gave it is."""
-    title = f"Rater {number} ({label.rater.kind})"
-    verdict = Text(NAMES[label.label], style=f"bold {COLOURS[label.label]}")
-    reason = next((r.text for r in reasons_for(label.label) if r.code == label.reason), label.reason)
+    title = f"{words.say('rater', number=number)} ({words['kinds'][label.rater.kind]})"
+    verdict = Text(words["verdicts"][label.label], style=f"bold {COLOURS[label.label]}")
+    reason = next((r.said(words.language) for r in reasons_for(label.label) if r.code == label.reason), label.reason)
     why = [line for line in (reason, label.comment) if line]
     if boxed:
         return Panel(Text("\n").join([verdict, *map(Text, why)]), title=title, title_align="left")
     return Text.assemble(f"{title}: ", verdict, *(f"; {line}" for line in why))
 
 
-def _keys() -> RenderableType:
-    digits = "   ".join(f"[bold {COLOURS[verdict]}]{key}[/] {NAMES[verdict]}" for key, verdict in KEYS.items())
-    others = "   ".join(f"[bold]{key}[/] {name}" for key, name in {"c": "comment", **ACTIONS, "?": "help"}.items())
+def _keys(words: ScreenWords) -> RenderableType:
+    digits = "   ".join(
+        f"[bold {COLOURS[verdict]}]{key}[/] {words['verdicts'][verdict]}" for key, verdict in KEYS.items()
+    )
+    others = "   ".join(f"[bold]{key}[/] {name}" for key, name in words["actions"].items())
     return Group(Text.from_markup(digits), Text.from_markup(others, style="dim"))
 
 
-def _reasons(verdict: Verdict) -> RenderableType:
+def _reasons(verdict: Verdict, words: ScreenWords) -> RenderableType:
     """Return the reasons in two columns: with a long answer above them they still fit 24 lines."""
-    title = Text.assemble("Why is it ", (NAMES[verdict], f"bold {COLOURS[verdict]}"), "?")
+    why = words.say("why", verdict=words["verdicts"][verdict])
+    title = Text.assemble((why, f"bold {COLOURS[verdict]}"), "   ", (words["no_reason"], "dim"))
     grid = Table.grid(padding=(0, 2))
-    cells = [Text.assemble((f"{reason.key} ", "bold"), reason.text) for reason in reasons_for(verdict)]
+    cells = [Text.assemble((f"{reason.key} ", "bold"), reason.said(words.language)) for reason in reasons_for(verdict)]
     for start in range(0, len(cells), 2):
         grid.add_row(*cells[start : start + 2])
-    end = Text("Enter: no reason   Backspace: another label", style="dim")
-    return Group(title, grid, end)
+    return Group(title, grid)

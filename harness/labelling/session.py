@@ -15,7 +15,16 @@ from rich.console import Console
 from bot import BadData, load_catalog, locate
 from harness.labelling.labels import Item, Label, Rater, Verdicts, label_files, load_labels, now
 from harness.labelling.rater_files import RaterFile, open_rater_file, queue_of
-from harness.labelling.screen import Given, ItemAsker, LineAsker, TerminalAsker, View, open_keyboard
+from harness.labelling.screen import (
+    Given,
+    ItemAsker,
+    LineAsker,
+    ScreenWords,
+    TerminalAsker,
+    View,
+    open_keyboard,
+    screen_words,
+)
 from harness.running.outcomes import Outcome
 from harness.running.run import load_outcomes
 
@@ -75,23 +84,34 @@ class Session:
         if self.back:
             self.skipped.remove(item := self.back.pop())
             self.todo.appendleft(item)
-            return "Back to what you skipped."
+            return str(self._words["back_to_skipped"])
         if not self.own.labels:
-            return "There is nothing to undo."
+            return str(self._words["nothing_to_undo"])
         last = self.own.labels[-1].item
         again = next((item for item in self.items if item.key == last), None)
         if again is None:
-            return "Your last label is of an item outside this queue, and stays."
+            return str(self._words["stays"])
         self.own.undo()
         self.todo.appendleft(again)
-        return "Your last label was taken back."
+        return str(self._words["taken_back"])
 
     def _view(self, item: Item, note: str) -> View:
         done = len(self.items) - len(self.todo) - len(self.skipped)
         labels = self.labels.get(item.key, ())
         return View(
-            self.person.name, done, len(self.items), item.outcome.text, self.answers[item.pair_id], labels, note
+            self.person.name,
+            done,
+            len(self.items),
+            item.outcome.text,
+            self.answers[item.pair_id],
+            labels,
+            note,
+            item.outcome.lang,
         )
+
+    @property
+    def _words(self) -> ScreenWords:
+        return screen_words(self.items[0].outcome.lang)
 
 
 def label_in_terminal(run: Path, *, rater: str, catalog: str, console: Console | None = None) -> None:

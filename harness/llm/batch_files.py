@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from bot import BadData
-from harness.files import as_lines, writing
+from harness.files import as_lines, unreadable, writing
 from harness.llm.contract import Message, Usage, usage_of
 
 MAX_REQUESTS = 50_000  # per batch
@@ -57,7 +57,7 @@ def answers_in(file: Path) -> Iterator[ModelAnswer]:
                 if line.strip():
                     yield _answer(line, file, number)
     except (OSError, UnicodeDecodeError) as error:
-        raise BadData(f"{file} cannot be read as UTF-8 text. Give Batch output files (JSONL).") from error
+        raise BadData(f"{file} cannot be read ({unreadable(error)}). Give Batch output files (JSONL).") from error
 
 
 def _answer(line: str, file: Path, number: int) -> ModelAnswer:

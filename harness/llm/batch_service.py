@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from harness.llm.opening import endpoint_of
 Created = TypeVar("Created")
 _MARK = "klartext"  # key of the batches' metadata
 _LOOK_BACK = 1_000  # files and batches that are looked through for our own
-_UPLOAD_S = 1_800.0
+_NO_PROGRESS_S = 60.0  # an endpoint that says and takes nothing for so long is tried again
 _GONE = (openai.NotFoundError, openai.PermissionDeniedError)
 
 
@@ -50,13 +51,18 @@ class BatchService:
         """
         url = endpoint_of(settings)
         # Reading is repeated by the library, creating by `_created`.
-        with openai.OpenAI(base_url=url, api_key=settings.model_key or "none", max_retries=4) as client:
+        with openai.OpenAI(
+            base_url=url,
+            api_key=settings.model_key or "none",
+            max_retries=4,
+            timeout=httpx2.Timeout(_NO_PROGRESS_S, connect=10),
+        ) as client:
             yield cls(client, url, patience or Patience())
 
     def upload(self, mark: str, content: bytes, *, look_first: bool) -> str:
         """Return the id of an uploaded file that holds `content`; with `look_first` one of an earlier try counts."""
         name = f"{mark}.jsonl"
-        once = self._client.with_options(max_retries=0, timeout=_UPLOAD_S)
+        once = self._client.with_options(max_retries=0)
 
         def find() -> str | None:
             files = islice(self._client.files.list(purpose="batch", limit=100, order="desc"), _LOOK_BACK)
@@ -89,7 +95,9 @@ class BatchService:
             except (openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError) as error:
                 if attempt == self._patience.tries - 1:
                     raise self._unreachable(error) from error
-                time.sleep(self._patience.backoff_s * 2**attempt)
+                wait_s = self._patience.backoff_s * 2**attempt
+                print(f"{self.url} does not answer; tried again in {wait_s:g} s", file=sys.stderr)
+                time.sleep(wait_s)
             except openai.APIError as error:
                 raise self._unreachable(error) from error
         raise ValueError("patience allows no try")

@@ -14,7 +14,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from bot import BadData
-from harness.files import Record, first_fault, writing
+from harness.files import Record, first_fault, unreadable, writing
 from harness.llm.contract import Completion, Request, Usage
 
 SHIPPED = Path(__file__).with_name("prices.yaml")
@@ -66,7 +66,7 @@ def load_prices(path: Path | None) -> PriceTable:
     try:
         return PriceTable.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError) as error:
-        raise BadData(f"{file} cannot be read as UTF-8 text. Give a price table with `--prices`.") from error
+        raise BadData(f"{file} cannot be read ({unreadable(error)}). Give a price table with `--prices`.") from error
     except yaml.YAMLError as error:
         raise BadData(f"{file} is no YAML. Give a price table with `--prices`.") from error
     except ValidationError as error:

@@ -109,6 +109,7 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
         _claim(out, identity, questions=count, catalog=plan.catalog)
         store = open_store(out, plan.format or stored_format(out) or plan.otherwise)
         done = store.resume()
+        store.tidy()
         plan.progress(len(left_out) + len(done))
         here = Here(Asking(system, catalog, encoder_of(store.format)), store.rows, store.pause_s)
         left = count - len(done)
@@ -121,6 +122,7 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
                     f"The system failed {MOST_FAILURES} times in a row, at last: {batch.down}. "
                     "Mend it and run this again; what was answered is kept."
                 )
+        store.tidy()
     return store
 
 

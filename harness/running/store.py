@@ -42,6 +42,10 @@ class Store(Protocol):
         """Store a batch durably, whole or not at all."""
         ...
 
+    def tidy(self) -> None:
+        """Keep one outcome of each question: what was answered later replaces the failure before it."""
+        ...
+
     def outcomes(self) -> Iterator[Outcome]:
         """Yield each question's last outcome, in the order of the suite."""
         ...
@@ -102,6 +106,9 @@ def encode(rows: Sequence[Row]) -> bytes:
     return "".join(outcome.as_line() for _, outcome in rows).encode()
 
 
+FAILED = f'"decision": "{ERROR}"'.encode()  # as it stands in the line of a failure
+
+
 @dataclass(frozen=True)
 class JsonlStore:
     """One outcome a line. A question that is asked again after a failure has two: the last one counts."""
@@ -135,6 +142,21 @@ class JsonlStore:
     def append(self, payload: bytes) -> None:
         with self.path.open("ab") as file:
             append_durably(file, payload)
+
+    def tidy(self) -> None:
+        """Leave out lines of failures whose questions were answered later; the file is replaced as a whole."""
+        if not self.path.is_file():
+            return
+        with self.path.open("rb") as file:
+            lines, failures = 0, 0
+            for line in file:
+                lines, failures = lines + 1, failures + (FAILED in line)
+        if not failures or len(outcomes := list(self.outcomes())) == lines:
+            return
+        partial = self.path.with_suffix(".partial")
+        with partial.open("wb") as file:
+            append_durably(file, "".join(outcome.as_line() for outcome in outcomes).encode())
+        partial.replace(self.path)
 
     def outcomes(self) -> Iterator[Outcome]:
         yield from _in_order(self._placed())

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bot import BadData
+from harness.files import unreadable
 from harness.systems.description import AnswersFile, Paths
 from harness.systems.recognition import JsonReader, Recogniser
 from harness.systems.system import Begin, Failure, Reply
@@ -73,7 +74,9 @@ def _read(path: Path) -> dict[Key, dict[str, Any]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadData(f"{path} cannot be read as UTF-8 text. Give a CSV or JSON lines file in `file`.") from error
+        raise BadData(
+            f"{path} cannot be read ({unreadable(error)}). Give a CSV or JSON lines file in `file`."
+        ) from error
     rows = _json_lines(path, text) if path.suffix in (".jsonl", ".json") else _csv(path, text)
     found: dict[Key, dict[str, Any]] = {}
     for number, row in rows:

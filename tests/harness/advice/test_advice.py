@@ -238,6 +238,23 @@ def test_a_run_without_scores_is_one_line(
 
 
 def test_no_advice_is_said_in_words(good: list[Outcome]) -> None:
-    (text,) = advice_tables(advise(good, NOBODY)).renderables
+    right, text = advice_tables(advise(good, NOBODY)).renderables
 
+    assert str(right) == f"{len(good)} of {len(good)} questions were answered right (100%)."
     assert str(text) == "No pair is confused or missed more than chance would have it."
+
+
+def test_where_most_is_missed_that_is_said_and_no_threshold_is_offered(make_outcome: Make) -> None:
+    outcomes = [
+        make_outcome(f"q{n}", pair_id=f"p{n % 4}", answered_with="p0" if n % 10 == 0 else None) for n in range(20)
+    ]
+
+    advice = advise(outcomes, NOBODY)
+    said = " ".join(str(one) for one in advice_tables(advice).renderables)
+
+    assert advice.mostly_missed
+    assert "1 of 20 questions were answered right (5%)." in said
+    assert "Most questions are missed, whatever pair they ask for" in said
+    assert "No pair is confused or missed" not in said
+    assert "20 questions are too few to say anything of thresholds" in said
+    assert advice.as_json()["threshold"] is None

@@ -178,7 +178,7 @@ def test_label_through_a_pipe_resumes_where_it_ended(
 
     assert (first.returncode, rest.returncode, done.returncode) == (0, 0, 0)
     assert "The rest stays in the queue." in first.stdout
-    assert "All labelled. Thank you." in rest.stdout
+    assert "Alles beurteilt. Vielen Dank." in rest.stdout
     assert done.stdout == "Nothing left to label.\n"
     labels = load_labels([files.run / "labels" / "person-anna.jsonl"])
     answered = [o.id for o in load_outcomes(files.run) if o.kind == "novel" and o.answered_with]

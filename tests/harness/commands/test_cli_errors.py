@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from typer.main import get_command
 
+from bot.commands.main import app, assemble
+from harness.cli import COMMANDS, FAMILIES
+from harness.commands.options import ModelOptions
 from harness.patients.suites import Question, Suite
 
 Command = Callable[..., CompletedProcess[str]]
@@ -124,3 +129,25 @@ def test_help_lists_every_option_of_the_system(command: Command) -> None:
     shown = command("run", "--help").stdout
 
     assert {"--system", "--method", "--catalog", "--encoder", "--only", "--jobs"} <= set(re.findall(r"--\w+", shown))
+
+
+def test_there_are_at_most_twenty_commands_and_each_shows_an_example_that_it_understands(command: Command) -> None:
+    entries = [(name, entry) for name, entry in COMMANDS.items()]
+    entries += [(f"{family} {name}", entry) for family, (_, found) in FAMILIES.items() for name, entry in found.items()]
+
+    assert len(entries) <= 20
+    assemble()
+    harness = get_command(app).commands["harness"]  # type: ignore[attr-defined]
+    for name, entry in entries:
+        leaf = harness
+        for part in name.split():
+            leaf = leaf.commands[part]
+        assert f"Example: klartext harness {name} {entry.example}" in " ".join(str(leaf.epilog).split())
+        leaf.make_context(name, entry.example.split(), resilient_parsing=False)
+
+
+def test_what_asks_a_model_has_the_same_options(command: Command) -> None:
+    shared = {f"--{field.name.replace('_', '-')}" for field in fields(ModelOptions)}
+    for name in ("suite make", "suite refine", "judge"):
+        shown = command(*name.split(), "--help").stdout
+        assert shared <= set(re.findall(r"--[a-z-]+", shown)), name

@@ -45,7 +45,7 @@ def test_a_decision_ends_the_dispute_and_says_that_it_is_one(decide: Decide, run
 
     screen = decide("2d beides richtig\nq\n")
 
-    assert "1 of 2" in screen
+    assert "1 von 2" in screen
     assert verdict(run, "n1", "pain") == "partial"
     assert verdict(run, "n4", "duration") == "disputed"
     decision = load_labels([run / "labels" / "adjudicator-carla.jsonl"])[0]
@@ -60,7 +60,7 @@ def test_the_adjudicator_goes_on_and_takes_back_on_another_day(decide: Decide, r
 
     screen = decide("u\n3\n1\n")
 
-    assert "2 of 2" in screen
+    assert "2 von 2" in screen
     assert (verdict(run, "n1", "pain"), verdict(run, "n4", "duration")) == ("correct", "incorrect")
     assert decide("") == "Raters differ on nothing that is left to decide.\n"
 
@@ -81,8 +81,8 @@ def test_people_outrank_models_and_models_among_themselves_may_be_decided(decide
     assert verdict(run, "n1", "pain") == "correct"
     screen = decide("1\n")
 
-    assert "(model)" in screen
-    assert "1 of 1" in screen
+    assert "(Modell)" in screen
+    assert "1 von 1" in screen
     assert verdict(run, "n2", "costs") == "incorrect"
 
 

@@ -106,7 +106,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, change: dict[str, str], message: 
         ("x.csv", b"item_id,rater_id,label\na,b,c,d,e\n", "x.csv:2: "),
         ("x.jsonl", b"[1]\n", "x.jsonl:1 is no JSON object"),
         ("x.jsonl", b"{\n", "x.jsonl:1 is no JSON"),
-        ("x.jsonl", b"\xff\xfe", "cannot be read as UTF-8 text"),
+        ("x.jsonl", b"\xff\xfe", "cannot be read (it is no UTF-8 text)"),
     ],
 )
 def test_a_wrong_file_is_one_clear_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:

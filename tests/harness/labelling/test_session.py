@@ -54,7 +54,7 @@ def test_each_line_stores_its_label_in_the_raters_own_file_as_a_persons(label: S
     assert {item.rater for item in labels} == {ANNA}
     assert {item.role for item in labels} == {"rating"}
     assert all(item.time is not None for item in labels)
-    assert "All labelled. Thank you." in screen
+    assert "Alles beurteilt. Vielen Dank." in screen
 
 
 def test_the_rater_sees_question_and_answer_as_they_were(label: Session, run: Path) -> None:
@@ -62,7 +62,7 @@ def test_the_rater_sees_question_and_answer_as_they_were(label: Session, run: Pa
 
     assert "Spürt man [/b] danach [red]noch[/red] etwas?" in screen
     assert "Tut die Untersuchung weh? (pain, de)" in screen
-    assert "1 of 3" in screen
+    assert "1 von 3" in screen
     assert "literacy" not in screen  # a stratum that raters know may colour their labels
 
 
@@ -73,10 +73,10 @@ def test_a_session_goes_on_where_it_was_left(label: Session, run: Path, end: str
 
     first, second, third = order(run)
     assert "The rest stays in the queue. Run the same command to go on: 2 of 3 left." in left
-    assert "2 of 3" in resumed
+    assert "2 von 3" in resumed
     assert [(item.question_id, item.label) for item in stored(run)] == [(first, "correct"), (third, "partial")]
     assert "1 of 3 left" in resumed
-    assert label("1\n").count("3 of 3") == 1  # what was skipped comes again
+    assert label("1\n").count("3 von 3") == 1  # what was skipped comes again
     assert stored(run)[-1].question_id == second
 
 
@@ -84,7 +84,7 @@ def test_a_session_goes_on_where_it_was_left(label: Session, run: Path, end: str
 def test_a_line_that_says_nothing_is_asked_again(label: Session, run: Path, line: str) -> None:
     screen = label(f"{line}\n2\nq\n")
 
-    assert "Give 1, 2 or 3" in screen
+    assert "Geben Sie 1, 2 oder 3 ein" in screen
     assert [item.label for item in stored(run)] == ["partial"]
 
 
@@ -93,15 +93,15 @@ def test_undo_takes_back_what_was_done_last_even_from_an_earlier_day(label: Sess
 
     screen = label("u\nu\nu\n3\nq\n")
 
-    assert screen.count("Your last label was taken back.") == 2
-    assert screen.count("There is nothing to undo.") == 1
+    assert screen.count("Ihr letztes Urteil ist zurückgenommen.") == 2
+    assert screen.count("Es gibt nichts zurückzunehmen.") == 1
     assert [(item.question_id, item.label) for item in stored(run)] == [(order(run)[0], "correct")]
 
 
 def test_undo_after_a_skip_brings_the_skipped_item_back_first(label: Session, run: Path) -> None:
     screen = label("1\ns\nu\n2\nq\n")
 
-    assert "Back to what you skipped." in screen
+    assert "Zurück zum Übersprungenen." in screen
     assert [(item.question_id, item.label) for item in stored(run)] == list(
         zip(order(run)[:2], ("incorrect", "partial"), strict=True)
     )
@@ -118,7 +118,7 @@ def test_raters_see_neither_each_others_labels_nor_a_models(label: Session, run:
     assert "incorrect" not in shown
     assert "schlecht" not in shown
     assert "geheim" not in shown
-    assert "1 of 3" in screen
+    assert "1 von 3" in screen
     assert (len(stored(run)), len(stored(run, BEN))) == (3, 3)
 
 
@@ -145,7 +145,7 @@ def test_a_model_of_the_same_name_is_another_rater(label: Session, run: Path) ->
     with open_rater_file(run, model) as own:
         own.append(Label(question_id="n1", pair_id="pain", label="correct", rater=model))
 
-    assert "1 of 3" in label("q\n")
+    assert "1 von 3" in label("q\n")
     assert file_name(model) != file_name(ANNA)
 
 

@@ -51,33 +51,33 @@ def test_a_rater_works_with_single_keys_and_every_label_is_on_the_disk_before_th
     start: Start, run: Path
 ) -> None:
     child = start()
-    child.expect("0 of 3 labelled, 0%")
-    child.expect("help")
+    child.expect("0 von 3 beurteilt, 0%")
+    child.expect("Hilfe")
     before = child.before
 
     child.send("1")
-    child.expect("Enter: no reason")
+    child.expect("Enter: kein Grund")
     child.send("a")
-    child.expect("1 of 3 labelled, 33%")
+    child.expect("1 von 3 beurteilt, 33%")
     assert labels(run) == [("incorrect", "other-topic", "")]
 
     child.send("c")
-    child.expect("Comment: ")
+    child.expect("Kommentar: ")
     child.send("schräg\x7f\x7fön\r")
-    child.expect("Comment: schrön")
+    child.expect("Kommentar: schrön")
     child.send("2")
-    child.expect("Enter: no reason")
+    child.expect("Enter: kein Grund")
     child.send("\r")
-    child.expect("2 of 3 labelled, 67%")
+    child.expect("2 von 3 beurteilt, 67%")
     assert labels(run)[1:] == [("partial", "", "schrön")]
 
     child.send(LEFT)
-    child.expect("Your last label was taken back")
+    child.expect("zurückgenommen")
     assert len(labels(run)) == 1
     child.send("3")
-    child.expect("2 of 3 labelled")
+    child.expect("2 von 3 beurteilt")
     child.send("3")
-    child.expect("All labelled. Thank you")
+    child.expect("Alles beurteilt. Vielen Dank")
     child.send("q")
     child.expect(pexpect.EOF)
     child.wait()
@@ -89,20 +89,20 @@ def test_a_rater_works_with_single_keys_and_every_label_is_on_the_disk_before_th
 
 def test_after_a_kill_nothing_is_lost_and_ctrl_c_leaves_the_terminal_as_it_was(start: Start, run: Path) -> None:
     killed = start()
-    killed.expect("0 of 3")
+    killed.expect("0 von 3")
     killed.send("3")
-    killed.expect("1 of 3")
+    killed.expect("1 von 3")
     killed.kill(signal.SIGKILL)
     killed.expect(pexpect.EOF)
     killed.close()
 
     child = start()
     usual = termios.tcgetattr(child.child_fd)[3]
-    child.expect("1 of 3 labelled")
-    child.expect("quit")
+    child.expect("1 von 3 beurteilt")
+    child.expect("Schluss")
     child.send("x\x1b[A\x1b[15~é7")  # keys that mean nothing, one of them long, one not ASCII
     child.send("3")
-    child.expect("2 of 3 labelled")
+    child.expect("2 von 3 beurteilt")
     keying = termios.tcgetattr(child.child_fd)[3]
     child.sendintr()
     child.expect(r"The rest stays in the queue\. Run the same command to go on: 1 of 3 left")
@@ -129,19 +129,25 @@ def test_a_third_person_sees_both_labels_with_reasons_and_no_names(start: Start,
         (run / "labels" / f"person-{name}.jsonl").write_text(lines, encoding="utf-8")
 
     child = start("--decide", rater="carla")
-    child.expect("0 of 1 labelled")
-    child.expect("help")
+    child.expect("0 von 1 beurteilt")
+    child.expect("Hilfe")
     seen = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", child.before or "")
     child.send("2")
-    child.expect("Enter: no reason")
+    child.expect("Enter: kein Grund")
     child.send("d")
-    child.expect("All labelled")
+    child.expect("Alles beurteilt")
     child.sendeof()
     child.expect(pexpect.EOF)
 
-    for text in ("incorrect", "partially correct", "Right topic, but not what was asked", "nur vorher", "danach fehlt"):
+    for text in (
+        "falsch",
+        "teilweise richtig",
+        "Richtiges Thema, aber nicht das Gefragte",
+        "nur vorher",
+        "danach fehlt",
+    ):
         assert text in seen
-    assert "Rater 1 (person)" in seen
+    assert "Beurteilung 1 (Mensch)" in seen
     assert "anna" not in seen
     assert "ben" not in seen.replace("abends", "")
     assert labels(run, "adjudicator-carla") == [("partial", "part-missing", "")]

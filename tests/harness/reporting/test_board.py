@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import yaml
 
-from harness.labelling.labels import Label, Rater, Verdicts
+from harness.labelling.labels import Label, Rater, Verdict, Verdicts
 from harness.reporting.board import TEMPLATES, board_of, words
 from harness.reporting.facts import Context, facts_of
 from harness.reporting.history import render_history, runs_below
@@ -62,9 +63,14 @@ def test_the_top_of_the_page_says_what_a_board_must_know(run: Run, baseline: Run
 
 
 def test_who_agrees_with_whom_is_said(run: Run) -> None:
+    given: list[tuple[Literal["person", "model"], str, Verdict]] = [
+        ("person", "anna", "correct"),
+        ("person", "ben", "correct"),
+        ("model", "m", "partial"),
+    ]
     labels = [
         Label(question_id="novel", pair_id="costs", label=verdict, rater=Rater(kind=kind, name=name))
-        for kind, name, verdict in (("person", "anna", "correct"), ("person", "ben", "correct"), ("model", "m", "partial"))
+        for kind, name, verdict in given
     ]
     facts = facts_of(run, None, Context(Verdicts(labels)))
 
@@ -74,7 +80,9 @@ def test_who_agrees_with_whom_is_said(run: Run) -> None:
     assert board.labels[0][:3] == ("person:anna, person:ben", "1", "100 %")
 
 
-def release(folder: Path, make_outcome: Callable[..., Outcome], right: int, begun: str, suite_hash: str = "a" * 64) -> None:
+def release(
+    folder: Path, make_outcome: Callable[..., Outcome], right: int, begun: str, suite_hash: str = "a" * 64
+) -> None:
     outcomes = [
         make_outcome(
             f"q{n}",
@@ -116,9 +124,7 @@ def test_runs_are_compared_over_time_with_those_of_the_same_questions(history: P
     assert not re.search(r"https?://|url\(|@import|<script", page.html)
 
 
-def test_a_run_that_an_older_release_wrote_is_shown_too(
-    make_outcome: Callable[..., Outcome], history: Path
-) -> None:
+def test_a_run_that_an_older_release_wrote_is_shown_too(make_outcome: Callable[..., Outcome], history: Path) -> None:
     outcomes = [replace(make_outcome("q"), elapsed_ms=0.0)]
     write_run(history / "old", outcomes)
     (history / "old" / "run.json").write_text("{}", encoding="utf-8")

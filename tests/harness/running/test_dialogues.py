@@ -285,7 +285,7 @@ def test_systems_without_memory_are_refused_dialogues_in_one_line(
 ) -> None:
     suite = saved(dialogue("a", PAIN, SURE))
 
-    with pytest.raises(BadData, match=r"remembers nothing.*rasa, klartext-api") as refused:
+    with pytest.raises(BadData, match=r"remembers nothing.*set `conversations: true`") as refused:
         run_suite(suite, Scripted(REPLIES, turns=False), small.catalog("de"), tmp_path / "run")
 
     assert "\n" not in str(refused.value)

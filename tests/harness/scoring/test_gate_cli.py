@@ -135,3 +135,35 @@ def test_gates_of_the_current_folder_come_before_the_shipped_ones(
     Path("harness.yaml").write_text("gates: {}", encoding="utf-8")
 
     assert load_config(None)[1] == Path("harness.yaml")
+
+
+def test_what_did_not_pass_is_annotated_where_the_build_is_read(
+    command: Command, runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    github = command("gate", runs["bad"], "--annotate", "github").stdout.splitlines()
+    gitlab = command("gate", runs["bad"], "--annotate", "gitlab")
+
+    errors = [line for line in github if line.startswith("::error title=bad%3A ")]
+    assert any("accuracy::0.000 (limit >= 0.750)" in line and "95 %25" in line for line in errors)
+    assert gitlab.returncode == 1
+    found = json.loads((tmp_path / "gl-code-quality-report.json").read_text(encoding="utf-8"))
+    assert {"accuracy", "worst_vignette"} <= {one["check_name"] for one in found}
+    assert {one["severity"] for one in found} <= {"critical", "minor"}
+    assert len({one["fingerprint"] for one in found}) == len(found)
+
+
+@pytest.mark.parametrize(("code", "config"), [(3, ""), (0, "too_little_data: 0"), (1, "too_little_data: 1")])
+def test_too_little_data_ends_as_configured(
+    command: Command, make_outcome: Callable[..., Outcome], tmp_path: Path, code: int, config: str
+) -> None:
+    run = write_run(
+        tmp_path / "ten", [make_outcome(f"q{n}", pair_id=f"p{n}", answered_with=f"p{n}") for n in range(10)]
+    )
+    (tmp_path / "h.yaml").write_text(f"gates: {{accuracy: {{min: 0.95}}}}\n{config}\n", encoding="utf-8")
+
+    done = command("gate", run, "--config", tmp_path / "h.yaml")
+
+    assert done.returncode == code
+    assert "Too little data to say: accuracy" in done.stdout
