@@ -76,7 +76,7 @@ HARNESS_ROOMS: Mapping[str, tuple[str, ...]] = {
     "labelling": ("running",),
     "judging": ("labelling", "scoring", "running", "llm"),
     "advice": ("labelling", "scoring", "running"),
-    "reporting": ("advice", "labelling", "scoring", "running", "patients"),
+    "reporting": ("advice", "judging", "labelling", "scoring", "running", "patients"),
     "study": ("scoring", "running", "patients"),
     "benches": ("reporting", "scoring", "running", "systems", "patients"),
 }
