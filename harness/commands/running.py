@@ -65,7 +65,12 @@ def run(
             print_tables(opened_suite, list(store.novel()), summary, verdicts=verdicts_on(out, opened_suite.meta.name))
             record = summary.as_json()
             if summary.total.n <= MOST_JUDGED:
-                _, record["automatic"] = find_ambiguous(out, load_outcomes(out), suite=opened_suite.meta.name)
+                outcomes = load_outcomes(out)
+                _, record["automatic"] = find_ambiguous(out, outcomes, suite=opened_suite.meta.name)
+                free = sum(outcome.said is not None for outcome in outcomes)
+                if free:
+                    print(f"\n{free} answers are in words that no approved text has: people or models judge them.")
+                    print(f"Next: klartext harness labels give {out} --rater NAME")
         expected = expectations_of(counts)
         if expected:
             print_expectations(opened_suite, expected, counts, alone=not record)
