@@ -12,7 +12,7 @@ import pytest
 
 from bot import Assistant
 from bot.sentences.reply import SENTENCES
-from tests.bot.web.serving import Server
+from tests.bot.web.serving import Server, always_open
 from tests.bot.web.staff_members import STAFF_TOKEN, Member
 from tests.browser.chromium import DESKTOP, PHONE, Device, barriers, sideways
 from tests.browser.conftest import OpenPage
@@ -28,7 +28,8 @@ TEXT = "Guten Tag! <img src=x onerror=alert(1)> Was kann ich für Sie tun?"
 @pytest.fixture(scope="module")
 def staffed(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     assert shipped.sample
-    running = Server(tmp_path_factory.mktemp("staffed"), shipped_data, {"KLARTEXT_STAFF_TOKEN": STAFF_TOKEN})
+    folder = tmp_path_factory.mktemp("staffed")
+    running = Server(folder, shipped_data, {**always_open(folder), "KLARTEXT_STAFF_TOKEN": STAFF_TOKEN})
     running.start()
     yield running
     running.kill()

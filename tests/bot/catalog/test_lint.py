@@ -322,7 +322,7 @@ def test_the_pairs_that_are_most_alike_are_called_confusable(tmp_path: Path) -> 
     found = [each for each in lint(tmp_path, today=TODAY, encoder=HashEncoder()) if each.rule == "confusable"]
 
     assert [(each.line, each.where, each.severity) for each in found] == [(5, "p0", "info")]
-    assert found[0].problem.startswith("Confusable with p1 (similarity 0.")
+    assert found[0].problem.startswith("Confusable with p1: ")
 
 
 EXTRACTS = """\

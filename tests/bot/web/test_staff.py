@@ -22,7 +22,7 @@ from bot.sentences.reply import SENTENCES
 from bot.web.page.rendering import load_labels
 from tests.bot.staff.sinks import Sink, webhook
 from tests.bot.web.browser import Browser, Browsers
-from tests.bot.web.serving import CHANNEL_TOKEN, Patient, Server
+from tests.bot.web.serving import CHANNEL_TOKEN, Patient, Server, always_open
 from tests.bot.web.staff_members import STAFF_TOKEN, Member
 
 DE, LABELS = SENTENCES["de"], load_labels()["de"]
@@ -41,12 +41,14 @@ def staffed(
 ) -> Iterator[Server]:
     """A service whose staff read calls."""
     assert shipped.sample
+    folder = tmp_path_factory.mktemp("staffed")
     environ = {
+        **always_open(folder),
         "KLARTEXT_STAFF_TOKEN": STAFF_TOKEN,
         "KLARTEXT_STAFF_NEXT": hook.url,
         "KLARTEXT_CHANNEL_TOKEN": CHANNEL_TOKEN,
     }
-    running = Server(tmp_path_factory.mktemp("staffed"), shipped_data, environ)
+    running = Server(folder, shipped_data, environ)
     running.start()
     yield running
     running.kill()
