@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +45,9 @@ from bot.sentences.spelling import released
 from bot.settings import Settings, numeric_threads
 from bot.text import AUTO, LanguageDetector, Sanitised, asking, sanitise, seen, segments
 
+if TYPE_CHECKING:
+    from bot.release.in_force import InForce
+
 LISTED = 5  # candidates reported with every decision
 BATCH = 256  # questions scored at once: more would only cost memory
 ADVISED = 0.1  # probability from which another pair than the default says what to do about a complaint
@@ -53,7 +57,7 @@ TOGETHER = 32  # questions of different patients decided at once: more would let
 class Assistant:
     """Answers questions from one catalog, in all its languages."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what `open` wires up
         self,
         languages: dict[str, wiring.Opened],
         encoder: Encoder,
@@ -61,7 +65,9 @@ class Assistant:
         sample: bool,
         country: Country | None = None,
         site: Site | None = None,
+        in_force: InForce | None = None,
     ) -> None:
+        self._in_force = in_force
         self._opened = languages
         self._encoder = encoder
         self._sample = sample
@@ -88,6 +94,7 @@ class Assistant:
         today: date | None = None,
         languages: Sequence[str] | None = None,
         only: Collection[str] | None = None,
+        in_force: InForce | None = None,
     ) -> Assistant:
         """Open a catalog by name or folder.
 
@@ -100,6 +107,7 @@ class Assistant:
             today: Decides which approvals have expired; default: today.
             languages: Which of the catalog's languages to open; default: all.
             only: Ids of the pairs to answer from, as if the others were not there; default: all.
+            in_force: The release that lies in the folder, as it counts now; default: it is none.
 
         Raises:
             UserFixable: Anything that the caller can mend, in one line.
@@ -110,13 +118,16 @@ class Assistant:
         folder = locate(catalog)
         adapter = wiring.make_encoder(encoder, settings) if isinstance(encoder, str) else encoder
         chosen = None if only is None else frozenset(only)
-        showing = wiring.Showing(sample=sample, today=today or date.today(), only=chosen)
+        released = in_force.shown if in_force is not None else None
+        showing = wiring.Showing(sample=sample, today=today or date.today(), only=chosen, released=released)
         opened = {
             language: wiring.open_language(folder, language, adapter, settings, showing)
             for language in languages or language_files(folder)
         }
-        site = open_site(settings.site, exam=folder, languages=tuple(opened), sample=sample, today=showing.today)
-        return cls(opened, adapter, sample=sample, country=settings.country, site=site)
+        # What a release holds was approved when it was made.
+        approved = sample or in_force is not None
+        site = open_site(settings.site, exam=folder, languages=tuple(opened), sample=approved, today=showing.today)
+        return cls(opened, adapter, sample=sample, country=settings.country, site=site, in_force=in_force)
 
     def prepare(self) -> None:
         """Embed and train every language now; otherwise each is prepared by its first question."""
@@ -143,7 +154,26 @@ class Assistant:
     @property
     def site(self) -> Site | None:
         """What patients may be told of the place; None where that is nothing."""
-        return self._site
+        return self._site if self._in_force is None or self._in_force.tells else None
+
+    @property
+    def release(self) -> str:
+        """The release that answers, as ``number@hash``; empty where it is none."""
+        return self._in_force.release.name if self._in_force is not None else ""
+
+    def approved(self, pair_id: str, language: str) -> tuple[str, date] | None:
+        """Return who approved a pair of the release, and when; None where there is no release."""
+        return self._in_force.approved(pair_id, language) if self._in_force is not None else None
+
+    @property
+    def asks(self) -> bool:
+        """Whether the questions of the radiology team may be asked now."""
+        return self._in_force is None or self._in_force.asks
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing but emergencies is answered now."""
+        return self._in_force is not None and self._in_force.is_closed
 
     def catalog(self, language: str) -> Catalog:
         """Return the catalog of a language, spelt as in the country; raise BadData when it is not open."""
@@ -151,8 +181,12 @@ class Assistant:
         return self._released[language]
 
     def shown(self, language: str) -> frozenset[str]:
-        """Return the ids of the pairs that may be shown."""
-        return frozenset(self._of(language).shown)
+        """Return the ids of the pairs that may be shown now."""
+        return frozenset(self._of(language).shown) - self._withheld(language)
+
+    def _withheld(self, language: str) -> frozenset[str]:
+        """Return the pairs that were learned, and may not be shown now."""
+        return self._in_force.withheld(language) if self._in_force is not None else frozenset()
 
     def thresholds(self, language: str) -> Thresholds:
         return self._of(language).trained.thresholds
@@ -394,7 +428,8 @@ class Assistant:
     def _response(self, opened: wiring.Opened, asked: Asked, found: _Found, method: Method) -> Response:
         catalog = self.catalog(opened.catalog.language)
         ranked = tuple(Candidate(opened.shown[column], float(found.scores[column])) for column in found.order)
-        decision = _decision(asked.clean, ranked, method, opened.trained.thresholds)
+        withheld = self._withheld(catalog.language)
+        decision = _without(_decision(asked.clean, ranked, method, opened.trained.thresholds), withheld)
         level = judge_complaint(found.complaint, answered=isinstance(decision, Answered))
         instead: tuple[str, ...] = ()
         if level is not None and found.remark is not None and found.remark.is_no_complaint(found.complaint):
@@ -409,7 +444,8 @@ class Assistant:
         choices = decision.choices if isinstance(decision, Clarify) and not found.flag else ()
         why: Reason = ""
         if not found.flag and isinstance(decision, Declined):
-            why = "too-long" if asked.clean.too_long else "complaint" if advice else "out-of-scope"
+            held: Reason = "withheld" if isinstance(decision, _Withheld) else "out-of-scope"
+            why = "too-long" if asked.clean.too_long else "complaint" if advice else held
         return Response(
             question=asked.raw,
             lang=catalog.language,
@@ -440,7 +476,7 @@ class Assistant:
         likely = {
             pair_id: float(score)
             for pair_id, score in zip(opened.shown, found.scores, strict=True)
-            if pair_id in pairs.pairs
+            if pair_id in pairs.pairs and pair_id not in self._withheld(opened.catalog.language)
         }
         best = max(likely, key=lambda pair_id: likely[pair_id], default=None)
         if best is None:
@@ -499,11 +535,26 @@ class _Unread(Declined):
     """Declined without looking at what it says."""
 
 
+class _Withheld(Declined):
+    """Declined because the right answer may not be shown just now."""
+
+
+def _without(decision: Decision, withheld: frozenset[str]) -> Decision:
+    """Return a decision that shows nothing withheld: the next best answer would be a wrong one."""
+    if isinstance(decision, Answered) and decision.best.pair_id in withheld:
+        return _Withheld(f"the answer {decision.best.pair_id} is withheld")
+    if isinstance(decision, Clarify) and any(choice.pair_id in withheld for choice in decision.choices):
+        left = tuple(choice for choice in decision.choices if choice.pair_id not in withheld)
+        return replace(decision, choices=left) if left else _Withheld("all that could be meant is withheld")
+    return decision
+
+
 _NAMES: dict[type[Decision], DecisionName] = {
     Answered: "answered",
     Clarify: "clarify",
     Declined: "declined",
     _Unread: "declined",
+    _Withheld: "declined",
 }
 
 

@@ -80,7 +80,8 @@ class Interviewers:
         history: Where questions are kept.
         outbox: What waits for a FHIR server.
         access: Which server that is; without an address nothing is kept for one.
-        catalogs: Releases that answers come from.
+        catalogs: That answers come from.
+        release: Which release they are of, as ``number@hash``; empty where there are none.
         files: What files patients may send; None where they may send none.
         patient: Returns the pseudonym of a conversation's patient; None for an anonymous one.
         launch: Resources that formulas may use, by name, in every interview that begins.
@@ -101,6 +102,7 @@ class Interviewers:
     migrations: Sequence[Migration] = ()
     asks_who: bool = False
     prefills: bool = False
+    release: str = ""
 
     @classmethod
     def open(
@@ -121,6 +123,7 @@ class Interviewers:
             document: JsonObject | None = as_object(read_json(questionnaire).value)
         else:
             document = next((each for each in shipped_questionnaires() if each.get("id") == f"{exam}-history"), None)
+        is_shipped = document in shipped_questionnaires()
         name = f"{exam}-history"
         migrations = shipped_migrations(name) if questionnaire is None else migrations_beside(questionnaire)
         if document is not None and settings.country == "CH":
@@ -138,8 +141,9 @@ class Interviewers:
             files=FileLimits(uploads.kinds, uploads.most_bytes) if uploads is not None else None,
             patient=partial(_patient_of, records) if records is not None else lambda _: None,
             migrations=migrations,
-            asks_who=settings.ask_who if settings.ask_who is not None else questionnaire is None,
+            asks_who=settings.ask_who if settings.ask_who is not None else is_shipped,
             prefills=settings.prefill,
+            release=assistant.release,
         )
 
     def of(self, conversation: str) -> Interviewer | None:
@@ -160,7 +164,7 @@ class Interviewers:
         """Return what puts a conversation into the outbox; None without a FHIR server."""
         if self.access.url is None:
             return None
-        context = Context(self.access, self.catalogs, self.patient(conversation) or "")
+        context = Context(self.access, self.catalogs, self.patient(conversation) or "", self.release)
         return Handover(conversation, context, self.history, self.outbox)
 
     def left(self, conversation: str, *, at: datetime) -> None:

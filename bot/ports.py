@@ -80,6 +80,7 @@ class StoredConversation:
         secret_hash: SHA-256 of the secret that opens it from outside; None where nothing opens it.
         consented: Whether the patient agreed to what is stored.
         patient: The hospital's pseudonym of the patient, from the link of the appointment; None: anonymous.
+        release: The number of the release that serves it to its end; None where there are none.
     """
 
     id: str
@@ -89,6 +90,7 @@ class StoredConversation:
     secret_hash: str | None = None
     consented: bool = False
     patient: str | None = None
+    release: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ class StoredTurn:
         score: Calibrated probability, or cosine under that method.
         catalog: ``name@version``.
         exchange: None for turns that were stored before conversations could be resumed.
+        release: That answered, as ``number@hash``; empty where there are none.
     """
 
     conversation: str
@@ -137,6 +140,7 @@ class StoredTurn:
     score: float
     catalog: str
     exchange: Exchange | None = None
+    release: str = ""
 
 
 FlagReason = Literal["wrong", "complicated", "helpful"]
@@ -247,8 +251,8 @@ class Interviews(Protocol):
 class Presence(Protocol):
     """Says that a process serves patients, so that nobody takes its texts away."""
 
-    def beat(self, now: datetime) -> None:
-        """Give a sign of life."""
+    def beat(self, now: datetime, *, prepared: int | None = None) -> None:
+        """Give a sign of life; `prepared`: the number of the newest release that this process can serve at once."""
         ...
 
     def leave(self) -> None:

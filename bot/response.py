@@ -50,7 +50,7 @@ class Fixed:
 
 DecisionName = Literal["answered", "clarify", "declined", "urgent"]
 # Why nothing was answered, in the words of the `klartext answer` contract.
-Reason = Literal["", "complaint", "other-language", "out-of-scope", "too-long"]
+Reason = Literal["", "complaint", "other-language", "out-of-scope", "too-long", "withheld"]
 Method = Literal["hybrid", "cosine"]
 
 

@@ -417,6 +417,8 @@ class Settings:
         ask_who: Whether patients are asked who fills in the form (``KLARTEXT_ASK_WHO``: on, off or shipped); None:
             where the shipped form is asked.
         prefill: Whether what a patient answered in an earlier interview here is proposed again (``KLARTEXT_PREFILL``).
+        release_key: File with the private key that signs releases (``KLARTEXT_RELEASE_KEY_FILE``).
+        release_trust: Public keys whose releases are shown (``KLARTEXT_RELEASE_TRUST``, by commas).
         seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
         seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
         database_wait_s: For others who write to the database. No setting: the service has less patience than commands.
@@ -451,6 +453,8 @@ class Settings:
     staff: StaffCalls | None = None
     ask_who: bool | None = None
     prefill: bool = False
+    release_key: Path | None = None
+    release_trust: tuple[str, ...] = ()
     seal_key: str | None = field(default=None, repr=False)
     seal_key_file: Path = field(default_factory=_seal_key_file)
     database_wait_s: float = DATABASE_WAIT_S
@@ -490,6 +494,8 @@ class Settings:
             staff=StaffCalls.from_environment(env),
             ask_who=_ASK_WHO[_one_of(env, "KLARTEXT_ASK_WHO", tuple(_ASK_WHO), "shipped")],
             prefill=_one_of(env, "KLARTEXT_PREFILL", ("yes", "no"), "no") == "yes",
+            release_key=Path(env["KLARTEXT_RELEASE_KEY_FILE"]) if env.get("KLARTEXT_RELEASE_KEY_FILE") else None,
+            release_trust=_list(env, "KLARTEXT_RELEASE_TRUST"),
             seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
         )
 

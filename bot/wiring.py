@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.catalog.catalog import Catalog, Pair, content_hash, load_catalog
@@ -32,8 +33,11 @@ if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
+    from bot.release.release import Releases
 
 
+# Heads that are in use, by their key: two releases that differ in answers only share one.
+_in_memory: WeakValueDictionary[str, store.Trained] = WeakValueDictionary()
 FORMAT = 9  # raise it when texts, features or training change: everything is then built anew
 
 
@@ -58,15 +62,22 @@ def make_encoder(name: str, settings: Settings) -> Encoder:
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """Which pairs may be shown: outside sample mode only approved, unexpired ones; of these `only`, where given."""
+    """Which pairs may be shown: outside sample mode only approved, unexpired ones; of these `only`, where given.
+
+    `released`: of a release, the pairs it was made to show, by language; they are known, and may be withheld later.
+    """
 
     sample: bool
     today: date
     only: frozenset[str] | None = None
+    released: Mapping[str, frozenset[str]] | None = None
 
-    def allows(self, pair: Pair) -> bool:
-        wanted = self.only is None or pair.id in self.only
-        return wanted and (self.sample or pair.review.is_approved(self.today))
+    def allows(self, pair: Pair, language: str) -> bool:
+        if self.only is not None and pair.id not in self.only:
+            return False
+        if self.released is not None:
+            return pair.id in self.released.get(language, ())
+        return self.sample or pair.review.is_approved(self.today)
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,7 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
     catalog = _cached_catalog(folder, language, derived) if showing.sample else load_catalog(folder, language)
     if unknown := sorted((showing.only or frozenset()) - set(catalog.by_id)):
         raise BadData(f"{catalog.ref} has no pair {unknown[0]!r} to answer from. Mend the list of `--only`.")
-    shown = tuple(pair.id for pair in catalog.pairs if showing.allows(pair))
+    shown = tuple(pair.id for pair in catalog.pairs if showing.allows(pair, language))
     if not shown:
         raise UserFixable(
             f"No pair of {catalog.ref} ({language}) is approved and unexpired, so nothing may be shown. "
@@ -143,11 +154,15 @@ def open_language(folder: Path, language: str, encoder: Encoder, settings: Setti
     def build_trained() -> store.Trained:
         # The expiry of an approval changes what may be shown without any file changing, so the shown ids count too.
         head_key = _key(derived, vectors_key, red_flags_digest(language), *shown)
-        stored = heads.read(head_key)
-        trained = store.load(stored) if stored is not None else None
+        # Another release that learned the same may be in use.
+        trained = _in_memory.get(head_key) if showing.released is not None else None
+        if trained is None:
+            stored = heads.read(head_key)
+            trained = store.load(stored) if stored is not None else None
         if trained is None:
             trained = train_catalog(catalog, shown, opened.index.vectors(), encoder)
             heads.write(head_key, store.dump(trained))
+        _in_memory[head_key] = trained
         return trained
 
     def build_remarks() -> Head | None:
@@ -241,6 +256,21 @@ def make_calls(settings: Settings) -> Calls:
     from bot.adapters.sql_staff import SqlCalls
 
     return SqlCalls(_database(settings).engine)
+
+
+def make_releases(settings: Settings) -> Releases:
+    """Open the releases and emergency stops in the same database."""
+    from bot.adapters.sql_releases import SqlReleases
+
+    return SqlReleases(_database(settings).engine)
+
+
+def services_ready_for(settings: Settings, release: int, *, now: datetime) -> tuple[int, int]:
+    """Return how many processes serve patients from this database, and how many can serve a release at once."""
+    from bot.adapters.sql_encryption import prepared_by
+
+    prepared = prepared_by(_database(settings).engine, now)
+    return len(prepared), sum(each == release for each in prepared)
 
 
 def make_desk(settings: Settings, *, opens: Callable[[datetime], datetime | None] = lambda _: None) -> Desk | None:

@@ -39,6 +39,7 @@ class ServiceRow(Base):
     id: Mapped[str] = mapped_column(primary_key=True)
     key_ids: Mapped[str]
     seen: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    release: Mapped[int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,10 @@ class SqlPresence:
     cipher: TextCipher | None
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    def beat(self, now: datetime) -> None:
-        """Say that this process runs, and which keys it knows."""
-        seen = {"key_ids": ",".join(self.cipher.keys if self.cipher is not None else ()), "seen": now.astimezone(UTC)}
+    def beat(self, now: datetime, *, prepared: int | None = None) -> None:
+        """Say that this process runs, which keys it knows, and which release it can serve at once."""
+        keys = ",".join(self.cipher.keys if self.cipher is not None else ())
+        seen = {"key_ids": keys, "seen": now.astimezone(UTC), "release": prepared}
         with self.engine.begin() as connection:
             if not connection.execute(update(ServiceRow).where(ServiceRow.id == self.id).values(seen)).rowcount:
                 connection.execute(insert(ServiceRow).values(id=self.id, **seen))
@@ -61,6 +63,13 @@ class SqlPresence:
         """Say that this process ends."""
         with self.engine.begin() as connection:
             connection.execute(delete(ServiceRow).where(ServiceRow.id == self.id))
+
+
+def prepared_by(engine: Engine, now: datetime) -> list[int | None]:
+    """Return of every process that serves patients which release it can serve at once."""
+    with engine.connect() as connection:
+        rows = connection.execute(select(ServiceRow.release, ServiceRow.seen)).all()
+    return [release for release, seen in rows if now - in_utc(seen) < GONE_AFTER]
 
 
 def require_known_to_all(connection: Connection, key: str, now: datetime, *, encrypted: bool) -> None:

@@ -64,6 +64,7 @@ class ConversationRow(Base):
     secret_hash: Mapped[str | None]
     consented: Mapped[bool]
     patient: Mapped[str | None] = mapped_column(PatientText("conversations.patient"))
+    release: Mapped[int | None]
 
 
 class TurnRow(Base):
@@ -93,6 +94,7 @@ class TurnRow(Base):
     choice: Mapped[int | None]
     reply: Mapped[str | None] = mapped_column(PatientText("turns.reply"))
     state: Mapped[str | None] = mapped_column(PatientText("turns.state"))
+    release: Mapped[str | None]
     flags: Mapped[list[FlagRow]] = relationship(back_populates="turn", cascade="all, delete-orphan")
 
 
@@ -119,6 +121,7 @@ def conversation_row(conversation: StoredConversation) -> ConversationRow:
         secret_hash=conversation.secret_hash,
         consented=conversation.consented,
         patient=conversation.patient,
+        release=conversation.release,
     )
 
 
@@ -131,6 +134,7 @@ def stored_conversation(row: ConversationRow) -> StoredConversation:
         secret_hash=row.secret_hash,
         consented=row.consented,
         patient=row.patient,
+        release=row.release,
     )
 
 
@@ -151,6 +155,7 @@ def turn_row(turn: StoredTurn) -> TurnRow:
         choice=exchange and exchange.choice,
         reply=exchange and exchange.reply,
         state=exchange and exchange.state,
+        release=turn.release or None,
     )
 
 
@@ -165,6 +170,7 @@ def stored_turn(row: TurnRow) -> StoredTurn:
         score=row.score,
         catalog=row.catalog,
         exchange=_exchange(row),
+        release=row.release or "",
     )
 
 

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.adapters.terminology_server import fetch_value_sets
-from bot.catalog.catalog import language_files, load_catalog, locate
+from bot.catalog.catalog import Catalog, language_files, load_catalog, locate
 from bot.catalog.fhir_files import (
     files_in,
     find_by_canonical,
@@ -38,9 +38,18 @@ from bot.interview.values.fhir_json import JsonObject, Parsed, as_object, dump, 
 from bot.interview.values.finding import Finding, Findings, Place, has_errors, operation_outcome
 from bot.interview.values.terminology import Terminology
 from bot.interview_wiring import for_terminology
+from bot.release.release import contents_of
 from bot.sentences.spelling import released
 from bot.settings import Settings
-from bot.wiring import for_server, make_fhir_server, make_history, make_interviews, make_outbox, make_records
+from bot.wiring import (
+    for_server,
+    make_fhir_server,
+    make_history,
+    make_interviews,
+    make_outbox,
+    make_records,
+    make_releases,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +201,10 @@ def export(
     """Write a conversation as a FHIR transaction Bundle; nothing is sent."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
-        folder = locate(catalog)
-        catalogs = [released(load_catalog(folder, each), settings.country) for each in language_files(folder)]
         stored = make_records(settings).conversation(conversation)
+        catalogs, release = _catalogs(settings, stored.release if stored is not None else None, catalog)
         patient = patient or (stored.patient if stored is not None else None) or ""
-        context = Context(settings.fhir, catalogs, patient)
+        context = Context(settings.fhir, catalogs, patient, release)
         interview = make_interviews(settings).interview(conversation)
         found = export_of(make_history(settings), conversation, context, interview)
         made = make_bundle(found, before_of(found), complete=True)
@@ -204,6 +212,20 @@ def export(
         for note in made.notes:
             print(note, file=sys.stderr)
         print(f"{out}: {len(found.exchanges)} questions of {'a known' if patient else 'an anonymous'} patient")
+
+
+def _catalogs(settings: Settings, release: int | None, catalog: str) -> tuple[list[Catalog], str]:
+    """Return the catalogs that answered, with the name of their release; without one, those in the named folder."""
+    if release is None:
+        folder = locate(catalog)
+        found = [load_catalog(folder, each) for each in language_files(folder)]
+        return [released(each, settings.country) for each in found], ""
+    releases = make_releases(settings)
+    made = releases.get(release)
+    if made is None:
+        raise BadData(f"The conversation was served by release {release}, which is not in the database.")
+    contents = contents_of(made, releases.files(release))
+    return [released(each, contents.country) for each in contents.catalogs.values()], made.name
 
 
 @fhir.command()

@@ -185,15 +185,20 @@ def chat(
 
 def assemble() -> None:
     """Add the curators' commands, and the parts that installed packages bring (the harness is one)."""
+    from bot.commands.approve import approve
     from bot.commands.fhir import fhir
     from bot.commands.interview import interview
     from bot.commands.qa import qa
     from bot.commands.records import purge, records
+    from bot.commands.release import release, stop
     from bot.commands.serve import link, serve
 
     if any(group.name == "qa" for group in app.registered_groups):
         return
+    qa.command()(approve)
     app.add_typer(qa, name="qa")
+    app.add_typer(release, name="release")
+    app.add_typer(stop, name="stop")
     app.add_typer(fhir, name="fhir")
     app.add_typer(records, name="records")
     app.command()(purge)

@@ -87,6 +87,7 @@ def _conversation(opened: StoredConversation) -> Json:
         "channel": opened.channel,
         "consented": opened.consented,
         "patient": opened.patient,
+        "release": opened.release,
     }
 
 
@@ -99,6 +100,7 @@ def _turn(turn: StoredTurn) -> Json:
         "pair_id": turn.pair_id,
         "score": Decimal(str(turn.score)),
         "catalog": turn.catalog,
+        **({"release": turn.release} if turn.release else {}),
     }
     exchange = turn.exchange
     if exchange is not None:

@@ -31,11 +31,13 @@ class Context:
     Attributes:
         catalogs: The releases that answers came from; an answer of another release is exported without its text.
         patient_id: The patient's identifier in the configured system; empty for an anonymous conversation.
+        release: That answered, as ``number@hash``; empty where there are none.
     """
 
     access: FhirAccess
     catalogs: Sequence[Catalog] = ()
     patient_id: str = ""
+    release: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,7 @@ def _export(history: History, conversation: str, context: Context, *, until: dat
         },
         ids=context.access.ids,
         base=context.access.url or "",
+        release=context.release,
     )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from bot.handover.subject import (
     CATALOG_HASHES,
     CONVERSATIONS,
+    RELEASES,
     Exchange,
     Export,
     Json,
@@ -181,6 +182,8 @@ def provenance(export: Export, targets: Sequence[Resource], response: Resource |
     sources: list[JsonValue] = [
         _source(f"{name} ({digest[:12]})", CATALOG_HASHES, digest) for name, digest in _hashes(export)
     ]
+    if export.release:
+        sources.append(_source(f"Release {export.release}", RELEASES, export.release))
     form = response.body.get("questionnaire") if response else None
     if isinstance(form, str):
         sources.append(_source(form, "urn:ietf:rfc:3986", form))

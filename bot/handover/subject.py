@@ -75,6 +75,7 @@ class Export:
         launch: What the surroundings handed in for formulas, by name: ``patient``, ``encounter``, ``user``.
         earlier: The interview as the patient agreed to it before, each time since it was complete, oldest first.
         base: Base URL of the server that it is for; empty where that is not known.
+        release: That answered, as ``number@hash``, for the record of provenance; empty where there are none.
     """
 
     conversation: str
@@ -88,6 +89,7 @@ class Export:
     launch: Mapping[str, JsonObject] = field(default_factory=dict)
     earlier: tuple[Interview, ...] = ()
     base: str = ""
+    release: str = ""
 
     @property
     def status(self) -> str:
@@ -156,6 +158,7 @@ BASE = "https://klartext.example/fhir"
 RESOURCE_IDS = f"{BASE}/sid/resource"
 SOFTWARE_IDS = f"{BASE}/sid/software"
 CATALOG_HASHES = f"{BASE}/sid/catalog-hash"
+RELEASES = f"{BASE}/sid/release"
 CONVERSATIONS = f"{BASE}/sid/conversation"
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, BASE)
 

@@ -23,7 +23,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Trained:
     """What training a catalog yields."""
 

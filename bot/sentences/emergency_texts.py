@@ -227,6 +227,10 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "es eilt, rufen Sie bitte die Radiologie an, oder sprechen Sie vor Ort jemanden vom Team an. Im Notfall "
             "rufen Sie {emergency} an."
         ),
+        "chat_closed": (
+            "Der Chat ist im Moment geschlossen, ich beantworte keine Fragen. Rufen Sie bitte die Radiologie an, oder "
+            "sprechen Sie vor Ort jemanden vom Team an. Im Notfall rufen Sie {emergency} an."
+        ),
         "staff_is_called_closed": (
             "Die Radiologie hat gerade geschlossen. Ich habe das Personal gerufen, aber vielleicht liest es vorher "
             "niemand. Im Notfall rufen Sie {emergency} an."
@@ -378,6 +382,10 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "I have called the staff. Someone will read this as soon as possible, and will reply to you here. If it "
             "is urgent, please call the radiology department, or speak to someone from the team if you are here. In "
             "an emergency call {emergency}."
+        ),
+        "chat_closed": (
+            "The chat is closed at the moment, and I am answering no questions. Please call the radiology department, "
+            "or speak to somebody from the team there. In an emergency call {emergency}."
         ),
         "staff_is_called_closed": (
             "The radiology department is closed at the moment. I have called the staff, but it may be that nobody "

@@ -27,6 +27,7 @@ from bot.sentences.reply import (
     read_reply,
     reply_of,
     safe_reply,
+    site_text,
     worded,
     write_reply,
 )
@@ -37,7 +38,7 @@ from bot.talk.calling import whom_to_call
 from bot.talk.dialogue import State, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
 from bot.talk.reactions import SWITCHES, Decided, Reaction, Reactions
-from bot.talk.staffed import asks_nothing, beside_staff, set_aside, while_called
+from bot.talk.staffed import asks_nothing, beside_staff, closed_reply, set_aside, while_called, while_closed
 from bot.talk.uploads import FileLimits, FileRefused, SentFile
 from bot.text import sanitise
 
@@ -321,6 +322,27 @@ class Conversation:
         call = self._desk.call(self._id) if self._desk is not None else None
         if call is not None and call.came_between(self._standing.number):
             state = set_aside(self._interviewer, state, at)
+        reaction, text = self._react(message, text, state, call, at)
+        reply = self._guarded(reaction.reply)
+        turn = self._as_stored(message, text, reaction, reply, at)
+        change = self._interviewer.change(at=at) if self._interviewer is not None else None
+        if reaction.flags and self._standing.state.last_turn is not None:
+            # Before the turn that asks for it is stored: sent again, the same complaint changes nothing.
+            self._records.flag(self._id, StoredFlag(self._standing.state.last_turn, "wrong", "", at))
+        self._records.add_turn(turn, interview=change, call=self._stirs(message, reaction, turn, call))
+        if self._interviewer is not None and change is not None:
+            self._interviewer.stored(change)
+        self._standing = Standing(_after(message, reaction), self._standing.number + 1, reply.choices)
+        return Taken(turn, reply)
+
+    def _react(
+        self, message: Message, text: str, state: State, call: Call | None, at: datetime
+    ) -> tuple[Reaction, str]:
+        """Return what the rules make of a message, and what is kept as said."""
+        closed = self._assistant.is_closed
+        if closed and message.is_said:
+            state = set_aside(self._interviewer, state, at)
+            return while_closed(self._reactions, state, text, at, number=self._own_number(state.language)), text
         if message.removes:
             reaction = self._reactions.detach(state, message.removes, at)
             text = interface(self.language, "word_file_removed").text
@@ -341,17 +363,15 @@ class Conversation:
             raise FileRefused("not_asked")
         if call is not None and call.is_taken and not message.is_said:
             reaction = asks_nothing(reaction, self._interviewer, at)
-        reply = self._guarded(reaction.reply)
-        turn = self._as_stored(message, text, reaction, reply, at)
-        change = self._interviewer.change(at=at) if self._interviewer is not None else None
-        if reaction.flags and self._standing.state.last_turn is not None:
-            # Before the turn that asks for it is stored: sent again, the same complaint changes nothing.
-            self._records.flag(self._id, StoredFlag(self._standing.state.last_turn, "wrong", "", at))
-        self._records.add_turn(turn, interview=change, call=self._stirs(message, reaction, turn, call))
-        if self._interviewer is not None and change is not None:
-            self._interviewer.stored(change)
-        self._standing = Standing(_after(message, reaction), self._standing.number + 1, reply.choices)
-        return Taken(turn, reply)
+        if closed and not reaction.is_urgent:  # what a page or file says is kept, and nothing is said to it
+            after = reaction.after
+            reaction = replace(reaction, reply=closed_reply(after, number=self._own_number(after.language)))
+        return reaction, text
+
+    def _own_number(self, language: str) -> Part | None:
+        """Return what the site says of how to reach it; None where it says nothing."""
+        site = self._assistant.site
+        return site_text(site, "phone", language) if site is not None else None
 
     def _stirs(self, message: Message, reaction: Reaction, turn: StoredTurn, call: Call | None) -> Stir | None:
         """Return what a turn means to staff; None where that is nothing, or where nobody reads calls."""
@@ -376,7 +396,8 @@ class Conversation:
             choice=message.choice,
         )
         decided = reaction.decided or self._talk(text, reaction.after.language)
-        return StoredTurn(conversation=self._id, at=at, exchange=exchange, **asdict(decided))
+        release = self._assistant.release
+        return StoredTurn(conversation=self._id, at=at, exchange=exchange, release=release, **asdict(decided))
 
     def _choice(self, number: int) -> str:
         if not 1 <= number <= len(self.choices):

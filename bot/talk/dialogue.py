@@ -341,6 +341,8 @@ def respond(state: State, response: Response, catalog: Catalog, *, before: Seque
     if response.decision == "clarify":
         after = replace(state, choices=response.choices)
         return Reply(language, (interface(language, "clarify"),), choices=offered(after, catalog)), after
+    if response.why == "withheld":
+        return _fixed(state, "withheld")
     if response.decision == "declined" and response.level is not None:
         return _complaint(state, response, catalog)
     return Reply(language, (interface(language, "declined"),)), state

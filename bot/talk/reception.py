@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.assistant import Assistant
+from bot.catalog.topics import Topics
 from bot.errors import AlreadyStored, BadData, GuardViolation, Reused, Unreachable
 from bot.interview.form.form import Form
 from bot.ports import Channel, Records, StoredConversation, StoredFlag, StoredTurn
@@ -34,14 +35,33 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
+class Serving:
+    """What a conversation is served from.
+
+    Attributes:
+        assistant: Decides.
+        interviewer: Returns who asks the questions of the radiology team in a conversation; None where nobody does.
+        topics: By which questions are suggested, and what is reminded of at the end.
+        release: The number of the release; None where there are none.
+    """
+
+    assistant: Assistant
+    interviewer: Callable[[str], Interviewer | None]
+    topics: Topics = field(default_factory=Topics)
+    release: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Reception:
     """What every channel needs: begin, take a turn, look back, complain, erase.
 
     Attributes:
-        assistant: Decides.
+        assistant: Decides, where there are no releases.
         records: The only memory.
         now: The clock.
         interviewer: Returns who asks the questions of the radiology team in a conversation; None where nobody does.
+        topics: As of `Serving`, where there are no releases.
+        releases: Returns what serves conversations of a release, by its number; of the one in force for None.
         alarm: Called after an urgent turn was stored; must return at once.
         page_session: How long after its beginning a conversation on the page can be opened; None: always.
         desk: Where patients' calls for a person arrive; None where nobody reads them.
@@ -54,6 +74,14 @@ class Reception:
     alarm: Callable[[], None] = field(default=lambda: None)
     page_session: timedelta | None = None
     desk: Desk | None = None
+    topics: Topics = field(default_factory=Topics)
+    releases: Callable[[int | None], Serving] | None = None
+
+    def serving(self, opened: StoredConversation | None = None) -> Serving:
+        """Return what serves a conversation: that of the release it began with. None: what serves new ones."""
+        if self.releases is None:
+            return Serving(self.assistant, self.interviewer, self.topics)
+        return self.releases(opened.release if opened is not None else None)
 
     def open(self, *, channel: Channel, language: str | None, consented: bool, patient: str | None = None) -> Opened:
         """Begin a conversation with a new id and a new secret; `patient`: the hospital's pseudonym.
@@ -61,8 +89,9 @@ class Reception:
         Raises:
             BadData: The catalog has no such language.
         """
-        language = language or first_language(self.assistant)
-        self.assistant.catalog(language)  # raises when it is not open
+        serving = self.serving()
+        language = language or first_language(serving.assistant)
+        serving.assistant.catalog(language)  # raises when it is not open
         secret = secrets.token_urlsafe(32)
         stored = StoredConversation(
             id=secrets.token_hex(16),
@@ -72,8 +101,10 @@ class Reception:
             secret_hash=hash_of(secret),
             consented=consented,
             patient=patient,
+            release=serving.release,
         )
-        conversation = Conversation.begin(self.assistant, self.records, stored, interviewer=self.interviewer(stored.id))
+        asking = serving.interviewer(stored.id) if serving.assistant.asks else None
+        conversation = Conversation.begin(serving.assistant, self.records, stored, interviewer=asking)
         return Opened(stored, secret, conversation.greet(at=self.now()))
 
     def known_as(self, id_: str, *, channel: Channel) -> StoredConversation:
@@ -81,7 +112,9 @@ class Reception:
         known = self.records.conversation(id_)
         if known is not None:
             return known
-        stored = StoredConversation(id_, self.now(), first_language(self.assistant), channel)
+        serving = self.serving()
+        language = first_language(serving.assistant)
+        stored = StoredConversation(id_, self.now(), language, channel, release=serving.release)
         try:
             self.records.begin(stored)
         except AlreadyStored:  # two first messages at once
@@ -147,8 +180,10 @@ class Reception:
 
     def transcript(self, id_: str) -> list[Taken]:
         """Return the turns of a conversation as the patient may see them today."""
-        form = self._form(id_)
-        return [Taken(turn, self._shown_again(turn, form)) for turn in self.records.turns(id_) if turn.exchange]
+        opened = self.records.conversation(id_)
+        serving, form = self.serving(opened), self._form(id_, opened)
+        turns = self.records.turns(id_)
+        return [Taken(turn, _shown_again(turn, serving.assistant, form)) for turn in turns if turn.exchange]
 
     def look(self, opened: StoredConversation) -> Conversation:
         """Return the conversation as it stands, to look at; turns go through `take`."""
@@ -169,13 +204,13 @@ class Reception:
         return opened.secret_hash is None or self._has_expired(opened)
 
     def _resume(self, opened: StoredConversation) -> Conversation:
-        resumed = Conversation.resume(
-            self.assistant, self.records, opened, at=self.now(), interviewer=self.interviewer(opened.id)
-        )
+        serving = self.serving(opened)
+        asking = serving.interviewer(opened.id) if serving.assistant.asks else None
+        resumed = Conversation.resume(serving.assistant, self.records, opened, at=self.now(), interviewer=asking)
         return resumed.staffed(self.desk)
 
-    def _form(self, id_: str) -> Form | None:
-        interviewer = self.interviewer(id_)
+    def _form(self, id_: str, opened: StoredConversation | None) -> Form | None:
+        interviewer = self.serving(opened).interviewer(id_)
         return interviewer.form if interviewer is not None else None
 
     def _again(self, turn: StoredTurn, message: Message) -> Taken:
@@ -190,19 +225,22 @@ class Reception:
         # To answer another question with the old reply would be wrong, and might hide an emergency.
         if exchange is None or exchange.choice != message.choice or not same_text:
             raise Reused("This turn_id was used for another message. Give every new message a turn_id of its own.")
-        return Taken(turn, self._shown_again(turn, self._form(turn.conversation)))
+        opened = self.records.conversation(turn.conversation)
+        assistant = self.serving(opened).assistant
+        return Taken(turn, _shown_again(turn, assistant, self._form(turn.conversation, opened)))
 
-    def _shown_again(self, turn: StoredTurn, form: Form | None) -> Reply:
-        """Return a stored reply if a patient may still see it: texts are withdrawn, and databases edited."""
-        language = turn.language if turn.language in self.assistant.languages else first_language(self.assistant)
-        try:
-            reply = read_reply(turn.exchange.reply if turn.exchange else "")
-            # What was repeated then may have been changed since; every sentence must still be the form's or ours.
-            heard = Heard(form, repeated([reply])) if form is not None else None
-            catalog, shown = self.assistant.catalog(reply.language), self.assistant.shown(reply.language)
-            return guard(reply, catalog, shown=shown, heard=heard, site=self.assistant.site)
-        except (GuardViolation, BadData):
-            return Reply(language, (interface(language, "withdrawn"),))
+
+def _shown_again(turn: StoredTurn, assistant: Assistant, form: Form | None) -> Reply:
+    """Return a stored reply if a patient may still see it: texts are withdrawn, and databases edited."""
+    language = turn.language if turn.language in assistant.languages else first_language(assistant)
+    try:
+        reply = read_reply(turn.exchange.reply if turn.exchange else "")
+        # What was repeated then may have been changed since; every sentence must still be the form's or ours.
+        heard = Heard(form, repeated([reply])) if form is not None else None
+        catalog, shown = assistant.catalog(reply.language), assistant.shown(reply.language)
+        return guard(reply, catalog, shown=shown, heard=heard, site=assistant.site)
+    except (GuardViolation, BadData):
+        return Reply(language, (interface(language, "withdrawn"),))
 
 
 def hash_of(secret: str) -> str:

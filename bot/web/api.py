@@ -68,12 +68,14 @@ class ConversationApi:
         except BadData:
             raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "This catalog does not have that language.") from None
         self._metrics.conversation("api")
+        serving = self._reception.serving(opened.conversation)
         return ConversationView(
             id=opened.conversation.id,
             token=opened.secret,
             language=opened.conversation.language,
-            sample=self._reception.assistant.sample,
-            welcome=reply_view(opened.welcome, self._reception.assistant.country),
+            sample=serving.assistant.sample,
+            release=serving.assistant.release or None,
+            welcome=reply_view(opened.welcome, serving.assistant.country),
         )
 
     def turn(self, conversation_id: ConversationId, body: NewTurn, token: Token) -> TurnView:
@@ -82,7 +84,7 @@ class ConversationApi:
         started_s = time.perf_counter()
         taken = self._reception.take(opened, Message(body.turn_id, body.text or "", body.choice))
         self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
-        return turn_view(taken, self._reception.assistant.country)
+        return turn_view(taken, self._reception.serving(opened).assistant.country)
 
     def file(self, conversation_id: ConversationId, turn_id: TurnId, request: Request, token: Token) -> TurnView:
         """Send a file as the answer to the open question: its bytes are the body, its name is in Content-Disposition.
@@ -96,7 +98,7 @@ class ConversationApi:
         started_s = time.perf_counter()
         taken = self._reception.take_file(opened, turn_id, file, most_bytes=FULL_FILES * self._most_bytes)
         self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
-        return turn_view(taken, self._reception.assistant.country)
+        return turn_view(taken, self._reception.serving(opened).assistant.country)
 
     def remove_file(self, conversation_id: ConversationId, turn_id: TurnId, token: Token) -> TurnView:
         """Take the file of a turn out of the answers, and delete it. Sent again, it gets the same answer.
@@ -107,13 +109,13 @@ class ConversationApi:
         started_s = time.perf_counter()
         taken = self._reception.remove_file(opened, file_id(opened.id, turn_id))
         self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
-        return turn_view(taken, self._reception.assistant.country)
+        return turn_view(taken, self._reception.serving(opened).assistant.country)
 
     def transcript(self, conversation_id: ConversationId, token: Token) -> TranscriptView:
         """Return the conversation so far."""
         opened = self._admit(conversation_id, token)
         turns = self._reception.transcript(opened.id)
-        assistant = self._reception.assistant
+        assistant = self._reception.serving(opened).assistant
         staff = actions_for_patient(self._reception, opened.id)
         return transcript_view(opened, turns, staff, sample=assistant.sample, country=assistant.country)
 

@@ -16,7 +16,6 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Scope
 
 from bot.assistant import Assistant
-from bot.catalog.topics import Topics
 from bot.handover.urgent import Waiting
 from bot.matching.red_flags import load_red_flags
 from bot.sentences.spelling import spelt
@@ -33,7 +32,6 @@ from bot.web.middleware import HEADERS, Envelope, Side
 from bot.web.page.app import build_pages, page_headers, refuse
 from bot.web.page.handlers import Pages
 from bot.web.page.rendering import Labels, PageProblem, Renderer, load_labels
-from bot.web.page.views import Shown
 from bot.web.problems import HANDLERS, Problem, ProblemView, documented, not_ready, respond
 from bot.web.receiving import Gate, takes_file
 from bot.web.rest_channel import ChannelReply, RestChannel
@@ -88,7 +86,6 @@ class Service:
     Attributes:
         reception: Everything that is said or stored goes through it.
         settings: Of this installation.
-        topics: By which the page suggests questions, and what it reminds of at the end.
         left: Is told of a conversation that a patient has ended.
         prepared: Set when the catalog is trained.
         waiting: Returns what waits for the FHIR server; None without one.
@@ -96,7 +93,6 @@ class Service:
 
     reception: Reception
     settings: Settings
-    topics: Topics = field(default_factory=Topics)
     left: Callable[[str], None] = field(default=lambda _: None)
     prepared: threading.Event = field(default_factory=threading.Event)
     metrics: Metrics = field(default_factory=Metrics)
@@ -209,7 +205,7 @@ def build_app(service: Service) -> ASGIApp:
                 Depends(must) for must in (route.admit, service.require_prepared if route.when_ready else None) if must
             ],
         )
-    crowd = Crowd(_sounds_urgent(service.reception.assistant))
+    crowd = Crowd(_sounds_urgent(service.reception.serving().assistant))
     gate = _gate(service)
     let_in = gate.around if gate is not None else lambda app: app
     machines = Side(let_in(crowd.around(_with_problems(app))), respond, HEADERS)
@@ -248,13 +244,12 @@ def _labels(settings: Settings) -> dict[str, Labels]:
 def _people(service: Service, crowd: Crowd) -> Side:
     """Return the page for patients."""
     reception, settings, labels = service.reception, service.settings, _labels(service.settings)
-    assistant = reception.assistant
+    assistant = reception.serving().assistant
     pages = Pages(
         reception=reception,
         settings=settings,
         metrics=service.metrics,
         turns=RateLimit(settings.turns_per_minute, clock_s=time.monotonic),
-        topics=service.topics,
         left=service.left,
         exam=assistant.catalog(assistant.languages[0]).name,
         renderer=Renderer(
@@ -264,7 +259,7 @@ def _people(service: Service, crowd: Crowd) -> Side:
             default=first_language(assistant),
             dictation=settings.dictation,
         ),
-        shown=Shown(assistant, labels),
+        labels=labels,
     )
 
     def too_much(problem: Problem) -> ASGIApp:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
+from bot.editions import ByRelease, Editions
 from bot.handover.delivery import Delivery, Sources, sleeper
 from bot.handover.handover import Handover
 from bot.handover.outbox import Pushed
@@ -39,6 +41,7 @@ LAST_MOMENT_S = 1.0  # for red flags that are being sent when the service ends
 DAY_S = 24 * 60 * 60.0
 STOP_S = 5.0
 BEAT_S = 10.0  # between signs of life
+LOOK_S = 1.0  # between looks at whether another release is to be made ready
 
 
 @dataclass(slots=True)
@@ -59,15 +62,21 @@ class Background:
 
     @classmethod
     def of(
-        cls, settings: Settings, interviewers: Interviewers, metrics: Metrics, now: Callable[[], datetime]
+        cls,
+        settings: Settings,
+        interviewers: Interviewers | ByRelease,
+        metrics: Metrics,
+        now: Callable[[], datetime],
+        editions: Editions | None = None,
     ) -> Background:
-        """Prepare what the settings ask for.
+        """Prepare what the settings ask for; `editions`: where releases are served.
 
         Raises:
             UserFixable: The FHIR server in the settings cannot work.
         """
         stopping = threading.Event()
-        tasks: dict[str, Callable[[], None]] = {"presence": partial(_present, make_presence(settings), stopping, now)}
+        presence = partial(_present, make_presence(settings), stopping, now, editions)
+        tasks: dict[str, Callable[[], None]] = {"presence": presence}
         deliveries = _deliveries(settings, interviewers, metrics, now, stopping) if settings.fhir.url else None
         if deliveries is not None:
             tasks["red-flags"] = deliveries.red_flags.run
@@ -147,7 +156,7 @@ class _Deliveries:
 
 def _deliveries(
     settings: Settings,
-    interviewers: Interviewers,
+    interviewers: Interviewers | ByRelease,
     metrics: Metrics,
     now: Callable[[], datetime],
     stopping: threading.Event,
@@ -191,16 +200,24 @@ def _escalation(
     return Escalation(make_calls(settings), contacts, every, now, report, staff.inbox or "", stopping)
 
 
-def _present(presence: Presence, stopping: threading.Event, now: Callable[[], datetime]) -> None:
-    """Say that this process runs until it ends; a database that is away is others' business."""
+def _present(
+    presence: Presence, stopping: threading.Event, now: Callable[[], datetime], editions: Editions | None
+) -> None:
+    """Say that this process runs until it ends, and which release it is ready for; a database that is away is others'
+    business.
+    """
+    last_s = float("-inf")
     while True:
         try:
-            presence.beat(now())
-            if stopping.wait(BEAT_S):
+            ready = editions is not None and editions.keep_up()
+            if ready or time.monotonic() - last_s >= BEAT_S:
+                presence.beat(now(), prepared=editions.prepared if editions is not None else None)
+                last_s = time.monotonic()
+            if stopping.wait(BEAT_S if editions is None else LOOK_S):
                 presence.leave()
                 return
-        except Exception:
-            log.warning("no sign of life could be given")
+        except Exception as error:
+            log.warning("no sign of life could be given: %s", type(error).__name__)
             if stopping.wait(BEAT_S):
                 return
 

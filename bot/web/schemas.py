@@ -124,6 +124,11 @@ class TurnView(BaseModel):
         exclude_if=lambda urgency: urgency is None,
         description="How soon a patient with a complaint was told to ask somebody.",
     )
+    release: str | None = Field(
+        default=None,
+        exclude_if=lambda release: release is None,
+        description="That answered: `number@hash`; left out in sample mode.",
+    )
     reply: ReplyView
 
 
@@ -149,6 +154,11 @@ class ConversationView(BaseModel):
     token: str
     language: str
     sample: bool = Field(description="Answers are sample content that no clinician approved.")
+    release: str | None = Field(
+        None,
+        exclude_if=lambda release: release is None,
+        description="That answers: `number@hash`; null in sample mode.",
+    )
     welcome: ReplyView
 
 
@@ -272,5 +282,6 @@ def _turn(taken: Taken, country: Country | None) -> dict[str, Any]:
         "at": turn.at,
         "decision": turn.decision,
         "urgency": told_urgency(taken.reply),
+        "release": turn.release or None,
         "reply": reply_view(taken.reply, country),
     }

@@ -16,13 +16,12 @@ from pathlib import Path
 
 import uvicorn
 
-from bot.assistant import Assistant
-from bot.catalog.catalog import locate
-from bot.catalog.topics import load_topics
+from bot.editions import ByRelease, Editions, make_editions, open_edition
 from bot.errors import KlartextError, Unreachable, UserFixable
 from bot.interview_wiring import Interviewers, for_terminology
 from bot.settings import Settings
 from bot.talk.reception import Reception
+from bot.talk.reception import Serving as Serves
 from bot.web import logs
 from bot.web.app import Service, build_app
 from bot.web.background import Background
@@ -88,35 +87,47 @@ def _settings(serving: Serving) -> Settings:
 
 
 def _open(serving: Serving, settings: Settings, worker: Worker | None = None) -> tuple[Service, Background]:
-    assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
     records, metrics = make_records(settings), Metrics(shared_in=worker.metrics if worker else None)
-    interviewers = Interviewers.open(
-        settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire, records=records
-    )
-    asking = interviewers.of("")  # a form that cannot be asked is refused before anybody comes
-    for line in asking.form.gap_lines() if asking is not None else ():
-        log.warning("form: %s", line)
-    background = Background.of(settings, interviewers, metrics, _now)
+    editions: Editions | None = None
+    interviewers: Interviewers | ByRelease
+    if serving.sample:
+        edition = open_edition(serving.catalog, settings, records, sample=True, questionnaire=serving.questionnaire)
+        interviewers = edition.interviewers
+    else:
+        editions = make_editions(settings, records, _now)
+        edition, interviewers = editions.of(None), ByRelease(editions)
+    background = Background.of(settings, interviewers, metrics, _now, editions)
     reception = Reception(
-        assistant,
+        edition.assistant,
         records,
         _now,
-        interviewer=interviewers.of,
+        interviewer=edition.interviewers.of,
         alarm=background.alarm,
         page_session=timedelta(hours=settings.session_hours),
-        desk=make_desk(settings, opens=assistant.site.opens if assistant.site is not None else lambda _: None),
+        desk=make_desk(settings, opens=lambda now: _opens(reception, now)),
+        topics=edition.topics,
+        releases=partial(_serving, editions) if editions is not None else None,
     )
-    known = {pair.id for language in assistant.languages for pair in assistant.catalog(language).pairs}
-    topics = load_topics(locate(serving.catalog), known)
     service = Service(
         reception,
         settings,
-        topics,
         metrics=metrics,
         left=lambda id_: interviewers.left(id_, at=_now()),
         waiting=background.waiting,
     )
     return service, background
+
+
+def _serving(editions: Editions, number: int | None) -> Serves:
+    """Return what serves conversations of a release."""
+    edition = editions.of(number)
+    return Serves(edition.assistant, edition.interviewers.of, edition.topics, edition.number)
+
+
+def _opens(reception: Reception, now: datetime) -> datetime | None:
+    """Return when staff are next there, as far as the site tells."""
+    site = reception.serving().assistant.site
+    return site.opens(now) if site is not None else None
 
 
 def _serve(service: Service, background: Background, listening: socket.socket, worker: Worker | None = None) -> None:
@@ -126,11 +137,13 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
 
     def prepare() -> None:
         try:
-            service.reception.assistant.prepare()
+            assistant = service.reception.serving().assistant
+            assistant.prepare()
             service.prepared.set()
             if worker is not None:
                 worker.ready.set()
-            log.info("ready", extra={"fields": {"sample": service.reception.assistant.sample}})
+            fields = {"sample": assistant.sample, **({"release": assistant.release} if assistant.release else {})}
+            log.info("ready", extra={"fields": fields})
         except KlartextError as error:
             failed.append(error)
             server.should_exit = True

@@ -128,7 +128,7 @@ class StaffApi:
         # What staff did is read first: what stands behind a turn must not come before it.
         actions = self._calls.actions(conversation_id, after=seen)
         taken = self._reception.transcript(conversation_id)
-        country = self._reception.assistant.country
+        country = self._reception.serving(opened).assistant.country
         turns = [past_turn_view(each, country) for each in taken]
         new = [turn for turn in turns if turn.number > known]
         reached = (max([known, *(turn.number for turn in turns)]), max([seen, *(each.number for each in actions)]))

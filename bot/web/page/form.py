@@ -231,7 +231,9 @@ class FormPages:
 
     def _sent(self, visit: Visit, section: int) -> PageSent:
         language, version = visit.said("language"), visit.said("version")
-        if language not in self.reception.assistant.languages or not (version.isdecimal() and len(version) < 7):
+        if language not in self.reception.serving().assistant.languages or not (
+            version.isdecimal() and len(version) < 7
+        ):
             raise PageProblem(HTTPStatus.BAD_REQUEST)
         what, _, key = visit.said("do").partition(":")
         if what and (what not in WANTS or (key and not IS_KEY.fullmatch(key))):
@@ -256,7 +258,7 @@ class FormPages:
 
     def _pages(self, conversation: Conversation, visit: Visit, opened: StoredConversation) -> PageTurn:
         language = visit.said("language") or self.renderer.language_of(visit, opened.language)
-        spoken = language if language in self.reception.assistant.languages else conversation.language
+        spoken = language if language in self.reception.serving(opened).assistant.languages else conversation.language
         pages = conversation.pages(spoken, at=self.reception.now())
         if pages is None:
             raise PageProblem(HTTPStatus.NOT_FOUND)

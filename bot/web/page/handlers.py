@@ -7,14 +7,13 @@ import math
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import get_args
 
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from bot.catalog.topics import Topics
 from bot.errors import NoSuchChoice, Reused
 from bot.ports import FlagReason, StoredConversation, StoredFlag
 from bot.sentences.spelling import spelt
@@ -53,22 +52,20 @@ class Pages:
         settings: Of this installation.
         metrics: Counts.
         turns: The limit of turns of one conversation.
-        topics: By which questions are suggested, and what is reminded of at the end.
         left: Is told of a conversation that was ended.
         exam: The catalog that links must name.
         renderer: Makes pages.
-        shown: Makes views of replies.
+        labels: Of the page, by language, as the country spells them.
     """
 
     reception: Reception
     settings: Settings
     metrics: Metrics
     turns: RateLimit
-    topics: Topics
     left: Callable[[str], None]
     exam: str
     renderer: Renderer
-    shown: Shown
+    labels: Mapping[str, Labels]
 
     @property
     def framing(self) -> bool:
@@ -107,7 +104,7 @@ class Pages:
         language = self.renderer.language_of(visit)
         opened = self.reception.open(
             channel="page",
-            language=language if language in self.reception.assistant.languages else None,
+            language=language if language in self.reception.serving().assistant.languages else None,
             consented=True,
             patient=invitation.patient if invitation is not None else None,
         )
@@ -140,7 +137,7 @@ class Pages:
         opened = self._opened(visit)
         if opened is None:
             return _see("/")
-        conversation = self.reception.look(opened)
+        conversation, shown = self.reception.look(opened), self._shown(opened)
         taken = self.reception.transcript(opened.id)
         language = self.renderer.language_of(visit, opened.language)
         labels = self.renderer.labels(language)
@@ -148,7 +145,7 @@ class Pages:
         greeting = conversation.greeting()
         last = taken[-1].reply if taken else greeting
         called = handoff(self.reception, opened.id, conversation.number, labels)
-        turns = self.shown.turns(taken, flags, labels)
+        turns = shown.turns(taken, flags, labels)
         offered = offers(
             conversation, last, labels, self.renderer.labels(conversation.language), at=self.reception.now()
         )
@@ -159,13 +156,13 @@ class Pages:
             language=opened.language,
             in_talk=True,
             note=_note(visit),
-            greeting=tuple(self.shown.blocks(greeting, without="help")),
+            greeting=tuple(shown.blocks(greeting, without="help")),
             greeting_language=greeting.language,
             turns=turns,
             handoff=called,
             offers=called.leaves(offered, alarmed=bool(turns and turns[-1].alert)),
-            topics=[] if silent else self._suggested(language),
-            bring=self._to_bring(language) if has_finished(last) else None,
+            topics=[] if silent else self._suggested(language, opened),
+            bring=self._to_bring(language, opened) if has_finished(last) else None,
             upload=None if called.interrupts else self._upload(conversation.wanted_file, labels, _note(visit)),
             files=conversation.files(at=self.reception.now()),
             turn_id=secrets.token_urlsafe(16),
@@ -269,7 +266,7 @@ class Pages:
         return response
 
     def _copy(self, page: str, opened: StoredConversation, visit: Visit) -> Response:
-        conversation = self.reception.look(opened)
+        conversation, shown = self.reception.look(opened), self._shown(opened)
         answers = conversation.answers(at=self.reception.now())
         language = self.renderer.language_of(visit, opened.language)
         labels = self.renderer.labels(language)
@@ -279,10 +276,10 @@ class Pages:
             language=opened.language,
             in_talk=True,
             on=opened.begun.astimezone(self.reception.now().tzinfo).strftime(labels["date"]),
-            contact=self._contact(language),
-            answers=tuple(self.shown.blocks(answers)) if answers is not None else (),
+            contact=self._contact(language, opened),
+            answers=tuple(shown.blocks(answers)) if answers is not None else (),
             answers_language=answers.language if answers is not None else language,
-            turns=self.shown.turns(self.reception.transcript(opened.id), (), labels),
+            turns=shown.turns(self.reception.transcript(opened.id), (), labels),
             handoff=handoff(self.reception, opened.id, conversation.number, labels),
         )
 
@@ -314,7 +311,7 @@ class Pages:
     def goodbye(self, visit: Visit) -> Response:
         """Say goodbye, and what to bring; who has deleted everything is reminded of nothing."""
         deleted = visit.query.get("deleted") == "yes"
-        bring = None if deleted else self._to_bring(self.renderer.language_of(visit))
+        bring = None if deleted else self._to_bring(self.renderer.language_of(visit), None)
         return self.renderer.page("goodbye", visit, deleted=deleted, bring=bring)
 
     def _close(self, opened: StoredConversation) -> None:
@@ -363,31 +360,37 @@ class Pages:
             "problem": labels[f"note_{note}"].format(**said) if note.startswith("upload_") else "",
         }
 
-    def _contact(self, language: str) -> tuple[str, ...]:
+    def _shown(self, opened: StoredConversation | None) -> Shown:
+        """Return what makes views of replies, of the release that the conversation began with."""
+        return Shown(self.reception.serving(opened).assistant, self.labels)
+
+    def _contact(self, language: str, opened: StoredConversation) -> tuple[str, ...]:
         """Return the site's name, how to reach it and where it is; empty where nothing is known of it."""
-        site = self.reception.assistant.site
+        site = self.reception.serving(opened).assistant.site
         if site is None:
             return ()
         return (site.name, *(text for text in (site.text("phone", language), site.text("address", language)) if text))
 
-    def _to_bring(self, language: str) -> Block | None:
+    def _to_bring(self, language: str, opened: StoredConversation | None) -> Block | None:
         """Return the approved text that says what to bring, in the language of the labels; None where there is none."""
-        spoken = self.reception.assistant.languages
-        return self.shown.pair(self.topics.bring, language) if self.topics.bring and language in spoken else None
+        serving = self.reception.serving(opened)
+        pair, spoken = serving.topics.bring, serving.assistant.languages
+        return self._shown(opened).pair(pair, language) if pair and language in spoken else None
 
-    def _suggested(self, language: str) -> list[tuple[str, tuple[Suggestion, ...]]]:
+    def _suggested(self, language: str, opened: StoredConversation) -> list[tuple[str, tuple[Suggestion, ...]]]:
         """Return topics with their questions, in the language of the labels."""
-        assistant = self.reception.assistant
+        serving, shown = self.reception.serving(opened), self._shown(opened)
+        assistant = serving.assistant
         spoken = language if language in assistant.languages else assistant.languages[0]
-        if not self.topics.groups:
+        if not serving.topics.groups:
             pairs = tuple(pair.id for pair in assistant.catalog(spoken).pairs)[:8]
-            return [(self.renderer.labels(language)["ask_about"], self.shown.suggestions(pairs, spoken))]
+            return [(self.renderer.labels(language)["ask_about"], shown.suggestions(pairs, spoken))]
         found = (
             (
                 spelt(topic.names.get(language, ""), language, self.settings.country),
-                self.shown.suggestions(topic.pairs, spoken),
+                shown.suggestions(topic.pairs, spoken),
             )
-            for topic in self.topics.groups
+            for topic in serving.topics.groups
         )
         return [(name, suggestions) for name, suggestions in found if name and suggestions]
 

@@ -78,6 +78,6 @@ def _status(reception: Reception, call: Call, labels: Labels) -> str:
     """Return what a patient is told of an open call; when nobody has come for long, whom to telephone."""
     if reception.desk is None or not reception.desk.is_late(call, reception.now()):
         return labels[f"staff_{call.state}"].format(name=call.name)
-    site = reception.assistant.site
+    site = reception.serving(reception.records.conversation(call.conversation)).assistant.site
     phone = site_text(site, "phone", call.language) if site is not None else None
     return " ".join([labels["staff_late"], *([phone.text] if phone is not None else [])])

@@ -221,7 +221,9 @@ class Shown:
         """Say who approved an answer; in sample mode nobody is claimed to have."""
         if self._assistant.sample:
             return ""
-        labels, review = self._labels[language], pair.review
+        labels, review, signed = self._labels[language], pair.review, self._assistant.approved(pair.id, language)
+        if signed is not None:
+            return labels["approved"].format(by=signed[0], on=signed[1].strftime(labels["date"]))
         by = review.by or labels["approved_team"]
         if review.on is None:
             return labels["approved_undated"].format(by=by)

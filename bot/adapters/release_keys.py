@@ -1,0 +1,133 @@
+"""The site's key for releases: Ed25519. Whoever makes releases holds the private one; services know the public ones."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+
+from bot.errors import BadData, UserFixable
+from bot.release.release import Release
+
+_NEW = "Make one with `klartext release new-key --out FILE`."
+
+
+def new_key(path: Path) -> str:
+    """Write a new private key into a file that only its owner can read; return the public one.
+
+    Raises:
+        BadData: The file exists, or cannot be written.
+    """
+    key = Ed25519PrivateKey.generate()
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(pem)
+    except FileExistsError:
+        raise BadData(f"{path} exists already, and a key is never overwritten. Choose another `--out`.") from None
+    except OSError as error:
+        raise BadData(f"{path}: {error.strerror or 'cannot be written'}. Choose another `--out`.") from None
+    return _public(key.public_key())
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Signs releases with the site's private key."""
+
+    key: Ed25519PrivateKey
+
+    @classmethod
+    def of(cls, path: Path | None) -> Self:
+        """Read the key; raise UserFixable when there is none in this file."""
+        if path is None:
+            raise UserFixable(f"KLARTEXT_RELEASE_KEY_FILE is not set, and releases are signed. {_NEW}")
+        try:
+            key = load_pem_private_key(path.read_bytes(), None)
+        except OSError as error:
+            raise UserFixable(
+                f"KLARTEXT_RELEASE_KEY_FILE names {str(path)!r}, which cannot be read ({error.strerror})."
+            ) from None
+        except (ValueError, TypeError):
+            key = None
+        if not isinstance(key, Ed25519PrivateKey):
+            raise UserFixable(
+                f"KLARTEXT_RELEASE_KEY_FILE names {str(path)!r}, which holds no unencrypted Ed25519 key. {_NEW}"
+            )
+        return cls(key)
+
+    @property
+    def public(self) -> str:
+        return _public(self.key.public_key())
+
+    def sign(self, release: Release) -> Release:
+        """Return the release with its signature."""
+        return replace(release, signature=base64.b64encode(self.key.sign(release.signed)).decode())
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """The public keys whose releases may be shown."""
+
+    keys: tuple[Ed25519PublicKey, ...]
+
+    @classmethod
+    def of(cls, written: Sequence[str], signing: Path | None) -> Self:
+        """Read public keys, and the one of the private key where that is at hand.
+
+        Raises:
+            UserFixable: One is no key, or there is none.
+        """
+        keys = [_read(number, text) for number, text in enumerate(written, 1)]
+        if signing is not None:
+            keys.append(Signer.of(signing).key.public_key())
+        if not keys:
+            raise UserFixable(
+                "KLARTEXT_RELEASE_TRUST is not set: nobody can tell whose releases may be shown. Set it to what "
+                "`klartext release new-key` printed."
+            )
+        return cls(tuple(keys))
+
+    def require(self, release: Release) -> None:
+        """Raise UserFixable unless one of the keys has signed the release as it is."""
+        try:
+            signature = base64.b64decode(release.signature, validate=True)
+        except binascii.Error:
+            signature = b""
+        for key in self.keys:
+            try:
+                key.verify(signature, release.signed)
+                return
+            except InvalidSignature:
+                continue
+        raise UserFixable(
+            f"Release {release.name} is not signed by a key in KLARTEXT_RELEASE_TRUST, or was changed. Make it anew "
+            "with `klartext release make`, or add the key that signed it."
+        )
+
+
+def _public(key: Ed25519PublicKey) -> str:
+    return base64.urlsafe_b64encode(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).decode()
+
+
+def _read(number: int, text: str) -> Ed25519PublicKey:
+    try:
+        return Ed25519PublicKey.from_public_bytes(base64.urlsafe_b64decode(text))
+    except (ValueError, binascii.Error):
+        raise UserFixable(
+            f"Key {number} in KLARTEXT_RELEASE_TRUST is no Ed25519 key. Write what `klartext release new-key` printed; "
+            "several are separated by commas."
+        ) from None

@@ -1,0 +1,144 @@
+"""Releases and emergency stops in the SQL database of the records. Rows are added, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import DateTime, ForeignKey, LargeBinary, Text, func, select
+from sqlalchemy.engine import Engine
+from sqlalchemy.orm import Mapped, mapped_column
+
+from bot.adapters.sql_tables import Base, in_utc, talking_to
+from bot.errors import AlreadyStored, BadData, Unreachable
+from bot.release.release import Release, Switch
+from bot.release.stops import Stop
+
+TRIES = 5  # to find a free number, where several make releases at once
+
+
+class ReleaseRow(Base):
+    """One release."""
+
+    __tablename__ = "releases"
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    made: Mapped[str]  # as it was signed
+    by: Mapped[str]
+    note: Mapped[str]
+    manifest: Mapped[str] = mapped_column(Text)
+    signature: Mapped[str]
+    files: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+
+
+class SwitchRow(Base):
+    """One switch to another release."""
+
+    __tablename__ = "release_switches"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    by: Mapped[str]
+    move: Mapped[str]
+    number: Mapped[int] = mapped_column(ForeignKey("releases.number"))
+
+
+class StopRow(Base):
+    """One act of the emergency stop."""
+
+    __tablename__ = "stops"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    by: Mapped[str]
+    kind: Mapped[str]
+    pair_id: Mapped[str]
+    release: Mapped[int]
+    why: Mapped[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SqlReleases:
+    """Fulfils `bot.release.release.Releases`."""
+
+    engine: Engine
+
+    def add(self, make: Callable[[int], Release], files: bytes) -> Release:
+        for _ in range(TRIES):
+            with suppress(AlreadyStored), talking_to(self.engine) as session:
+                made = make((session.scalar(select(func.max(ReleaseRow.number))) or 0) + 1)
+                row = ReleaseRow(
+                    number=made.number,
+                    made=made.made.isoformat(),
+                    by=made.by,
+                    note=made.note,
+                    manifest=made.manifest,
+                    signature=made.signature,
+                    files=files,
+                )
+                session.add(row)
+                session.commit()
+                return made
+        raise Unreachable("Others are making releases at the same time. Run the command again.")
+
+    def all(self) -> list[Release]:
+        with talking_to(self.engine) as session:
+            return [_release(row) for row in session.scalars(select(ReleaseRow).order_by(ReleaseRow.number))]
+
+    def get(self, number: int) -> Release | None:
+        with talking_to(self.engine) as session:
+            row = session.get(ReleaseRow, number)
+            return _release(row) if row is not None else None
+
+    def files(self, number: int) -> bytes:
+        with talking_to(self.engine) as session:
+            found = session.scalar(select(ReleaseRow.files).where(ReleaseRow.number == number))
+        if found is None:
+            raise BadData(f"There is no release {number}. See `klartext release list`.")
+        return found
+
+    def switch(self, switch: Switch) -> None:
+        at = switch.at.astimezone(UTC)
+        with talking_to(self.engine) as session:
+            session.add(SwitchRow(at=at, by=switch.by, move=switch.move, number=switch.number))
+            session.commit()
+
+    def switches(self) -> list[Switch]:
+        with talking_to(self.engine) as session:
+            return [
+                Switch(in_utc(row.at), row.by, row.move, row.number)  # type: ignore[arg-type]  # written by `switch` only
+                for row in session.scalars(select(SwitchRow).order_by(SwitchRow.id))
+            ]
+
+    def in_force(self) -> int | None:
+        wanted = select(SwitchRow.number).where(SwitchRow.move != "prepare").order_by(SwitchRow.id.desc()).limit(1)
+        with talking_to(self.engine) as session:
+            return session.scalar(wanted)
+
+    def stop(self, stop: Stop) -> None:
+        with talking_to(self.engine) as session:
+            last = session.scalar(select(func.max(ReleaseRow.number))) or 0
+            session.add(
+                StopRow(
+                    at=stop.at.astimezone(UTC),
+                    by=stop.by,
+                    kind=stop.kind,
+                    pair_id=stop.pair_id,
+                    release=last,
+                    why=stop.why,
+                )
+            )
+            session.commit()
+
+    def stops(self) -> list[Stop]:
+        with talking_to(self.engine) as session:
+            return [
+                Stop(in_utc(row.at), row.by, row.kind, row.pair_id, row.release, row.why)  # type: ignore[arg-type]
+                for row in session.scalars(select(StopRow).order_by(StopRow.id))
+            ]
+
+
+def _release(row: ReleaseRow) -> Release:
+    return Release(row.number, datetime.fromisoformat(row.made), row.by, row.note, row.manifest, row.signature)

@@ -1,0 +1,224 @@
+"""Approvals: what two people signed, bound to the SHA-256 of exactly what patients see, until a moment.
+
+They lie in ``approvals.yaml`` in the catalog's folder and are written by `klartext qa approve`. A text that changes by
+one letter has another hash, and is approved by nobody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from bot.catalog.catalog import Catalog, Pair, read_yaml
+from bot.errors import BadData, Finding
+from bot.interview.values.fhir_json import JsonObject, dump
+
+FILE = "approvals.yaml"
+PEOPLE = 2  # who must have signed
+# What is in the way of showing a text.
+Standing = Literal["approved", "unsigned", "one signature", "changed", "expired"]
+SITE, FORM = "site", "questionnaire"
+_HEAD = """\
+# Who approved which text, and until when. `klartext qa approve` writes this file; `text` is the SHA-256 of exactly what
+# patients see, so a text that is changed is approved by nobody until it is signed again.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Something that is approved as a whole.
+
+    Attributes:
+        what: Its name: ``pair ID LANG``, ``sentences LANG`` (the program's own, emergencies among them),
+            ``questionnaire`` or ``site``.
+        text: SHA-256 of all that patients see of it.
+    """
+
+    what: str
+    text: str
+
+
+class _Signature(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+    name: str = Field(min_length=1, max_length=120)
+    at: AwareDatetime
+
+
+class _Approval(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    what: str
+    text: str = Field(pattern="^[0-9a-f]{64}$")
+    until: AwareDatetime
+    by: tuple[_Signature, ...] = Field(min_length=1)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    approvals: list[_Approval]
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """What was signed of one subject.
+
+    Attributes:
+        text: SHA-256 of what was signed.
+        until: From this moment on nobody is shown it.
+        by: Who signed it, and when, in order.
+    """
+
+    text: str
+    until: datetime
+    by: tuple[tuple[str, datetime], ...]
+
+    @property
+    def people(self) -> int:
+        """How many different people signed."""
+        return len({_person(name) for name, _ in self.by})
+
+    @property
+    def names(self) -> str:
+        return ", ".join(name for name, _ in self.by)
+
+
+@dataclass(frozen=True, slots=True)
+class Approvals:
+    """All approvals of a catalog's folder, by what was approved."""
+
+    signed: Mapping[str, Signed] = field(default_factory=dict)
+
+    def standing(self, subject: Subject, *, now: datetime) -> Standing:
+        """Return whether a text may be shown now, and if not, why."""
+        found = self.signed.get(subject.what)
+        if found is None:
+            return "unsigned"
+        if found.text != subject.text:
+            return "changed"
+        if now >= found.until:
+            return "expired"
+        return "approved" if found.people >= PEOPLE else "one signature"
+
+    def until(self, subject: Subject) -> datetime | None:
+        """Return from when on a text may not be shown any more; None where this text was not signed."""
+        found = self.signed.get(subject.what)
+        return found.until if found is not None and found.text == subject.text else None
+
+    def sign(self, subjects: Sequence[Subject], *, name: str, at: datetime, until: datetime) -> Approvals:
+        """Return the approvals with the signature of one person under each subject.
+
+        A text that changed, or whose approval has expired, begins anew; of two moments the earlier ends the approval.
+        """
+        signed = dict(self.signed)
+        for subject in subjects:
+            known = signed.get(subject.what)
+            if known is None or known.text != subject.text or at >= known.until:
+                signed[subject.what] = Signed(subject.text, until, ((name, at),))
+                continue
+            others = tuple(each for each in known.by if _person(each[0]) != _person(name))
+            signed[subject.what] = replace(known, by=(*others, (name, at)), until=min(until, known.until))
+        return Approvals(signed)
+
+    def without(self, what: str) -> Approvals:
+        """Return the approvals without that of one subject."""
+        return Approvals({name: each for name, each in self.signed.items() if name != what})
+
+
+def _person(name: str) -> str:
+    return " ".join(name.casefold().split())
+
+
+def approvals_in(folder: Path) -> Approvals:
+    """Read the approvals of a folder; none where it has no such file.
+
+    Raises:
+        BadData: The file cannot be read as approvals, or names something twice.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return Approvals()
+    findings: list[Finding] = []
+    document = read_yaml(path, findings)
+    if document is None or findings:
+        raise BadData(findings[0].as_line())
+    try:
+        file = _File.model_validate(document.data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(step) for step in first["loc"]) or "the file"
+        raise BadData(
+            f"{path}:{document.line(first['loc'])}: `{place}`: {first['msg']}. Take the file from its last good "
+            "version, or sign again with `klartext qa approve`."
+        ) from None
+    names = [each.what for each in file.approvals]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise BadData(f"{path}: {twice!r} stands there twice. Keep the entry that was signed last.")
+    return Approvals(
+        {
+            each.what: Signed(each.text, each.until, tuple((one.name, one.at) for one in each.by))
+            for each in file.approvals
+        }
+    )
+
+
+def write_approvals(folder: Path, approvals: Approvals) -> None:
+    """Write the approvals of a folder, whole or not at all; raise BadData when that is not possible."""
+    path = folder / FILE
+    entries = [
+        {
+            "what": what,
+            "text": each.text,
+            "until": each.until.isoformat(timespec="minutes"),
+            "by": [{"name": name, "at": at.isoformat(timespec="seconds")} for name, at in each.by],
+        }
+        for what, each in sorted(approvals.signed.items())
+    ]
+    text = _HEAD + yaml.safe_dump({"approvals": entries}, allow_unicode=True, sort_keys=False, width=120)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise BadData(f"{path}: {error.strerror or 'cannot be written'}. Check the folder's permissions.") from None
+
+
+def pair_subject(catalog: Catalog, pair: Pair) -> Subject:
+    """Return what is approved of a pair: every field that patients see, of all countries, and its meaning: its id."""
+    seen = pair.model_dump(
+        mode="json",
+        include={"id", "question", "short_answer", "answer", "easy_answer", "extracts", "countries", "quizzes"},
+        exclude={"countries": {"__all__": {"sources"}}},
+    )
+    return Subject(f"pair {pair.id} {catalog.language}", text_hash([catalog.name, catalog.language, seen]))
+
+
+def sentences_subject(language: str, sentences: Mapping[str, str]) -> Subject:
+    """Return what is approved of the program's own sentences in a language, those for emergencies among them."""
+    return Subject(f"sentences {language}", text_hash([language, dict(sentences)]))
+
+
+def form_subject(document: JsonObject) -> Subject:
+    """Return what is approved of a Questionnaire, or of a Bundle with its value sets: all of it."""
+    return Subject(FORM, hashlib.sha256(dump(document).encode()).hexdigest())
+
+
+def site_subject(data: Mapping[str, Any]) -> Subject:
+    """Return what is approved of a site's file: all of it but who reviewed it."""
+    return Subject(SITE, text_hash({key: value for key, value in data.items() if key != "review"}))
+
+
+def text_hash(value: Any) -> str:
+    """Return the SHA-256 of a value as JSON with sorted keys."""
+    written = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(written.encode()).hexdigest()

@@ -1,0 +1,216 @@
+"""What is served at this moment: the release in force, and earlier ones for conversations that began with them."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from bot.assistant import Assistant
+from bot.catalog.catalog import locate
+from bot.catalog.topics import Topics, load_topics
+from bot.errors import UserFixable
+from bot.handover.handover import Handover
+from bot.interview_wiring import Interviewers
+from bot.ports import Encoder, Interviews, Records
+from bot.release.in_force import InForce
+from bot.release.release import Release, Releases, unpack
+from bot.release.stops import Stops
+from bot.settings import Settings
+from bot.wiring import make_encoder, make_releases
+
+if TYPE_CHECKING:
+    from bot.adapters.release_keys import Trust
+
+log = logging.getLogger("klartext")
+MOST_OPEN = 3  # releases held in memory: the one in force, one that is prepared, one of older conversations
+STOPS_GOOD_FOR_S = 0.5  # how long a process may not know of an emergency stop
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """What conversations of one release are served from.
+
+    Attributes:
+        release: None in sample mode, where there are no releases.
+    """
+
+    release: Release | None
+    assistant: Assistant
+    interviewers: Interviewers
+    topics: Topics
+
+    @property
+    def number(self) -> int | None:
+        return self.release.number if self.release is not None else None
+
+
+def open_edition(  # noqa: PLR0913 - what an edition is made of
+    catalog: str | Path,
+    settings: Settings,
+    records: Records,
+    *,
+    sample: bool = False,
+    questionnaire: Path | None = None,
+    in_force: InForce | None = None,
+    encoder: str | Encoder = "embedded",
+) -> Edition:
+    """Open an exam's folder, of a release or in sample mode.
+
+    Raises:
+        UserFixable: It cannot be served.
+    """
+    assistant = Assistant.open(catalog, settings=settings, sample=sample, in_force=in_force, encoder=encoder)
+    # A release without a form asks nothing; in sample mode an exam has the one that is shipped with it.
+    exam = str(catalog) if in_force is None else ""
+    interviewers = Interviewers.open(settings, assistant, exam=exam, questionnaire=questionnaire, records=records)
+    asking = interviewers.of("")  # a form that cannot be asked is refused before anybody comes
+    for line in asking.form.gap_lines() if asking is not None else ():
+        log.warning("form: %s", line)
+    known = {pair.id for language in assistant.languages for pair in assistant.catalog(language).pairs}
+    topics = load_topics(locate(catalog), known)
+    release = in_force.release if in_force is not None else None
+    return Edition(release, assistant, interviewers, topics)
+
+
+@dataclass
+class Editions:
+    """Serves every conversation from the release that it began with, and new ones from the release in force.
+
+    What is in force is asked of the database when a conversation begins, so all processes switch at one moment. Open
+    releases are kept, the least used one is let go.
+
+    Attributes:
+        settings: Of this installation.
+        records: Where conversations are kept.
+        releases: Where releases are kept.
+        trust: Whose releases may be shown.
+        now: The clock.
+        encoder: For all of them.
+        prepared: The newest release that this process can serve at once, as far as somebody asked for it.
+    """
+
+    settings: Settings
+    records: Records
+    releases: Releases
+    trust: Trust
+    now: Callable[[], datetime]
+    encoder: str | Encoder = "embedded"
+    prepared: int | None = None
+    _open: OrderedDict[int, Edition] = field(default_factory=OrderedDict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _stops: tuple[float, Stops] = (float("-inf"), Stops())
+
+    def __post_init__(self) -> None:
+        # One for all releases: it holds a model.
+        if isinstance(self.encoder, str):
+            self.encoder = make_encoder(self.encoder, self.settings)
+
+    def in_force(self) -> int:
+        """Return the number of the release in force; raise UserFixable when there is none."""
+        number = self.releases.in_force()
+        if number is None:
+            raise UserFixable(
+                "No release is in force in this database, and patients are shown releases only. Make one with "
+                "`klartext release make CATALOG` and put it into force with `klartext release activate`, or try the "
+                "sample with `--sample`."
+            )
+        return number
+
+    def of(self, number: int | None) -> Edition:
+        """Return what a release is served from; None: the one in force.
+
+        Raises:
+            UserFixable: There is no such release, or it is not what was signed.
+        """
+        wanted = number if number is not None else self.in_force()
+        with self._lock:
+            found = self._open.get(wanted)
+            if found is None:
+                found = self._open[wanted] = self._read(wanted)
+                while len(self._open) > MOST_OPEN:
+                    self._open.popitem(last=False)
+            self._open.move_to_end(wanted)
+            return found
+
+    def keep_up(self) -> bool:
+        """Make ready what is asked for and not ready yet: the release in force, or one that is to be; say if it was."""
+        switches = self.releases.switches()
+        asked = switches[-1].number if switches else None
+        if asked is None or asked == self.prepared:
+            return False
+        self.of(asked).assistant.prepare()
+        self.prepared = asked
+        log.info("release prepared", extra={"fields": {"release": self.of(asked).assistant.release}})
+        return True
+
+    def stops(self) -> Stops:
+        """Return what is stopped now; an act of somebody else is known after half a second.
+
+        While the database does not answer, what was last known holds: nothing can be stored then, so nothing is shown.
+        """
+        at_s, known = self._stops
+        if time.monotonic() - at_s > STOPS_GOOD_FOR_S:
+            known = Stops.of(self.releases.stops())
+            self._stops = (time.monotonic(), known)
+        return known
+
+    def _read(self, number: int) -> Edition:
+        release = self.releases.get(number)
+        if release is None:
+            raise UserFixable(f"There is no release {number}. See `klartext release list`.")
+        self.trust.require(release)
+        in_force = InForce(release, self.stops, self.now)
+        self.settings.writable_data()
+        with TemporaryDirectory(dir=self.settings.data, prefix=".release-") as folder:
+            place = unpack(release, self.releases.files(number), Path(folder))
+            settings = replace(self.settings, site=place.site, country=release.content["country"])
+            return open_edition(
+                place.exam,
+                settings,
+                self.records,
+                questionnaire=place.questionnaire,
+                in_force=in_force,
+                encoder=self.encoder,
+            )
+
+
+class ByRelease:
+    """Interviewers and handovers of all conversations, each of the release that its conversation began with."""
+
+    def __init__(self, editions: Editions) -> None:
+        self._editions = editions
+
+    @property
+    def interviews(self) -> Interviews:
+        return self._editions.of(None).interviewers.interviews
+
+    def of_conversation(self, conversation: str) -> Interviewers:
+        stored = self._editions.records.conversation(conversation)
+        return self._editions.of(stored.release if stored is not None else None).interviewers
+
+    def handover(self, conversation: str) -> Handover | None:
+        return self.of_conversation(conversation).handover(conversation)
+
+    def left(self, conversation: str, *, at: datetime) -> None:
+        self.of_conversation(conversation).left(conversation, at=at)
+
+
+def make_editions(settings: Settings, records: Records, now: Callable[[], datetime]) -> Editions:
+    """Return what serves releases, by the keys of the settings.
+
+    Raises:
+        UserFixable: It is not said whose releases may be shown.
+    """
+    from bot.adapters.release_keys import Trust  # cryptography is loaded where releases are
+
+    return Editions(
+        settings, records, make_releases(settings), Trust.of(settings.release_trust, settings.release_key), now
+    )

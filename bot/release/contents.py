@@ -1,0 +1,128 @@
+"""What one exam shows patients, gathered from its files: catalog, form, site, and who approved which of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self
+
+from bot.catalog.approval import (
+    FILE,
+    Approvals,
+    Standing,
+    Subject,
+    approvals_in,
+    form_subject,
+    pair_subject,
+    sentences_subject,
+    site_subject,
+)
+from bot.catalog.catalog import Catalog, Country, language_files, load_catalog, read_yaml
+from bot.catalog.fhir_files import migrations_beside, read_json
+from bot.errors import BadData, Finding
+from bot.interview.values.fhir_json import JsonObject, as_object
+from bot.resources import data_folder
+from bot.sentences.reply import SENTENCES
+
+EXAMS, SITE_FILE, FORMS = "exams", "site.yaml", "questionnaires"
+# What of a catalog's folder is content; whatever else lies there stays out of releases.
+_OF_CATALOG = ("??.yaml", "*/??.yaml", "*/??.tsv", "*/??.jsonl", "complaints.yaml", "remarks.yaml", "topics.yaml", FILE)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """One exam as it lies on the disk.
+
+    Attributes:
+        exam: Its name, which is that of the folder.
+        country: Whose texts and emergency numbers patients see; None: for no country in particular.
+        files: Everything that goes into a release, by its path there.
+        catalogs: By language.
+        form: The Questionnaire, or a Bundle with its value sets; None where nothing is asked.
+        site: What the site's file says; None where there is none.
+        approvals: Of all of it.
+    """
+
+    exam: str
+    country: Country | None
+    files: Mapping[str, bytes]
+    catalogs: Mapping[str, Catalog]
+    form: JsonObject | None
+    site: Mapping[str, Any] | None
+    approvals: Approvals
+
+    @classmethod
+    def gather(
+        cls, folder: Path, *, site: Path | None, questionnaire: Path | None, country: Country | None = None
+    ) -> Self:
+        """Read an exam's files.
+
+        Raises:
+            BadCatalog, BadData: One of them cannot be used.
+        """
+        exam = folder.resolve().name
+        files = {
+            f"{EXAMS}/{exam}/{path.relative_to(folder).as_posix()}": path.read_bytes()
+            for pattern in _OF_CATALOG
+            for path in sorted(folder.glob(pattern))
+            if path.is_file()
+        }
+        catalogs = {language: load_catalog(folder, language) for language in language_files(folder)}
+        said = None
+        if site is not None:
+            files[SITE_FILE], said = _bytes(site), _site(site)
+        form = None
+        if questionnaire is not None:
+            form = as_object(read_json(questionnaire).value)
+            migrations_beside(questionnaire)  # raises where one cannot be read
+            for path in (questionnaire, *questionnaire.parent.glob(f"{questionnaire.stem}*.migration.yaml")):
+                files[f"{FORMS}/{path.name}"] = _bytes(path)
+        return cls(exam, country, files, catalogs, form, said, approvals_in(folder))
+
+    def subjects(self) -> Iterator[Subject]:
+        """Yield all that has to be approved."""
+        for language, catalog in self.catalogs.items():
+            yield sentences_subject(language, SENTENCES.get(language, {}))
+            for pair in catalog.pairs:
+                yield pair_subject(catalog, pair)
+        if self.form is not None:
+            yield form_subject(self.form)
+        if self.site is not None:
+            yield site_subject(self.site)
+
+    def standings(self, now: datetime) -> dict[str, Standing]:
+        """Return how each text stands, by its name; a pair whose review says other than approved is unsigned."""
+        found = {subject.what: self.approvals.standing(subject, now=now) for subject in self.subjects()}
+        drafts = {
+            f"pair {pair.id} {language}"
+            for language, catalog in self.catalogs.items()
+            for pair in catalog.pairs
+            if not pair.review.is_approved(now.date())
+        }
+        return {
+            what: "unsigned" if what in drafts and standing == "approved" else standing
+            for what, standing in found.items()
+        }
+
+
+def shipped_form(exam: str) -> Path | None:
+    """Return the file of the Questionnaire that is shipped with an exam of that name; None where there is none."""
+    path = data_folder("fhir") / "questionnaires" / f"{exam}-history.json"
+    return path if path.is_file() else None
+
+
+def _site(path: Path) -> Mapping[str, Any]:
+    findings: list[Finding] = []
+    document = read_yaml(path, findings)
+    if document is None or findings or not isinstance(document.data, dict):
+        raise BadData(findings[0].as_line() if findings else f"{path}: no facts of a place. See docs/content.md.")
+    return document.data
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadData(f"{path}: {error.strerror or 'cannot be read'}.") from None

@@ -1,0 +1,73 @@
+"""What of a release may be shown at this moment: approvals expire to the minute, and pairs are withdrawn at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
+
+from bot.catalog.approval import FORM, SITE
+from bot.release.release import Release
+from bot.release.stops import Stops
+
+
+@dataclass(frozen=True)
+class InForce:
+    """A release as it counts now.
+
+    Attributes:
+        release: The release.
+        stops: Returns what is stopped now.
+        now: The clock.
+    """
+
+    release: Release
+    stops: Callable[[], Stops]
+    now: Callable[[], datetime]
+
+    @cached_property
+    def shown(self) -> Mapping[str, frozenset[str]]:
+        """Ids of the pairs that the release was made to show, by language."""
+        return {language: frozenset(pairs) for language, pairs in self.release.content["shown"].items()}
+
+    @cached_property
+    def _until(self) -> Mapping[str, datetime]:
+        return {what: datetime.fromisoformat(at) for what, at in self.release.content["until"].items()}
+
+    @cached_property
+    def first_expiry(self) -> datetime:
+        """When the first approval ends."""
+        return min(self._until.values())
+
+    def withheld(self, language: str) -> frozenset[str]:
+        """Return the pairs that may not be shown just now: withdrawn, or their approval has expired."""
+        stopped = self.stops().pairs(self.release.number)
+        now = self.now()
+        if now < self.first_expiry:
+            return stopped
+        return stopped | {pair for pair in self.shown.get(language, ()) if self._has_expired(f"pair {pair} {language}")}
+
+    def approved(self, pair_id: str, language: str) -> tuple[str, date]:
+        """Return who approved a pair that is shown, and on which day it was complete."""
+        found = self.release.content["approved"][f"pair {pair_id} {language}"]
+        return str(found["by"]), date.fromisoformat(found["on"])
+
+    @property
+    def asks(self) -> bool:
+        """Whether the Questionnaire may be asked now."""
+        return not self._has_expired(FORM)
+
+    @property
+    def tells(self) -> bool:
+        """Whether what the site says of itself may be told now."""
+        return not self._has_expired(SITE)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the chat answers nothing but emergencies: somebody closed it, or its own sentences have expired."""
+        return self.stops().closed or any(self._has_expired(f"sentences {language}") for language in self.shown)
+
+    def _has_expired(self, what: str) -> bool:
+        until = self._until.get(what)
+        return until is not None and self.now() >= until

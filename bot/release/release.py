@@ -1,0 +1,300 @@
+"""Releases: immutable, numbered, hashed and signed copies of what patients may be shown."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, Protocol
+
+from bot.catalog.approval import SITE, pair_subject
+from bot.catalog.catalog import Catalog, Pair
+from bot.errors import BadData, UserFixable
+from bot.interview.values.fhir_json import dump
+from bot.release.contents import EXAMS, FORMS, SITE_FILE, Contents
+from bot.release.stops import Stop
+
+FORMAT = 1
+SHOWN_HASH = 12  # digits of a hash that people are shown
+MOST_NAMED = 3  # of what is in the way, in one line
+# What patients see of a pair, in the order in which a comparison lists it.
+FIELDS = ("question", "short_answer", "answer", "easy_answer", "extracts", "countries")
+Move = Literal["prepare", "activate", "rollback"]
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One release.
+
+    Attributes:
+        number: From 1, never used twice.
+        made: When.
+        by: Who made it.
+        note: What it is for.
+        manifest: What is in it, as JSON: exam, country, versions, approved pairs, and the SHA-256 of every file.
+        signature: Of all this, by the site's key (Ed25519, base64).
+    """
+
+    number: int
+    made: datetime
+    by: str
+    note: str
+    manifest: str
+    signature: str
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the manifest: the identity of what patients may be shown."""
+        return hashlib.sha256(self.manifest.encode()).hexdigest()
+
+    @property
+    def name(self) -> str:
+        """Return what turns, logs and exports call it: ``3@0123456789ab``."""
+        return f"{self.number}@{self.hash[:SHOWN_HASH]}"
+
+    @property
+    def content(self) -> dict[str, Any]:
+        read: dict[str, Any] = json.loads(self.manifest)
+        return read
+
+    @property
+    def exam(self) -> str:
+        return str(self.content["exam"])
+
+    @property
+    def signed(self) -> bytes:
+        """Return what the signature is of; the purpose stands in front, so that the key vouches for nothing else."""
+        said = [str(self.number), self.made.isoformat(), self.by, self.note, self.manifest]
+        return b"klartext release 1\0" + "\0".join(said).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One moment at which another release came into force, or all processes were asked to prepare it."""
+
+    at: datetime
+    by: str
+    move: Move
+    number: int
+
+
+class Releases(Protocol):
+    """Where releases are kept; nothing in it is ever changed or deleted."""
+
+    def add(self, make: Callable[[int], Release], files: bytes) -> Release:
+        """Keep a release under the next number, which `make` is given."""
+        ...
+
+    def all(self) -> list[Release]:
+        """Return all releases, first to last."""
+        ...
+
+    def get(self, number: int) -> Release | None: ...
+
+    def files(self, number: int) -> bytes:
+        """Return the files of a release, as `pack` packed them."""
+        ...
+
+    def switch(self, switch: Switch) -> None:
+        """Put a release into force for every conversation that begins from now on; or have it prepared."""
+        ...
+
+    def switches(self) -> list[Switch]: ...
+
+    def in_force(self) -> int | None:
+        """Return the number of the release in force; None before the first."""
+        ...
+
+    def stop(self, stop: Stop) -> None:
+        """Withdraw a pair, close the chat, or open it again, at once."""
+        ...
+
+    def stops(self) -> list[Stop]: ...
+
+
+def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], program: str) -> str:
+    """Return what a release of these contents holds: of the pairs, those that are approved and not withdrawn.
+
+    Raises:
+        UserFixable: Something that has to be approved is not, or no pair is.
+    """
+    standings = contents.standings(now)
+    for what, standing in standings.items():
+        if not what.startswith("pair ") and standing != "approved":
+            raise UserFixable(
+                f"{_spoken(what)} cannot go into a release: {_IN_THE_WAY[standing]}. Have two people sign with "
+                f"`klartext qa approve --what {what.split()[0]}`."
+            )
+    shown: dict[str, list[str]] = {}
+    left_out: dict[str, dict[str, str]] = {}
+    for language, catalog in contents.catalogs.items():
+        shown[language], left_out[language] = [], {}
+        for pair in catalog.pairs:
+            subject = pair_subject(catalog, pair)
+            reason = _in_the_way(standings[subject.what], pair.id, contents, subject.what, stops)
+            if reason:
+                left_out[language][pair.id] = reason
+                continue
+            shown[language].append(pair.id)
+    if not all(shown.values()):
+        lacking = next(language for language, pairs in shown.items() if not pairs)
+        missing = left_out[lacking]
+        some = "; ".join(f"{pair}: {why}" for pair, why in list(missing.items())[:MOST_NAMED])
+        raise UserFixable(
+            f"No pair of {contents.exam} ({lacking}) may be shown ({some}). Have two people sign them with "
+            "`klartext qa approve`."
+        )
+    kept = {f"pair {pair_id} {language}" for language, pairs in shown.items() for pair_id in pairs}
+    texts = {
+        each.what: each.text for each in contents.subjects() if not each.what.startswith("pair ") or each.what in kept
+    }
+    signed = contents.approvals.signed
+    manifest = {
+        "format": FORMAT,
+        "exam": contents.exam,
+        "country": contents.country,
+        "program": program,
+        "versions": {language: catalog.version for language, catalog in contents.catalogs.items()},
+        "shown": shown,
+        "left_out": left_out,
+        "texts": texts,
+        "until": {what: signed[what].until.isoformat() for what in texts},
+        "approved": {
+            what: {"by": signed[what].names, "on": max(at for _, at in signed[what].by).date().isoformat()}
+            for what in texts
+        },
+        "files": {path: hashlib.sha256(raw).hexdigest() for path, raw in sorted(contents.files.items())},
+    }
+    return json.dumps(manifest, ensure_ascii=False, sort_keys=True, indent=None, separators=(",", ":"))
+
+
+_IN_THE_WAY = {
+    "unsigned": "nobody approved it",
+    "one signature": "only one person approved it",
+    "changed": "it was changed after it was approved",
+    "expired": "its approval has expired",
+}
+
+
+def _in_the_way(standing: str, pair_id: str, contents: Contents, what: str, stops: list[Stop]) -> str:
+    """Return why a pair stays out of a release; empty where nothing is in its way."""
+    if standing != "approved":
+        return _IN_THE_WAY[standing]
+    withdrawn = [stop.at for stop in stops if stop.kind == "withdraw" and stop.pair_id == pair_id]
+    signed = contents.approvals.signed[what].by
+    if withdrawn and min(at for _, at in signed) <= max(withdrawn):
+        return "it was withdrawn after it was approved"
+    return ""
+
+
+def _spoken(what: str) -> str:
+    kind, *rest = what.split()
+    if kind == "sentences":
+        return f"What the program says by itself ({rest[0]}), in emergencies too,"
+    return "What the site says of itself" if kind == SITE else "The Questionnaire"
+
+
+def pack(files: Mapping[str, bytes]) -> bytes:
+    """Return files in one piece."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, raw in sorted(files.items()):
+            archive.writestr(zipfile.ZipInfo(path), raw)
+    return packed.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """A release's files on the disk."""
+
+    exam: Path
+    site: Path | None
+    questionnaire: Path | None
+
+
+def unpack(release: Release, packed: bytes, folder: Path) -> Unpacked:
+    """Write a release's files into an empty folder, each only if it is what was signed.
+
+    Raises:
+        BadData: A file is missing, was changed, or belongs to none.
+    """
+    wanted: Mapping[str, str] = release.content["files"]
+    for path, raw in _verified(release, packed, wanted):
+        place = folder / PurePosixPath(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(raw)
+    forms = [path for path in wanted if path.startswith(f"{FORMS}/") and path.endswith(".json")]
+    return Unpacked(
+        folder / EXAMS / release.exam,
+        folder / SITE_FILE if SITE_FILE in wanted else None,
+        folder / forms[0] if forms else None,
+    )
+
+
+def contents_of(release: Release, packed: bytes) -> Contents:
+    """Read a release's files back; raise BadData when they are not what was signed."""
+    with TemporaryDirectory() as folder:
+        place = unpack(release, packed, Path(folder))
+        country = release.content["country"]
+        return Contents.gather(place.exam, site=place.site, questionnaire=place.questionnaire, country=country)
+
+
+def _verified(release: Release, packed: bytes, wanted: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    broken = BadData(
+        f"The files of release {release.number} in the database are not those that were signed. "
+        "Restore the database from its backup, or make a new release."
+    )
+    try:
+        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+            if set(archive.namelist()) != set(wanted):
+                raise broken
+            for path, digest in wanted.items():
+                raw = archive.read(path)
+                if hashlib.sha256(raw).hexdigest() != digest or ".." in path or path.startswith("/"):
+                    raise broken
+                yield path, raw
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, OSError, ValueError):
+        raise broken from None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison: contents, and which of their pairs are shown, by language."""
+
+    contents: Contents
+    shown: Mapping[str, list[str]]
+
+
+def differences(old: Side | None, new: Side) -> Iterator[str]:
+    """Yield what patients would see differently, line by line: pairs that come, go and change, with both texts."""
+    for language, catalog in new.contents.catalogs.items():
+        before = old.contents.catalogs.get(language) if old is not None else None
+        was = set(old.shown.get(language, ())) if old is not None else set[str]()
+        now = set(new.shown.get(language, ()))
+        yield from (f"- {pair_id} ({language})" for pair_id in sorted(was - now))
+        yield from (f"+ {pair_id} ({language}): {catalog.by_id[pair_id].question}" for pair_id in sorted(now - was))
+        if before is not None:
+            for pair_id in sorted(was & now):
+                yield from _changed(before, before.by_id[pair_id], catalog.by_id[pair_id])
+    if (dump(old.contents.form) if old and old.contents.form else "") != (
+        dump(new.contents.form) if new.contents.form else ""
+    ):
+        yield "~ questionnaire"
+    if (old.contents.site if old is not None else None) != new.contents.site:
+        yield "~ site"
+
+
+def _changed(catalog: Catalog, was: Pair, now: Pair) -> Iterator[str]:
+    for name in FIELDS:
+        old, new = getattr(was, name), getattr(now, name)
+        if old != new:
+            yield f"~ {now.id} ({catalog.language}) {name}"
+            if isinstance(old, str | None) and isinstance(new, str | None):
+                yield f"    - {old or ''}"
+                yield f"    + {new or ''}"
