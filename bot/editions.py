@@ -106,6 +106,7 @@ class Editions:
     prepared: int | None = None
     _open: OrderedDict[int, Edition] = field(default_factory=OrderedDict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
+    _serving: InForce | None = None
     _stops: tuple[float, Stops] = (float("-inf"), Stops())
 
     def __post_init__(self) -> None:
@@ -138,7 +139,14 @@ class Editions:
                 while len(self._open) > MOST_OPEN:
                     self._open.popitem(last=False)
             self._open.move_to_end(wanted)
+            if number is None and found.release is not None:
+                self._serving = InForce(found.release, self.stops, self.now)
             return found
+
+    @property
+    def serving(self) -> InForce | None:
+        """The release that new conversations got last, without asking the database; None before the first."""
+        return self._serving
 
     def keep_up(self) -> bool:
         """Make ready what is asked for and not ready yet: the release in force, or one that is to be; say if it was."""

@@ -89,6 +89,7 @@ class Service:
         left: Is told of a conversation that a patient has ended.
         prepared: Set when the catalog is trained.
         waiting: Returns what waits for the FHIR server; None without one.
+        release: Returns the name of the release in force; empty where there is none.
     """
 
     reception: Reception
@@ -97,6 +98,7 @@ class Service:
     prepared: threading.Event = field(default_factory=threading.Event)
     metrics: Metrics = field(default_factory=Metrics)
     waiting: Callable[[], Waiting | None] = field(default=lambda: None)
+    release: Callable[[], str] = field(default=lambda: "")
 
     @cached_property
     def storage(self) -> StorageHealth:
@@ -110,11 +112,11 @@ class Service:
         """Tell whether patients can be served: 503 until the catalog is trained, or while nothing can be stored."""
         status = await self.storage.look() or ("ready" if self.prepared.is_set() else "starting")
         response.status_code = HTTPStatus.OK if status == "ready" else HTTPStatus.SERVICE_UNAVAILABLE
-        waiting = self.waiting()
+        waiting, release = self.waiting(), self.release() or None
         if waiting is None:
-            return HealthView.model_validate({"status": status})
+            return HealthView.model_validate({"status": status, "release": release})
         urgent_s = round(waiting.urgent_s(self.reception.now()), 1)
-        known = {"outbox_waiting": waiting.backlog.waiting, "urgent_waiting_s": urgent_s}
+        known = {"release": release, "outbox_waiting": waiting.backlog.waiting, "urgent_waiting_s": urgent_s}
         return HealthView.model_validate({"status": status, **known, "fhir_server": waiting.fault or None})
 
     # These three answer even while all threads wait for the database.

@@ -75,7 +75,7 @@ class Background:
             UserFixable: The FHIR server in the settings cannot work.
         """
         stopping = threading.Event()
-        presence = partial(_present, make_presence(settings), stopping, now, editions)
+        presence = partial(_present, make_presence(settings), stopping, now, editions, metrics)
         tasks: dict[str, Callable[[], None]] = {"presence": presence}
         deliveries = _deliveries(settings, interviewers, metrics, now, stopping) if settings.fhir.url else None
         if deliveries is not None:
@@ -201,7 +201,11 @@ def _escalation(
 
 
 def _present(
-    presence: Presence, stopping: threading.Event, now: Callable[[], datetime], editions: Editions | None
+    presence: Presence,
+    stopping: threading.Event,
+    now: Callable[[], datetime],
+    editions: Editions | None,
+    metrics: Metrics,
 ) -> None:
     """Say that this process runs until it ends, and which release it is ready for; a database that is away is others'
     business.
@@ -213,6 +217,8 @@ def _present(
             if ready or time.monotonic() - last_s >= BEAT_S:
                 presence.beat(now(), prepared=editions.prepared if editions is not None else None)
                 last_s = time.monotonic()
+                if editions is not None:
+                    _tell(editions, metrics, now())
             if stopping.wait(BEAT_S if editions is None else LOOK_S):
                 presence.leave()
                 return
@@ -220,6 +226,15 @@ def _present(
             log.warning("no sign of life could be given: %s", type(error).__name__)
             if stopping.wait(BEAT_S):
                 return
+
+
+def _tell(editions: Editions, metrics: Metrics, now: datetime) -> None:
+    """Measure what is in force: an approval that ends soon has to be seen before patients miss the answer."""
+    assistant = editions.of(None).assistant
+    in_force = editions.serving
+    if in_force is not None:
+        left_s = (in_force.first_expiry - now).total_seconds()
+        metrics.released(assistant.release, left_s, closed=assistant.is_closed)
 
 
 def _daily(run: Callable[[], None], stopping: threading.Event) -> None:

@@ -80,7 +80,34 @@ class Metrics:
             registry=registry,
             multiprocess_mode="mostrecent",
         )
+        self._release = Gauge(
+            "klartext_release",
+            "1 for the release in force, 0 for those that were.",
+            ["release"],
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._expiry_s = Gauge(
+            "klartext_release_first_expiry_seconds",
+            "Time until the first approval of the release in force ends; below 0 once it has.",
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._closed = Gauge(
+            "klartext_chat_closed",
+            "1 while nothing but emergencies is answered.",
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._known_releases: set[str] = set()
         self._purged = Counter("klartext_purged", "What was deleted for its age.", ["kind"], registry=registry)
+
+    def released(self, release: str, first_expiry_s: float, *, closed: bool) -> None:
+        self._known_releases.add(release)
+        for each in self._known_releases:
+            self._release.labels(each).set(each == release)
+        self._expiry_s.set(first_expiry_s)
+        self._closed.set(closed)
 
     def waits(self, waiting: Waiting, urgent_s: float) -> None:
         self._waiting.set(waiting.backlog.waiting)

@@ -207,6 +207,7 @@ class HealthView(BaseModel):
     """Whether the service runs. With a FHIR server, also how that is: it does not change the status."""
 
     status: Literal["ready", "starting", "no database", "cannot write", "alive"]
+    release: str | None = Field(default=None, description="The release in force: `number@hash`; none in sample mode.")
     outbox_waiting: int | None = Field(default=None, description="Entries that the FHIR server has not taken yet.")
     urgent_waiting_s: float | None = Field(
         default=None, description="Age of the oldest red flag that it has not taken; or 0."

@@ -1,0 +1,93 @@
+"""`klartext qa approve`, `release` and `stop`: what is refused, in one line, and what is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.bot.release.departments import Department
+from tests.bot.release.exams import change_pairs
+from tests.conftest import Run
+
+
+@pytest.fixture
+def department(tmp_path: Path, klartext: Run) -> Department:
+    return Department(tmp_path, klartext)
+
+
+def test_a_release_is_made_activated_compared_and_taken_back(department: Department) -> None:
+    assert "nobody approved it" in department.run("release", "make", department.exam, fails=True).stderr
+    first = department.release()
+    assert "klartext release activate 1" in first
+    assert first.split()[1].rstrip(":") in department.run("release", "activate", "1").stdout
+    department.release(answer="Vier Stunden.")
+    assert "    + Vier Stunden." in department.run("release", "diff", "2").stdout.splitlines()
+    assert department.run("release", "diff", "1").stdout == "Patients would see no difference.\n"
+    department.run("release", "activate", "2")
+    department.run("release", "rollback")
+
+    listed = [json.loads(line) for line in department.run("release", "list", "--json").stdout.splitlines()]
+
+    assert [(each["number"], each["in_force"], len(each["in_force_since"])) for each in listed] == [
+        (1, True, 2),
+        (2, False, 1),
+    ]
+
+
+def test_a_release_is_refused_for_what_lint_calls_an_error(department: Department) -> None:
+    easy = "Unter Berücksichtigung untersuchungsspezifischer Gegebenheiten sind Schmerzempfindungen unwahrscheinlich."
+    change_pairs(department.exam, "de", only="pain", easy_answer=easy)
+    department.approve()
+
+    said = department.run("release", "make", department.exam, fails=True).stderr
+
+    assert "[pain] Its reading ease is" in said
+    assert f"run `klartext qa lint {department.exam}`" in said
+
+
+def test_who_signed_what_is_listed(department: Department) -> None:
+    shown = department.run("qa", "approve", department.exam).stdout
+    assert shown.startswith("4 unsigned\n")
+    department.run("qa", "approve", department.exam, "--by", "Dr. Berg", "--until", "2099-01-31", "--what", "pain")
+
+    said = department.run("qa", "approve", department.exam, "--json").stdout
+    found = {each["what"]: each for each in map(json.loads, said.splitlines())}
+
+    assert found["pair pain de"]["standing"] == "one signature"
+    assert found["pair pain de"]["by"] == "Dr. Berg"
+    assert found["pair costs de"]["standing"] == "unsigned"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["qa", "approve", "EXAM", "--by", "A", "--until", "2020-01-01"], "`--until` is '2020-01-01', which is over"),
+        (["qa", "approve", "EXAM", "--by", "A"], "`--until` is ''. Write a day such as 2027-06-30"),
+        (["qa", "approve", "EXAM", "--what", "everything"], "`--what` is 'everything'. Name one of pairs, sentences"),
+        (["release", "activate", "7"], "There is no release 7"),
+        (["release", "rollback"], "No other release was ever in force"),
+        (["release", "diff", "3"], "There is no release 3"),
+        (["stop", "pair", "pain"], "No release shows a pair 'pain'"),
+        (["stop", "end", "--by", "A", "--by", "a "], "`--by` names 1 person, and opening takes two"),
+        (["stop", "end", "--by", "A", "--by", "B"], "The chat is open"),
+        (["serve", "--port", "0"], "No release is in force in this database"),
+        (["release", "new-key", "--out", "KEY"], "exists already, and a key is never overwritten"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(department: Department, arguments: list[str], said: str) -> None:
+    places = {"EXAM": str(department.exam), "KEY": department.environ["KLARTEXT_RELEASE_KEY_FILE"]}
+    printed = department.run(*(places.get(each, each) for each in arguments), fails=True).stderr
+
+    assert said in printed
+    assert printed.count("\n") == 1
+
+
+def test_a_release_whose_approvals_have_expired_is_not_put_into_force(department: Department) -> None:
+    department.approve()
+    department.run("release", "make", department.exam)
+    path = department.exam / "approvals.yaml"
+    path.write_text(path.read_text().replace("2100-01-01", "2020-01-01"))
+
+    assert "its approval has expired" in department.run("release", "make", department.exam, fails=True).stderr

@@ -1,0 +1,122 @@
+"""Approvals: who signed which text, and everything that ends it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.catalog.approval import approvals_in, pair_subject
+from bot.errors import BadData
+from bot.release.contents import Contents
+from tests.bot.release.exams import NOW, UNTIL, change_pairs, gather, sign, write_exam
+
+PAIN = "pair pain de"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_exam(tmp_path / "exam")
+
+
+def _stands(contents: Contents, what: str = PAIN, *, later: timedelta = timedelta()) -> str:
+    return contents.standings(NOW + later)[what]
+
+
+def test_two_different_people_have_to_sign(folder: Path) -> None:
+    assert _stands(gather(folder)) == "unsigned"
+    assert _stands(sign(folder, "Dr. Muster")) == "one signature"
+    assert _stands(sign(folder, "dr.  MUSTER")) == "one signature"
+    assert _stands(sign(folder, "Dr. Berg")) == "approved"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("question", "Tut es weh?"),
+        ("answer", "Es dauert vier Stunden."),
+        ("short_answer", "Nein."),
+        ("easy_answer", "Es tut nicht weh."),
+        ("countries", {"CH": {"answer": "In der Schweiz anders."}}),
+        ("extracts", [{"facet": "x", "text": "Tut die Untersuchung weh? (pain, de)"}]),
+    ],
+)
+def test_whatever_patients_see_takes_the_approval_with_it_when_it_changes(
+    folder: Path, field: str, value: object
+) -> None:
+    sign(folder, "A", "B")
+    change_pairs(folder, "de", only="pain", **{field: value})
+
+    assert _stands(gather(folder)) == "changed"
+    assert _stands(gather(folder), "pair costs de") == "approved"
+
+
+def test_what_nobody_sees_may_change(folder: Path) -> None:
+    sign(folder, "A", "B")
+    change_pairs(folder, "de", only="pain", variants=["tut das weh", "schmerzen?"], sources=[])
+
+    assert _stands(gather(folder)) == "approved"
+
+
+def test_an_approval_ends_to_the_minute(folder: Path) -> None:
+    contents = sign(folder, "A", "B", until=UNTIL)
+
+    assert _stands(contents, later=UNTIL - NOW - timedelta(minutes=1)) == "approved"
+    assert _stands(contents, later=UNTIL - NOW) == "expired"
+
+
+def test_of_two_ends_the_earlier_counts_and_a_new_text_begins_anew(folder: Path) -> None:
+    sign(folder, "A", until=UNTIL)
+    contents = sign(folder, "B", until=UNTIL - timedelta(days=1))
+    assert contents.approvals.until(pair_subject(contents.catalogs["de"], contents.catalogs["de"].pairs[0])) == (
+        UNTIL - timedelta(days=1)
+    )
+
+    change_pairs(folder, "de", only="pain", answer="Neu.")
+    assert _stands(sign(folder, "B")) == "one signature"
+
+
+def test_a_pair_whose_review_says_draft_is_not_approved_whoever_signed(folder: Path) -> None:
+    sign(folder, "A", "B")
+    change_pairs(folder, "de", only="pain", review={"status": "draft"})
+
+    assert _stands(gather(folder)) == "unsigned"
+
+
+def test_an_approval_of_one_exam_is_none_of_another(folder: Path, tmp_path: Path) -> None:
+    contents = sign(folder, "A", "B")
+    catalog = contents.catalogs["de"]
+    other = pair_subject(replace(catalog, name="other"), catalog.pairs[0])
+
+    assert contents.approvals.standing(other, now=NOW) == "changed"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("approvals: 3\n", "approvals"),
+        ("approvals:\n- {what: site, text: abc, until: 2027-01-01T00:00+01:00, by: []}\n", "text"),
+        (
+            "approvals:\n- {what: site, text: %s, until: 2027-01-01T00:00, by: [{name: A, at: 2026-01-01T00:00Z}]}\n",
+            "until",
+        ),
+        ("approvals: [\n", "YAML"),
+    ],
+)
+def test_a_damaged_file_approves_nothing_and_says_so(folder: Path, text: str, said: str) -> None:
+    (folder / "approvals.yaml").write_text(text % ("a" * 64) if "%s" in text else text)
+
+    with pytest.raises(BadData, match=said):
+        approvals_in(folder)
+
+
+def test_the_same_text_twice_is_refused(folder: Path) -> None:
+    sign(folder, "A")
+    path = folder / "approvals.yaml"
+    head, entries = path.read_text().split("approvals:\n")
+    path.write_text(f"{head}approvals:\n{entries}{entries}")
+
+    with pytest.raises(BadData, match="stands there twice"):
+        approvals_in(folder)

@@ -1,0 +1,191 @@
+"""Releases: what goes in, what stays out, what is refused; signed, kept, compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from bot.adapters.release_keys import Signer, Trust, new_key
+from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_releases import SqlReleases
+from bot.errors import BadData, UserFixable
+from bot.release.in_force import InForce
+from bot.release.release import Side, Switch, contents_of, differences, unpack
+from bot.release.stops import Stop, Stops
+from tests.bot.release.exams import NOW, UNTIL, Site, change_pairs, gather, sign, write_exam
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def releases(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlReleases]:
+    if request.param == "sqlite":
+        records = SqlRecords.open(f"sqlite:///{tmp_path / 'records.db'}")
+    else:
+        records = SqlRecords.open(request.getfixturevalue("postgresql"))
+        with records.engine.begin() as connection:
+            connection.execute(text("DELETE FROM stops"))
+            connection.execute(text("DELETE FROM release_switches"))
+            connection.execute(text("DELETE FROM releases"))
+    yield SqlReleases(records.engine)
+    records.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path, releases: SqlReleases) -> Site:
+    return Site(tmp_path, releases)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_exam(tmp_path / "exam")
+
+
+def test_a_release_holds_what_is_approved_and_says_what_is_left_out(site: Site, folder: Path) -> None:
+    sign(folder, "A", "B")
+    change_pairs(folder, "de", only="costs", answer="Es kostet nichts.")
+    made = site.make(gather(folder))
+
+    assert made.number == 1
+    assert made.content["shown"] == {"de": ["pain", "duration"]}
+    assert made.content["left_out"] == {"de": {"costs": "it was changed after it was approved"}}
+    assert made.content["approved"]["pair pain de"] == {"by": "A, B", "on": "2026-11-26"}
+
+
+@pytest.mark.parametrize("signers", [(), ("A",)])
+def test_without_approved_sentences_for_emergencies_there_is_no_release(
+    site: Site, folder: Path, signers: tuple[str, ...]
+) -> None:
+    sign(folder, "A", "B", what="pair")
+    contents = sign(folder, *signers, what="sentences") if signers else gather(folder)
+
+    with pytest.raises(
+        UserFixable, match=r"What the program says by itself \(de\).*klartext qa approve --what sentences"
+    ):
+        site.make(contents)
+
+
+def test_without_an_approved_pair_there_is_no_release(site: Site, folder: Path) -> None:
+    with pytest.raises(UserFixable, match=r"No pair of exam \(de\) may be shown \(pain: nobody approved it"):
+        site.make(sign(folder, "A", "B", what="sentences"))
+
+
+def test_what_is_withdrawn_needs_new_signatures(site: Site, folder: Path) -> None:
+    contents = sign(folder, "A", "B")
+    site.make(contents)
+    site.withdraw("pain", at=NOW + timedelta(hours=1))
+
+    again = site.make(gather(folder), now=NOW + timedelta(hours=2))
+    assert again.content["left_out"]["de"] == {"pain": "it was withdrawn after it was approved"}
+
+    sign(folder, "A", "B", at=NOW + timedelta(hours=3))
+    assert "pain" in site.make(gather(folder), now=NOW + timedelta(hours=4)).content["shown"]["de"]
+
+
+def test_a_release_is_what_was_signed_by_a_trusted_key(site: Site, folder: Path, tmp_path: Path) -> None:
+    made = site.make(sign(folder, "A", "B"))
+    Trust.of([site.public], None).require(made)
+    Trust.of([], site.key).require(made)
+
+    stranger = Trust.of([new_key(tmp_path / "other.pem")], None)
+    for altered in (replace(made, note="x"), replace(made, number=2), replace(made, manifest=made.manifest + " ")):
+        with pytest.raises(UserFixable, match="not signed by a key in KLARTEXT_RELEASE_TRUST"):
+            Trust.of([site.public], None).require(altered)
+    with pytest.raises(UserFixable, match="not signed by a key"):
+        stranger.require(made)
+
+
+def test_files_that_were_changed_in_the_database_are_not_unpacked(site: Site, folder: Path, tmp_path: Path) -> None:
+    made = site.make(sign(folder, "A", "B"))
+    change_pairs(folder, "de", only="pain", answer="Planted.")
+    other = site.make(sign(folder, "A", "B"))
+
+    (tmp_path / "out").mkdir()
+    with pytest.raises(BadData, match="not those that were signed"):
+        unpack(made, site.releases.files(other.number), tmp_path / "out")
+    with pytest.raises(BadData, match="not those that were signed"):
+        unpack(made, b"no zip", tmp_path / "out")
+
+
+def test_numbers_are_given_once_and_everything_is_read_back(site: Site, folder: Path) -> None:
+    contents = sign(folder, "A", "B")
+    first, second = site.make(contents, note="first"), site.make(contents, note="second")
+
+    assert [each.number for each in (first, second)] == [1, 2]
+    assert first.hash == second.hash
+    assert site.releases.all() == [first, second]
+    assert site.releases.get(3) is None
+    assert contents_of(second, site.releases.files(2)).catalogs["de"].pairs == contents.catalogs["de"].pairs
+
+
+def test_in_force_is_what_was_switched_to_last_and_preparing_is_no_switch(site: Site, folder: Path) -> None:
+    contents = sign(folder, "A", "B")
+    site.make(contents)
+    site.make(contents)
+    assert site.releases.in_force() is None
+
+    for move, number in (("activate", 1), ("prepare", 2)):
+        site.releases.switch(Switch(NOW, "Anna", move, number))  # type: ignore[arg-type]
+        assert site.releases.in_force() == 1
+    site.releases.switch(Switch(NOW, "Anna", "activate", 2))
+    assert site.releases.in_force() == 2
+    assert [switch.number for switch in site.releases.switches()] == [1, 2, 2]
+
+
+def test_a_comparison_shows_both_texts(site: Site, folder: Path) -> None:
+    sign(folder, "A", "B")
+    old = gather(folder)
+    change_pairs(folder, "de", only="pain", answer="Vier Stunden.")
+    new = sign(folder, "A", "B")
+    shown = {"de": ["pain", "costs"]}
+
+    lines = list(differences(Side(old, shown), Side(new, {"de": ["pain", "duration"]})))
+
+    assert lines[0] == "- costs (de)"
+    assert lines[1].startswith("+ duration (de): ")
+    assert lines[2:] == ["~ pain (de) answer", "    - Tut die Untersuchung weh? (pain, de)", "    + Vier Stunden."]
+
+
+def test_expiry_counts_to_the_minute_and_withdrawal_in_all_earlier_releases(site: Site, folder: Path) -> None:
+    sign(folder, "A", "B", what="pair costs", until=NOW + timedelta(hours=1))
+    contents = sign(folder, "A", "B")
+    made = site.make(contents)
+    clock, stops = [NOW], [Stops()]
+    in_force = InForce(made, lambda: stops[0], lambda: clock[0])
+
+    assert in_force.withheld("de") == frozenset()
+    clock[0] = NOW + timedelta(minutes=59, seconds=59)
+    assert in_force.withheld("de") == frozenset()
+    clock[0] = NOW + timedelta(hours=1)
+    assert in_force.withheld("de") == {"costs"}
+    stops[0] = Stops.of([Stop(NOW, "Anna", "withdraw", "pain", release=1)])
+    assert in_force.withheld("de") == {"costs", "pain"}
+    assert InForce(replace(made, number=2), lambda: stops[0], lambda: NOW).withheld("de") == frozenset()
+    assert not in_force.is_closed
+    clock[0] = UNTIL
+    assert in_force.is_closed  # what is said in emergencies is approved by nobody any more
+
+
+def test_closing_holds_until_it_is_opened() -> None:
+    acts = [Stop(NOW, "A", "close"), Stop(NOW, "A", "withdraw", "pain", release=3)]
+
+    assert Stops.of(acts).closed
+    assert Stops.of([*acts, Stop(NOW, "A, B", "open")]) == Stops(closed=False, withdrawn={"pain": 3})
+
+
+def test_a_key_is_never_overwritten_and_only_its_owner_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "key.pem"
+    new_key(path)
+
+    assert path.stat().st_mode & 0o077 == 0
+    with pytest.raises(BadData, match="never overwritten"):
+        new_key(path)
+    with pytest.raises(UserFixable, match="KLARTEXT_RELEASE_KEY_FILE is not set"):
+        Signer.of(None)
+    with pytest.raises(UserFixable, match="KLARTEXT_RELEASE_TRUST is not set"):
+        Trust.of([], None)
+    with pytest.raises(UserFixable, match="Key 1 in KLARTEXT_RELEASE_TRUST is no Ed25519 key"):
+        Trust.of(["nonsense"], None)

@@ -1,0 +1,239 @@
+"""Conversations are served from the release that they began with, in every process, whatever lies on the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.adapters.release_keys import Trust
+from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_releases import SqlReleases
+from bot.editions import ByRelease, Editions
+from bot.errors import BadData, UserFixable
+from bot.ports import StoredConversation
+from bot.release.release import Switch
+from bot.release.stops import Stop
+from bot.sentences.reply import SENTENCES
+from bot.settings import Settings
+from bot.talk.conversation import Message, Taken
+from bot.talk.reception import Reception, Serving
+from bot.testing import HashEncoder
+from tests.bot.release.exams import NOW, Site, change_pairs, sign, write_exam
+
+DE = SENTENCES["de"]
+PAIN = "Tut die Untersuchung weh?"
+OLD, NEW = f"{PAIN} (pain, de)", "Es dauert vier Stunden."
+
+
+@dataclass
+class Process:
+    """One process of a service."""
+
+    editions: Editions
+    reception: Reception
+    sent: int = field(default=0)
+
+    @classmethod
+    def start(cls, settings: Settings, site: Site, clock: list[datetime]) -> Process:
+        records = SqlRecords.in_folder(settings.data)
+        trust = Trust.of([site.public], None)
+        editions = Editions(settings, records, SqlReleases(records.engine), trust, lambda: clock[0], HashEncoder())
+
+        def serving(number: int | None) -> Serving:
+            edition = editions.of(number)
+            return Serving(edition.assistant, edition.interviewers.of, edition.topics, edition.number)
+
+        first = editions.of(None)
+        return cls(editions, Reception(first.assistant, records, lambda: clock[0], releases=serving))
+
+    def begin(self) -> StoredConversation:
+        return self.reception.open(channel="api", language="de", consented=True).conversation
+
+    def say(self, opened: StoredConversation, text: str = PAIN) -> Taken:
+        self.sent += 1
+        return self.reception.take(opened, Message(f"{id(self)}-{self.sent}", text))
+
+    def hears(self, opened: StoredConversation, text: str = PAIN) -> list[str]:
+        return [part.text for part in self.say(opened, text).reply.parts]
+
+    def ask_anew(self) -> None:
+        """Forget what was known of stops: half a second has passed."""
+        self.editions._stops = (float("-inf"), self.editions._stops[1])
+
+
+@dataclass
+class Hospital:
+    """A department with its exam, its key and its database."""
+
+    folder: Path
+    settings: Settings
+    site: Site
+    clock: list[datetime] = field(default_factory=lambda: [NOW])
+
+    def release(self, **texts: object) -> int:
+        if texts:
+            change_pairs(self.folder, "de", only="pain", **texts)
+        return self.site.make(sign(self.folder, "A", "B", at=self.clock[0]), now=self.clock[0]).number
+
+    def activate(self, number: int) -> None:
+        self.site.releases.switch(Switch(self.clock[0], "Anna", "activate", number))
+
+    def process(self) -> Process:
+        return Process.start(self.settings, self.site, self.clock)
+
+
+@pytest.fixture
+def hospital(tmp_path: Path, few_alarm_examples: None) -> Iterator[Hospital]:
+    settings = Settings.from_environment({}, data=tmp_path / "data")
+    settings.writable_data()
+    records = SqlRecords.in_folder(settings.data)
+    yield Hospital(write_exam(tmp_path / "exam"), settings, Site(tmp_path, SqlReleases(records.engine)))
+    records.close()
+
+
+def test_without_a_release_nothing_is_served(hospital: Hospital) -> None:
+    with pytest.raises(UserFixable, match=r"No release is in force.*klartext release make CATALOG"):
+        hospital.process()
+
+
+def test_all_processes_switch_at_one_moment_and_running_conversations_stay(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    one, other = hospital.process(), hospital.process()
+    running = one.begin()
+    assert OLD in one.hears(running)
+
+    hospital.activate(hospital.release(answer=NEW))
+
+    for process in (one, other, hospital.process()):  # the last one was killed and started again
+        assert OLD in process.hears(running)
+        assert NEW in process.hears(process.begin())
+    assert {turn.turn.release for turn in one.reception.transcript(running.id)} == {
+        hospital.site.releases.all()[0].name
+    }
+
+
+def test_what_lies_on_the_disk_is_shown_to_nobody(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    change_pairs(hospital.folder, "de", only="pain", answer="Halb geschrieben")
+
+    process = hospital.process()
+
+    assert OLD in process.hears(process.begin())
+
+
+def test_going_back_serves_new_conversations_from_the_earlier_release(hospital: Hospital) -> None:
+    first = hospital.release()
+    hospital.activate(first)
+    hospital.activate(hospital.release(answer=NEW))
+    process = hospital.process()
+    hospital.site.releases.switch(Switch(NOW, "Anna", "rollback", first))
+
+    assert OLD in process.hears(process.begin())
+
+
+def test_a_process_gets_ready_for_what_is_asked_for_before_it_is_in_force(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    assert process.editions.keep_up()
+    assert process.editions.prepared == 1
+    second = hospital.release(answer=NEW)
+    assert not process.editions.keep_up()
+
+    hospital.site.releases.switch(Switch(NOW, "Anna", "prepare", second))
+
+    assert process.editions.keep_up()
+    assert process.editions.prepared == second
+    assert OLD in process.hears(process.begin())
+
+
+def test_an_approval_that_expires_takes_its_answer_with_it_while_patients_write(hospital: Hospital) -> None:
+    sign(hospital.folder, "A", "B", what="pair pain", until=NOW + timedelta(minutes=5))
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    opened = process.begin()
+    assert OLD in process.hears(opened)
+
+    hospital.clock[0] += timedelta(minutes=5)
+
+    taken = process.say(opened)
+    assert [part.text for part in taken.reply.parts] == [DE["withheld"]]
+    assert taken.turn.decision == "declined"
+    assert process.reception.transcript(opened.id)[0].reply.parts[0].text == DE["withdrawn"]
+
+
+def test_one_person_withdraws_a_pair_in_all_processes_and_running_conversations(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    processes = [hospital.process(), hospital.process()]
+    opened = processes[0].begin()
+    assert OLD in processes[0].hears(opened)
+
+    hospital.site.withdraw("pain")
+
+    for process in processes:
+        process.ask_anew()
+        assert process.hears(opened) == [DE["withheld"]]
+        assert process.hears(process.begin()) == [DE["withheld"]]
+    hospital.clock[0] += timedelta(hours=1)
+    hospital.activate(hospital.release(answer=NEW))  # signed again after that
+    assert NEW in processes[0].hears(processes[0].begin())
+
+
+def test_a_closed_chat_answers_emergencies_and_nothing_else(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    opened = process.begin()
+    hospital.site.releases.stop(Stop(NOW, "Anna", "close"))
+    process.ask_anew()
+
+    assert process.hears(opened) == [DE["chat_closed"]]
+    assert process.say(opened, "Ich bekomme keine Luft mehr").turn.decision == "urgent"
+
+    hospital.site.releases.stop(Stop(NOW, "Anna, Bert", "open"))
+    process.ask_anew()
+    assert OLD in process.hears(process.begin())
+
+
+def test_a_release_that_was_changed_in_the_database_is_not_served(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    made = hospital.site.releases.all()[0]
+
+    class Planted(SqlReleases):
+        def get(self, number: int) -> object:  # type: ignore[override]
+            return replace(made, manifest=made.manifest.replace('"shown"', '"hidden"'))
+
+    records = SqlRecords.in_folder(hospital.settings.data)
+    trust = Trust.of([hospital.site.public], None)
+    editions = Editions(hospital.settings, records, Planted(records.engine), trust, lambda: NOW, HashEncoder())
+    with pytest.raises(UserFixable, match="not signed by a key"):
+        editions.of(None)
+    records.close()
+
+
+def test_an_export_after_a_later_release_has_the_text_that_was_shown(hospital: Hospital) -> None:
+    hospital.settings = replace(
+        hospital.settings,
+        fhir=replace(hospital.settings.fhir, url="http://127.0.0.1:9/fhir"),
+    )
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    opened = process.begin()
+    process.say(opened)
+    hospital.activate(hospital.release(answer=NEW))
+
+    ByRelease(process.editions).left(opened.id, at=NOW)
+
+    (entry,) = process.editions.of(None).interviewers.outbox.entries(opened.id)
+    assert OLD in entry.bundle
+    assert NEW not in entry.bundle
+    assert f"Release {hospital.site.releases.all()[0].name}" in entry.bundle
+
+
+def test_a_release_that_is_not_there_is_named(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+
+    with pytest.raises((UserFixable, BadData), match="There is no release 7"):
+        hospital.process().editions.of(7)
