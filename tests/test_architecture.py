@@ -46,7 +46,6 @@ FLOORS = (
     "bot.talk",
     "bot.handover",
     "bot.interview_wiring",
-    "bot.editions",
     "bot.web",
     "bot.commands",
     "bot",

@@ -363,7 +363,8 @@ class Conversation:
             raise FileRefused("not_asked")
         if call is not None and call.is_taken and not message.is_said:
             reaction = asks_nothing(reaction, self._interviewer, at)
-        if closed and not reaction.is_urgent:  # what a page or file says is kept, and nothing is said to it
+        urgent = reaction.decided is not None and reaction.decided.decision == "urgent"
+        if closed and not urgent:  # what a page or file says is kept, and nothing is said to it
             after = reaction.after
             reaction = replace(reaction, reply=closed_reply(after, number=self._own_number(after.language)))
         return reaction, text

@@ -123,10 +123,6 @@ class Reaction:
     flags: bool = False
     calls_staff: bool = False
 
-    @property
-    def is_urgent(self) -> bool:
-        return self.decided is not None and self.decided.decision == "urgent"
-
 
 class Reactions:
     """Reacts to the messages of one conversation."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from bot.editions import ByRelease, Editions
 from bot.handover.delivery import Delivery, Sources, sleeper
 from bot.handover.handover import Handover
 from bot.handover.outbox import Pushed
@@ -21,6 +20,7 @@ from bot.ports import Presence
 from bot.settings import Keeper, Settings
 from bot.staff.calls import Tally
 from bot.staff.escalation import Escalation
+from bot.web.editions import ByRelease, Editions
 from bot.web.metrics import Metrics
 from bot.wiring import (
     make_calls,

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import uvicorn
 
-from bot.editions import ByRelease, Editions, make_editions, open_edition
 from bot.errors import KlartextError, Unreachable, UserFixable
 from bot.interview_wiring import Interviewers, for_terminology
 from bot.settings import Settings
@@ -25,6 +24,7 @@ from bot.talk.reception import Serving as Serves
 from bot.web import logs
 from bot.web.app import Service, build_app
 from bot.web.background import Background
+from bot.web.editions import ByRelease, Editions, make_editions, open_edition
 from bot.web.metrics import Metrics
 from bot.web.slowloris import ImpatientProtocol
 from bot.web.workers import Worker, require_shareable, supervise

@@ -12,7 +12,6 @@ import pytest
 from bot.adapters.release_keys import Trust
 from bot.adapters.sql_records import SqlRecords
 from bot.adapters.sql_releases import SqlReleases
-from bot.editions import ByRelease, Editions
 from bot.errors import BadData, UserFixable
 from bot.ports import StoredConversation
 from bot.release.release import Switch
@@ -22,6 +21,7 @@ from bot.settings import Settings
 from bot.talk.conversation import Message, Taken
 from bot.talk.reception import Reception, Serving
 from bot.testing import HashEncoder
+from bot.web.editions import ByRelease, Editions
 from tests.bot.release.exams import NOW, Site, change_pairs, sign, write_exam
 
 DE = SENTENCES["de"]
