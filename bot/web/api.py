@@ -81,7 +81,7 @@ class ConversationApi:
         opened = self._admit(conversation_id, token)
         started_s = time.perf_counter()
         taken = self._reception.take(opened, Message(body.turn_id, body.text or "", body.choice))
-        self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
+        self._metrics.turn("api", taken, time.perf_counter() - started_s)
         return turn_view(taken, self._reception.assistant.country)
 
     def file(self, conversation_id: ConversationId, turn_id: TurnId, request: Request, token: Token) -> TurnView:
@@ -95,7 +95,7 @@ class ConversationApi:
             raise file
         started_s = time.perf_counter()
         taken = self._reception.take_file(opened, turn_id, file, most_bytes=FULL_FILES * self._most_bytes)
-        self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
+        self._metrics.turn("api", taken, time.perf_counter() - started_s)
         return turn_view(taken, self._reception.assistant.country)
 
     def remove_file(self, conversation_id: ConversationId, turn_id: TurnId, token: Token) -> TurnView:
@@ -106,7 +106,7 @@ class ConversationApi:
         opened = self._admit(conversation_id, token)
         started_s = time.perf_counter()
         taken = self._reception.remove_file(opened, file_id(opened.id, turn_id))
-        self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
+        self._metrics.turn("api", taken, time.perf_counter() - started_s)
         return turn_view(taken, self._reception.assistant.country)
 
     def transcript(self, conversation_id: ConversationId, token: Token) -> TranscriptView:

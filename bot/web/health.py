@@ -23,8 +23,10 @@ Storage = Literal["", "no database", "cannot write"]
 class StorageHealth:
     """Tries to write; never by two threads at once, however many ask and however long it takes."""
 
-    def __init__(self, try_writing: Callable[[], None]) -> None:
+    def __init__(self, try_writing: Callable[[], None], report: Callable[[Storage], None] = lambda _: None) -> None:
+        """`report` gets what was found, whoever asked."""
         self._try_writing = try_writing
+        self._report = report
         self._lock = threading.Lock()
         self._trial: Future[Storage] | None = None
         self._done_s = 0.0
@@ -35,6 +37,15 @@ class StorageHealth:
         trial = asyncio.wrap_future(self._current())
         try:
             found = await asyncio.wait_for(asyncio.shield(trial), ANSWER_S)
+        except TimeoutError:
+            found = "cannot write"
+        self._tell(found)
+        return found
+
+    def look_now(self) -> Storage:
+        """Do the same in a thread of its own that may wait."""
+        try:
+            found = self._current().result(ANSWER_S)
         except TimeoutError:
             found = "cannot write"
         self._tell(found)
@@ -63,6 +74,7 @@ class StorageHealth:
         trial.set_result(found)
 
     def _tell(self, found: Storage) -> None:
+        self._report(found)
         said, at_s = self._told
         if found != said or (found and time.monotonic() - at_s > TELL_S):
             self._told = (found, time.monotonic())

@@ -25,8 +25,10 @@ from bot.settings import Settings
 from bot.talk.reception import Reception
 from bot.web import logs
 from bot.web.app import Service, build_app
-from bot.web.background import Background
+from bot.web.background import Background, Telling
+from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
+from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
 from bot.web.workers import Worker, require_shareable, supervise
 from bot.wiring import make_desk, make_records
@@ -90,13 +92,16 @@ def _settings(serving: Serving) -> Settings:
 def _open(serving: Serving, settings: Settings, worker: Worker | None = None) -> tuple[Service, Background]:
     assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
     records, metrics = make_records(settings), Metrics(shared_in=worker.metrics if worker else None)
+    metrics.workers(serving.workers or settings.workers)
+    logs.count_errors(metrics.logged)
     interviewers = Interviewers.open(
         settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire, records=records
     )
     asking = interviewers.of("")  # a form that cannot be asked is refused before anybody comes
     for line in asking.form.gap_lines() if asking is not None else ():
         log.warning("form: %s", line)
-    background = Background.of(settings, interviewers, metrics, _now)
+    storage = StorageHealth(records.try_writing, lambda found: metrics.database(writable=not found))
+    background = Background.of(settings, interviewers, storage, Telling(metrics, Pulse(metrics), _now))
     reception = Reception(
         assistant,
         records,
@@ -114,7 +119,7 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         topics,
         metrics=metrics,
         left=lambda id_: interviewers.left(id_, at=_now()),
-        waiting=background.waiting,
+        background=background,
     )
     return service, background
 
@@ -128,6 +133,7 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
         try:
             service.reception.assistant.prepare()
             service.prepared.set()
+            service.metrics.ready()
             if worker is not None:
                 worker.ready.set()
             log.info("ready", extra={"fields": {"sample": service.reception.assistant.sample}})
