@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 from bot.handover.causes import NO_SERVER, Standing, Undelivered, standing, undelivered
 from bot.handover.delivery import Delivery, Sources, sleeper
@@ -23,6 +24,7 @@ from bot.staff.escalation import Escalation
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.pulse import Pulse
+from bot.web.tracing import TracedFhirServer
 from bot.wiring import (
     make_calls,
     make_contacts,
@@ -32,6 +34,9 @@ from bot.wiring import (
     make_outbox,
     make_presence,
 )
+
+if TYPE_CHECKING:
+    from bot.adapters.otlp_tracing import OtlpTracer
 
 log = logging.getLogger("klartext")
 LOOK_S = 15.0  # between looks for urgent turns that nobody gets
@@ -53,11 +58,13 @@ class Telling:
         metrics: For Prometheus.
         pulse: Whether the threads run.
         now: The clock.
+        tracer: For a collector; None where there is none.
     """
 
     metrics: Metrics
     pulse: Pulse
     now: Callable[[], datetime]
+    tracer: OtlpTracer | None = None
 
 
 @dataclass(slots=True)
@@ -69,7 +76,7 @@ class Background:
         escalation: Of calls that no member of staff acknowledges; None where nobody reads them.
         tasks: What each thread runs, by the thread's name.
         storage: Whether anything can be stored.
-        pulse: Whether the threads run.
+        telling: What is told of all that, and when.
     """
 
     stopping: threading.Event
@@ -77,7 +84,7 @@ class Background:
     escalation: Escalation | None
     tasks: dict[str, Callable[[], None]]
     storage: StorageHealth
-    pulse: Pulse
+    telling: Telling
     _threads: list[threading.Thread] = field(default_factory=list)
 
     @classmethod
@@ -112,14 +119,14 @@ class Background:
         if settings.purge_daily:
             purge = partial(purge_once, make_keeper(settings), settings, telling)
             tasks["purge"] = partial(_daily, purge, stopping)
-        return cls(stopping, deliveries, escalation, tasks, storage, telling.pulse)
+        return cls(stopping, deliveries, escalation, tasks, storage, telling)
 
     def start(self, address: str) -> None:
         """Begin; `address`: that the service listens on."""
         if self.escalation is not None:
             self.escalation.inbox = self.escalation.inbox or f"{address}/staff/inbox"
         for name, run in self.tasks.items():
-            watched = self.pulse.watched(name, run, ending=self.stopping.is_set)
+            watched = self.telling.pulse.watched(name, run, ending=self.stopping.is_set)
             thread = threading.Thread(target=watched, daemon=True, name=name)
             thread.start()
             self._threads.append(thread)
@@ -146,6 +153,8 @@ class Background:
         self.deliveries.stop()
         for thread in self._threads:
             thread.join(STOP_S)
+        if self.telling.tracer is not None:
+            self.telling.tracer.end()
 
 
 def purge_once(keeper: Keeper, settings: Settings, telling: Telling) -> None:
@@ -265,8 +274,11 @@ def _deliveries(
         made.tell()
         metrics.delivered(sent, failed)
 
-    ordinary = make_fhir_server(settings, patience=PATIENCE, sleep=sleeper(stopping))
-    urgent = make_fhir_server(settings, patience=URGENT_PATIENCE, sleep=sleeper(stopping))
+    def server(patience: Patience) -> FhirServer:
+        found = make_fhir_server(settings, patience=patience, sleep=sleeper(stopping))
+        return TracedFhirServer(found, telling.tracer) if telling.tracer is not None else found
+
+    ordinary, urgent = server(PATIENCE), server(URGENT_PATIENCE)
     leaving, outbox = make_leaving(settings), make_outbox(settings, lease=LEASE)
     sources = Sources(leaving, interviewers.interviews, handover, outbox, ordinary)
     idle, beat = timedelta(minutes=settings.idle_minutes), telling.pulse.beat

@@ -30,8 +30,9 @@ from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
+from bot.web.tracing import TracedApp, TracedReception
 from bot.web.workers import Worker, require_shareable, supervise
-from bot.wiring import make_desk, make_records
+from bot.wiring import make_desk, make_records, make_tracer
 
 log = logging.getLogger("klartext.web")
 BACKLOG = 2048
@@ -90,6 +91,7 @@ def _settings(serving: Serving) -> Settings:
 
 
 def _open(serving: Serving, settings: Settings, worker: Worker | None = None) -> tuple[Service, Background]:
+    tracer = make_tracer(settings)
     assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
     records, metrics = make_records(settings), Metrics(shared_in=worker.metrics if worker else None)
     metrics.workers(serving.workers or settings.workers)
@@ -101,7 +103,7 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     for line in asking.form.gap_lines() if asking is not None else ():
         log.warning("form: %s", line)
     storage = StorageHealth(records.try_writing, lambda found: metrics.database(writable=not found))
-    background = Background.of(settings, interviewers, storage, Telling(metrics, Pulse(metrics), _now))
+    background = Background.of(settings, interviewers, storage, Telling(metrics, Pulse(metrics), _now, tracer))
     reception = Reception(
         assistant,
         records,
@@ -111,6 +113,8 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         page_session=timedelta(hours=settings.session_hours),
         desk=make_desk(settings, opens=assistant.site.opens if assistant.site is not None else lambda _: None),
     )
+    if tracer is not None:
+        reception = TracedReception.around(reception, tracer)
     known = {pair.id for language in assistant.languages for pair in assistant.catalog(language).pairs}
     topics = load_topics(locate(serving.catalog), known)
     service = Service(
@@ -196,8 +200,9 @@ def _announce(serving: Serving, listening: socket.socket) -> None:
 
 
 def _config(service: Service, settings: Settings) -> uvicorn.Config:
+    app, tracer = build_app(service), service.background.telling.tracer if service.background is not None else None
     return uvicorn.Config(
-        build_app(service),
+        TracedApp(app, tracer) if tracer is not None else app,
         http=ImpatientProtocol,
         log_config=None,
         access_log=False,

@@ -34,9 +34,7 @@ def always_open(folder: Path) -> dict[str, str]:
 class Server:
     """One service with a database of its own; it can be killed and started again."""
 
-    def __init__(
-        self, folder: Path, data: Path, environ: Mapping[str, str] | None = None, *, faults: str = ""
-    ) -> None:
+    def __init__(self, folder: Path, data: Path, environ: Mapping[str, str] | None = None, *, faults: str = "") -> None:
         """`faults`: code that the process runs first, for what goes wrong inside it."""
         self._folder = folder
         self._code = f"{faults}\nfrom bot.commands.main import main; main()"
@@ -77,7 +75,7 @@ class Server:
         """Set the database of the next start."""
         self._environ["KLARTEXT_DATABASE_URL"] = url
 
-    def signal(self, number: signal.Signals) -> None:
+    def send_signal(self, number: signal.Signals) -> None:
         assert self._process is not None
         self._process.send_signal(number)
 

@@ -200,16 +200,16 @@ def test_a_reply_that_the_guard_keeps_back_counts_and_dead_and_hanging_threads_a
     ward: Server, tmp_path: Path
 ) -> None:
     before = scrape(ward.url)
-    ward.signal(signal.SIGHUP)
+    ward.send_signal(signal.SIGHUP)
     assert Patient(ward).say("Tut das weh?") == [INTERFACE_TEXTS["de"]["safe"]]
-    ward.signal(signal.SIGUSR1)
+    ward.send_signal(signal.SIGUSR1)
     _until(lambda: scrape(ward.url).value("klartext_task_running", task="delivery") == 0)
     assert (_health(ward)["delivery"], _health(ward)["reason"]) == ("failing", "dead_thread")
     dead = scrape(ward.url)
 
     assert {"KlartextGuardViolation", "KlartextTaskDead"} <= names(firing(dead, before=before))
     assert ("KlartextTaskDead", frozenset({("task", "delivery")})) in firing(dead)
-    ward.signal(signal.SIGUSR2)
+    ward.send_signal(signal.SIGUSR2)
     time.sleep(3)  # it finishes the look that it is at, and hangs in the next
     hung = scrape(ward.url)
     time.sleep(3)
