@@ -132,3 +132,14 @@ def test_traces_go_to_a_protected_address_only(klartext: Run, tmp_path: Path) ->
     assert make_tracer(Settings.from_environment({}, data=tmp_path)) is None
     done = klartext("serve", "--sample", "--port", "0", "--data", tmp_path, environ=environ)
     assert (done.returncode, done.stderr.decode().count("klartext: KLARTEXT_OTLP_URL")) == (2, 1)
+
+
+def test_without_its_packages_tracing_names_the_extra(klartext: Run, tmp_path: Path) -> None:
+    done = klartext(
+        *("serve", "--sample", "--port", "0", "--data", tmp_path),
+        environ={"KLARTEXT_OTLP_URL": "http://127.0.0.1:4318"},
+        before="sys.modules['opentelemetry.exporter.otlp.proto.http.trace_exporter'] = None",
+    )
+
+    assert done.returncode == 2
+    assert "pip install 'klartext[tracing]'" in done.stderr.decode().splitlines()[-1]
