@@ -150,7 +150,10 @@ class Metrics:
             "klartext_workers_alive", "Processes that run.", registry=registry, multiprocess_mode="livesum"
         )
         self._wanted = Gauge(
-            "klartext_workers_wanted", "Processes that should.", registry=registry, multiprocess_mode="mostrecent"
+            "klartext_workers_wanted",
+            "Processes that should; 0 until the first is ready.",
+            registry=registry,
+            multiprocess_mode="mostrecent",
         )
         self._begin()
 
@@ -197,11 +200,10 @@ class Metrics:
     def beat(self, name: str) -> None:
         self._beaten.labels(name).set_to_current_time()
 
-    def ready(self) -> None:
+    def ready(self, *, workers: int) -> None:
+        """Tell that the catalog is trained: only then are all processes started."""
         self._ready.set(1)
-
-    def workers(self, wanted: int) -> None:
-        self._wanted.set(wanted)
+        self._wanted.set(workers)
 
     def waits(self, waiting: Waiting, urgent_s: float) -> None:
         self._waiting.set(waiting.backlog.waiting)

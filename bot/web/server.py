@@ -69,13 +69,12 @@ def run_server(serving: Serving) -> None:
             "KLARTEXT_FHIR_PATIENT_SYSTEM is not set. Links name patients (KLARTEXT_LINK_KEY), and the FHIR server "
             "(KLARTEXT_FHIR_URL) must be told in which system."
         )
-    workers = serving.workers or settings.workers
-    if workers > 1:
-        require_shareable(settings, workers)
+    if settings.workers > 1:
+        require_shareable(settings, settings.workers)
         listening = _listen(serving.host, serving.port)
         _require_near(settings, listening)
         _announce(serving, listening)
-        supervise(partial(_work, serving, listening), workers)
+        supervise(partial(_work, serving, listening), settings.workers)
     else:
         service, background = _open(serving, settings)
         listening = _listen(serving.host, serving.port)
@@ -87,14 +86,13 @@ def run_server(serving: Serving) -> None:
 def _settings(serving: Serving) -> Settings:
     """Return the settings; a patient who waits must hear soon that nothing can be stored, and whom to call."""
     settings = for_terminology(Settings.from_environment(data=serving.data), serving.terminology_server)
-    return replace(settings, database_wait_s=DATABASE_WAIT_S)
+    return replace(settings, database_wait_s=DATABASE_WAIT_S, workers=serving.workers or settings.workers)
 
 
 def _open(serving: Serving, settings: Settings, worker: Worker | None = None) -> tuple[Service, Background]:
     tracer = make_tracer(settings)
     assistant = Assistant.open(serving.catalog, settings=settings, sample=serving.sample)
     records, metrics = make_records(settings), Metrics(shared_in=worker.metrics if worker else None)
-    metrics.workers(serving.workers or settings.workers)
     logs.count_errors(metrics.logged)
     interviewers = Interviewers.open(
         settings, assistant, exam=serving.catalog, questionnaire=serving.questionnaire, records=records
@@ -137,7 +135,7 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
         try:
             service.reception.assistant.prepare()
             service.prepared.set()
-            service.metrics.ready()
+            service.metrics.ready(workers=service.settings.workers)
             if worker is not None:
                 worker.ready.set()
             log.info("ready", extra={"fields": {"sample": service.reception.assistant.sample}})

@@ -97,7 +97,7 @@ def firing(now: Scrape, *, before: Scrape | None = None, later_s: float = 0.0) -
                 left = now.at_s + later_s - value
             elif part["rise"]:
                 left = value - (before or now).samples.get((part["name"], labels), value)
-            right = float(part["limit"]) if part["limit"].isdigit() else now.samples[part["limit"], labels]
+            right = float(part["limit"]) if part["limit"].isdigit() else now.samples.get((part["limit"], labels), 0.0)
             if _COMPARE[part["how"]](left, right):
                 found.add((alert, labels))
     return found
