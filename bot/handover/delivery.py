@@ -123,6 +123,7 @@ class Delivery:
             pushed = push(self.sources.outbox, self.sources.server, clock=self._tick, manner=manner)
         except UserFixable as error:
             self.fault = str(error)
+            self.beat()  # it looked: that nothing can be sent there is told by its fault
             raise
         self.trouble = pushed.reasons[-1] if pushed.is_down and pushed.reasons else ""
         if pushed.is_down:

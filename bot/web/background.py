@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from bot.adapters.otlp_tracing import OtlpTracer
 
 log = logging.getLogger("klartext")
-LOOK_S = 15.0  # between looks for urgent turns that nobody gets
+LOOK_S = 5.0  # between looks for urgent turns that nobody gets
 # One entry may take so long; the delivery has a patience of its own beside that.
 PATIENCE = Patience(attempts=2, timeout_s=30.0, total_s=90.0)
 LEASE = timedelta(minutes=3)  # longer than that; who dies meanwhile holds the entry no longer

@@ -17,12 +17,15 @@ import httpx
 import pytest
 
 from bot import Assistant
+from bot.adapters.staff_contacts import Mail, Webhook
+from bot.errors import NotTold
 from bot.sentences.interface_texts import INTERFACE_TEXTS
+from bot.staff.escalation import Contact, Notice
 from bot.web.metrics import Metrics
 from tests.bot.handover.fhir_process import fhir_process
 from tests.bot.handover.odd_fhir_server import OddServer, odd_fhir_server
 from tests.bot.handover.token_endpoint import token_endpoint
-from tests.bot.staff.sinks import Sink, webhook
+from tests.bot.staff.sinks import Sink, mail_server, webhook
 from tests.bot.web.alerting import (
     FOLDER,
     INSTALL,
@@ -320,6 +323,30 @@ def test_a_client_that_gets_no_token_and_a_real_server_that_is_gone_are_told(
     _until(lambda: scrape(server.url).value("klartext_outbox_entries", lane="urgent", cause="unreachable"))
     assert _health(server)["reason"] == "unreachable"
     server.kill()
+
+
+def test_contacts_that_were_not_told_count_by_channel_and_reason() -> None:
+    metrics, notice = Metrics(), Notice("c", "urgent", 1, "http://127.0.0.1/staff/inbox")
+    with webhook() as hook, mail_server() as mail:
+        hook.status = mail.status = 500
+        port = int(mail.url.rsplit(":", 1)[1])
+        contacts: list[Contact] = [Webhook(hook.url), Mail("a@example.org", ("127.0.0.1", port), "b@example.org")]
+        for contact in contacts:
+            with pytest.raises(NotTold) as refused:
+                contact.tell(notice)
+            metrics.not_told(refused.value.reason)
+    for contact in contacts:  # nobody listens there any more
+        with pytest.raises(NotTold) as refused:
+            contact.tell(notice)
+        metrics.not_told(refused.value.reason)
+
+    counted = [line for line in metrics.as_text().decode().splitlines() if line.endswith(" 1.0")]
+    found = {line.split("{")[1] for line in counted if line.startswith("klartext_staff_contact_failures_total")}
+    assert found == {
+        f'channel="{channel}",reason="{reason}"}} 1.0'
+        for channel in ("webhook", "mail")
+        for reason in ("refused", "unreachable")
+    }
 
 
 def test_every_alert_is_caused_by_a_test() -> None:
