@@ -14,6 +14,7 @@ from bot.errors import KlartextError, NotWritable
 
 log = logging.getLogger("klartext")
 ANSWER_S = 0.8
+PATIENT_S = 5.0  # where nobody waits: a busy machine is no database that takes nothing
 GOOD_FOR_S = 1.0  # several who ask at the same time get one answer
 TELL_S = 60.0  # between two lines in the log that say the same
 
@@ -45,7 +46,7 @@ class StorageHealth:
     def look_now(self) -> Storage:
         """Do the same in a thread of its own that may wait."""
         try:
-            found = self._current().result(ANSWER_S)
+            found = self._current().result(PATIENT_S)
         except TimeoutError:
             found = "cannot write"
         self._tell(found)
