@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
@@ -82,6 +82,25 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """Entries that wait for the same reason.
+
+    Attributes:
+        lane: Which way they go.
+        reason: Why they were not taken when they were last tried; empty where they were not tried, or nobody knows.
+        held: Whether somebody has claimed them: they are being sent, or whoever sent them has died.
+        count: How many they are.
+        oldest: When the oldest was raised.
+    """
+
+    lane: Lane
+    reason: str
+    held: bool
+    count: int
+    oldest: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Backlog:
     """What waits in the outbox.
 
@@ -89,11 +108,21 @@ class Backlog:
         waiting: Entries that no server has accepted.
         urgent: Those of them that hold a red flag.
         oldest_urgent: When the oldest of these was raised; None when there is none.
+        groups: All of them, by why they wait.
     """
 
     waiting: int = 0
     urgent: int = 0
     oldest_urgent: datetime | None = None
+    groups: tuple[Group, ...] = ()
+
+    @classmethod
+    def of(cls, groups: Sequence[Group]) -> Backlog:
+        """Return what waits altogether."""
+        urgent = [each for each in groups if each.lane == "urgent"]
+        oldest = min((each.oldest for each in urgent), default=None)
+        waiting = sum(each.count for each in groups)
+        return cls(waiting, sum(each.count for each in urgent), oldest, tuple(groups))
 
 
 @dataclass(frozen=True, slots=True)

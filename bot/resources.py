@@ -11,3 +11,9 @@ def data_folder(name: str) -> Path:
     """Return the folder `name` (``qa_pairs``, ``vignettes`` or ``fhir``)."""
     packaged = _HERE / "_data" / name
     return packaged if packaged.is_dir() else _HERE.parent / name
+
+
+def operations_folder() -> Path:
+    """Return the folder with the alerting rules for Prometheus and the dashboard for Grafana."""
+    packaged = _HERE / "_data" / "operations"
+    return packaged if packaged.is_dir() else _HERE.parent / "docs" / "operations"

@@ -422,6 +422,7 @@ class Settings:
         seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
         seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
         database_wait_s: For others who write to the database. No setting: the service has less patience than commands.
+        otlp_url: Collector that gets traces, without texts and ids (``KLARTEXT_OTLP_URL``); None: nothing is traced.
     """
 
     data: Path
@@ -458,6 +459,7 @@ class Settings:
     seal_key: str | None = field(default=None, repr=False)
     seal_key_file: Path = field(default_factory=_seal_key_file)
     database_wait_s: float = DATABASE_WAIT_S
+    otlp_url: str | None = None
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None, *, data: Path | None = None) -> Settings:
@@ -497,6 +499,7 @@ class Settings:
             release_key=Path(env["KLARTEXT_RELEASE_KEY_FILE"]) if env.get("KLARTEXT_RELEASE_KEY_FILE") else None,
             release_trust=_list(env, "KLARTEXT_RELEASE_TRUST"),
             seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
+            otlp_url=env.get("KLARTEXT_OTLP_URL") or None,
         )
 
     def writable_data(self) -> Path:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -31,6 +32,7 @@ from bot.staff.escalation import Contact
 
 if TYPE_CHECKING:
     from bot.adapters.chroma_index import ChromaStore
+    from bot.adapters.otlp_tracing import OtlpTracer
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
     from bot.release.release import Releases
@@ -295,6 +297,21 @@ def make_contacts(staff: StaffCalls) -> list[Contact]:
         return Webhook(written)
 
     return [contact(each) for each in staff.contacts]
+
+
+def make_tracer(settings: Settings) -> OtlpTracer | None:
+    """Return what traces to the collector of the settings; None where they name none.
+
+    Raises:
+        UserFixable: Its address is none, or would be spoken to in the clear; or the packages are missing.
+    """
+    if settings.otlp_url is None:
+        return None
+    from bot.adapters.fhir_server import require_protected
+    from bot.adapters.otlp_tracing import OtlpTracer
+
+    require_protected(settings.otlp_url, "KLARTEXT_OTLP_URL", "traces would cross the network readably")
+    return OtlpTracer.to(settings.otlp_url, version("klartext"))
 
 
 def make_scanner(uploads: Uploads) -> Callable[[bytes], bool | None] | None:

@@ -26,7 +26,7 @@ from sqlalchemy.orm import Mapped, Session, aliased, mapped_column
 from sqlalchemy.types import DateTime
 
 from bot.adapters.sql_tables import Base, ConversationRow, PatientText, in_utc, talking_to
-from bot.outbox_ports import ANY, Backlog, Claimed, OutboxEntry, Outgoing, Wanted
+from bot.outbox_ports import ANY, Backlog, Claimed, Group, OutboxEntry, Outgoing, Wanted
 
 log = logging.getLogger("klartext")
 # Longer than sending with all its repetitions takes: then whoever claimed it is dead, and somebody else may send it.
@@ -171,12 +171,16 @@ class SqlOutbox:
             return session.scalars(wanted).one()
 
     def backlog(self) -> Backlog:
-        urgent = func.count().filter(OutboxRow.urgent)
-        oldest = func.min(OutboxRow.put_at).filter(OutboxRow.urgent)
+        kind = (OutboxRow.urgent, OutboxRow.reason, OutboxRow.claimed_by.is_not(None))
+        counted = select(*kind, func.count(), func.min(OutboxRow.put_at))
         with talking_to(self._engine) as session:
-            wanted = select(func.count(), urgent, oldest).where(OutboxRow.accepted_at.is_(None))
-            waiting, flags, since = session.execute(wanted).one()
-            return Backlog(waiting, flags, in_utc(since) if since is not None else None)
+            rows = session.execute(counted.where(OutboxRow.accepted_at.is_(None)).group_by(*kind)).all()
+            return Backlog.of(
+                [
+                    Group("urgent" if urgent else "rest", reason or "", held, count, in_utc(oldest))
+                    for urgent, reason, held, count, oldest in rows
+                ]
+            )
 
     def reasons(self) -> list[tuple[str, str]]:
         """Return conversation and reason of what was tried in vain, oldest first."""

@@ -59,8 +59,10 @@ class Mail:
                 if host not in LOOPBACK_HOSTS and server.has_extn("starttls"):
                     server.starttls(context=ssl.create_default_context())
                 server.send_message(message)
+        except (smtplib.SMTPResponseException, smtplib.SMTPRecipientsRefused) as error:
+            raise NotTold(f"mail server refused ({type(error).__name__})") from None
         except (OSError, smtplib.SMTPException) as error:
-            raise NotTold(f"mail server refused or unreachable ({type(error).__name__})") from None
+            raise NotTold(f"mail server unreachable ({type(error).__name__})") from None
 
 
 def _words(notice: Notice) -> list[str]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.errors import KlartextError, NotSent, UserFixable
+from bot.handover.causes import NOT_BUILT
 from bot.handover.handover import Handover, hand_over_new
 from bot.handover.outbox import Manner, Pushed, push
-from bot.outbox_ports import FhirServer, Leaving, Outbox, pseudonym
+from bot.outbox_ports import FhirServer, Group, Leaving, Outbox, pseudonym
 from bot.ports import Interviews
 
 log = logging.getLogger("klartext")
@@ -52,8 +53,10 @@ class Delivery:
         idle: After so long without a word a conversation is handed over.
         now: The clock.
         report: Gets what every round achieved.
-        fault: Why the server cannot be used at all, in one line; empty when it can.
         stopping: Set when the service ends.
+        beat: Called after each round without an error, and before each entry of a long one.
+        fault: Why the server cannot be used at all, in one line; empty when it can.
+        trouble: Why it took nothing in the last round, though nothing may have been sent; empty when it did.
     """
 
     sources: Sources
@@ -61,12 +64,15 @@ class Delivery:
     now: Callable[[], datetime]
     report: Callable[[Pushed], None]
     stopping: threading.Event = field(default_factory=threading.Event)
+    beat: Callable[[], None] = field(default=lambda: None)
     fault: str = ""
+    trouble: str = ""
     _checked: datetime | None = None
     _awake: threading.Event = field(default_factory=threading.Event)
     _swept: datetime | None = None
     _next_sweep: datetime | None = None
-    _broken: set[str] = field(default_factory=set)
+    _broken: dict[str, datetime] = field(default_factory=dict)  # since when there is something new in it
+    _broken_before: dict[str, datetime] = field(default_factory=dict)  # those of the sweep under way
 
     def wake(self) -> None:
         """Look now: something urgent has happened. Returns at once."""
@@ -75,6 +81,12 @@ class Delivery:
     def stop(self) -> None:
         self.stopping.set()
         self._awake.set()
+
+    @property
+    def not_built(self) -> tuple[Group, ...]:
+        """Conversations of which no Bundle can be made: they are not even in the outbox."""
+        broken = {**self._broken_before, **self._broken}.values()
+        return (Group("rest", NOT_BUILT, False, len(broken), min(broken)),) if broken else ()
 
     def run(self) -> None:
         """Deliver until told to stop."""
@@ -98,6 +110,7 @@ class Delivery:
         except Exception:
             log.exception("nothing delivered")
             return False
+        self.beat()
         for reason in dict.fromkeys(pushed.reasons):
             log.warning("not delivered: %s", reason)
         return not pushed.is_down
@@ -107,25 +120,33 @@ class Delivery:
         known = self._checked is not None and self.now() - self._checked < TRUSTED
         manner = Manner(("rest",), due=True, check=not known)
         try:
-            pushed = push(self.sources.outbox, self.sources.server, clock=self.now, manner=manner)
+            pushed = push(self.sources.outbox, self.sources.server, clock=self._tick, manner=manner)
         except UserFixable as error:
             self.fault = str(error)
+            self.beat()  # it looked: that nothing can be sent there is told by its fault
             raise
+        self.trouble = pushed.reasons[-1] if pushed.is_down and pushed.reasons else ""
         if pushed.is_down:
             self._checked = None
         elif pushed.sent or pushed.reasons:
             self._checked, self.fault = (self._checked if known else self.now()), ""
         return pushed
 
+    def _tick(self) -> datetime:
+        """Tell the time; whoever sends asks for it with each entry, so that a long round is none that hangs."""
+        self.beat()
+        return self.now()
+
     def _hand_over_what_is_due(self) -> None:
         now = self.now()
         sweeps = self._next_sweep is None or now >= self._next_sweep
         if sweeps:
-            self._broken.clear()  # tried again once a sweep
+            self._broken_before, self._broken = self._broken, {}  # tried again once a sweep
         for conversation in self.sources.leaving.urgent():
             self._hand_over(conversation)
         if sweeps:
             self._hand_over_quiet(now)
+            self._broken_before = {}
 
     def _hand_over_quiet(self, now: datetime) -> None:
         until = now - self.idle
@@ -144,7 +165,7 @@ class Delivery:
             if hand_over_new(handover, self.sources.interviews, at=at):
                 log.info("handed over", extra={"fields": {"conversation": pseudonym(conversation)}})
         except Exception:
-            self._broken.add(conversation)
+            self._broken[conversation] = at
             log.exception("not handed over", extra={"fields": {"conversation": pseudonym(conversation)}})
 
 

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from bot.handover.causes import NOT_BUILT
 from bot.handover.handover import Handover
 from bot.handover.outbox import send
-from bot.outbox_ports import Backlog, Claimed, FhirServer, Leaving, Outbox, RedFlag, Wanted, pseudonym
+from bot.outbox_ports import Backlog, Claimed, FhirServer, Group, Leaving, Outbox, RedFlag, Wanted, pseudonym
 
 log = logging.getLogger("klartext")
 
@@ -52,6 +53,7 @@ class RedFlagDelivery:
         now: The clock.
         report: Gets what waits, whenever that was looked at, how many were sent since, and how many in vain.
         stopping: Set when the service ends.
+        beat: Called after each look without an error.
     """
 
     leaving: Leaving
@@ -61,6 +63,7 @@ class RedFlagDelivery:
     now: Callable[[], datetime]
     report: Callable[[Waiting, int, int], None]
     stopping: threading.Event = field(default_factory=threading.Event)
+    beat: Callable[[], None] = field(default=lambda: None)
     waiting: Waiting = field(default_factory=Waiting)
     _awake: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -82,11 +85,15 @@ class RedFlagDelivery:
 
     def look(self) -> None:
         """Begin to send what is new or due, and note what waits. Errors do not end the thread."""
+        failed = False
         for step in (self._raise_new, self._begin, self.note):
             try:
                 step()
             except Exception:
+                failed = True
                 log.exception("red flags are held up")
+        if not failed:
+            self.beat()
 
     def stop(self) -> None:
         self.stopping.set()
@@ -147,8 +154,8 @@ class RedFlagDelivery:
     def note(self) -> None:
         """Look what waits, and report it."""
         backlog, new = self.outbox.backlog(), self._stuck
-        moments = [flag.at for flag in new] + ([backlog.oldest_urgent] if backlog.oldest_urgent else [])
-        counted = Backlog(backlog.waiting + len(new), backlog.urgent + len(new), min(moments, default=None))
+        stuck = [Group("urgent", NOT_BUILT, False, len(new), min(flag.at for flag in new))] if new else []
+        counted = Backlog.of([*backlog.groups, *stuck])
         with self._lock:
             done, self._done = self._done, []
         failed = [reason for reason in done if reason]

@@ -239,9 +239,17 @@ class _Approved:
     site: Site | None
 
 
+SAFE = "safe"
+
+
 def safe_reply(language: str) -> Reply:
     """Return what a patient gets when the guard refused a reply."""
-    return Reply(language, (interface(language, "safe"),))
+    return Reply(language, (interface(language, SAFE),))
+
+
+def is_safe_reply(reply: Reply) -> bool:
+    """Say whether this is what a patient gets when the guard refused a reply."""
+    return [part.key for part in reply.parts if isinstance(part, Interface)] == [SAFE]
 
 
 def _check(part: Part, language: str, approved: _Approved) -> None:

@@ -73,6 +73,8 @@ class Escalation:
         report: Gets how many calls there are, whenever that was looked at.
         inbox: Where calls are seen.
         stopping: Set when the service ends.
+        beat: Called after each look without an error.
+        failed: Gets why a contact could not be told.
     """
 
     calls: Calls
@@ -82,6 +84,8 @@ class Escalation:
     report: Callable[[Tally], None]
     inbox: str = ""
     stopping: threading.Event = field(default_factory=threading.Event)
+    beat: Callable[[], None] = field(default=lambda: None)
+    failed: Callable[[str], None] = field(default=lambda _: None)
     _telling: set[threading.Thread] = field(default_factory=set)
 
     def run(self) -> None:
@@ -89,6 +93,7 @@ class Escalation:
         while not self.stopping.is_set():
             try:
                 self.look()
+                self.beat()
             except Exception:
                 log.exception("calls for staff are held up")
             self.stopping.wait(POLL_S)
@@ -162,9 +167,11 @@ class Escalation:
             self.contacts[contact].tell(notice)
         except NotTold as error:
             log.error("a contact was not told of a call: %s", error.reason, extra={"fields": fields})
+            self.failed(error.reason)
             return False
         except Exception:
             log.exception("a contact was not told of a call", extra={"fields": fields})
+            self.failed("failed")
             return False
         return True
 

@@ -83,7 +83,7 @@ class ConversationApi:
         opened = self._admit(conversation_id, token)
         started_s = time.perf_counter()
         taken = self._reception.take(opened, Message(body.turn_id, body.text or "", body.choice))
-        self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
+        self._metrics.turn("api", taken, time.perf_counter() - started_s)
         return turn_view(taken, self._reception.serving(opened).assistant.country)
 
     def file(self, conversation_id: ConversationId, turn_id: TurnId, request: Request, token: Token) -> TurnView:
@@ -97,7 +97,7 @@ class ConversationApi:
             raise file
         started_s = time.perf_counter()
         taken = self._reception.take_file(opened, turn_id, file, most_bytes=FULL_FILES * self._most_bytes)
-        self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
+        self._metrics.turn("api", taken, time.perf_counter() - started_s)
         return turn_view(taken, self._reception.serving(opened).assistant.country)
 
     def remove_file(self, conversation_id: ConversationId, turn_id: TurnId, token: Token) -> TurnView:
@@ -108,7 +108,7 @@ class ConversationApi:
         opened = self._admit(conversation_id, token)
         started_s = time.perf_counter()
         taken = self._reception.remove_file(opened, file_id(opened.id, turn_id))
-        self._metrics.turn("api", taken.turn.decision, time.perf_counter() - started_s)
+        self._metrics.turn("api", taken, time.perf_counter() - started_s)
         return turn_view(taken, self._reception.serving(opened).assistant.country)
 
     def transcript(self, conversation_id: ConversationId, token: Token) -> TranscriptView:

@@ -16,7 +16,6 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Scope
 
 from bot.assistant import Assistant
-from bot.handover.urgent import Waiting
 from bot.matching.red_flags import load_red_flags
 from bot.sentences.spelling import spelt
 from bot.settings import Settings
@@ -24,6 +23,7 @@ from bot.talk.conversation import first_language
 from bot.talk.reception import Reception
 from bot.text import seen
 from bot.web.api import ConversationApi
+from bot.web.background import Background
 from bot.web.fair_queue import Crowd
 from bot.web.health import StorageHealth
 from bot.web.limits import MAX_BODY_BYTES, RateLimit
@@ -88,7 +88,7 @@ class Service:
         settings: Of this installation.
         left: Is told of a conversation that a patient has ended.
         prepared: Set when the catalog is trained.
-        waiting: Returns what waits for the FHIR server; None without one.
+        background: What runs beside it; None where nothing does.
         release: Returns the name of the release in force; empty where there is none.
     """
 
@@ -97,27 +97,39 @@ class Service:
     left: Callable[[str], None] = field(default=lambda _: None)
     prepared: threading.Event = field(default_factory=threading.Event)
     metrics: Metrics = field(default_factory=Metrics)
-    waiting: Callable[[], Waiting | None] = field(default=lambda: None)
+    background: Background | None = None
     release: Callable[[], str] = field(default=lambda: "")
 
     @cached_property
     def storage(self) -> StorageHealth:
-        return StorageHealth(self.reception.records.try_writing)
+        own = self.background.storage if self.background is not None else None
+        return own or StorageHealth(self.reception.records.try_writing)
 
     def require_prepared(self) -> None:
         if not self.prepared.is_set():
             raise not_ready()
 
     async def health(self, response: Response) -> HealthView:
-        """Tell whether patients can be served: 503 until the catalog is trained, or while nothing can be stored."""
+        """Tell whether patients can be served: 503 until the catalog is trained, or while nothing can be stored.
+
+        How delivery stands changes the content only: who is late with that must not lose patients to a load balancer.
+        """
         status = await self.storage.look() or ("ready" if self.prepared.is_set() else "starting")
         response.status_code = HTTPStatus.OK if status == "ready" else HTTPStatus.SERVICE_UNAVAILABLE
-        waiting, release = self.waiting(), self.release() or None
-        if waiting is None:
-            return HealthView.model_validate({"status": status, "release": release})
-        urgent_s = round(waiting.urgent_s(self.reception.now()), 1)
-        known = {"release": release, "outbox_waiting": waiting.backlog.waiting, "urgent_waiting_s": urgent_s}
-        return HealthView.model_validate({"status": status, **known, "fhir_server": waiting.fault or None})
+        if self.background is None:
+            return HealthView.model_validate({"status": status})
+        standing, waiting = self.background.standing(), self.background.waiting()
+        known: dict[str, object] = {
+            "release": self.release() or None,
+            "delivery": standing.verdict,
+            "oldest_urgent_s": round(standing.oldest_urgent_s, 1),
+            "reason": standing.reason or None,
+        }
+        if waiting is not None:
+            urgent_s = round(waiting.urgent_s(self.reception.now()), 1)
+            known |= {"outbox_waiting": waiting.backlog.waiting, "urgent_waiting_s": urgent_s}
+            known["fhir_server"] = waiting.fault or None
+        return HealthView.model_validate({"status": status, **known})
 
     # These three answer even while all threads wait for the database.
     async def alive(self) -> HealthView:
@@ -126,6 +138,8 @@ class Service:
 
     async def figures(self) -> Response:
         """Return the metrics for Prometheus."""
+        if self.background is not None:
+            self.background.tell()  # what hangs tells nobody how late it is
         return MetricsText(self.metrics.as_text())
 
 

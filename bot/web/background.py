@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
+from bot.handover.causes import NO_SERVER, Standing, Undelivered, standing, undelivered
 from bot.handover.delivery import Delivery, Sources, sleeper
 from bot.handover.handover import Handover
 from bot.handover.outbox import Pushed
 from bot.handover.urgent import RedFlagDelivery, Waiting
 from bot.interview_wiring import Interviewers
-from bot.outbox_ports import FhirServer, Patience
+from bot.outbox_ports import FhirServer, Group, Leaving, Patience
 from bot.ports import Presence
 from bot.settings import Keeper, Settings
 from bot.staff.calls import Tally
 from bot.staff.escalation import Escalation
 from bot.web.editions import ByRelease, Editions
+from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
+from bot.web.pulse import Pulse
+from bot.web.tracing import TracedFhirServer
 from bot.wiring import (
     make_calls,
     make_contacts,
@@ -32,7 +36,11 @@ from bot.wiring import (
     make_presence,
 )
 
+if TYPE_CHECKING:
+    from bot.adapters.otlp_tracing import OtlpTracer
+
 log = logging.getLogger("klartext")
+LOOK_S = 5.0  # between looks for urgent turns that nobody gets
 # One entry may take so long; the delivery has a patience of its own beside that.
 PATIENCE = Patience(attempts=2, timeout_s=30.0, total_s=90.0)
 LEASE = timedelta(minutes=3)  # longer than that; who dies meanwhile holds the entry no longer
@@ -41,7 +49,24 @@ LAST_MOMENT_S = 1.0  # for red flags that are being sent when the service ends
 DAY_S = 24 * 60 * 60.0
 STOP_S = 5.0
 BEAT_S = 10.0  # between signs of life
-LOOK_S = 1.0  # between looks at whether another release is to be made ready
+RELEASES_S = 1.0  # between looks at whether another release is to be made ready
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What is told of what goes on beside answering.
+
+    Attributes:
+        metrics: For Prometheus.
+        pulse: Whether the threads run.
+        now: The clock.
+        tracer: For a collector; None where there is none.
+    """
+
+    metrics: Metrics
+    pulse: Pulse
+    now: Callable[[], datetime]
+    tracer: OtlpTracer | None = None
 
 
 @dataclass(slots=True)
@@ -49,15 +74,19 @@ class Background:
     """Threads that end with the service.
 
     Attributes:
-        deliveries: To the FHIR server; None without one.
+        deliveries: To the FHIR server, or what is known where there is none.
         escalation: Of calls that no member of staff acknowledges; None where nobody reads them.
         tasks: What each thread runs, by the thread's name.
+        storage: Whether anything can be stored.
+        telling: What is told of all that, and when.
     """
 
     stopping: threading.Event
-    deliveries: _Deliveries | None
+    deliveries: _Deliveries | _Nowhere
     escalation: Escalation | None
     tasks: dict[str, Callable[[], None]]
+    storage: StorageHealth
+    telling: Telling
     _threads: list[threading.Thread] = field(default_factory=list)
 
     @classmethod
@@ -65,65 +94,90 @@ class Background:
         cls,
         settings: Settings,
         interviewers: Interviewers | ByRelease,
-        metrics: Metrics,
-        now: Callable[[], datetime],
-        editions: Editions | None = None,
+        storage: StorageHealth,
+        telling: Telling,
     ) -> Background:
-        """Prepare what the settings ask for; `editions`: where releases are served.
+        """Prepare what the settings ask for.
+
+        Args:
+            settings: Of this installation.
+            interviewers: Make what is delivered.
+            storage: Is asked again and again whether anything can be stored.
+            telling: What is told of all that, and when.
 
         Raises:
             UserFixable: The FHIR server in the settings cannot work.
         """
         stopping = threading.Event()
-        presence = partial(_present, make_presence(settings), stopping, now, editions, metrics)
-        tasks: dict[str, Callable[[], None]] = {"presence": presence}
-        deliveries = _deliveries(settings, interviewers, metrics, now, stopping) if settings.fhir.url else None
-        if deliveries is not None:
+        presence = make_presence(settings)
+        editions = interviewers.editions if isinstance(interviewers, ByRelease) else None
+        tasks: dict[str, Callable[[], None]] = {
+            "presence": partial(_present, presence, storage, telling, stopping, editions),
+        }
+        if editions is not None:
+            tasks["releases"] = partial(_keep_up, editions, presence, telling, stopping)
+        deliveries: _Deliveries | _Nowhere
+        if settings.fhir.url:
+            deliveries = _deliveries(settings, interviewers, telling, stopping)
             tasks["red-flags"] = deliveries.red_flags.run
             tasks["delivery"] = deliveries.rest.run
-        escalation = _escalation(settings, metrics, now, stopping)
+        else:
+            deliveries = _Nowhere(make_leaving(settings), telling, seen=settings.staff is not None)
+            tasks["no-server"] = partial(deliveries.run, stopping)
+        escalation = _escalation(settings, telling, stopping)
         if escalation is not None:
             tasks["staff-calls"] = escalation.run
         if settings.purge_daily:
-            purge = partial(purge_once, make_keeper(settings), settings, metrics, now)
+            purge = partial(purge_once, make_keeper(settings), settings, telling)
             tasks["purge"] = partial(_daily, purge, stopping)
-        return cls(stopping, deliveries, escalation, tasks)
+        return cls(stopping, deliveries, escalation, tasks, storage, telling)
 
     def start(self, address: str) -> None:
         """Begin; `address`: that the service listens on."""
         if self.escalation is not None:
             self.escalation.inbox = self.escalation.inbox or f"{address}/staff/inbox"
         for name, run in self.tasks.items():
-            thread = threading.Thread(target=run, daemon=True, name=name)
+            watched = self.telling.pulse.watched(name, run, ending=self.stopping.is_set)
+            thread = threading.Thread(target=watched, daemon=True, name=name)
             thread.start()
             self._threads.append(thread)
 
     def alarm(self) -> None:
         """Deliver now; returns at once."""
-        if self.deliveries is not None:
-            self.deliveries.wake()
+        self.deliveries.wake()
 
     def waiting(self) -> Waiting | None:
         """Return what waits for the FHIR server; None without one."""
-        return self.deliveries.waiting() if self.deliveries is not None else None
+        return self.deliveries.waiting()
+
+    def standing(self) -> Standing:
+        """Return how delivery stands, from what is known: nothing is asked for it."""
+        return self.deliveries.standing()
+
+    def tell(self) -> None:
+        """Tell the metrics how old what waits is by now, whatever its threads do."""
+        self.deliveries.tell()
 
     def stop(self) -> None:
         """Tell the threads to end, and wait a moment for what is being sent."""
         self.stopping.set()
-        if self.deliveries is not None:
-            self.deliveries.stop()
+        self.deliveries.stop()
         for thread in self._threads:
             thread.join(STOP_S)
+        if self.telling.tracer is not None:
+            self.telling.tracer.end()
 
 
-def purge_once(keeper: Keeper, settings: Settings, metrics: Metrics, now: Callable[[], datetime]) -> None:
-    """Delete what is too old; what goes wrong is logged, and tried again the next day."""
+def purge_once(keeper: Keeper, settings: Settings, telling: Telling) -> None:
+    """Delete what is too old; what goes wrong is logged and counted, and tried again the next day."""
     try:
-        purged = keeper.purge(settings.retention.cutoffs(now()))
+        purged = keeper.purge(settings.retention.cutoffs(telling.now()))
     except Exception:
         log.exception("nothing purged")
+        telling.metrics.purge_failed()
         return
-    metrics.purged(purged)
+    telling.metrics.purged(purged)
+    telling.pulse.beat("purge")
     log.info("purged", extra={"fields": dict(purged.counts())})
 
 
@@ -134,11 +188,24 @@ class _Deliveries:
     red_flags: RedFlagDelivery
     rest: Delivery
     servers: tuple[FhirServer, FhirServer]
+    telling: Telling
 
     def waiting(self) -> Waiting:
         """Return what waits, and what is wrong on either way."""
         found = self.red_flags.waiting
         return replace(found, fault=found.fault or self.rest.fault)
+
+    def standing(self) -> Standing:
+        return standing(self._undelivered(), self.telling.now(), broken=self.telling.pulse.broken())
+
+    def tell(self) -> None:
+        waiting, now = self.waiting(), self.telling.now()
+        self.telling.metrics.waits(waiting, waiting.urgent_s(now))
+        self.telling.metrics.undelivered(self._undelivered(), now)
+
+    def _undelivered(self) -> Undelivered:
+        groups = [*self.red_flags.waiting.backlog.groups, *self.rest.not_built]
+        return undelivered(groups, trouble="settings" if self.rest.fault else self.rest.trouble)
 
     def wake(self) -> None:
         self.red_flags.wake()
@@ -154,13 +221,56 @@ class _Deliveries:
         self.red_flags.join(STOP_S)
 
 
+@dataclass(slots=True)
+class _Nowhere:
+    """What is known of urgent turns where there is no FHIR server.
+
+    Attributes:
+        leaving: Where they are.
+        telling: What is told of them.
+        seen: Whether staff see them among the calls.
+    """
+
+    leaving: Leaving
+    telling: Telling
+    seen: bool
+    _groups: tuple[Group, ...] = ()
+
+    def run(self, stopping: threading.Event) -> None:
+        """Look whether there is an urgent turn that nobody gets, until told to stop."""
+        while not stopping.is_set():
+            try:
+                flags = [] if self.seen else self.leaving.red_flags()
+                moments = [flag.at for flag in flags]
+                self._groups = (Group("urgent", NO_SERVER, False, len(flags), min(moments)),) if moments else ()
+                self.tell()
+                self.telling.pulse.beat("no-server")
+            except Exception:
+                log.exception("nobody can tell whether there are red flags")
+            stopping.wait(LOOK_S)
+
+    def waiting(self) -> Waiting | None:
+        return None
+
+    def standing(self) -> Standing:
+        found = standing(undelivered(self._groups), self.telling.now())
+        return replace(found, verdict="off")
+
+    def tell(self) -> None:
+        self.telling.metrics.undelivered(undelivered(self._groups), self.telling.now())
+
+    def wake(self) -> None:
+        """Nobody waits for it."""
+
+    def stop(self) -> None:
+        """It ends by itself."""
+
+
 def _deliveries(
-    settings: Settings,
-    interviewers: Interviewers | ByRelease,
-    metrics: Metrics,
-    now: Callable[[], datetime],
-    stopping: threading.Event,
+    settings: Settings, interviewers: Interviewers | ByRelease, telling: Telling, stopping: threading.Event
 ) -> _Deliveries:
+    metrics, now = telling.metrics, telling.now
+
     def handover(conversation: str) -> Handover:
         made = interviewers.handover(conversation)
         if made is None:
@@ -171,70 +281,80 @@ def _deliveries(
         red_flags.note()
         metrics.delivered(pushed.sent, len(pushed.reasons))
 
-    def report_urgent(waiting: Waiting, sent: int, failed: int) -> None:
-        metrics.waits(replace(waiting, fault=waiting.fault or rest.fault), waiting.urgent_s(now()))
+    def report_urgent(_: Waiting, sent: int, failed: int) -> None:
+        made.tell()
         metrics.delivered(sent, failed)
 
-    ordinary = make_fhir_server(settings, patience=PATIENCE, sleep=sleeper(stopping))
-    urgent = make_fhir_server(settings, patience=URGENT_PATIENCE, sleep=sleeper(stopping))
+    def server(patience: Patience) -> FhirServer:
+        found = make_fhir_server(settings, patience=patience, sleep=sleeper(stopping))
+        return TracedFhirServer(found, telling.tracer) if telling.tracer is not None else found
+
+    ordinary, urgent = server(PATIENCE), server(URGENT_PATIENCE)
     leaving, outbox = make_leaving(settings), make_outbox(settings, lease=LEASE)
     sources = Sources(leaving, interviewers.interviews, handover, outbox, ordinary)
-    rest = Delivery(sources, timedelta(minutes=settings.idle_minutes), now, report_rest, stopping)
-    red_flags = RedFlagDelivery(leaving, handover, outbox, urgent, now, report_urgent, stopping)
-    return _Deliveries(red_flags, rest, (ordinary, urgent))
+    idle, beat = timedelta(minutes=settings.idle_minutes), telling.pulse.beat
+    rest = Delivery(sources, idle, now, report_rest, stopping, partial(beat, "delivery"))
+    red_flags = RedFlagDelivery(
+        leaving, handover, outbox, urgent, now, report_urgent, stopping, partial(beat, "red-flags")
+    )
+    made = _Deliveries(red_flags, rest, (ordinary, urgent), telling)
+    return made
 
 
-def _escalation(
-    settings: Settings, metrics: Metrics, now: Callable[[], datetime], stopping: threading.Event
-) -> Escalation | None:
+def _escalation(settings: Settings, telling: Telling, stopping: threading.Event) -> Escalation | None:
     staff = settings.staff
     if staff is None:
         return None
 
     def report(tally: Tally) -> None:
-        metrics.calls(tally, tally.oldest_s(now()))
+        telling.metrics.calls(tally, tally.oldest_s(telling.now()))
 
     contacts, every = make_contacts(staff), timedelta(minutes=staff.minutes)
     if not contacts:
         log.warning("calls for staff are seen in the inbox only: KLARTEXT_STAFF_NEXT names nobody to be told")
-    return Escalation(make_calls(settings), contacts, every, now, report, staff.inbox or "", stopping)
+    found = Escalation(make_calls(settings), contacts, every, telling.now, report, staff.inbox or "", stopping)
+    found.beat, found.failed = partial(telling.pulse.beat, "staff-calls"), telling.metrics.not_told
+    return found
 
 
 def _present(
     presence: Presence,
+    storage: StorageHealth,
+    telling: Telling,
     stopping: threading.Event,
-    now: Callable[[], datetime],
     editions: Editions | None,
-    metrics: Metrics,
 ) -> None:
-    """Say that this process runs until it ends, and which release it is ready for; a database that is away is others'
-    business.
-    """
-    last_s = float("-inf")
+    """Say that this process runs until it ends, and look whether the database takes anything."""
     while True:
         try:
-            ready = editions is not None and editions.keep_up()
-            if ready or time.monotonic() - last_s >= BEAT_S:
-                presence.beat(now(), prepared=editions.prepared if editions is not None else None)
-                last_s = time.monotonic()
-                if editions is not None:
-                    _tell(editions, metrics, now())
-            if stopping.wait(BEAT_S if editions is None else LOOK_S):
+            storage.look_now()
+            presence.beat(telling.now(), prepared=editions.prepared if editions is not None else None)
+            telling.pulse.beat("presence")
+            if stopping.wait(BEAT_S):
                 presence.leave()
                 return
-        except Exception as error:
-            log.warning("no sign of life could be given: %s", type(error).__name__)
+        except Exception:
+            log.warning("no sign of life could be given")
             if stopping.wait(BEAT_S):
                 return
 
 
-def _tell(editions: Editions, metrics: Metrics, now: datetime) -> None:
-    """Measure what is in force: an approval that ends soon has to be seen before patients miss the answer."""
-    assistant = editions.of(None).assistant
-    in_force = editions.serving
-    if in_force is not None:
-        left_s = (in_force.first_expiry - now).total_seconds()
-        metrics.released(assistant.release, left_s, closed=assistant.is_closed)
+def _keep_up(editions: Editions, presence: Presence, telling: Telling, stopping: threading.Event) -> None:
+    """Make ready the releases that are asked for, and tell what is in force, until told to stop."""
+    while not stopping.is_set():
+        try:
+            if editions.keep_up():
+                presence.beat(telling.now(), prepared=editions.prepared)
+            serving = editions.of(None).assistant
+            in_force = editions.serving
+            if in_force is not None:
+                # An approval that ends soon has to be seen before patients miss the answer.
+                left_s = (in_force.first_expiry - telling.now()).total_seconds()
+                telling.metrics.released(serving.release, left_s, closed=serving.is_closed)
+            telling.pulse.beat("releases")
+        except Exception:
+            log.exception("a release cannot be made ready")
+        stopping.wait(RELEASES_S)
 
 
 def _daily(run: Callable[[], None], stopping: threading.Event) -> None:

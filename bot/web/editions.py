@@ -194,15 +194,15 @@ class ByRelease:
     """Interviewers and handovers of all conversations, each of the release that its conversation began with."""
 
     def __init__(self, editions: Editions) -> None:
-        self._editions = editions
+        self.editions = editions
 
     @property
     def interviews(self) -> Interviews:
-        return self._editions.of(None).interviewers.interviews
+        return self.editions.of(None).interviewers.interviews
 
     def of_conversation(self, conversation: str) -> Interviewers:
-        stored = self._editions.records.conversation(conversation)
-        return self._editions.of(stored.release if stored is not None else None).interviewers
+        stored = self.editions.records.conversation(conversation)
+        return self.editions.of(stored.release if stored is not None else None).interviewers
 
     def handover(self, conversation: str) -> Handover | None:
         return self.of_conversation(conversation).handover(conversation)

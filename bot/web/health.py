@@ -14,6 +14,7 @@ from bot.errors import KlartextError, NotWritable
 
 log = logging.getLogger("klartext")
 ANSWER_S = 0.8
+PATIENT_S = 5.0  # where nobody waits: a busy machine is no database that takes nothing
 GOOD_FOR_S = 1.0  # several who ask at the same time get one answer
 TELL_S = 60.0  # between two lines in the log that say the same
 
@@ -23,8 +24,10 @@ Storage = Literal["", "no database", "cannot write"]
 class StorageHealth:
     """Tries to write; never by two threads at once, however many ask and however long it takes."""
 
-    def __init__(self, try_writing: Callable[[], None]) -> None:
+    def __init__(self, try_writing: Callable[[], None], report: Callable[[Storage], None] = lambda _: None) -> None:
+        """`report` gets what was found, whoever asked."""
         self._try_writing = try_writing
+        self._report = report
         self._lock = threading.Lock()
         self._trial: Future[Storage] | None = None
         self._done_s = 0.0
@@ -35,6 +38,15 @@ class StorageHealth:
         trial = asyncio.wrap_future(self._current())
         try:
             found = await asyncio.wait_for(asyncio.shield(trial), ANSWER_S)
+        except TimeoutError:
+            found = "cannot write"
+        self._tell(found)
+        return found
+
+    def look_now(self) -> Storage:
+        """Do the same in a thread of its own that may wait."""
+        try:
+            found = self._current().result(PATIENT_S)
         except TimeoutError:
             found = "cannot write"
         self._tell(found)
@@ -63,6 +75,7 @@ class StorageHealth:
         trial.set_result(found)
 
     def _tell(self, found: Storage) -> None:
+        self._report(found)
         said, at_s = self._told
         if found != said or (found and time.monotonic() - at_s > TELL_S):
             self._told = (found, time.monotonic())

@@ -11,7 +11,7 @@ import logging
 import sys
 import threading
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from types import TracebackType
 
@@ -52,6 +52,22 @@ def configure() -> None:
     logging.getLogger("uvicorn.access").disabled = True  # it writes whole addresses
     logging.captureWarnings(True)
     threading.excepthook = _thread_died
+
+
+class _Counting(logging.Handler):
+    """Tells how many lines there are of each level."""
+
+    def __init__(self, count: Callable[[str], None]) -> None:
+        super().__init__(logging.ERROR)
+        self._count = count
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._count("critical" if record.levelno >= logging.CRITICAL else "error")
+
+
+def count_errors(count: Callable[[str], None]) -> None:
+    """Let `count` get the level of every error that is logged from now on, whoever logs it."""
+    logging.getLogger().addHandler(_Counting(count))
 
 
 def _thread_died(args: threading.ExceptHookArgs) -> None:

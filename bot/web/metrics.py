@@ -1,17 +1,29 @@
-"""What Prometheus may know: how many and how fast. No text, no ids; labels come from fixed lists only."""
+"""What Prometheus may know: how many, how fast, and what stops. No text, no ids; labels come from fixed lists only.
+
+Every series that an alert looks at is there from the start: what appears with its first failure has not risen since.
+"""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from bot.handover.causes import CAUSES, Since, Undelivered
 from bot.handover.urgent import Waiting
+from bot.outbox_ports import Lane
+from bot.sentences.reply import is_safe_reply
 from bot.settings import Purged
 from bot.staff.calls import OPEN, Tally
+from bot.talk.conversation import Taken
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+LANES: tuple[Lane, ...] = ("urgent", "rest")
+CHANNELS = ("webhook", "mail")
+NOT_TOLD = ("refused", "unreachable", "failed")
+LEVELS = ("error", "critical")
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
@@ -101,6 +113,117 @@ class Metrics:
         )
         self._known_releases: set[str] = set()
         self._purged = Counter("klartext_purged", "What was deleted for its age.", ["kind"], registry=registry)
+        self._oldest_s = Gauge(
+            "klartext_outbox_oldest_seconds",
+            "Age of the oldest entry that has not reached the FHIR server, by why; 0 when there is none.",
+            ["lane", "cause"],
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._entries = Gauge(
+            "klartext_outbox_entries",
+            "Entries that have not reached the FHIR server, by why.",
+            ["lane", "cause"],
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._not_told = Counter(
+            "klartext_staff_contact_failures",
+            "Contacts that could not be told of a call for staff.",
+            ["channel", "reason"],
+            registry=registry,
+        )
+        self._purge_ok = Gauge(
+            "klartext_purge_ok",
+            "1 unless the last deletion of what is too old failed.",
+            registry=registry,
+            multiprocess_mode="livemin",
+        )
+        self._database = Gauge(
+            "klartext_database_writable",
+            "1 while the database takes what is written to it.",
+            registry=registry,
+            multiprocess_mode="livemin",
+        )
+        self._refused = Counter(
+            "klartext_guard_violations", "Replies that the guard kept from a patient.", registry=registry
+        )
+        self._logged = Counter("klartext_log_errors", "Errors in the log.", ["level"], registry=registry)
+        self._running = Gauge(
+            "klartext_task_running",
+            "1 while a thread beside the answers runs, 0 when it has died.",
+            ["task"],
+            registry=registry,
+            multiprocess_mode="livemin",
+        )
+        self._beaten = Gauge(
+            "klartext_task_success_timestamp_seconds",
+            "When a thread beside the answers last did its round without an error, since the epoch.",
+            ["task"],
+            registry=registry,
+            multiprocess_mode="livemin",
+        )
+        self._ready = Gauge(
+            "klartext_ready", "1 when the catalog is trained.", registry=registry, multiprocess_mode="livemin"
+        )
+        self._alive = Gauge(
+            "klartext_workers_alive", "Processes that run.", registry=registry, multiprocess_mode="livesum"
+        )
+        self._wanted = Gauge(
+            "klartext_workers_wanted",
+            "Processes that should; 0 until the first is ready.",
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._begin()
+
+    def _begin(self) -> None:
+        self._usable.set(1)
+        self._database.set(1)
+        self._purge_ok.set(1)
+        self._ready.set(0)
+        self._alive.set(1)
+        self.undelivered({}, datetime.min.replace(tzinfo=UTC))
+        for channel in CHANNELS:
+            for reason in NOT_TOLD:
+                self._not_told.labels(channel, reason)
+        for level in LEVELS:
+            self._logged.labels(level)
+
+    def undelivered(self, waits: Undelivered, now: datetime) -> None:
+        """Tell what has not reached the FHIR server."""
+        none = Since(0, now)
+        for lane in LANES:
+            for cause in CAUSES:
+                since = waits.get((lane, cause), none)
+                self._entries.labels(lane, cause).set(since.count)
+                self._oldest_s.labels(lane, cause).set(since.oldest_s(now))
+
+    def not_told(self, reason: str) -> None:
+        """Count a contact that could not be told; `reason` as in `NotTold`."""
+        channel = "mail" if reason.startswith("mail") else "webhook"
+        kind = next((each for each in NOT_TOLD if each in reason), "failed")
+        self._not_told.labels(channel, kind).inc()
+
+    def purge_failed(self) -> None:
+        self._purge_ok.set(0)
+
+    def database(self, *, writable: bool) -> None:
+        self._database.set(1 if writable else 0)
+
+    def logged(self, level: str) -> None:
+        self._logged.labels(level).inc()
+
+    def task(self, name: str, *, running: bool) -> None:
+        self._running.labels(name).set(1 if running else 0)
+
+    def beat(self, name: str) -> None:
+        self._beaten.labels(name).set_to_current_time()
+
+    def ready(self, *, workers: int) -> None:
+        """Tell that the catalog is trained: only then are all processes started."""
+        self._ready.set(1)
+        self._wanted.set(workers)
 
     def released(self, release: str, first_expiry_s: float, *, closed: bool) -> None:
         self._known_releases.add(release)
@@ -125,6 +248,7 @@ class Metrics:
         self._failed.inc(failed)
 
     def purged(self, purged: Purged) -> None:
+        self._purge_ok.set(1)
         for kind, count in purged.counts():
             if kind != "unsent_kept":
                 self._purged.labels(kind).inc(count)
@@ -132,7 +256,10 @@ class Metrics:
     def conversation(self, channel: str) -> None:
         self._conversations.labels(channel).inc()
 
-    def turn(self, channel: str, decision: str, elapsed_s: float) -> None:
+    def turn(self, channel: str, taken: Taken, elapsed_s: float) -> None:
+        decision = taken.turn.decision
+        if is_safe_reply(taken.reply):
+            self._refused.inc()
         self._turns.labels(channel, decision).inc()
         self._turn_s.labels(decision).observe(elapsed_s)
 

@@ -83,7 +83,7 @@ class RestChannel:
         started_s = time.perf_counter()
         opened = self._reception.known_as(key, channel="rest")
         taken = self._reception.take(opened, Message(uuid.uuid4().hex, body.message))
-        self._metrics.turn("rest", taken.turn.decision, time.perf_counter() - started_s)
+        self._metrics.turn("rest", taken, time.perf_counter() - started_s)
         reply = bubbles(body.sender, taken, sample=self._reception.serving(opened).assistant.sample)
         return [*self._of_staff(body.sender, opened.id, taken.reply.language), *reply]
 

@@ -215,6 +215,13 @@ class HealthView(BaseModel):
     fhir_server: str | None = Field(
         default=None, description="Why it takes nothing at the moment; missing while it does."
     )
+    delivery: Literal["ok", "late", "failing", "off"] | None = Field(
+        default=None, description="How delivery to the FHIR server stands; off: there is none."
+    )
+    oldest_urgent_s: float | None = Field(default=None, description="Age of the oldest red flag nobody has got; or 0.")
+    reason: str | None = Field(
+        default=None, description="Why delivery is late or failing: a cause of `klartext_outbox_oldest_seconds`."
+    )
 
 
 def reply_view(reply: Reply, country: Country | None) -> ReplyView:

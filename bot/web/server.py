@@ -23,12 +23,15 @@ from bot.talk.reception import Reception
 from bot.talk.reception import Serving as Serves
 from bot.web import logs
 from bot.web.app import Service, build_app
-from bot.web.background import Background
+from bot.web.background import Background, Telling
 from bot.web.editions import ByRelease, Editions, make_editions, open_edition
+from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
+from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
+from bot.web.tracing import TracedApp, TracedReception
 from bot.web.workers import Worker, require_shareable, supervise
-from bot.wiring import make_desk, make_records
+from bot.wiring import make_desk, make_records, make_tracer
 
 log = logging.getLogger("klartext.web")
 BACKLOG = 2048
@@ -65,13 +68,12 @@ def run_server(serving: Serving) -> None:
             "KLARTEXT_FHIR_PATIENT_SYSTEM is not set. Links name patients (KLARTEXT_LINK_KEY), and the FHIR server "
             "(KLARTEXT_FHIR_URL) must be told in which system."
         )
-    workers = serving.workers or settings.workers
-    if workers > 1:
-        require_shareable(settings, workers)
+    if settings.workers > 1:
+        require_shareable(settings, settings.workers)
         listening = _listen(serving.host, serving.port)
         _require_near(settings, listening)
         _announce(serving, listening)
-        supervise(partial(_work, serving, listening), workers)
+        supervise(partial(_work, serving, listening), settings.workers)
     else:
         service, background = _open(serving, settings)
         listening = _listen(serving.host, serving.port)
@@ -83,11 +85,13 @@ def run_server(serving: Serving) -> None:
 def _settings(serving: Serving) -> Settings:
     """Return the settings; a patient who waits must hear soon that nothing can be stored, and whom to call."""
     settings = for_terminology(Settings.from_environment(data=serving.data), serving.terminology_server)
-    return replace(settings, database_wait_s=DATABASE_WAIT_S)
+    return replace(settings, database_wait_s=DATABASE_WAIT_S, workers=serving.workers or settings.workers)
 
 
 def _open(serving: Serving, settings: Settings, worker: Worker | None = None) -> tuple[Service, Background]:
+    tracer = make_tracer(settings)
     records, metrics = make_records(settings), Metrics(shared_in=worker.metrics if worker else None)
+    logs.count_errors(metrics.logged)
     editions: Editions | None = None
     interviewers: Interviewers | ByRelease
     if serving.sample:
@@ -96,7 +100,8 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     else:
         editions = make_editions(settings, records, _now)
         edition, interviewers = editions.of(None), ByRelease(editions)
-    background = Background.of(settings, interviewers, metrics, _now, editions)
+    storage = StorageHealth(records.try_writing, lambda found: metrics.database(writable=not found))
+    background = Background.of(settings, interviewers, storage, Telling(metrics, Pulse(metrics), _now, tracer))
     reception = Reception(
         edition.assistant,
         records,
@@ -108,12 +113,14 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         topics=edition.topics,
         releases=partial(_serving, editions) if editions is not None else None,
     )
+    if tracer is not None:
+        reception = TracedReception.around(reception, tracer)
     service = Service(
         reception,
         settings,
         metrics=metrics,
         left=lambda id_: interviewers.left(id_, at=_now()),
-        waiting=background.waiting,
+        background=background,
         release=lambda: editions.serving.release.name if editions is not None and editions.serving is not None else "",
     )
     return service, background
@@ -141,6 +148,7 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
             assistant = service.reception.serving().assistant
             assistant.prepare()
             service.prepared.set()
+            service.metrics.ready(workers=service.settings.workers)
             if worker is not None:
                 worker.ready.set()
             fields = {"sample": assistant.sample, **({"release": assistant.release} if assistant.release else {})}
@@ -204,8 +212,9 @@ def _announce(serving: Serving, listening: socket.socket) -> None:
 
 
 def _config(service: Service, settings: Settings) -> uvicorn.Config:
+    app, tracer = build_app(service), service.background.telling.tracer if service.background is not None else None
     return uvicorn.Config(
-        build_app(service),
+        TracedApp(app, tracer) if tracer is not None else app,
         http=ImpatientProtocol,
         log_config=None,
         access_log=False,

@@ -20,6 +20,8 @@ from multiprocessing.context import SpawnProcess
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
+from prometheus_client.multiprocess import mark_process_dead
+
 from bot.errors import UserFixable, friendly_errors
 from bot.settings import Settings
 
@@ -116,7 +118,11 @@ class Supervisor:
     def _replace_dead(self) -> None:
         now_s = time.monotonic()
         for place in self._places:
-            if place.process.is_alive() or now_s - place.since_s < place.wait_s:
+            if place.process.is_alive():
+                continue
+            if place.process.pid is not None:
+                mark_process_dead(place.process.pid, str(self._worker.metrics))  # type: ignore[no-untyped-call]
+            if now_s - place.since_s < place.wait_s:
                 continue
             lived_s = now_s - place.since_s
             log.error("a worker died", extra={"fields": {"exit_code": place.process.exitcode}})

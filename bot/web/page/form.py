@@ -140,7 +140,7 @@ class FormPages:
         """Take a page as a turn; return the keys of the sentences in its reply, None for an alarm."""
         started_s = time.perf_counter()
         taken = self.reception.take(opened, message)
-        self.metrics.turn("page", taken.turn.decision, time.perf_counter() - started_s)
+        self.metrics.turn("page", taken, time.perf_counter() - started_s)
         if taken.turn.decision == "urgent":
             return None
         return tuple(part.key for part in taken.reply.parts if isinstance(part, Interface))

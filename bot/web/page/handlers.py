@@ -181,7 +181,7 @@ class Pages:
             taken = self._take(opened, message, shown_with=visit.said("number"))
         except NoSuchChoice:
             return _see("/chat?note=stale#say")
-        self.metrics.turn("page", taken.turn.decision, time.perf_counter() - started_s)
+        self.metrics.turn("page", taken, time.perf_counter() - started_s)
         return _see("/chat#newest")
 
     def upload(self, visit: Visit) -> Response:
@@ -203,7 +203,7 @@ class Pages:
             return _see(f"/chat?note=upload_{refused.reason}#upload")
         except Reused:  # somebody went back and sent another file from an old form
             return _see("/chat?note=upload_not_asked#upload")
-        self.metrics.turn("page", taken.turn.decision, time.perf_counter() - started_s)
+        self.metrics.turn("page", taken, time.perf_counter() - started_s)
         return _see("/chat#newest")
 
     def remove_file(self, visit: Visit) -> Response:
@@ -218,7 +218,7 @@ class Pages:
             taken = self.reception.remove_file(opened, visit.said("file"))
         except (FileRefused, Reused):
             return _see("/chat?note=upload_gone#now")
-        self.metrics.turn("page", taken.turn.decision, time.perf_counter() - started_s)
+        self.metrics.turn("page", taken, time.perf_counter() - started_s)
         return _see("/chat#newest")
 
     def flag(self, visit: Visit) -> Response:

@@ -57,6 +57,9 @@ def _silent(_: Say, over: threading.Event) -> None:
 
 LONG = b"HTTP/1.1 200 OK\r\nContent-Type: application/fhir+json\r\nContent-Length: 9999\r\n\r\n"
 PAGE = b"<html><body>Please log in</body></html>"
+PARTLY = json.dumps(
+    {"resourceType": "Bundle", "type": "transaction-response", "entry": [{"response": {"status": "409"}}]}
+).encode()
 ODDITIES: dict[str, Oddity] = {
     "silent": _silent,
     "trickled head": _drip(b"HTTP/1.1 200 OK\r\nX-Slow: ", b"x"),
@@ -74,6 +77,8 @@ ODDITIES: dict[str, Oddity] = {
     "another resource": _once(http(json.dumps({"resourceType": "Patient", "id": "x"}).encode())),
     "batch": _once(http(json.dumps({"resourceType": "Bundle", "type": "batch-response", "entry": []}).encode())),
     "no entries": _once(http(json.dumps({"resourceType": "Bundle", "type": "transaction-response"}).encode())),
+    "partly": _once(http(PARTLY)),
+    "unprocessable": _once(http(b"{}", "422 Unprocessable Entity")),
     "forbidden": _once(http(b"{}", "403 Forbidden")),
     "not there": _once(http(b"{}", "404 Not Found")),
     "away": _once(http(b"{}", "503 Service Unavailable", Retry_After="3600")),

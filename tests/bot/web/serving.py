@@ -34,8 +34,10 @@ def always_open(folder: Path) -> dict[str, str]:
 class Server:
     """One service with a database of its own; it can be killed and started again."""
 
-    def __init__(self, folder: Path, data: Path, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, folder: Path, data: Path, environ: Mapping[str, str] | None = None, *, faults: str = "") -> None:
+        """`faults`: code that the process runs first, for what goes wrong inside it."""
         self._folder = folder
+        self._code = f"{faults}\nfrom bot.commands.main import main; main()"
         database = f"sqlite:///{folder / 'klartext.db'}"
         self._environ = {
             **os.environ,
@@ -49,13 +51,12 @@ class Server:
         self._port = "0"
         self.url = ""
 
-    def start(self, *options: str, sample: bool = True) -> None:
-        """Start it; after the first time on the same port."""
+    def start(self, *options: str, sample: bool = True, until: Callable[[], object] | None = None) -> None:
+        """Start it; after the first time on the same port. `until`: what to wait for; default: it is ready."""
         before = len(self.stdout())
-        code = "from bot.commands.main import main; main()"
         with (self._folder / "out").open("ab") as out, (self._folder / "err").open("ab") as err:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", code, "serve", *["--sample"] * sample, "--port", self._port, *options],
+                [sys.executable, "-c", self._code, "serve", *["--sample"] * sample, "--port", self._port, *options],
                 stdout=out,
                 stderr=err,
                 env=self._environ,
@@ -63,7 +64,7 @@ class Server:
         self.wait_for(lambda: "listens on" in self.stdout()[before:])
         self.url = self.stdout()[before:].split("listens on ")[1].split()[0]
         self._port = self.url.rsplit(":", 1)[1]
-        self.wait_for(lambda: httpx.get(self.url + "/healthz").status_code == 200)
+        self.wait_for(until or (lambda: httpx.get(self.url + "/healthz").status_code == 200))
 
     def limit(self, *, turns: int, requests: int) -> None:
         """Set the limits of the next start."""
@@ -73,6 +74,10 @@ class Server:
     def use_database(self, url: str) -> None:
         """Set the database of the next start."""
         self._environ["KLARTEXT_DATABASE_URL"] = url
+
+    def send_signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
 
     def kill(self) -> None:
         self._end(signal.SIGKILL)

@@ -22,7 +22,9 @@ DE = INTERFACE_TEXTS["de"]
 
 def test_it_is_alive_and_ready(server: Server) -> None:
     assert httpx.get(server.url + "/livez").json() == {"status": "alive"}
-    assert httpx.get(server.url + "/healthz").json() == {"status": "ready"}
+    health = httpx.get(server.url + "/healthz").json()
+    assert (health["status"], health["delivery"]) == ("ready", "off")
+    assert set(health) <= {"status", "delivery", "oldest_urgent_s", "reason"}  # other tests raise alarms meanwhile
 
 
 def test_a_conversation_goes_on_after_a_restart_and_after_a_kill(own_server: Server) -> None:

@@ -64,6 +64,8 @@ def test_a_red_flag_is_a_task_at_once_and_an_ordinary_question_waits(service: Se
         "status": "ready",
         "outbox_waiting": 0,
         "urgent_waiting_s": 0.0,
+        "delivery": "ok",
+        "oldest_urgent_s": 0.0,
     }
 
     patient.say("Mir ist übel und ich werde ohnmächtig")

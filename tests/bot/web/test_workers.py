@@ -14,6 +14,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.bot.web.alerting import firing, names, scrape
 from tests.bot.web.serving import Patient, Server
 from tests.chroma_server import running_chroma
 from tests.conftest import Run
@@ -64,6 +65,19 @@ def _turns(server: Server) -> float:
         for sample in family.samples
         if sample.name == "klartext_turns_total"
     )
+
+
+@pytest.mark.proof
+def test_a_worker_that_is_missing_is_told_and_the_dead_leave_no_figures_behind(two: Server) -> None:
+    two.wait_for(lambda: len(two.workers()) == 2)
+    _until(lambda: scrape(two.url).value("klartext_workers_alive") == 2)
+    assert firing(scrape(two.url)) == set()
+
+    os.kill(max(two.workers()), signal.SIGKILL)
+
+    _until(lambda: "KlartextWorkersMissing" in names(firing(scrape(two.url))))
+    _until(lambda: firing(scrape(two.url)) == set())
+    assert scrape(two.url).value("klartext_workers_alive") == 2
 
 
 @pytest.mark.proof
