@@ -100,6 +100,10 @@ class Keeper(Protocol):
         """Delete it while the service runs on; with `dry_run` only count."""
         ...
 
+    def purge_again(self, conversations: Sequence[str], cutoffs: Cutoffs) -> int:
+        """Delete conversations that had gone before a backup brought them back; return how many."""
+        ...
+
 
 MIN_SECRET = 20  # characters of a secret that people choose
 
@@ -419,6 +423,7 @@ class Settings:
         prefill: Whether what a patient answered in an earlier interview here is proposed again (``KLARTEXT_PREFILL``).
         seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
         seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
+        audit_log: File of the audit log (``KLARTEXT_AUDIT_LOG``); None: ``audit.jsonl`` in `data`.
         database_wait_s: For others who write to the database. No setting: the service has less patience than commands.
     """
 
@@ -453,6 +458,7 @@ class Settings:
     prefill: bool = False
     seal_key: str | None = field(default=None, repr=False)
     seal_key_file: Path = field(default_factory=_seal_key_file)
+    audit_log: Path | None = None
     database_wait_s: float = DATABASE_WAIT_S
 
     @classmethod
@@ -491,6 +497,7 @@ class Settings:
             ask_who=_ASK_WHO[_one_of(env, "KLARTEXT_ASK_WHO", tuple(_ASK_WHO), "shipped")],
             prefill=_one_of(env, "KLARTEXT_PREFILL", ("yes", "no"), "no") == "yes",
             seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
+            audit_log=Path(env["KLARTEXT_AUDIT_LOG"]).expanduser() if env.get("KLARTEXT_AUDIT_LOG") else None,
         )
 
     def writable_data(self) -> Path:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from bot.assistant import Assistant
 from bot.errors import AlreadyStored, BadData, GuardViolation, Reused, Unreachable
 from bot.interview.form.form import Form
-from bot.ports import Channel, Records, StoredConversation, StoredFlag, StoredTurn
+from bot.ports import Audit, AuditEvent, Channel, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.sentences.reply import Heard, Reply, guard, interface, read_reply, repeated
 from bot.staff.desk import Desk
 from bot.talk.conversation import GREETED, Conversation, Message, Taken, first_language
@@ -45,6 +45,7 @@ class Reception:
         alarm: Called after an urgent turn was stored; must return at once.
         page_session: How long after its beginning a conversation on the page can be opened; None: always.
         desk: Where patients' calls for a person arrive; None where nobody reads them.
+        audit: Is told of what patients delete; None: nobody is.
     """
 
     assistant: Assistant
@@ -54,6 +55,7 @@ class Reception:
     alarm: Callable[[], None] = field(default=lambda: None)
     page_session: timedelta | None = None
     desk: Desk | None = None
+    audit: Audit | None = None
 
     def open(self, *, channel: Channel, language: str | None, consented: bool, patient: str | None = None) -> Opened:
         """Begin a conversation with a new id and a new secret; `patient`: the hospital's pseudonym.
@@ -159,7 +161,15 @@ class Reception:
         self.records.flag(id_, flag)
 
     def erase(self, opened: StoredConversation) -> None:
-        """Delete a conversation, as its patient wishes."""
+        """Delete a conversation, as its patient wishes.
+
+        Raises:
+            Unreachable: Nothing was deleted: the audit log or the database does not take it.
+        """
+        if self.audit is not None:
+            # First: what was deleted and is not in the log would come back with a backup.
+            counts = {"conversations": 1}
+            self.audit.note(AuditEvent("erase", "patient", [opened.id], patient=opened.patient, counts=counts))
         self.records.erase(opened.id, by_patient_at=self.now())
 
     def has_left(self, opened: StoredConversation) -> bool:

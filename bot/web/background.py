@@ -15,7 +15,7 @@ from bot.handover.outbox import Pushed
 from bot.handover.urgent import RedFlagDelivery, Waiting
 from bot.interview_wiring import Interviewers
 from bot.outbox_ports import FhirServer, Patience
-from bot.ports import Presence
+from bot.ports import Finder, Presence
 from bot.settings import Keeper, Settings
 from bot.staff.calls import Tally
 from bot.staff.escalation import Escalation
@@ -24,6 +24,7 @@ from bot.wiring import (
     make_calls,
     make_contacts,
     make_fhir_server,
+    make_finder,
     make_keeper,
     make_leaving,
     make_outbox,
@@ -68,6 +69,7 @@ class Background:
         """
         stopping = threading.Event()
         tasks: dict[str, Callable[[], None]] = {"presence": partial(_present, make_presence(settings), stopping, now)}
+        tasks["patient-index"] = partial(_index_patients, make_finder(settings))
         deliveries = _deliveries(settings, interviewers, metrics, now, stopping) if settings.fhir.url else None
         if deliveries is not None:
             tasks["red-flags"] = deliveries.red_flags.run
@@ -189,6 +191,14 @@ def _escalation(
     if not contacts:
         log.warning("calls for staff are seen in the inbox only: KLARTEXT_STAFF_NEXT names nobody to be told")
     return Escalation(make_calls(settings), contacts, every, now, report, staff.inbox or "", stopping)
+
+
+def _index_patients(finder: Finder) -> None:
+    """Fill the blind index of conversations from before there was one, or under another key; once."""
+    try:
+        finder.index_patients()
+    except Exception:
+        log.warning("the index of patients could not be filled; they are found by reading until the next start")
 
 
 def _present(presence: Presence, stopping: threading.Event, now: Callable[[], datetime]) -> None:

@@ -27,9 +27,10 @@ from bot.web import logs
 from bot.web.app import Service, build_app
 from bot.web.background import Background
 from bot.web.metrics import Metrics
+from bot.web.middleware import Proxied
 from bot.web.slowloris import ImpatientProtocol
 from bot.web.workers import Worker, require_shareable, supervise
-from bot.wiring import make_desk, make_records
+from bot.wiring import make_audit, make_desk, make_records
 
 log = logging.getLogger("klartext.web")
 BACKLOG = 2048
@@ -96,6 +97,8 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     asking = interviewers.of("")  # a form that cannot be asked is refused before anybody comes
     for line in asking.form.gap_lines() if asking is not None else ():
         log.warning("form: %s", line)
+    audit = make_audit(settings, request_id=logs.request_id)
+    audit.check()  # who cannot be told of deletions is told now, not the first patient who deletes
     background = Background.of(settings, interviewers, metrics, _now)
     reception = Reception(
         assistant,
@@ -105,6 +108,7 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         alarm=background.alarm,
         page_session=timedelta(hours=settings.session_hours),
         desk=make_desk(settings, opens=assistant.site.opens if assistant.site is not None else lambda _: None),
+        audit=audit,
     )
     known = {pair.id for language in assistant.languages for pair in assistant.catalog(language).pairs}
     topics = load_topics(locate(serving.catalog), known)
@@ -190,14 +194,14 @@ def _announce(serving: Serving, listening: socket.socket) -> None:
 
 
 def _config(service: Service, settings: Settings) -> uvicorn.Config:
+    app = build_app(service)
     return uvicorn.Config(
-        build_app(service),
+        Proxied(app, settings.trusted_proxies) if settings.trusted_proxies else app,
         http=ImpatientProtocol,
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies),
+        proxy_headers=False,  # `Proxied` does that
         timeout_graceful_shutdown=GRACE_S,
     )
 
