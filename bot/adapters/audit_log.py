@@ -1,8 +1,8 @@
 """The audit log: who did what with what is stored of patients. A file of JSON lines that is only ever added to.
 
 It lies outside the database, so that restoring a backup does not take back what it says. Each line holds the SHA-256 of
-the one before it, and a MAC: whoever changes, moves or takes out a line is found out; who cuts off the end is not, unless
-a copy of the last line's hash is kept elsewhere. Patients and conversations stand in it as keyed hashes only.
+the one before it, and a MAC: whoever changes, moves or takes out a line is found out. Who cuts off the end is not,
+unless the hash of the last line is kept elsewhere, too. Patients and conversations stand in it as keyed hashes only.
 """
 
 from __future__ import annotations
@@ -183,9 +183,9 @@ class AuditLog:
         return FileLock(f"{self.path}.lock", timeout=LOCK_S, mode=0o600)
 
     def _opened(self) -> IO[bytes]:
-        file = open(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600), "r+b", buffering=0)
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
         make_private(self.path)
-        return file
+        return os.fdopen(handle, "r+b", buffering=0)
 
     def _carried_in(self, said: Mapping[str, Any] | None) -> dict[str, BlindKey]:
         """Return the keys that a line hands over; none where it is not one that our own key encrypted."""

@@ -41,6 +41,7 @@ class Server:
             **os.environ,
             "KLARTEXT_DATA": str(data),
             "KLARTEXT_DATABASE_URL": database,
+            "KLARTEXT_AUDIT_LOG": str(folder / "audit.jsonl"),
             "KLARTEXT_REQUESTS_PER_MINUTE": "100000",
             "KLARTEXT_TURNS_PER_MINUTE": "100000",
             **(environ or {}),
