@@ -94,6 +94,9 @@ class Server:
     def stderr(self) -> str:
         return self._read("err")
 
+    def audit_log(self) -> Path:
+        return self._folder / "audit.jsonl"
+
     def database(self) -> Path:
         return self._folder / "klartext.db"
 
