@@ -307,6 +307,7 @@ def rekey_texts(settings: Settings) -> int:
     if cipher is None:
         raise UserFixable("KLARTEXT_TEXT_KEY is not set. Make a key with `klartext records new-key`.")
     audit = make_audit(settings)
+    audit.check()
     engine = connect(settings.database_url or in_folder(settings.writable_data()))
     try:
         changed = rekey(engine, cipher)

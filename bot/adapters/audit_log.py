@@ -17,6 +17,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -135,15 +136,7 @@ class AuditLog:
         Raises:
             Unreachable: It cannot be read.
         """
-        try:
-            content = self.path.read_bytes()
-        except FileNotFoundError:
-            content = b""
-        except OSError as error:
-            raise Unreachable(
-                f"The audit log {self.path} cannot be read ({error.strerror}). Check KLARTEXT_AUDIT_LOG."
-            ) from error
-        raw = content.split(b"\n")
+        raw = self._content().split(b"\n")
         parsed = [_parsed(line) for line in raw[:-1]]
         known = {key.id: key for key in self.keys.known}
         for said in parsed:
@@ -156,6 +149,23 @@ class AuditLog:
             hash_ = hashlib.sha256(raw[-1]).hexdigest()
             lines.append(AuditLine(len(raw), hash_, "it is incomplete: writing was interrupted before it counted"))
         return AuditTrail(tuple(lines), known)
+
+    def require(self) -> None:
+        """Raise BadData when there is no log: then nobody may take it for one that says nothing."""
+        if not self.path.exists():
+            raise BadData(f"There is no audit log {self.path}. Set KLARTEXT_AUDIT_LOG, or `--data`, to where it is.")
+
+    def _content(self) -> bytes:
+        try:
+            if not self.path.exists():
+                return b""
+            with suppress(OSError, Timeout), self._locked():  # not to see half of a line; who may only read, may
+                return self.path.read_bytes()
+            return self.path.read_bytes()
+        except OSError as error:
+            raise Unreachable(
+                f"The audit log {self.path} cannot be read ({error.strerror}). Check KLARTEXT_AUDIT_LOG."
+            ) from error
 
     def _write(self, event: AuditEvent, further: Mapping[str, object]) -> None:
         key = self.keys.current

@@ -21,6 +21,7 @@ from bot.settings import Cutoffs, Purged
 
 log = logging.getLogger("klartext")
 BATCH = 200  # conversations in one transaction: a turn waits for no longer than that
+OF_THE_REST = ("questions", "comments", "interviews", "sent")  # what goes without its conversation
 RETENTION = "retention"  # who has it done, in the audit log
 DETACHED = ""  # the conversation of questions that are kept without one
 
@@ -52,6 +53,9 @@ class SqlRetention:
                 questions_detached=purged.questions_detached + kept,
             )
         purged = self._the_rest(cutoffs, purged, dry_run=False)
+        rest = {name: count for name, count in purged.counts() if count and name in OF_THE_REST}
+        if self._audit is not None and rest:
+            self._audit.note(AuditEvent("purge", RETENTION, counts=rest))
         return replace(purged, residue=not clean_up(self._engine))
 
     def purge_again(self, conversations: Sequence[str], cutoffs: Cutoffs) -> int:

@@ -33,7 +33,9 @@ def audit(
         settings = Settings.from_environment(data=data)
         zone = local_zone(settings)
         first = moment(since, "--since", zone) if since is not None else None
-        trail = make_audit(settings).read()
+        log = make_audit(settings)
+        log.require()
+        trail = log.read()
         for line in [] if verify else trail.lines:
             if line.at is not None and (first is None or line.at >= first):
                 told = {"line": line.number, **line.said}
@@ -52,6 +54,7 @@ def erase_again(
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         log, finder = make_audit(settings), make_finder(settings)
+        log.require()
         trail = log.read()
         back = returned(trail, finder.lives())
         if not dry_run:

@@ -175,6 +175,8 @@ def test_a_text_is_called_back_from_everybody_it_was_shown_to(staff: Staff) -> N
         (["export", "--out", "x.json"], "Name either a conversation by its id, or a patient with `--patient`."),
         (["erase", "x", "--patient", "y"], "Name either a conversation by its id, or a patient with `--patient`."),
         (["erase", "--patient", "nobody"], "There is no conversation of this patient in the database."),
+        (["audit"], "There is no audit log "),
+        (["erase-again"], "There is no audit log "),
         (["audit", "--since", "neulich"], "--since is 'neulich', which is no moment."),
     ],
 )
