@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, get_args
@@ -319,6 +319,103 @@ class Records(Protocol):
         """Return unanswered and flagged turns, oldest first."""
         ...
 
+    def inbox(self, *, since: datetime | None = None) -> list[KeptTurn]:
+        """Return the same turns with their numbers and what patients complained of."""
+        ...
+
     def try_writing(self) -> None:
         """Raise NotWritable when nothing can be stored, Unreachable when the database does not answer, in a second."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """Which conversations are looked for; all that is given must hold.
+
+    Attributes:
+        ids: One of these.
+        patient: The hospital's pseudonym of the patient.
+        pseudonym: That of the conversation in logs.
+        since: With a turn at this moment or later.
+        until: With a turn before this moment or at it.
+    """
+
+    ids: frozenset[str] | None = None
+    patient: str | None = None
+    pseudonym: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundConversation:
+    """A conversation with how many turns it has, and when the last one was stored; None without any."""
+
+    conversation: StoredConversation
+    turns: int
+    last_turn: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """What a patient was shown by a turn; `reply` as `bot.sentences.reply` writes it."""
+
+    conversation: str
+    at: datetime
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """The first and the last sign of life of a conversation, or of what is left of one."""
+
+    conversation: str
+    first: datetime
+    last: datetime
+
+
+class Finder(Protocol):
+    """Finds conversations by what is known of them. It changes nothing, but for `index_patients`."""
+
+    def find(self, sought: Sought) -> list[FoundConversation]:
+        """Return conversations, oldest first."""
+        ...
+
+    def replies(self, holding: str, *, sought: Sought) -> Iterator[StoredReply]:
+        """Yield the stored replies that hold a text, in conversations and at moments that are sought."""
+        ...
+
+    def lives(self) -> list[Life]:
+        """Return everything that the database holds of conversations."""
+        ...
+
+    def index_patients(self) -> int:
+        """Write the blind index of patients where it is missing or of another key; return in how many rows."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEvent:
+    """What somebody did with what is stored of patients. Ids and pseudonyms are clear here, and never in the log.
+
+    Attributes:
+        action: erase, erase-again, purge, export, find, …
+        actor: The operating system's user, a member of staff by name, ``patient`` or ``retention``.
+        conversations: Their ids.
+        patient: The hospital's pseudonym, where it was about one patient.
+        counts: How many of what.
+    """
+
+    action: str
+    actor: str
+    conversations: Sequence[str] = ()
+    patient: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+class Audit(Protocol):
+    """Takes down who did what. What it has taken is durable, and nobody changes it unseen."""
+
+    def note(self, event: AuditEvent) -> None:
+        """Write an event before what it tells of is done; raise Unreachable when it cannot be written."""
         ...

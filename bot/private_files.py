@@ -24,8 +24,9 @@ from bot.errors import UserFixable
 
 log = logging.getLogger("klartext")
 
+KEY_NAME = "installation.key"  # in the data folder, where none can be kept outside of it
 # What we write there, and nothing else: somebody may have named their home folder as the data folder.
-OURS = ("klartext.db*", "answers.db*", "catalogs", "heads", "chroma", "terminology")
+OURS = ("klartext.db*", "answers.db*", "audit.jsonl*", KEY_NAME, "catalogs", "heads", "chroma", "terminology")
 
 
 def make_private_folder(folder: Path) -> None:
@@ -173,17 +174,38 @@ def derived_in(data: Path, key: str | None, key_file: Path) -> Derived:
         key: From the settings, or None.
         key_file: Where a key of our own is kept, or made, if the settings have none; not below `data`.
     """
-    if key is not None:
-        return Derived(data, Seal(key.encode()))
-    if not key_file.resolve().is_relative_to(data.resolve()):
-        with suppress(OSError):
-            return Derived(data, Seal(_kept_key(key_file)))
+    kept = _key_outside(data, key, key_file)
+    if kept is not None:
+        return Derived(data, Seal(kept))
     log.warning(
         "No key can be kept in %s, so nothing below the data folder is trusted and every start trains anew. "
         "Set KLARTEXT_SEAL_KEY or KLARTEXT_SEAL_KEY_FILE.",
         key_file.parent,
     )
     return Derived(_passing_folder(), Seal(secrets.token_bytes(KEY_BYTES)))
+
+
+def installation_key(data: Path, key: str | None, key_file: Path) -> bytes:
+    """Return the key of this installation: that of the seals, or one in `data`, which no seal is made with.
+
+    A key beside what it hashes hides nothing from who has the folder; whoever has a part of it learns nothing still.
+
+    Raises:
+        UserFixable: A kept key is damaged.
+        OSError: None can be kept anywhere.
+    """
+    kept = _key_outside(data, key, key_file)
+    return kept if kept is not None else _kept_key(data / KEY_NAME)
+
+
+def _key_outside(data: Path, key: str | None, key_file: Path) -> bytes | None:
+    """Return the key of the settings, or our own outside `data`; None where none can be kept there."""
+    if key is not None:
+        return key.encode()
+    if not key_file.resolve().is_relative_to(data.resolve()):
+        with suppress(OSError):
+            return _kept_key(key_file)
+    return None
 
 
 def _kept_key(path: Path) -> bytes:

@@ -100,6 +100,10 @@ class Keeper(Protocol):
         """Delete it while the service runs on; with `dry_run` only count."""
         ...
 
+    def purge_again(self, conversations: Sequence[str], cutoffs: Cutoffs) -> int:
+        """Delete conversations that had gone before a backup brought them back; return how many."""
+        ...
+
 
 MIN_SECRET = 20  # characters of a secret that people choose
 
@@ -421,6 +425,7 @@ class Settings:
         release_trust: Public keys whose releases are shown (``KLARTEXT_RELEASE_TRUST``, by commas).
         seal_key: Vouches for what is derived from catalogs (``KLARTEXT_SEAL_KEY``); None: the one in `seal_key_file`.
         seal_key_file: Where a key of our own is kept: in the platform's folder for settings, not in `data`.
+        audit_log: File of the audit log (``KLARTEXT_AUDIT_LOG``); None: ``audit.jsonl`` in `data`.
         database_wait_s: For others who write to the database. No setting: the service has less patience than commands.
         otlp_url: Collector that gets traces, without texts and ids (``KLARTEXT_OTLP_URL``); None: nothing is traced.
     """
@@ -458,6 +463,7 @@ class Settings:
     release_trust: tuple[str, ...] = ()
     seal_key: str | None = field(default=None, repr=False)
     seal_key_file: Path = field(default_factory=_seal_key_file)
+    audit_log: Path | None = None
     database_wait_s: float = DATABASE_WAIT_S
     otlp_url: str | None = None
 
@@ -500,6 +506,7 @@ class Settings:
             release_trust=_list(env, "KLARTEXT_RELEASE_TRUST"),
             seal_key=secret(env, "KLARTEXT_SEAL_KEY", at_least=MIN_SECRET),
             otlp_url=env.get("KLARTEXT_OTLP_URL") or None,
+            audit_log=Path(env["KLARTEXT_AUDIT_LOG"]).expanduser() if env.get("KLARTEXT_AUDIT_LOG") else None,
         )
 
     def writable_data(self) -> Path:

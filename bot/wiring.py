@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.catalog.catalog import Catalog, Pair, content_hash, load_catalog
-from bot.errors import BadData, UserFixable
+from bot.errors import BadData, Unreachable, UserFixable
 from bot.matching import store
 from bot.matching.fit_head import Part
 from bot.matching.head import Head
@@ -23,14 +23,16 @@ from bot.matching.red_flags import digest as red_flags_digest
 from bot.matching.remarks import remarks_digest, train_remarks
 from bot.matching.training import general_digest, indexed_texts, taught_digest, train_catalog
 from bot.outbox_ports import FhirServer, Leaving, Outbox, Patience
-from bot.ports import AnswerIndex, Encoder, Entry, History, Interviews, Presence, Records, Vectors
-from bot.private_files import Derived, SealedFolder, derived_in
+from bot.ports import AnswerIndex, AuditEvent, Encoder, Entry, Finder, History, Interviews, Presence, Records, Vectors
+from bot.private_files import Derived, SealedFolder, derived_in, installation_key
 from bot.settings import Keeper, Settings, StaffCalls, Uploads
 from bot.staff.calls import Calls
 from bot.staff.desk import Desk
 from bot.staff.escalation import Contact
 
 if TYPE_CHECKING:
+    from bot.adapters.audit_log import AuditLog
+    from bot.adapters.blind_keys import BlindKeys
     from bot.adapters.chroma_index import ChromaStore
     from bot.adapters.otlp_tracing import OtlpTracer
     from bot.adapters.sql_records import SqlRecords
@@ -322,10 +324,10 @@ def make_scanner(uploads: Uploads) -> Callable[[bytes], bool | None] | None:
 
 
 def make_keeper(settings: Settings) -> Keeper:
-    """Open the same database to delete what is too old."""
+    """Open the same database to delete what is too old; the audit log tells of what goes."""
     from bot.adapters.sql_retention import SqlRetention
 
-    return SqlRetention(_database(settings).engine)
+    return SqlRetention(_database(settings).engine, make_audit(settings))
 
 
 def make_presence(settings: Settings) -> Presence:
@@ -341,17 +343,27 @@ def rekey_texts(settings: Settings) -> int:
     Raises:
         UserFixable: There is no key, or one is missing that texts are encrypted with.
     """
+    from bot.adapters.audit_log import os_user
     from bot.adapters.sql_encryption import rekey
+    from bot.adapters.sql_finding import SqlFinder
     from bot.adapters.sql_probe import clean_up
     from bot.adapters.sql_records import connect, in_folder
+    from bot.adapters.sql_tables import use_cipher
 
     cipher = text_cipher(settings)
     if cipher is None:
         raise UserFixable("KLARTEXT_TEXT_KEY is not set. Make a key with `klartext records new-key`.")
+    audit = make_audit(settings)
+    audit.check()
     engine = connect(settings.database_url or in_folder(settings.writable_data()))
     try:
         changed = rekey(engine, cipher)
-        if changed:
+        # Before anybody drops the old key: what the log says under it must stay readable.
+        audit.hand_over(AuditEvent("rekey", os_user(), counts={"texts": changed}))
+        use_cipher(engine, cipher)
+        # The old values go as well; a service that still writes with the old key first is found by reading.
+        changed_index = SqlFinder(engine, blind_keys(settings)).index_patients()
+        if changed or changed_index:
             clean_up(engine, rewritten=True)
         return changed
     finally:
@@ -396,10 +408,45 @@ def text_cipher(settings: Settings) -> TextCipher | None:
     return TextCipher.of(settings.text_keys) if settings.text_keys else None
 
 
-def _database(settings: Settings) -> SqlRecords:
-    from bot.adapters.sql_records import SqlRecords
+def blind_keys(settings: Settings) -> BlindKeys:
+    """Return what patients and conversations are named with where nobody shall read who it is.
 
-    cipher = text_cipher(settings)
-    if settings.database_url:
-        return SqlRecords.open(settings.database_url, cipher, wait_s=settings.database_wait_s)
-    return SqlRecords.in_folder(settings.writable_data(), cipher, wait_s=settings.database_wait_s)
+    Raises:
+        Unreachable: No key is set, and none can be kept.
+    """
+    from bot.adapters.blind_keys import BlindKeys
+    from bot.adapters.text_cipher import raw_keys
+
+    data = settings.writable_data()
+    try:
+        own = installation_key(data, settings.seal_key, settings.seal_key_file)
+    except OSError as error:
+        raise Unreachable(
+            f"No key of this installation can be kept in {data} ({error.strerror}). Set KLARTEXT_SEAL_KEY."
+        ) from error
+    return BlindKeys.derived([*raw_keys(settings.text_keys or ""), own])
+
+
+def make_audit(settings: Settings, *, request_id: Callable[[], str] = lambda: "") -> AuditLog:
+    """Open the audit log of the settings, which is not in the database: it must outlive a backup that is restored.
+
+    `request_id`: returns that of the request that is being answered; empty where there is none.
+    """
+    from bot.adapters.audit_log import AuditLog
+
+    path = settings.audit_log or settings.writable_data() / "audit.jsonl"
+    return AuditLog(path, blind_keys(settings), text_cipher(settings), request_id)
+
+
+def make_finder(settings: Settings) -> Finder:
+    """Open the same database to find conversations."""
+    from bot.adapters.sql_finding import SqlFinder
+
+    return SqlFinder(_database(settings).engine, blind_keys(settings))
+
+
+def _database(settings: Settings) -> SqlRecords:
+    from bot.adapters.sql_records import SqlRecords, in_folder
+
+    url = settings.database_url or in_folder(settings.writable_data())
+    return SqlRecords.open(url, text_cipher(settings), blind_keys(settings), wait_s=settings.database_wait_s)

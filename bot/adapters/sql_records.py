@@ -26,13 +26,15 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, Session, mapped_column, selectinload
 
+from bot.adapters.blind_keys import BlindKeys
 from bot.adapters.sql_encryption import open_texts
 from bot.adapters.sql_outbox import OutboxRow, put
 from bot.adapters.sql_probe import clean_up, probe_of, try_writing
 from bot.adapters.sql_staff import note_deleted, stir_call
 from bot.adapters.sql_tables import (
+    PATIENT,
     Base,
     ConversationRow,
     FlagRow,
@@ -180,26 +182,36 @@ TALK = "talk"  # what is no question
 _NewTurn = tuple[StoredTurn, InterviewChange | None, Stir | None]
 WAIT_S = 30.0  # for another writer to SQLite, or a free connection
 COMMITTED_TOGETHER = 64
+ALWAYS = datetime.max.replace(tzinfo=UTC)
 MIGRATION_LOCK = 0x6B6C6172  # any number, the same in every worker
 
 
 class SqlRecords:
     """Records of conversations. Every write is committed before it returns."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, keys: BlindKeys | None = None) -> None:
         self._engine = engine
+        self._keys = keys
         self._probe = probe_of(engine)
         # SQLite lets one write at a time, and waits for the disk each time: turns that wait are committed together.
         self._together = Together(self._add_together, at_most=COMMITTED_TOGETHER)
 
     @classmethod
-    def in_folder(cls, folder: Path, cipher: TextCipher | None = None, *, wait_s: float = WAIT_S) -> Self:
+    def in_folder(cls, folder: Path) -> Self:
         """Open the SQLite database of a data folder, whatever characters its name has."""
-        return cls.open(in_folder(folder), cipher, wait_s=wait_s)
+        return cls.open(in_folder(folder))
 
     @classmethod
-    def open(cls, url: str | URL, cipher: TextCipher | None = None, *, wait_s: float = WAIT_S) -> Self:
-        """Connect and migrate to the newest schema; `wait_s`: for other writers, before `Unreachable` is raised.
+    def open(
+        cls, url: str | URL, cipher: TextCipher | None = None, keys: BlindKeys | None = None, *, wait_s: float = WAIT_S
+    ) -> Self:
+        """Connect and migrate to the newest schema.
+
+        Args:
+            url: Of the database; that of a data folder's: `in_folder`.
+            cipher: Encrypts and decrypts texts.
+            keys: Of the blind index of patients; None: it is left empty, and filled by who has them.
+            wait_s: For other writers, before `Unreachable` is raised.
 
         Raises:
             Unreachable: The database cannot be used.
@@ -211,7 +223,7 @@ class SqlRecords:
         except UserFixable:
             engine.dispose()
             raise
-        return cls(engine)
+        return cls(engine, keys)
 
     def close(self) -> None:
         self._engine.dispose()
@@ -222,7 +234,10 @@ class SqlRecords:
 
     def begin(self, conversation: StoredConversation) -> None:
         with self._session() as session:
-            session.add(conversation_row(conversation))
+            row = conversation_row(conversation)
+            if self._keys is not None and conversation.patient:
+                row.patient_blind = self._keys.current.marked(PATIENT, conversation.patient)
+            session.add(row)
             session.commit()
 
     def conversation(self, id_: str) -> StoredConversation | None:
@@ -318,7 +333,7 @@ class SqlRecords:
 
     def kept(self, id_: str, *, until: datetime | None = None) -> list[KeptTurn]:
         decided = select(TurnRow).where(TurnRow.conversation == id_, TurnRow.decision != TALK).order_by(TurnRow.id)
-        last = (until or datetime.max.replace(tzinfo=UTC)).astimezone(UTC)
+        last = (until or ALWAYS).astimezone(UTC)
         with self._session() as session:
             rows = [row for row in session.scalars(decided) if in_utc(row.at) <= last]
             return [KeptTurn(row.id, stored_turn(row), _reasons(row, last)) for row in rows]
@@ -329,10 +344,16 @@ class SqlRecords:
             return {name: content for name, content in session.execute(wanted)}  # noqa: C416  # rows are no pairs to mypy
 
     def open_questions(self) -> list[StoredTurn]:
+        return [each.turn for each in self.inbox()]
+
+    def inbox(self, *, since: datetime | None = None) -> list[KeptTurn]:
         complained = TurnRow.flags.any(FlagRow.reason.in_(COMPLAINTS))
         wanted = select(TurnRow).where(TurnRow.decision.in_(UNANSWERED) | complained).order_by(TurnRow.id)
+        if since is not None:
+            wanted = wanted.where(TurnRow.at >= since.astimezone(UTC))
         with self._session() as session:
-            return [stored_turn(row) for row in session.scalars(wanted)]
+            rows = session.scalars(wanted.options(selectinload(TurnRow.flags)))
+            return [KeptTurn(row.id, stored_turn(row), _reasons(row, ALWAYS)) for row in rows]
 
     def _session(self) -> AbstractContextManager[Session]:
         return talking_to(self._engine)

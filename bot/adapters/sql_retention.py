@@ -16,22 +16,26 @@ from bot.adapters.sql_probe import clean_up
 from bot.adapters.sql_records import UNANSWERED, InterviewRow
 from bot.adapters.sql_staff import DeletedRow
 from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow, talking_to
-from bot.ports import COMPLAINTS
+from bot.ports import COMPLAINTS, Audit, AuditEvent
 from bot.settings import Cutoffs, Purged
 
 log = logging.getLogger("klartext")
 BATCH = 200  # conversations in one transaction: a turn waits for no longer than that
+OF_THE_REST = ("questions", "comments", "interviews", "sent")  # what goes without its conversation
+RETENTION = "retention"  # who has it done, in the audit log
 DETACHED = ""  # the conversation of questions that are kept without one
 
 
 class SqlRetention:
     """Fulfils `bot.settings.Keeper`."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, audit: Audit | None = None) -> None:
+        """`audit` is told of conversations before they go; None: nobody is."""
         self._engine = engine
+        self._audit = audit
 
     def purge(self, cutoffs: Cutoffs, *, dry_run: bool = False) -> Purged:
-        cutoffs = Cutoffs(**{name: getattr(cutoffs, name).astimezone(UTC) for name in Cutoffs.__slots__})
+        cutoffs = _in_utc(cutoffs)
         old = _old_conversations(cutoffs.conversations)
         with talking_to(self._engine) as session:
             ids = list(session.scalars(old))
@@ -49,9 +53,19 @@ class SqlRetention:
                 questions_detached=purged.questions_detached + kept,
             )
         purged = self._the_rest(cutoffs, purged, dry_run=False)
+        rest = {name: count for name, count in purged.counts() if count and name in OF_THE_REST}
+        if self._audit is not None and rest:
+            self._audit.note(AuditEvent("purge", RETENTION, counts=rest))
         return replace(purged, residue=not clean_up(self._engine))
 
-    def _erase(self, batch: Sequence[str], cutoffs: Cutoffs) -> tuple[int, int]:
+    def purge_again(self, conversations: Sequence[str], cutoffs: Cutoffs) -> int:
+        gone = 0
+        for start in range(0, len(conversations), BATCH):
+            gone += self._erase(conversations[start : start + BATCH], _in_utc(cutoffs), "purge-again")[0]
+        clean_up(self._engine)
+        return gone
+
+    def _erase(self, batch: Sequence[str], cutoffs: Cutoffs, action: str = "purge") -> tuple[int, int]:
         """Delete conversations that are still old, and return how many went and how many questions stay."""
         while batch:
             with talking_to(self._engine) as session:
@@ -65,6 +79,9 @@ class SqlRetention:
                 kept = _detach(session, batch) if cutoffs.questions_stay else 0
                 session.execute(delete(TurnRow).where(TurnRow.conversation.in_(batch)))  # flags go with them
                 session.execute(delete(InterviewRow).where(InterviewRow.conversation.in_(batch)))  # and its events
+                if self._audit is not None:
+                    # Last, and before it is final: nothing goes that the log does not name.
+                    self._audit.note(AuditEvent(action, RETENTION, batch, counts={"conversations": len(batch)}))
                 session.commit()
                 return len(batch), kept
         return 0, 0
@@ -104,6 +121,10 @@ class SqlRetention:
             interviews=counts["interviews"],
             sent=counts["sent"],
         )
+
+
+def _in_utc(cutoffs: Cutoffs) -> Cutoffs:
+    return Cutoffs(**{name: getattr(cutoffs, name).astimezone(UTC) for name in Cutoffs.__slots__})
 
 
 def _old_conversations(before: datetime) -> Select[str]:

@@ -19,6 +19,7 @@ from bot.adapters.text_cipher import TextCipher
 from bot.errors import AlreadyStored, Unreachable
 from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
 
+PATIENT = "conversations.patient"  # the place of the text, and the purpose of its blind index
 _CIPHER = "klartext_cipher"  # on an engine's dialect, of which every engine has its own
 
 
@@ -63,7 +64,8 @@ class ConversationRow(Base):
     channel: Mapped[str]
     secret_hash: Mapped[str | None]
     consented: Mapped[bool]
-    patient: Mapped[str | None] = mapped_column(PatientText("conversations.patient"))
+    patient: Mapped[str | None] = mapped_column(PatientText(PATIENT))
+    patient_blind: Mapped[str | None] = mapped_column(index=True)  # see `SqlFinder.index_patients`
     release: Mapped[int | None]
 
 

@@ -53,7 +53,7 @@ class TextCipher:
             from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         except ImportError:
             raise MissingExtra(feature="KLARTEXT_TEXT_KEY", extra="encryption") from None
-        raw = [_raw(number, each) for number, each in enumerate(written.replace(",", " ").split(), 1)]
+        raw = raw_keys(written)
         if not raw:
             raise UserFixable("KLARTEXT_TEXT_KEY holds no key. Make one with `klartext records new-key`.")
         keys = {_id(each): AESGCM(each) for each in raw}
@@ -83,6 +83,11 @@ class TextCipher:
         """Return the id of the key that a stored text was encrypted with; empty when it is not encrypted."""
         parts = stored.split(":", 2)
         return parts[1] if len(parts) == 3 and parts[0] == FORMAT else ""
+
+
+def raw_keys(written: str) -> list[bytes]:
+    """Return the keys as bytes, in their order; raise UserFixable when one of them is none. It is not quoted."""
+    return [_raw(number, each) for number, each in enumerate(written.replace(",", " ").split(), 1)]
 
 
 def _raw(number: int, written: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -14,6 +15,7 @@ import typer
 from bot import wiring
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.catalog.catalog import language_files, load_catalog, locate
+from bot.catalog.fhir_files import write_text
 from bot.catalog.importing import catalog_name, read_question_set, write_catalog
 from bot.catalog.lint import lint, worst
 from bot.errors import BadData, UserFixable, friendly_errors
@@ -79,18 +81,23 @@ def import_(
 
 
 @qa.command("inbox")
-def inbox(
+def inbox_(
+    since: Annotated[str | None, typer.Option("--since", help="Only from this moment on.", metavar="TIME")] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write them to a file, too.", metavar="FILE")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
     data: Annotated[Path | None, typer.Option("--data", help="Folder of the database.")] = None,
 ) -> None:
     """List what patients asked without getting an answer, and the answers they flagged."""
-    from bot.wiring import make_records
+    from bot.commands.inbox import as_csv, as_rows, counted, read_inbox
 
     with friendly_errors():
-        turns = make_records(Settings.from_environment(data=data)).open_questions()
-        for turn in turns:
-            state = turn.decision if turn.pair_id is None else f"flagged: {turn.pair_id}"
-            print(f"{turn.at:%Y-%m-%d %H:%M}  {turn.language}  {state:12}  {turn.question}")
-        print(f"{len(turns)} open")
+        items = read_inbox(Settings.from_environment(data=data), since)
+        if csv is not None:
+            write_text(csv, as_csv(items))
+        for line in (json.dumps(each.as_json()) for each in items) if as_json else as_rows(items):
+            print(line)
+        if not as_json:
+            print(counted(items))
 
 
 @qa.command("calibrate")

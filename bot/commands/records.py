@@ -1,10 +1,13 @@
-"""`klartext records` and `klartext purge`: what is stored of patients, for the staff who answer for it."""
+"""`klartext records` and `klartext purge`: what is stored of patients, for the staff who answer for it.
+
+To find what was said: finding.py. Who did what, and what a restored backup brought back: auditing.py.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,15 +16,27 @@ from typing import Annotated, Any
 
 import typer
 
+from bot.adapters.audit_log import os_user
 from bot.catalog.fhir_files import write_text
-from bot.errors import BadData, friendly_errors
+from bot.commands.auditing import audit, erase_again
+from bot.commands.finding import find
+from bot.errors import BadData, UserFixable, friendly_errors
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import NotJson, dump, parse
 from bot.outbox_ports import Outbox, pseudonym
-from bot.ports import Interviews, Records, StoredConversation, StoredTurn
+from bot.ports import Audit, AuditEvent, Finder, Interviews, Records, Sought, StoredConversation, StoredTurn
 from bot.settings import Settings
 from bot.staff.calls import Calls
-from bot.wiring import make_calls, make_interviews, make_keeper, make_outbox, make_records, rekey_texts
+from bot.wiring import (
+    make_audit,
+    make_calls,
+    make_finder,
+    make_interviews,
+    make_keeper,
+    make_outbox,
+    make_records,
+    rekey_texts,
+)
 
 Json = dict[str, JsonValue]
 
@@ -34,6 +49,24 @@ class Archive:
     interviews: Interviews
     outbox: Outbox
     calls: Calls
+    finder: Finder
+    audit: Audit
+
+    def chosen(self, conversation: str | None, patient: str | None) -> list[str]:
+        """Return the ids of one conversation, or of all of a patient.
+
+        Raises:
+            UserFixable: Neither is named, or both are.
+            BadData: There is nothing of that patient.
+        """
+        if (conversation is None) == (patient is None):
+            raise UserFixable("Name either a conversation by its id, or a patient with `--patient`.")
+        if conversation is not None:
+            return [conversation]
+        found = [each.conversation.id for each in self.finder.find(Sought(patient=patient))]
+        if not found:
+            raise BadData("There is no conversation of this patient in the database. Check the pseudonym and `--data`.")
+        return found
 
     def dossier(self, id_: str) -> Json:
         """Return all of a conversation but the hash of its token.
@@ -73,11 +106,12 @@ class Archive:
         ]
         return found
 
-    def erase(self, id_: str) -> Json:
-        """Delete a conversation and return what there was of it."""
-        found = self.dossier(id_)
-        self.records.erase(id_)
-        return found
+    def erase(self, ids: Sequence[str], patient: str | None) -> None:
+        """Delete conversations; the audit log is told first."""
+        counts = {"conversations": len(ids)}
+        self.audit.note(AuditEvent("erase", os_user(), ids, patient=patient, counts=counts))
+        for id_ in ids:
+            self.records.erase(id_)
 
 
 def _conversation(opened: StoredConversation) -> Json:
@@ -138,30 +172,62 @@ def _moment(at: datetime) -> str:
 
 records = typer.Typer(help="Export, erase and encrypt what is stored of patients.", no_args_is_help=True)
 
+records.command()(find)
+records.command()(audit)
+records.command("erase-again")(erase_again)
+
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
-ConversationArgument = Annotated[str, typer.Argument(help="Id of the conversation.")]
+ConversationArgument = Annotated[str | None, typer.Argument(help="Id of the conversation.")]
+PatientOption = Annotated[
+    str | None, typer.Option("--patient", help="All conversations of the patient with this pseudonym.")
+]
 
 
 @records.command()
 def export(
-    conversation: ConversationArgument,
     out: Annotated[Path, typer.Option(help="File to write, readable by you only.", metavar="FILE")],
+    conversation: ConversationArgument = None,
+    patient: PatientOption = None,
     data: DataOption = None,
 ) -> None:
-    """Write everything that is stored of a conversation as JSON."""
+    """Write everything that is stored of a conversation, or of a patient's, as JSON."""
     with friendly_errors():
-        found = _archive(data).dossier(conversation)
-        write_text(out, dump(found) + "\n")
-        print(f"{out}: {_counted(found)} (in logs: {pseudonym(conversation)})")
+        archive = _archive(data)
+        ids = archive.chosen(conversation, patient)
+        dossiers = [archive.dossier(id_) for id_ in ids]
+        counts = {"conversations": len(ids)}
+        archive.audit.note(AuditEvent("export", os_user(), ids, patient=patient, counts=counts))
+        whole: Json = {"patient": patient, "conversations": list(dossiers)} if patient is not None else dossiers[0]
+        write_text(out, dump(whole) + "\n")
+        if patient is not None:
+            print(f"{out}: {len(ids)} conversations")
+        for id_, found in zip(ids, dossiers, strict=True):
+            place = f"{out}: " if patient is None else "  "
+            print(f"{place}{_counted(found)} (in logs: {pseudonym(id_)})")
 
 
 @records.command()
-def erase(conversation: ConversationArgument, data: DataOption = None) -> None:
-    """Delete a conversation for good, with what of it waits to be sent."""
+def erase(
+    conversation: ConversationArgument = None,
+    patient: PatientOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be erased.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Delete a conversation, or all of a patient's, for good, with what of it waits to be sent."""
     with friendly_errors():
-        found = _archive(data).erase(conversation)
-        print(f"erased {pseudonym(conversation)}: {_counted(found)}")
-        if any(isinstance(each, dict) and each["accepted_at"] for each in _list(found, "outbox")):
+        archive = _archive(data)
+        if not dry_run:
+            archive.finder.index_patients()
+        ids = archive.chosen(conversation, patient)
+        dossiers = [archive.dossier(id_) for id_ in ids]
+        if not dry_run:
+            archive.erase(ids, patient)
+        for id_, found in zip(ids, dossiers, strict=True):
+            print(f"{'would erase' if dry_run else 'erased'} {pseudonym(id_)}: {_counted(found)}")
+        if patient is not None:
+            print(f"{len(ids)} conversations {'would be ' if dry_run else ''}erased")
+        sent = [each for found in dossiers for each in _list(found, "outbox")]
+        if any(isinstance(each, dict) and each["accepted_at"] for each in sent):
             print("What was sent to the FHIR server is still there: delete it there.", file=sys.stderr)
 
 
@@ -188,6 +254,8 @@ def purge(
     """Delete what is older than the settings say; the service may run meanwhile."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
+        if not dry_run:
+            make_finder(settings).index_patients()
         purged = make_keeper(settings).purge(settings.retention.cutoffs(datetime.now(UTC)), dry_run=dry_run)
     counts = dict(purged.counts())
     print(json.dumps(counts) if as_json else _table(counts, dry_run=dry_run))
@@ -207,7 +275,14 @@ def _table(counts: dict[str, int], *, dry_run: bool) -> str:
 
 def _archive(data: Path | None) -> Archive:
     settings = Settings.from_environment(data=data)
-    return Archive(make_records(settings), make_interviews(settings), make_outbox(settings), make_calls(settings))
+    return Archive(
+        make_records(settings),
+        make_interviews(settings),
+        make_outbox(settings),
+        make_calls(settings),
+        make_finder(settings),
+        make_audit(settings),
+    )
 
 
 def _counted(found: Json) -> str:

@@ -13,7 +13,7 @@ from bot.assistant import Assistant
 from bot.catalog.topics import Topics
 from bot.errors import AlreadyStored, BadData, GuardViolation, Reused, Unreachable
 from bot.interview.form.form import Form
-from bot.ports import Channel, Records, StoredConversation, StoredFlag, StoredTurn
+from bot.ports import Audit, AuditEvent, Channel, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.sentences.reply import Heard, Reply, guard, interface, read_reply, repeated
 from bot.staff.desk import Desk
 from bot.talk.conversation import GREETED, Conversation, Message, Taken, first_language
@@ -65,6 +65,7 @@ class Reception:
         alarm: Called after an urgent turn was stored; must return at once.
         page_session: How long after its beginning a conversation on the page can be opened; None: always.
         desk: Where patients' calls for a person arrive; None where nobody reads them.
+        audit: Is told of what patients delete; None: nobody is.
     """
 
     assistant: Assistant
@@ -76,6 +77,7 @@ class Reception:
     desk: Desk | None = None
     topics: Topics = field(default_factory=Topics)
     releases: Callable[[int | None], Serving] | None = None
+    audit: Audit | None = None
 
     def serving(self, opened: StoredConversation | None = None) -> Serving:
         """Return what serves a conversation: that of the release it began with. None: what serves new ones."""
@@ -194,7 +196,15 @@ class Reception:
         self.records.flag(id_, flag)
 
     def erase(self, opened: StoredConversation) -> None:
-        """Delete a conversation, as its patient wishes."""
+        """Delete a conversation, as its patient wishes.
+
+        Raises:
+            Unreachable: Nothing was deleted: the audit log or the database does not take it.
+        """
+        if self.audit is not None:
+            # First: what was deleted and is not in the log would come back with a backup.
+            counts = {"conversations": 1}
+            self.audit.note(AuditEvent("erase", "patient", [opened.id], patient=opened.patient, counts=counts))
         self.records.erase(opened.id, by_patient_at=self.now())
 
     def has_left(self, opened: StoredConversation) -> bool:

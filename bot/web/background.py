@@ -17,7 +17,7 @@ from bot.handover.outbox import Pushed
 from bot.handover.urgent import RedFlagDelivery, Waiting
 from bot.interview_wiring import Interviewers
 from bot.outbox_ports import FhirServer, Group, Leaving, Patience
-from bot.ports import Presence
+from bot.ports import Finder, Presence
 from bot.settings import Keeper, Settings
 from bot.staff.calls import Tally
 from bot.staff.escalation import Escalation
@@ -30,6 +30,7 @@ from bot.wiring import (
     make_calls,
     make_contacts,
     make_fhir_server,
+    make_finder,
     make_keeper,
     make_leaving,
     make_outbox,
@@ -109,11 +110,10 @@ class Background:
             UserFixable: The FHIR server in the settings cannot work.
         """
         stopping = threading.Event()
-        presence = make_presence(settings)
+        presence, finder = make_presence(settings), make_finder(settings)
         editions = interviewers.editions if isinstance(interviewers, ByRelease) else None
-        tasks: dict[str, Callable[[], None]] = {
-            "presence": partial(_present, presence, storage, telling, stopping, editions),
-        }
+        present = partial(_present, presence, storage, telling, stopping, editions)
+        tasks: dict[str, Callable[[], None]] = {"presence": partial(_indexed, finder, present)}
         if editions is not None:
             tasks["releases"] = partial(_keep_up, editions, presence, telling, stopping)
         deliveries: _Deliveries | _Nowhere
@@ -315,6 +315,15 @@ def _escalation(settings: Settings, telling: Telling, stopping: threading.Event)
     found = Escalation(make_calls(settings), contacts, every, telling.now, report, staff.inbox or "", stopping)
     found.beat, found.failed = partial(telling.pulse.beat, "staff-calls"), telling.metrics.not_told
     return found
+
+
+def _indexed(finder: Finder, run: Callable[[], None]) -> None:
+    """Fill the blind index of conversations from before there was one, or under another key, once; then run."""
+    try:
+        finder.index_patients()
+    except Exception:
+        log.warning("the index of patients could not be filled; they are found by reading until the next start")
+    run()
 
 
 def _present(

@@ -1,7 +1,8 @@
 """Logs as JSON lines that never hold what a patient wrote.
 
 Only our own messages are written out, and the web server's; of all others just their place is told. Of errors, the type
-and the way through our code are written, not their text: libraries quote values in it.
+and the way through our code are written, not their text: libraries quote values in it. What is said while a request is
+answered bears its id.
 """
 
 from __future__ import annotations
@@ -12,11 +13,21 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from types import TracebackType
 
 SPOKEN = ("klartext", "uvicorn")
 FRAMES = 12
+
+
+# Of the request that is being answered, in the thread that answers it; empty beside requests.
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
+
+
+def request_id() -> str:
+    """Return the id of the request that is being answered; empty where there is none."""
+    return REQUEST_ID.get()
 
 
 class JsonLines(logging.Formatter):
@@ -34,6 +45,8 @@ class JsonLines(logging.Formatter):
             line["event"] = "message withheld"
             line["place"] = f"{record.module}:{record.lineno}"
         line.update(getattr(record, "fields", {}))
+        if request_id():
+            line["request_id"] = request_id()
         if record.exc_info and record.exc_info[0]:
             line["error"] = record.exc_info[0].__name__
             line["frames"] = _frames(record.exc_info[2])

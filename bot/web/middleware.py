@@ -1,16 +1,20 @@
-"""Middleware around every request: security headers, limits by size and by address, one log line, the clock."""
+"""Middleware around every request: its id, security headers, limits by size and by address, one log line, the clock."""
 
 from __future__ import annotations
 
 import logging
+import re
+import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from bot.web.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RateLimit
+from bot.web.logs import REQUEST_ID
 from bot.web.metrics import Metrics
 from bot.web.problems import Problem, head_too_large, respond, too_large, too_many, unexpected, unreadable
 
@@ -32,6 +36,32 @@ UNLIMITED = frozenset({"/healthz", "/livez", "/metrics"})  # asked by machines, 
 
 # For machines; everything else is the page.
 MACHINES = ("/api/", "/webhooks/", "/staff/", "/healthz", "/livez", "/metrics")
+
+
+ID_HEADER = "X-Request-ID"
+GIVEN_ID = "klartext.request_id"  # of a scope: the id that a trusted proxy gave
+WELL_FORMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
+LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # without those that are misheard or misread: it is said on the telephone
+
+
+def new_request_id() -> str:
+    """Return a random id of 60 bits, such as ``4T7K-9QXM-2BVD``."""
+    return "-".join("".join(secrets.choice(LETTERS) for _ in range(4)) for _ in range(3))
+
+
+class Proxied:
+    """Believes what trusted proxies say of a request: from where it comes, and its id."""
+
+    def __init__(self, app: ASGIApp, trusted: Sequence[str]) -> None:
+        self._forwarded = ProxyHeadersMiddleware(app, trusted_hosts=list(trusted))  # type: ignore[arg-type]  # ASGI 3
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client = scope.get("client")
+        if scope["type"] == "http" and client and client[0] in self._forwarded.trusted_hosts:
+            given = [value for name, value in scope["headers"] if name == ID_HEADER.lower().encode()]
+            if len(given) == 1 and WELL_FORMED.fullmatch(said := given[0].decode("latin-1")):
+                scope[GIVEN_ID] = said
+        await self._forwarded(scope, receive, send)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +104,14 @@ class Envelope:
             return
         started_s = time.perf_counter()
         status, is_begun = 500, False
+        named = REQUEST_ID.set(scope.get(GIVEN_ID) or new_request_id())
+        headers = {**side.headers, ID_HEADER: REQUEST_ID.get()}
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = _with(message.get("headers", []), side.headers)
+                message["headers"] = _with(message.get("headers", []), headers)
             await send(message)
 
         async def send_first(message: Message) -> None:
@@ -98,6 +130,7 @@ class Envelope:
                 await respond(unexpected())(scope, receive, send_with_headers)
         finally:
             self._note(scope, status, time.perf_counter() - started_s)
+            REQUEST_ID.reset(named)
 
     def _refusal(self, scope: Scope) -> Problem | None:
         """Refuse what is too much before any of it is read. (Bodies that hide their size are cut off by FastAPI.)"""

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from bot.errors import CallRefused, Erased, NoSuchChoice, Reused, Unreachable
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.talk.uploads import FileRefused
+from bot.web.logs import request_id
 
 log = logging.getLogger("klartext")
 MEDIA_TYPE = "application/problem+json"
@@ -26,13 +27,14 @@ EMERGENCY = {language: texts["emergency_notice"] for language, texts in INTERFAC
 
 
 class ProblemView(BaseModel):
-    """What went wrong, and what to do."""
+    """What went wrong, and what to do; `request_id` finds the request in the logs."""
 
     type: str
     title: str
     status: int
     detail: str
     emergency_notice: dict[str, str]
+    request_id: str
 
 
 class Problem(Exception):
@@ -89,6 +91,7 @@ def respond(problem: Problem) -> JSONResponse:
         status=problem.status,
         detail=problem.detail,
         emergency_notice=EMERGENCY,
+        request_id=request_id(),
     )
     return JSONResponse(body.model_dump(), problem.status, headers=problem.headers, media_type=MEDIA_TYPE)
 

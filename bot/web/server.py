@@ -27,11 +27,12 @@ from bot.web.background import Background, Telling
 from bot.web.editions import ByRelease, Editions, make_editions, open_edition
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
+from bot.web.middleware import Proxied
 from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
 from bot.web.tracing import TracedApp, TracedReception
 from bot.web.workers import Worker, require_shareable, supervise
-from bot.wiring import make_desk, make_records, make_tracer
+from bot.wiring import make_audit, make_desk, make_records, make_tracer
 
 log = logging.getLogger("klartext.web")
 BACKLOG = 2048
@@ -100,6 +101,8 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     else:
         editions = make_editions(settings, records, _now)
         edition, interviewers = editions.of(None), ByRelease(editions)
+    audit = make_audit(settings, request_id=logs.request_id)
+    audit.check()  # who cannot be told of deletions is told now, not the first patient who deletes
     storage = StorageHealth(records.try_writing, lambda found: metrics.database(writable=not found))
     background = Background.of(settings, interviewers, storage, Telling(metrics, Pulse(metrics), _now, tracer))
     reception = Reception(
@@ -112,6 +115,7 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         desk=make_desk(settings, opens=lambda now: _opens(reception, now)),
         topics=edition.topics,
         releases=partial(_serving, editions) if editions is not None else None,
+        audit=audit,
     )
     if tracer is not None:
         reception = TracedReception.around(reception, tracer)
@@ -213,14 +217,14 @@ def _announce(serving: Serving, listening: socket.socket) -> None:
 
 def _config(service: Service, settings: Settings) -> uvicorn.Config:
     app, tracer = build_app(service), service.background.telling.tracer if service.background is not None else None
+    app = Proxied(app, settings.trusted_proxies) if settings.trusted_proxies else app
     return uvicorn.Config(
         TracedApp(app, tracer) if tracer is not None else app,
         http=ImpatientProtocol,
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies),
+        proxy_headers=False,  # `Proxied` does that
         timeout_graceful_shutdown=GRACE_S,
     )
 

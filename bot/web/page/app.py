@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bot.errors import Erased, Unreachable
 from bot.settings import Settings
 from bot.web.limits import MAX_BODY_BYTES
+from bot.web.logs import request_id
 from bot.web.page.form import FormPages
 from bot.web.page.handlers import Pages
 from bot.web.page.rendering import PageProblem, static_files
@@ -179,7 +180,12 @@ class _Apology:
         except ValueError:  # that may be just what is wrong with the request
             visit = Visit(path="/")
         response = self._pages.renderer.page(
-            "problem", visit, status=problem.status, sentence=problem.sentence, in_talk=visit.conversation is not None
+            "problem",
+            visit,
+            status=problem.status,
+            sentence=problem.sentence,
+            in_talk=visit.conversation is not None,
+            request_id=request_id(),
         )
         if problem.wait_s:
             response.headers["Retry-After"] = str(max(1, round(problem.wait_s)))

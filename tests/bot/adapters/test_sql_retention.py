@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from bot.adapters.audit_log import AuditLog
+from bot.adapters.blind_keys import BlindKeys
 from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.adapters.sql_retention import SqlRetention
-from bot.errors import Erased
+from bot.errors import Erased, Unreachable
 from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
 from bot.settings import Purged, Retention
 from tests.bot.adapters.stored import fill, in_files, in_rows, texts_of
@@ -195,3 +197,32 @@ def test_each_kind_has_its_own_days() -> None:
     ]
     assert cutoffs.questions_stay
     assert not replace(cutoffs, questions=NOW).questions_stay
+
+
+def test_what_goes_by_age_is_told_to_the_audit_log_in_time(records: SqlRecords, tmp_path: Path) -> None:
+    log = AuditLog(tmp_path / "audit.jsonl", BlindKeys.derived([b"key"]))
+    fill(records, "old", at=OLD, word=WORD)
+    fill(records, "revived", at=OLD, word="Xaverl")
+    _sent(records, OLD)
+    again = Exchange(2, "t2", "?", "{}", "{}")
+    records.add_turn(StoredTurn("revived", NOW, "de", "?", "talk", None, 0.0, "s@1", again))
+
+    SqlRetention(records.engine, log).purge(USUAL, dry_run=True)
+    assert not log.path.exists()
+    SqlRetention(records.engine, log).purge(USUAL)
+
+    gone, rest = log.read().lines
+    assert (gone.actor, gone.action, gone.counts) == ("retention", "purge", {"conversations": 1})
+    assert gone.conversations == (log.read().blind(gone.key, "old"),)
+    assert rest.counts == {"comments": 1, "interviews": 1, "sent": 1}
+
+
+def test_without_the_audit_log_nothing_goes_by_age(records: SqlRecords, tmp_path: Path) -> None:
+    fill(records, "old", at=OLD, word=WORD)
+    log = AuditLog(tmp_path, BlindKeys.derived([b"key"]))  # a folder
+
+    with pytest.raises(Unreachable, match="nothing was done"):
+        SqlRetention(records.engine, log).purge(USUAL)
+
+    assert len(records.turns("old")) == 1
+    assert records.conversation("old") is not None

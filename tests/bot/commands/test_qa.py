@@ -1,7 +1,10 @@
 """`klartext qa`: commands for curators."""
 
+import csv
+import json
 import re
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from typer.testing import CliRunner
 
 from bot import Settings
 from bot.commands.qa import qa
+from bot.outbox_ports import pseudonym
 from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
 from bot.testing import write_small_catalog
 from bot.wiring import make_records
@@ -99,20 +103,52 @@ def test_a_bad_import_writes_nothing(klartext: Run, tmp_path: Path, args: list[s
     assert not (tmp_path / "out").exists()
 
 
-def test_inbox_lists_what_was_not_answered(tmp_path: Path) -> None:
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    """A data folder with one question of each state that is open, and one that is not."""
     records = make_records(Settings(data=tmp_path))
-    records.add_turn(StoredTurn("c1", NOW, "de", "Quark?", "declined", None, 0.1, "small@1"))
     records.begin(StoredConversation("c1", NOW, "de", "terminal"))
-    answered = StoredTurn("c1", NOW, "de", "weh?", "answered", "pain", 0.9, "small@1")
-    records.add_turn(replace(answered, exchange=Exchange(1, "t1", "weh?", "{}", "{}")))
-    records.flag("c1", StoredFlag("t1", "wrong", "", NOW))
+    turns = [("Quark?", "declined", None), ("=1+1 Kosten?", "clarify", None), ("weh?", "answered", "pain")]
+    for number, (question, decision, pair_id) in enumerate([*turns, ("Dauer?", "answered", "duration")], 1):
+        turn = StoredTurn("c1", NOW + timedelta(days=number), "de", question, decision, pair_id, 0.1, "small@1")
+        records.add_turn(replace(turn, exchange=Exchange(number, f"t{number}", question, "{}", "{}")))
+    records.flag("c1", StoredFlag("t3", "wrong", "", NOW))
+    records.flag("c1", StoredFlag("t3", "helpful", "", NOW))
+    records.flag("c1", StoredFlag("t1", "complicated", "", NOW))
     records.close()  # type: ignore[attr-defined]
+    return tmp_path
 
-    code, out = _run("inbox", "--data", tmp_path)
+
+def test_inbox_lists_what_was_not_answered_with_its_states_and_counts(asked: Path) -> None:
+    code, out = _run("inbox", "--data", asked)
+
+    name = pseudonym("c1")
+    assert code == 0
+    assert [" ".join(line.split()) for line in out.splitlines()] == [
+        f"1 2026-11-02 12:30 de {name} unanswered, flagged complicated Quark?",
+        f"2 2026-11-03 12:30 de {name} asked back =1+1 Kosten?",
+        f"3 2026-11-04 12:30 de {name} flagged wrong: pain weh?",
+        "3 open, 1 unanswered, 1 flagged complicated, 1 asked back, 1 flagged wrong",
+    ]
+
+
+def test_inbox_since_a_moment_as_json_and_as_a_table_without_formulas(asked: Path) -> None:
+    table = asked / "inbox.csv"
+
+    code, out = _run("inbox", "--data", asked, "--since", "2026-11-03T00:00Z", "--csv", table, "--json")
 
     assert code == 0
-    assert [line.split() for line in out.splitlines()] == [
-        ["2026-11-01", "12:30", "de", "declined", "Quark?"],
-        ["2026-11-01", "12:30", "de", "flagged:", "pain", "weh?"],
-        ["2", "open"],
+    assert [(each["id"], each["states"], each["pair_id"]) for each in map(json.loads, out.splitlines())] == [
+        (2, ["asked back"], ""),
+        (3, ["flagged wrong"], "pain"),
     ]
+    assert table.stat().st_mode & 0o777 == 0o600
+    with table.open(encoding="utf-8", newline="") as file:
+        assert [(row["id"], row["question"]) for row in csv.DictReader(file)] == [("2", "'=1+1 Kosten?"), ("3", "weh?")]
+
+
+def test_inbox_refuses_a_since_that_is_no_moment(klartext: Run, asked: Path) -> None:
+    done = klartext("qa", "inbox", "--since", "gestern", "--data", asked, environ={"KLARTEXT_DATABASE_URL": ""})
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"klartext: --since is 'gestern', which is no moment. Write it as in")

@@ -43,6 +43,7 @@ class Server:
             **os.environ,
             "KLARTEXT_DATA": str(data),
             "KLARTEXT_DATABASE_URL": database,
+            "KLARTEXT_AUDIT_LOG": str(folder / "audit.jsonl"),
             "KLARTEXT_REQUESTS_PER_MINUTE": "100000",
             "KLARTEXT_TURNS_PER_MINUTE": "100000",
             **(environ or {}),
@@ -97,6 +98,9 @@ class Server:
 
     def stderr(self) -> str:
         return self._read("err")
+
+    def audit_log(self) -> Path:
+        return self._folder / "audit.jsonl"
 
     def database(self) -> Path:
         return self._folder / "klartext.db"

@@ -1,0 +1,349 @@
+"""The audit log: who did what with what is stored of patients. A file of JSON lines that is only ever added to.
+
+It lies outside the database, so that restoring a backup does not take back what it says. Each line holds the SHA-256 of
+the one before it, and a MAC: whoever changes, moves or takes out a line is found out. Who cuts off the end is not,
+unless the hash of the last line is kept elsewhere, too. Patients and conversations stand in it as keyed hashes only.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import errno
+import getpass
+import hashlib
+import hmac
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+from filelock import FileLock, Timeout
+
+from bot.adapters.blind_keys import BlindKey, BlindKeys
+from bot.adapters.text_cipher import TextCipher
+from bot.errors import BadData, Unreachable
+from bot.ports import AuditEvent, Life
+from bot.private_files import make_private
+
+CONVERSATION, PATIENT = "audit conversation", "audit patient"  # purposes of blind values
+CARRIED = "audit.key"  # the place of a key that is handed over
+NOTHING = "0" * 64  # stands for the line before the first
+LOCK_S = 10.0
+CHUNK = 64 * 1024
+_MAC = re.compile(rb',"mac":"([0-9a-f]{64})"\}$')
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLine:
+    """One line of the log.
+
+    Attributes:
+        number: From 1.
+        hash: SHA-256 of the line; the next one holds it.
+        flaw: What is wrong with it; empty where nothing is.
+        vouched: Whether a key that is here has made its MAC: only who has the key can have written it.
+        key: Id of the key of its blind values.
+        conversations: Blind values of the conversations.
+        patient: Blind value of the patient; empty where it was not about one.
+        said: The line as it was written, as JSON.
+    """
+
+    number: int
+    hash: str
+    flaw: str = ""
+    vouched: bool = False
+    at: datetime | None = None
+    action: str = ""
+    actor: str = ""
+    key: str = ""
+    conversations: tuple[str, ...] = ()
+    patient: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    request_id: str = ""
+    said: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AuditTrail:
+    """The log as it was read, with all keys that its lines can be read with."""
+
+    lines: tuple[AuditLine, ...]
+    keys: Mapping[str, BlindKey]
+
+    @cached_property
+    def flaws(self) -> list[AuditLine]:
+        return [line for line in self.lines if line.flaw]
+
+    @property
+    def last_hash(self) -> str:
+        return self.lines[-1].hash if self.lines else NOTHING
+
+    def blind(self, key: str, conversation: str) -> str:
+        """Return what stands for a conversation in lines of a key that is here."""
+        return self.keys[key].blind(CONVERSATION, conversation)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLog:
+    """Fulfils `bot.ports.Audit`; any number of processes and threads may write to one file.
+
+    Attributes:
+        path: The file; it is made for this user only.
+        keys: Of blind values and MACs.
+        cipher: Keeps older keys readable when they are handed over; None where texts are not encrypted.
+        request_id: Returns that of the request that is being answered; empty where there is none.
+        now: The clock.
+    """
+
+    path: Path
+    keys: BlindKeys
+    cipher: TextCipher | None = None
+    request_id: Callable[[], str] = field(default=lambda: "")
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+
+    def note(self, event: AuditEvent) -> None:
+        self._write(event, {})
+
+    def hand_over(self, event: AuditEvent) -> None:
+        """Note a change of keys; the keys that lines so far were written with go along, encrypted with the new one."""
+        if self.cipher is None:
+            self._write(event, {})
+            return
+        older = {id_: key for id_, key in self.read().keys.items() if id_ != self.keys.current.id}
+        carried = {
+            id_: self.cipher.encrypt(base64.b64encode(key.secret).decode(), CARRIED) for id_, key in older.items()
+        }
+        self._write(event, {"carried": carried})
+
+    def check(self) -> None:
+        """Raise Unreachable when nothing can be written."""
+        try:
+            with self._locked(), self._opened():
+                pass
+        except (OSError, Timeout) as error:
+            raise self._cannot(error) from error
+
+    def read(self) -> AuditTrail:
+        """Read and check all lines; a log that nobody has begun is empty.
+
+        Raises:
+            Unreachable: It cannot be read.
+        """
+        raw = self._content().split(b"\n")
+        parsed = [_parsed(line) for line in raw[:-1]]
+        known = {key.id: key for key in self.keys.known}
+        for said in parsed:
+            known |= self._carried_in(said)
+        lines, previous = list[AuditLine](), NOTHING
+        for number, (line, said) in enumerate(zip(raw[:-1], parsed, strict=True), 1):
+            lines.append(_checked(number, line, said, previous, known))
+            previous = lines[-1].hash
+        if raw[-1]:
+            hash_ = hashlib.sha256(raw[-1]).hexdigest()
+            lines.append(AuditLine(len(raw), hash_, "it is incomplete: writing was interrupted before it counted"))
+        return AuditTrail(tuple(lines), known)
+
+    def require(self) -> None:
+        """Raise BadData when there is no log: then nobody may take it for one that says nothing."""
+        if not self.path.exists():
+            raise BadData(f"There is no audit log {self.path}. Set KLARTEXT_AUDIT_LOG, or `--data`, to where it is.")
+
+    def _content(self) -> bytes:
+        try:
+            if not self.path.exists():
+                return b""
+            with suppress(OSError, Timeout), self._locked():  # not to see half of a line; who may only read, may
+                return self.path.read_bytes()
+            return self.path.read_bytes()
+        except OSError as error:
+            raise Unreachable(
+                f"The audit log {self.path} cannot be read ({error.strerror}). Check KLARTEXT_AUDIT_LOG."
+            ) from error
+
+    def _write(self, event: AuditEvent, further: Mapping[str, object]) -> None:
+        key = self.keys.current
+        said = {
+            "at": self.now().astimezone(UTC).isoformat(timespec="microseconds"),
+            "actor": event.actor,
+            "action": event.action,
+            "key": key.id,
+            "patient": key.blind(PATIENT, event.patient) if event.patient else "",
+            "conversations": [key.blind(CONVERSATION, id_) for id_ in event.conversations],
+            "counts": dict(event.counts),
+            "request_id": self.request_id(),
+            **further,
+        }
+        try:
+            with self._locked(), self._opened() as file:
+                end, previous = _end_of(file)
+                body = _dump({**said, "previous": previous})
+                _append(file, end, body[:-1] + f',"mac":"{key.mac(body)}"}}\n'.encode())
+        except (OSError, Timeout) as error:
+            raise self._cannot(error) from error
+
+    def _locked(self) -> FileLock:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return FileLock(f"{self.path}.lock", timeout=LOCK_S, mode=0o600)
+
+    def _opened(self) -> IO[bytes]:
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        make_private(self.path)
+        return os.fdopen(handle, "r+b", buffering=0)
+
+    def _carried_in(self, said: Mapping[str, Any] | None) -> dict[str, BlindKey]:
+        """Return the keys that a line hands over; none where it is not one that our own key encrypted."""
+        carried = said.get("carried") if said is not None else None
+        if self.cipher is None or not isinstance(carried, dict):
+            return {}
+        found = {}
+        for sealed in carried.values():
+            try:
+                key = BlindKey.of(base64.b64decode(self.cipher.decrypt(str(sealed), CARRIED), validate=True))
+            except (BadData, binascii.Error):
+                continue
+            found[key.id] = key
+        return found
+
+    def _cannot(self, error: OSError | Timeout) -> Unreachable:
+        why = "locked by another process" if isinstance(error, Timeout) else error.strerror or type(error).__name__
+        return Unreachable(
+            f"The audit log {self.path} cannot be written ({why}), so nothing was done. "
+            "Make room, or set KLARTEXT_AUDIT_LOG to a file that can be written."
+        )
+
+
+def os_user() -> str:
+    """Return who runs this process, as the operating system knows them."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without a list of users
+        return f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"
+
+
+def _dump(said: Mapping[str, object]) -> bytes:
+    return json.dumps(said, separators=(",", ":")).encode()
+
+
+def _end_of(file: IO[bytes]) -> tuple[int, str]:
+    """Return where the next line begins, and the hash of the last one.
+
+    What stands behind the last line feed never counted: whoever wrote it was interrupted before it told anybody.
+    """
+    end = file.seek(0, os.SEEK_END)
+    tail, start = b"", end
+    while start > 0 and tail.count(b"\n") < 2:
+        begin = max(0, start - CHUNK)
+        file.seek(begin)
+        tail = file.read(start - begin) + tail
+        start = begin
+    whole, feed, torn = tail.rpartition(b"\n")
+    if not feed:
+        return 0, NOTHING
+    return end - len(torn), hashlib.sha256(whole.rpartition(b"\n")[2]).hexdigest()
+
+
+def _append(file: IO[bytes], end: int, line: bytes) -> None:
+    file.truncate(end)
+    file.seek(end)
+    try:
+        if file.write(line) != len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(file.fileno())
+    except OSError:
+        file.truncate(end)
+        raise
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def _checked(
+    number: int, line: bytes, said: Mapping[str, Any] | None, previous: str, known: Mapping[str, BlindKey]
+) -> AuditLine:
+    hash_ = hashlib.sha256(line).hexdigest()
+    mac = _MAC.search(line)
+    try:
+        if said is None or mac is None:
+            raise ValueError
+        read = AuditLine(
+            number,
+            hash_,
+            at=datetime.fromisoformat(said["at"]),
+            action=str(said["action"]),
+            actor=str(said["actor"]),
+            key=str(said["key"]),
+            conversations=tuple(map(str, said["conversations"])),
+            patient=str(said["patient"]),
+            counts=dict(said["counts"]),
+            request_id=str(said["request_id"]),
+            said=said,
+        )
+    except (KeyError, TypeError, ValueError):
+        return AuditLine(number, hash_, "it is no line of an audit log")
+    key = known.get(read.key)
+    vouched = key is not None and hmac.compare_digest(key.mac(line[: mac.start()] + b"}"), mac[1].decode())
+    flaw = ""
+    if key is not None and not vouched:
+        flaw = "its MAC is wrong: it was changed, or written by somebody without the key"
+    elif said.get("previous") != previous:
+        flaw = "it does not follow the line before it: one was changed, taken out or put in"
+    return replace(read, flaw=flaw, vouched=vouched)
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """Conversations that the log says were erased, and that are in the database all the same.
+
+    Attributes:
+        by_people: Erased by patients or staff: all of them goes.
+        by_retention: Erased by age: what a purge leaves stays.
+        unreadable: How many lines about erasures nobody can check without a key that is not here.
+    """
+
+    by_people: tuple[str, ...] = ()
+    by_retention: tuple[str, ...] = ()
+    unreadable: int = 0
+
+
+def returned(trail: AuditTrail, lives: Sequence[Life]) -> Returned:
+    """Find what a restored backup has brought back; lines that no key vouches for are not believed.
+
+    A conversation that began after the erasure is another one: those of a channel's user have the same id again. And
+    one that went by age is none that went on after that.
+    """
+    last: dict[str, dict[tuple[str, str], datetime]] = {"people": {}, "retention": {}}
+    for line in trail.lines:
+        whose = _ERASURES.get(line.action)
+        if whose is not None and line.vouched and line.at is not None:
+            for blind in line.conversations:
+                known = last[whose].get((line.key, blind), line.at)
+                last[whose][line.key, blind] = max(known, line.at)
+    keys = {key for erased in last.values() for key, _ in erased}
+    people, retention = list[str](), list[str]()
+    for life in lives:
+        blinds = [(key, trail.blind(key, life.conversation)) for key in keys]
+        erased, aged = (
+            max((at for blind in blinds if (at := last[whose].get(blind)) is not None), default=None)
+            for whose in ("people", "retention")
+        )
+        if erased is not None and life.first < erased:
+            people.append(life.conversation)
+        elif aged is not None and life.last < aged:
+            retention.append(life.conversation)
+    unreadable = sum(line.action in _ERASURES and bool(line.key) and line.key not in trail.keys for line in trail.lines)
+    return Returned(tuple(people), tuple(retention), unreadable)
+
+
+_ERASURES = {"erase": "people", "erase-again": "people", "purge": "retention", "purge-again": "retention"}

@@ -1,0 +1,119 @@
+"""`klartext records audit` and `erase-again`: who did what, and to keep it so when a backup is restored."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.adapters.audit_log import AuditLine, AuditTrail, os_user, returned
+from bot.commands.moments import local_zone, moment
+from bot.errors import friendly_errors
+from bot.outbox_ports import pseudonym
+from bot.ports import AuditEvent
+from bot.settings import Settings
+from bot.wiring import make_audit, make_finder, make_keeper, make_records
+
+DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
+
+
+def audit(
+    verify: Annotated[bool, typer.Option("--verify", help="Only say whether the log is whole.")] = False,
+    since: Annotated[str | None, typer.Option("--since", help="Only from this moment on.", metavar="TIME")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Print who did what with what is stored of patients; exit 1 if the log is not whole."""
+    with friendly_errors():
+        settings = Settings.from_environment(data=data)
+        zone = local_zone(settings)
+        first = moment(since, "--since", zone) if since is not None else None
+        log = make_audit(settings)
+        log.require()
+        trail = log.read()
+        for line in [] if verify else trail.lines:
+            if line.at is not None and (first is None or line.at >= first):
+                told = {"line": line.number, **line.said}
+                print(json.dumps(told) if as_json else _row(line, f"{line.at.astimezone(zone):%Y-%m-%d %H:%M:%S}"))
+        if verify:
+            print(json.dumps(_verdict(trail)) if as_json else _sentence(trail))
+        _tell_flaws(trail)
+    raise typer.Exit(1 if trail.flaws else 0)
+
+
+def erase_again(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be erased.")] = False,
+    data: DataOption = None,
+) -> None:
+    """After a backup was restored: erase what the audit log says was erased; exit 1 if some of it cannot be told."""
+    with friendly_errors():
+        settings = Settings.from_environment(data=data)
+        log, finder = make_audit(settings), make_finder(settings)
+        log.require()
+        trail = log.read()
+        back = returned(trail, finder.lives())
+        if not dry_run:
+            finder.index_patients()
+            if back.by_people:
+                counts = {"conversations": len(back.by_people)}
+                log.note(AuditEvent("erase-again", os_user(), back.by_people, counts=counts))
+            records = make_records(settings)
+            for id_ in back.by_people:
+                records.erase(id_)
+            if back.by_retention:
+                make_keeper(settings).purge_again(back.by_retention, settings.retention.cutoffs(datetime.now(UTC)))
+        for id_ in (*back.by_people, *back.by_retention):
+            print(f"{'would erase' if dry_run else 'erased'} {pseudonym(id_)}")
+        print(f"{len(back.by_people)} erased before by patients or staff, {len(back.by_retention)} by age")
+        _tell_flaws(trail)
+        if back.unreadable:
+            print(
+                f"{back.unreadable} lines about erasures are of keys {', '.join(_missing(trail))}, which are "
+                "not here: add the text key of that time behind the others in KLARTEXT_TEXT_KEY, and run this again.",
+                file=sys.stderr,
+            )
+    raise typer.Exit(1 if trail.flaws or back.unreadable else 0)
+
+
+def _row(line: AuditLine, at: str) -> str:
+    counts = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in line.counts.items())
+    about = [
+        *([f"patient {line.patient}"] if line.patient else []),
+        *([f"conversation {line.conversations[0]}"] if len(line.conversations) == 1 else []),
+        *([f"request {line.request_id}"] if line.request_id else []),
+    ]
+    return f"{line.number:6}  {at}  {line.actor:12}  {line.action:12}  {'  '.join([counts, *about])}".rstrip()
+
+
+def _verdict(trail: AuditTrail) -> Mapping[str, object]:
+    return {
+        "lines": len(trail.lines),
+        "last": trail.last_hash,
+        "without_key": _without_key(trail),
+        "flaws": [{"line": line.number, "flaw": line.flaw} for line in trail.flaws],
+    }
+
+
+def _sentence(trail: AuditTrail) -> str:
+    whole = "not whole" if trail.flaws else "whole"
+    without = _without_key(trail)
+    unchecked = f"; {without} lines are of keys that are not here: their MACs were not checked" if without else ""
+    return f"{whole}: {len(trail.lines)} lines, the last one {trail.last_hash}{unchecked}"
+
+
+def _without_key(trail: AuditTrail) -> int:
+    return sum(bool(line.key) and line.key not in trail.keys for line in trail.lines)
+
+
+def _missing(trail: AuditTrail) -> list[str]:
+    return sorted({line.key for line in trail.lines if line.key and line.key not in trail.keys})
+
+
+def _tell_flaws(trail: AuditTrail) -> None:
+    for line in trail.flaws:
+        print(f"klartext: the audit log is broken at line {line.number}: {line.flaw}.", file=sys.stderr)
