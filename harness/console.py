@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import floor, log10
 from typing import Any
 
 from rich import box
@@ -55,6 +56,18 @@ def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[...,
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(label, total=total)
         yield lambda done=1, total=total: bar.update(task, advance=done, total=total)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is one."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def money(value: float, currency: str = "") -> str:
+    """Return a sum with six digits that count, never as 4.5e-05."""
+    digits = max(0, 5 - floor(log10(value))) if value > 0 else 0
+    text = f"{value:.{digits}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {currency}".strip()
 
 
 def share(value: float | None, *, digits: int = 3, none: str = "") -> str:
