@@ -61,11 +61,11 @@ def read_question_set(file: Path) -> Imported:
         BadData: The file is not what its name says, with the line where that is known.
     """
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".json": _json_rows, ".yml": _rasa_rows, ".yaml": _rasa_rows}
-    reader = readers.get(file.suffix.lower())
-    if reader is None and not file.is_dir():
-        raise BadData(f"{file} ends in {file.suffix or 'nothing'}. Give a file that ends in {', '.join(readers)}.")
     if file.is_dir():
         raise BadData(f"{file} is a folder. Give a file that ends in {', '.join(readers)}.")
+    reader = readers.get(file.suffix.lower())
+    if reader is None:
+        raise BadData(f"{file} ends in {file.suffix or 'nothing'}. Give a file that ends in {', '.join(readers)}.")
     try:
         return _collect(file, reader(file))
     except UnicodeDecodeError as error:

@@ -13,7 +13,7 @@ import typer
 
 from bot import BadData, LanguageDetector, Settings, friendly_errors, load_catalog, locate
 from harness.commands import options
-from harness.console import plain_console, plain_table, print_json, progress_bar
+from harness.console import counted, plain_console, plain_table, print_json, progress_bar
 from harness.llm.batch_files import ModelAnswer, read_answers
 from harness.llm.opening import MissingRecord
 from harness.patients.prompts import AGAIN, Prompt
@@ -50,7 +50,7 @@ def make(out: options.NewSuite, plan: options.SuitePlan, asking: options.ModelOp
     with friendly_errors():
         prompts = plan.prompts()
         if asking.by_file and not asking.answers:
-            print(f"{asking.write(prompts)}, for {sum(prompt.count for prompt in prompts)} questions")
+            print(f"{asking.write(prompts)}, for {counted(sum(prompt.count for prompt in prompts), 'question')}")
             return
         if out.exists():
             raise BadData(f"{out} exists, and suites are immutable. Choose another folder with `--out`.")
@@ -105,7 +105,8 @@ def _write_suite(folder: Path, plan: options.SuitePlan, note: str, recording: Re
     if not recording.questions:
         raise BadData("No question could be read, so no suite was written. Check the answers.")
     meta = save_suite(folder, catalog=plan.content(), note=note, recording=recording, today=date.today())
-    print(f"{folder}: {meta.counts['paraphrase']} paraphrases, {meta.counts['novel']} novel questions")
+    novel = counted(meta.counts["novel"], "novel question")
+    print(f"{folder}: {counted(meta.counts['paraphrase'], 'paraphrase')}, {novel}")
 
 
 def detector_of(folder: Path) -> LanguageDetector:
@@ -165,7 +166,7 @@ def refine(refined: RefineSource, asking: options.ModelOptions, json_: options.J
             meta = refinery.write_suite(
                 progress, refined.out, answered="live" if live else "offline", note=refined.note
             )
-            typer.echo(f"{refined.out}: {sum(meta.counts.values())} questions", err=json_)
+            typer.echo(f"{refined.out}: {counted(sum(meta.counts.values()), 'question')}", err=json_)
     unread = sum(table.stopped.get(why, 0) for why in UNREAD)
     if unread and not asking.allow_short:
         typer.echo(f"{unread} questions were left as they were: no answer about them could be read.", err=True)

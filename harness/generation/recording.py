@@ -14,6 +14,7 @@ from string import Template
 from typing import Literal, Protocol
 
 from bot import BadData, LanguageDetector, data_folder, fold, words
+from harness.console import counted
 from harness.files import Record, read_record
 from harness.generation.parse import is_broken_json, parse_answer, split_unfinished
 from harness.llm.batch_files import ModelAnswer, write_requests
@@ -41,7 +42,7 @@ def record(
     unknown = sorted(set(answers) - {prompt.id for prompt in prompts})
     if unknown:
         raise BadData(
-            f"{len(unknown)} answers belong to no prompt of this plan, for example {unknown[0]!r}. "
+            f"{counted(len(unknown), 'answer')} to no prompt of this plan, for example {unknown[0]!r}. "
             "Give the same `--catalog`, `--lang`, `--variations`, `--novel` and `--vignette` as at the export."
         )
     questions: list[Question] = []
@@ -284,9 +285,9 @@ class Sifting:
         judge = FidelityJudge.open(language, self.vignettes) if self.mode == "reject" else None
         done = Regeneration(judge, detector, source, load_again(language)).run(prompts, answers, answerer)
         recording = done.recording
-        rejected = recording.reasons.get(UNLIKE, 0)
         if judge is not None:
-            print(f"fidelity: {rejected} questions rejected as unlike their vignette, {done.rounds} rounds")
+            rejected, rounds = counted(recording.reasons.get(UNLIKE, 0), "question"), counted(done.rounds, "round")
+            print(f"fidelity: {rejected} rejected as unlike their vignette, {rounds}")
         if self.missing is not None:
             # The model that gave most of the answers.
             named = Counter(answer.model for answer in answers.values() if answer.model)
@@ -303,8 +304,9 @@ class Sifting:
             print(f"dropped ({item.reason}) from {item.prompt_id}: {item.text[:100]}")
         for prompt_id, count in recording.short.items():
             print(f"short by {count}: {prompt_id}")
-        where = f": {len(missing)} prompts in {self.missing}" if self.missing is not None else ""
-        print(f"{sum(recording.short.values())} questions are missing{where}. No suite was written; answers are kept.")
+        where = f": {counted(len(missing), 'prompt')} in {self.missing}" if self.missing is not None else ""
+        gap = counted(sum(recording.short.values()), "question")
+        print(f"Missing: {gap}{where}. No suite was written; answers are kept.")
         print(
             "Run this again to ask again, or write prompts for what is missing with `--missing FILE` and give their "
             "answers with the others (`--answers`), or accept a short suite with `--allow-short`."
@@ -316,7 +318,7 @@ class Sifting:
         judge = FidelityJudge.open(questions[0].lang, self.vignettes)
         judged = judge.judge_all(questions)
         unlike = sum(bool(one.misses) for one in judged)
-        print(f"fidelity: {unlike} of {len(judged)} questions are unlike their vignette")
+        print(f"fidelity: {unlike} of {counted(len(judged), 'question')} unlike their vignette")
         for drift in judge.drift(judged):
             for one in drift.measures:
                 if one.verdict not in ("fits", "too few"):

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, get_args
 from pydantic import ValidationError
 
 from bot import BadData
+from harness.console import nearest
 from harness.files import control_in, numbered_lines, unreadable
 from harness.patients.expectations import Act, Expect, Level
 from harness.patients.suites import Dialogue, Question, QuestionSource, Turn
@@ -76,7 +77,10 @@ def _turn(part: str, number: int, pairs: Collection[str]) -> Turn:
         return Turn(text=text, expect=_expect(**{name: value}))
     pair = value if name == "new" and colon else label
     if pair not in pairs:
-        raise _Fault(f"turn {number} is labelled {label[:40]!r}, which is neither a pair nor another label ({LABELS})")
+        near = nearest(pair, pairs)
+        raise _Fault(
+            f"turn {number} is labelled {label[:40]!r}, which is no pair ({near}) nor another label ({LABELS})"
+        )
     return Turn(text=text, expect=Expect(pair=pair, new=True if pair != label else None))
 
 

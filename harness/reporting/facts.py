@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot import BadData, measure
 from harness.advice.advice import Advice, advise
+from harness.files import first_fault, unreadable
 from harness.labelling.labels import Verdicts
 from harness.patients.vignettes import Targets
 from harness.running.outcomes import ERROR, Outcome, tally

@@ -16,7 +16,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from bot import BadData
-from harness.files import Record
+from harness.files import Record, first_fault, unreadable
 from harness.running.outcomes import ERROR, Count, Traits
 from harness.running.run import Counted, Run
 from harness.scoring.comparison import Comparison, Paired, holm_adjusted, pair_up
@@ -171,7 +171,9 @@ def load_config(path: Path | None) -> tuple[GateConfig, Path]:
         hint = f"Known here: {known}." if unknown else "See docs/reference.md."
         raise BadData(f"{chosen}: {first_fault(error)}. {hint}") from error
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise BadData(f"The gates {chosen} cannot be read ({unreadable(error)}). Give a file with `--config`.") from error
+        raise BadData(
+            f"The gates {chosen} cannot be read ({unreadable(error)}). Give a file with `--config`."
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def test_what_stays_short_is_no_suite_and_the_same_command_asks_again(
         second = make(endpoint.url, "--model", "scripted")
 
     assert (first.exit_code, times) == (1, 3 * PROMPTS)  # asked three times in one go, and no more
-    assert "12 questions are missing. No suite was written; answers are kept." in first.stdout
+    assert "Missing: 12 questions. No suite was written; answers are kept." in first.stdout
     assert "`--allow-short`" in first.stdout
     assert not (tmp_path / "replayed").exists()
     assert replayed.exit_code == 2
@@ -129,7 +129,7 @@ def test_prompts_for_what_is_missing_are_always_written(make: Callable[..., Resu
     whole = make(None, "--answers", answers, "--answers", more, "--missing", missing)
 
     assert short.exit_code == 1
-    assert f"1 questions are missing: 1 prompts in {missing}." in short.stdout
+    assert f"Missing: 1 question: 1 prompt in {missing}." in short.stdout
     assert request["custom_id"] == f"{ids[0]}#2"
     assert whole.exit_code == 0, whole.output
     assert missing.read_text(encoding="utf-8") == ""
