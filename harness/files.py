@@ -81,13 +81,17 @@ def unreadable(error: Exception) -> str:
     """Return in a few words why a file cannot be read."""
     if isinstance(error, UnicodeDecodeError):
         return f"it is no UTF-8 text (byte {error.start})"
-    known = {FileNotFoundError: "there is no such file", IsADirectoryError: "it is a folder"}
-    known |= {PermissionError: "it may not be read", yaml.YAMLError: f"it is no YAML, {_first_line(error)}"}
+    known: dict[type[Exception], str] = {
+        FileNotFoundError: "there is no such file",
+        IsADirectoryError: "it is a folder",
+        PermissionError: "it may not be read",
+        yaml.YAMLError: f"it is no YAML, {_yaml_place(error)}",
+    }
     said = next((words for kind, words in known.items() if isinstance(error, kind)), "")
     return said or getattr(error, "strerror", None) or "it is no UTF-8 text"
 
 
-def _first_line(error: Exception) -> str:
+def _yaml_place(error: Exception) -> str:
     """Return where YAML goes wrong."""
     mark = getattr(error, "problem_mark", None)
     return f"line {mark.line + 1}" if mark else "at its beginning"
