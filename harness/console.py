@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
+from math import floor, log10
 from typing import Any
 
 from rich import box
@@ -55,6 +57,26 @@ def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[...,
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(label, total=total)
         yield lambda done=1, total=total: bar.update(task, advance=done, total=total)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is one."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def nearest(name: str, known: Iterable[str], most: int = 3) -> str:
+    """Return those known names that are most like a mistaken one, and how many more there are."""
+    names = sorted(known)
+    near = get_close_matches(name, names, most, cutoff=0.4) or names[:most]
+    more = len(names) - len(near)
+    return ", ".join(near) + (f" and {more} more" if more else "")
+
+
+def money(value: float, currency: str = "") -> str:
+    """Return a sum with six digits that count, never as 4.5e-05."""
+    digits = max(0, 5 - floor(log10(value))) if value > 0 else 0
+    text = f"{value:.{digits}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {currency}".strip()
 
 
 def share(value: float | None, *, digits: int = 3, none: str = "") -> str:

@@ -12,10 +12,15 @@ from typing import IO, Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
 
 from bot import BadData
 
 R = TypeVar("R", bound=BaseModel)
+# An escape sequence of terminals as a whole: without its first character the rest would stand in the text.
+_CONTROLS = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+)
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -25,17 +30,71 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+# What a value must be, by pydantic's kinds of faults; what is not here is said in pydantic's own words.
+_FAULTS = {
+    "extra_forbidden": "is not known here",
+    "missing": "is missing",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "string_type": "must be a text",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "finite_number": "must be a finite number",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "dict_type": "must hold names with values",
+    "model_type": "must hold names with values",
+    "model_attributes_type": "must hold names with values",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "json_invalid": "is no JSON",
+    "date_parsing": "must be a day such as 2026-01-31",
+    "date_from_datetime_parsing": "must be a day such as 2026-01-31",
+    "datetime_type": "must be a time such as 2026-01-31T14:05:00+01:00",
+    "datetime_parsing": "must be a time such as 2026-01-31T14:05:00+01:00",
+    "datetime_from_date_parsing": "must be a time such as 2026-01-31T14:05:00+01:00",
+}
+
+
 def first_fault(error: ValidationError, whole: str = "the file") -> str:
-    """Return where a record is wrong first, and why."""
+    """Return where a record is wrong first, and why, in plain words."""
     first = error.errors()[0]
-    return f"{'.'.join(map(str, first['loc'])) or whole}: {first['msg']}"
+    return f"{'.'.join(map(str, first['loc'])) or whole}: {plain_fault(first)}"
+
+
+def plain_fault(fault: ErrorDetails) -> str:
+    """Return what pydantic finds wrong with one value, in plain words."""
+    said = _FAULTS.get(fault["type"])
+    return said.format(**fault.get("ctx", {})) if said else fault["msg"].removeprefix("Value error, ")
 
 
 def unreadable(error: Exception) -> str:
     """Return in a few words why a file cannot be read."""
-    if isinstance(error, FileNotFoundError):
-        return "there is no such file"
-    return getattr(error, "strerror", None) or "it is no UTF-8 text"
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is no UTF-8 text (byte {error.start})"
+    known: dict[type[Exception], str] = {
+        FileNotFoundError: "there is no such file",
+        IsADirectoryError: "it is a folder",
+        PermissionError: "it may not be read",
+        yaml.YAMLError: f"it is no YAML, {_yaml_place(error)}",
+    }
+    said = next((words for kind, words in known.items() if isinstance(error, kind)), "")
+    return said or getattr(error, "strerror", None) or "it is no UTF-8 text"
+
+
+def _yaml_place(error: Exception) -> str:
+    """Return where YAML goes wrong."""
+    mark = getattr(error, "problem_mark", None)
+    return f"line {mark.line + 1}" if mark else "at its beginning"
 
 
 @contextmanager
@@ -112,7 +171,8 @@ def read_record(path: Path, kind: type[R], problem: str, *, invalid: str = "") -
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
         if invalid and isinstance(error, ValidationError):
             raise BadData(invalid.replace("{reason}", first_fault(error))) from error
-        raise BadData(problem.replace("{reason}", str(error).splitlines()[0])) from error
+        why = first_fault(error) if isinstance(error, ValidationError) else unreadable(error)
+        raise BadData(problem.replace("{reason}", why)) from error
 
 
 def read_lines(path: Path, kind: type[R], problem: str) -> list[R]:
@@ -122,7 +182,7 @@ def read_lines(path: Path, kind: type[R], problem: str) -> list[R]:
         try:
             records.append(kind.model_validate_json(line))
         except ValidationError as error:
-            reason = str(error.errors()[0]["msg"])
+            reason = first_fault(error, "the line")
             raise BadData(f"{path}:{number}{problem.replace('{reason}', reason)}") from error
     return records
 
@@ -131,6 +191,17 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file that are not empty, with their numbers. JSON may hold other separators of lines."""
     lines = enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
     return ((number, line) for number, line in lines if line.strip())
+
+
+def control_in(text: str) -> str:
+    """Return the name of the first control character in a text, such as U+0000; empty where there is none."""
+    found = _CONTROLS.search(text)
+    return f"U+{ord(found[0][0]):04X}" if found else ""
+
+
+def without_controls(text: str) -> str:
+    """Return a text without escape sequences and control characters; line ends and tabs stay."""
+    return _CONTROLS.sub("", text)
 
 
 def xml_text(text: str) -> str:

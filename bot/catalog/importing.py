@@ -33,10 +33,11 @@ class ImportedPair:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A question set as read."""
+    """A question set as read; `duplicates` texts came more than once for a pair and are in it once."""
 
     pairs: tuple[ImportedPair, ...]
     background: tuple[str, ...]
+    duplicates: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ def read_question_set(file: Path) -> Imported:
         BadData: The file is not what its name says, with the line where that is known.
     """
     readers = {".csv": _csv_rows, ".tsv": _csv_rows, ".json": _json_rows, ".yml": _rasa_rows, ".yaml": _rasa_rows}
+    if file.is_dir():
+        raise BadData(f"{file} is a folder. Give a file that ends in {', '.join(readers)}.")
     reader = readers.get(file.suffix.lower())
     if reader is None:
         raise BadData(f"{file} ends in {file.suffix or 'nothing'}. Give a file that ends in {', '.join(readers)}.")
@@ -114,23 +117,35 @@ def _rasa_rows(file: Path) -> list[Row]:
 def _collect(file: Path, rows: list[Row]) -> Imported:
     pairs: dict[str, ImportedPair] = {}
     background: dict[str, None] = {}
+    duplicates = 0
     for row in rows:
+        if hidden := _control_in(row):
+            raise BadData(f"{file}:{row.line} holds the control character U+{ord(hidden):04X}. Remove it.")
         text, name = " ".join(row.text.split()), row.name.strip()
         if not text:
             raise BadData(f"{file}:{row.line} has no text. Remove the row, or fill in its `text`.")
         if not name:
+            duplicates += text in background
             background.setdefault(text)
             continue
         id_ = pair_id(name)
         if not id_:
             raise BadData(f"{file}:{row.line}: the pair_id {name!r} has no letter or digit. Rename it.")
         pair = pairs.setdefault(id_, ImportedPair(id_))
-        if text not in pair.texts:
+        if text in pair.texts:
+            duplicates += 1
+        else:
             pair.texts.append(text)
         pair.answer = pair.answer or " ".join(row.answer.split()) or None
     if not pairs:
         raise BadData(f"{file} has no row with a pair_id, so there is nothing to answer. Fill in the column `pair_id`.")
-    return Imported(tuple(pairs.values()), tuple(background))
+    return Imported(tuple(pairs.values()), tuple(background), duplicates)
+
+
+def _control_in(row: Row) -> str:
+    """Return the first character of a row that is neither seen nor white space as people type it; empty if none is."""
+    found = re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", row.name + row.text + row.answer)
+    return found[0] if found else ""
 
 
 def _csv_rows(file: Path) -> list[Row]:
@@ -140,6 +155,8 @@ def _csv_rows(file: Path) -> list[Row]:
             quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
             reader = csv.DictReader(stream, strict=True, delimiter=delimiter, quoting=quoting)
             columns = reader.fieldnames or []
+            if not columns:
+                raise BadData(f"{file} is empty. Its first line must be `pair_id,text` or `pair_id,text,answer`.")
             if "pair_id" not in columns or "text" not in columns:
                 raise BadData(
                     f"{file} has the columns {', '.join(columns) or 'none'}. "
@@ -147,6 +164,11 @@ def _csv_rows(file: Path) -> list[Row]:
                 )
             return [_csv_row(file, reader.line_num, row) for row in reader]
     except csv.Error as error:
+        if str(error).startswith("field larger"):
+            raise BadData(
+                f"{file}:{reader.line_num + 1} has a cell of more than {csv.field_size_limit():,} characters, or a "
+                "quotation mark without an end. Shorten it, or mend the quotation marks."
+            ) from error
         raise BadData(
             f"{file} is not valid CSV ({error}). Put texts with commas or quotes in double quotes."
         ) from error

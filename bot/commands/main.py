@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.metadata import entry_points, version
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal
+from typing import Annotated, Any, BinaryIO, Literal
 
 import typer
+from typer.core import TyperGroup
 
 from bot.assistant import Assistant
 from bot.errors import BadData, friendly_errors
@@ -88,8 +89,37 @@ def _question(line: str, number: int, default_language: str) -> Question:
     return Question(text, language)
 
 
+UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]  # Typer has it, and exports only its child
+
+
+class OneLineErrors(TyperGroup):
+    """Says in one line what is wrong with the arguments of any command, as all other errors are said."""
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        with _usage_in_one_line():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _usage_in_one_line():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _usage_in_one_line() -> Iterator[None]:
+    try:
+        yield
+    except UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # the help was asked for, by giving no arguments
+            raise
+        said = error.format_message().replace("Value error, ", "").replace("Input should be", "it must be")
+        command = error.ctx.command_path if error.ctx is not None else "klartext"
+        print(f"klartext: {' '.join(said.split()).rstrip('.')}. Run `{command} --help`.", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
 app = typer.Typer(
     name="klartext",
+    cls=OneLineErrors,
     help="Answers patients' questions before an imaging exam with curated text only, and tests itself.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -26,8 +26,9 @@ from harness.advice.causes import (
 from harness.advice.thresholds import Move, moves
 from harness.files import as_document, writing
 from harness.labelling.labels import verdicts_on
-from harness.running.run import RUN, Run, load_run
-from harness.running.store import find_store
+from harness.running.outcomes import ERROR
+from harness.running.run import Run, load_run, nothing_answered
+from harness.running.store import RUN, find_store
 from harness.scoring.confusions import Confusion, confusions, mistakes_of
 
 ERRORS = "errors.json"
@@ -41,6 +42,8 @@ def load_explainable(folder: Path) -> Run:
         raise BadData(f"{folder / RUN} does not say which run this is. Run the suite again.")
     if not run.outcomes:
         raise BadData(f"{folder} holds no outcomes. Run `klartext harness run --suite NAME --out {folder}`.")
+    if all(outcome.decision == ERROR for outcome in run.outcomes):
+        raise nothing_answered(folder, run.outcomes)
     if run.identity.get("method") != "hybrid":
         raise BadData(
             f"{folder} is a run of the method {run.identity.get('method')!r}, and only `hybrid` can be explained. "

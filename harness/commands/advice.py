@@ -26,7 +26,7 @@ from harness.commands import options
 from harness.console import chance, folded, plain_console, plain_table, print_json, progress_bar, share
 from harness.files import writing
 from harness.labelling.labels import verdicts_on
-from harness.running.run import catalog_of, load_run
+from harness.running.run import catalog_of, load_run, nothing_answered
 from harness.scoring.confusions import Confusion
 
 ROWS = 10  # of each table; `--json` has all
@@ -55,7 +55,7 @@ def advise_(run: options.RunFolder, explained: MissesOptions, json_: options.Jso
             return
         loaded = load_run(run)
         if all(outcome.right is None for outcome in loaded.outcomes):
-            raise BadData(f"{run} holds no answered question with a right pair. Run a suite that has paraphrases.")
+            raise nothing_answered(run, loaded.outcomes)
         advice = advise(loaded.outcomes, verdicts_on(run, loaded.suite))
         if json_:
             print_json(advice.as_json())

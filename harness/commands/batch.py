@@ -11,6 +11,7 @@ import typer
 
 from bot import Settings, friendly_errors
 from harness.commands import options
+from harness.console import counted
 
 if TYPE_CHECKING:
     from harness.llm.batch import State
@@ -24,6 +25,10 @@ class Waiting:
 
     wait: Annotated[bool, typer.Option("--wait", help="Until every batch has ended.")] = False
     every: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two looks.")] = 60.0
+    timeout: Annotated[
+        float,
+        typer.Option("--timeout", min=1, help="Seconds without a word from the endpoint, then it is tried again."),
+    ] = 120.0
     state: Annotated[
         Path | None,
         typer.Option("--state", help="How things stand. Default: FILE with .batch.json.", metavar="FILE"),
@@ -41,17 +46,18 @@ def batch(
 
     Exit code 3 while batches are under way, 1 when requests are left without an answer.
     """
-    from harness.llm.batch import BatchTerms, Purse, costs_of, fetch, poll, submit, write_rest
-    from harness.llm.batch_service import BatchService  # openai is slow to import
+    from harness.llm.batch import BatchTerms, Purse, costs_of, fetch, poll, require_usable, submit
+    from harness.llm.batch_service import BatchService, Patience  # openai is slow to import
     from harness.llm.prices import in_words, load_prices, write_costs
 
     with friendly_errors():
         state, table = waiting.state or file.with_suffix(".batch.json"), load_prices(prices)
         purse = Purse(table, budget) if budget is not None else None
-        with BatchService.open(Settings.from_environment()) as service:
+        require_usable(out, state, file)
+        with BatchService.open(Settings.from_environment(), Patience(timeout_s=waiting.timeout)) as service:
             done = submit(file, state, service, BatchTerms(purse=purse), told=print)
-            print(f"{done.requests} requests handed in.")
-            while not (stands := poll(state, service)).is_final and waiting.wait:
+            print(f"{counted(done.requests, 'request')} handed in.")
+            while (stands := poll(state, service)).worth_waiting and waiting.wait:
                 time.sleep(waiting.every)
             stands = fetch(state, out, service)
         costs = costs_of(stands, out, table)
@@ -59,23 +65,48 @@ def batch(
         print(in_words(costs))
         if not stands.is_final:
             _show_batches(stands)
-            print(f"Next: klartext harness batch {file} --out {out}")
+            print(f"Next: {_again(file, out, waiting)}")
             raise typer.Exit(IN_PROGRESS)
-        rest = file.with_suffix(".rest.jsonl")
-        left = write_rest(stands, out, rest)
-        if left:
-            more = out.with_suffix(".rest.jsonl")
-            print(
-                f"{left} of {stands.requests} requests have no answer. Next: klartext harness batch {rest} --out {more}"
-            )
-            raise typer.Exit(INCOMPLETE)
+        _require_answered(stands, file, out, waiting)
         print(
             f"All {stands.requests} requests are answered. Give {out} to the command that wrote them: `--answers {out}`"
         )
+
+
+def _again(file: Path, out: Path, waiting: Waiting) -> str:
+    return f"klartext harness batch {file} --out {out}" + (f" --state {waiting.state}" if waiting.state else "")
+
+
+def _require_answered(stands: State, file: Path, out: Path, waiting: Waiting) -> None:
+    """End with what is missing and the one command that has it answered: two would be paid twice."""
+    from harness.llm.batch import NOTHING_DONE, write_rest
+
+    failed = [part for part in stands.parts if part.status in NOTHING_DONE]
+    if failed:
+        _show_batches(stands)
+        number = sum(part.requests for part in failed)
+        print(f"{counted(number, 'request')} of {stands.requests} in batches that failed before anything was done.")
+        print(f"Next, to hand just these in again: {_again(file, out, waiting)}")
+        raise typer.Exit(INCOMPLETE)
+    rest = _beside(file, "rest", {file, out})
+    left = write_rest(stands, out, rest)
+    if left:
+        more = _beside(out, "more", {file, out, rest})
+        print(f"{left} of {counted(stands.requests, 'request')} have no answer; they are in {rest}.")
+        print(f"Next: klartext harness batch {rest} --out {more}")
+        print(f"Then give both to the command that wrote them: `--answers {out} --answers {more}`")
+        raise typer.Exit(INCOMPLETE)
+
+
+def _beside(file: Path, ending: str, taken: set[Path]) -> Path:
+    """Return a file beside another, with another name than those that are taken."""
+    names = (file.with_suffix(f".{ending}{number or ''}.jsonl") for number in (0, 2, 3, 4))
+    return next(path for path in names if path.absolute() not in {one.absolute() for one in taken})
 
 
 def _show_batches(state: State) -> None:
     for number, part in enumerate(state.parts, 1):
         failed = f", {part.failed} failed" if part.failed else ""
         problem = f" ({part.problem})" if part.problem else ""
-        print(f"part {number}: {part.status}, {part.done} of {part.requests} answered{failed}{problem}")
+        unknown = ", which is unknown and not waited for: look at the endpoint's own page" if part.is_unknown else ""
+        print(f"part {number}: {part.status}{unknown}, {part.done} of {part.requests} answered{failed}{problem}")

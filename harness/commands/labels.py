@@ -15,7 +15,7 @@ from rich.table import Column
 
 from bot import BadData, friendly_errors
 from harness.commands import options
-from harness.console import folded, plain_console, plain_table, print_json
+from harness.console import counted, folded, plain_console, plain_table, print_json
 from harness.files import as_document, writing
 from harness.judging.meaning import QUEUE, Drawing, MeaningReport, check_meaning
 from harness.judging.meaning_figures import Corrected
@@ -160,8 +160,9 @@ def import_(
 
     with friendly_errors():
         known = {outcome.id for outcome in load_outcomes(run)}
-        added, present = add_labels(run, read_labels(file, known=known))
-        print(f"{added} labels added, {present} were there already")
+        done = add_labels(run, read_labels(file, known=known))
+        older = f", {done.older} older than what is there and left out" if done.older else ""
+        print(f"{counted(done.added, 'label')} added, {done.present} there already{older}")
 
 
 def _print_ambiguous(judged: list[Judged], counts: dict[str, Any]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -12,11 +13,11 @@ import typer
 
 from bot import BadData, LanguageDetector, Settings, friendly_errors, load_catalog, locate
 from harness.commands import options
-from harness.console import plain_console, plain_table, print_json, progress_bar
+from harness.console import counted, plain_console, plain_table, print_json, progress_bar
 from harness.llm.batch_files import ModelAnswer, read_answers
 from harness.llm.opening import MissingRecord
 from harness.patients.prompts import AGAIN, Prompt
-from harness.patients.suites import QuestionSource, Recording, save_suite
+from harness.patients.suites import QuestionSource, Recording, load_suite, save_suite
 
 if TYPE_CHECKING:
     from harness.generation.recording import Answerer
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from harness.generation.rounds import MeanScore, Progress, RoundTable
 
 INCOMPLETE = 1  # exit code
+SHIPPED_LANGUAGES = ("de", "en")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def make(out: options.NewSuite, plan: options.SuitePlan, asking: options.ModelOp
     with friendly_errors():
         prompts = plan.prompts()
         if asking.by_file and not asking.answers:
-            print(f"{asking.write(prompts)}, for {sum(prompt.count for prompt in prompts)} questions")
+            print(f"{asking.write(prompts)}, for {counted(sum(prompt.count for prompt in prompts), 'question')}")
             return
         if out.exists():
             raise BadData(f"{out} exists, and suites are immutable. Choose another folder with `--out`.")
@@ -57,31 +59,37 @@ def make(out: options.NewSuite, plan: options.SuitePlan, asking: options.ModelOp
         if asking.answers:
             recording = sifting.recording(prompts, dict(read_answers(asking.answers)), detector=detector, source=source)
         else:
-            ask = _answerer(asking, out)
             source = _source("live", asking.temperature)
-            recording = sifting.recording(prompts, dict(ask(prompts)), detector=detector, source=source, answerer=ask)
+            with _answerer(asking, out) as ask:
+                answers = dict(ask(prompts))
+                recording = sifting.recording(prompts, answers, detector=detector, source=source, answerer=ask)
         if recording is None:
             raise typer.Exit(INCOMPLETE)
         _write_suite(out, plan, made.note, recording)
 
 
-def _answerer(asking: options.ModelOptions, out: Path) -> Answerer:
-    """Ask the configured endpoint; answers are kept beside the suite's folder."""
-    from harness.generation.answering import answer_with_model
+@contextmanager
+def _answerer(asking: options.ModelOptions, out: Path) -> Iterator[Answerer]:
+    """Ask the configured endpoint; answers are kept beside the suite's folder, and the bill is told in the end."""
+    from harness.generation.answering import Asking
 
-    call, kept = asking.call(), out.with_name(f"{out.name}.answers.jsonl")
+    kept = out.with_name(f"{out.name}.answers.jsonl")
+    model = Asking(asking.call(), asking.keeping, kept, asking.structured)
     out.parent.mkdir(parents=True, exist_ok=True)
 
     def ask(asked: Sequence[Prompt]) -> dict[str, ModelAnswer]:
         try:
-            answer_with_model(asked, call, asking.keeping, kept, structured=asking.structured)
+            model.ask(asked)
         except MissingRecord:
             # A replay of a suite that stayed short: nobody was asked for the rest.
             if not asking.replay or not all(AGAIN in prompt.id for prompt in asked):
                 raise
         return read_answers([kept])
 
-    return ask
+    try:
+        yield ask
+    finally:
+        model.tell()
 
 
 def _source(answered: Literal["live", "offline"], temperature: float | None) -> QuestionSource:
@@ -97,18 +105,24 @@ def _write_suite(folder: Path, plan: options.SuitePlan, note: str, recording: Re
     if not recording.questions:
         raise BadData("No question could be read, so no suite was written. Check the answers.")
     meta = save_suite(folder, catalog=plan.content(), note=note, recording=recording, today=date.today())
-    print(f"{folder}: {meta.counts['paraphrase']} paraphrases, {meta.counts['novel']} novel questions")
+    novel = counted(meta.counts["novel"], "novel question")
+    print(f"{folder}: {counted(meta.counts['paraphrase'], 'paraphrase')}, {novel}")
 
 
 def detector_of(folder: Path) -> LanguageDetector:
-    """Return a language detector for the languages of a catalog."""
-    texts = {path.stem: load_catalog(folder, path.stem) for path in sorted(folder.glob("??.yaml"))}
-    return LanguageDetector(
-        {
-            language: [text for pair in catalog.pairs for text in (pair.answer, *(v.text for v in pair.variants))]
-            for language, catalog in texts.items()
-        }
-    )
+    """Return a language detector for the languages of a catalog and the shipped ones.
+
+    A catalog may have one language, or few texts: what is spoken can be told all the same.
+    """
+    catalogs = {path.stem: load_catalog(folder, path.stem) for path in sorted(folder.glob("??.yaml"))}
+    texts = {
+        language: [text for pair in catalog.pairs for text in (pair.answer, *(v.text for v in pair.variants))]
+        for language, catalog in catalogs.items()
+    }
+    for language in SHIPPED_LANGUAGES:
+        shipped = (question.text for question in load_suite(f"mammography-{language}").questions)
+        texts[language] = [*texts.get(language, ()), *shipped]
+    return LanguageDetector(texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +166,7 @@ def refine(refined: RefineSource, asking: options.ModelOptions, json_: options.J
             meta = refinery.write_suite(
                 progress, refined.out, answered="live" if live else "offline", note=refined.note
             )
-            typer.echo(f"{refined.out}: {sum(meta.counts.values())} questions", err=json_)
+            typer.echo(f"{refined.out}: {counted(sum(meta.counts.values()), 'question')}", err=json_)
     unread = sum(table.stopped.get(why, 0) for why in UNREAD)
     if unread and not asking.allow_short:
         typer.echo(f"{unread} questions were left as they were: no answer about them could be read.", err=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from bot import BadData, Catalog, data_folder, load_catalog, locate
+from harness.console import counted
 from harness.llm.batch_files import Exported, write_requests
 from harness.llm.contract import ModelCall
 from harness.patients.prompts import Prompt, SuiteSize, build_prompts
@@ -196,7 +197,7 @@ class ModelOptions:
         write_requests(
             prompts, self.prompts, model=self.written_for, temperature=self.temperature, max_tokens=self.max_tokens
         )
-        return f"{len(prompts)} prompts in {self.prompts}"
+        return f"{counted(len(prompts), 'prompt')} in {self.prompts}"
 
     def call(self) -> ModelCall:
         """Return how the model is called; raise BadData when nobody said who answers."""

@@ -14,7 +14,7 @@ from rich.table import Column, Table
 
 from bot import BadData, Catalog, data_folder, friendly_errors, load_catalog, locate, read_question_set
 from harness.commands import options
-from harness.console import plain_console, plain_table, print_json
+from harness.console import counted, nearest, plain_console, plain_table, print_json
 from harness.patients.fidelity import MEASURES, WHOLE, FidelityJudge, Judgement, RangeMiss, VignetteDrift
 from harness.patients.spoken_files import Origin, SpokenKind, read_dialogues, read_messages
 from harness.patients.suites import (
@@ -76,8 +76,9 @@ class OriginOptions:
         for name in names:
             if name not in known:
                 raise BadData(
-                    f"There is no vignette {name!r} in {self.lang}. Known: {', '.join(sorted(known))}. Describe your "
-                    "own in a YAML file, and name its folder with `--vignettes`."
+                    f"There is no vignette {name!r} in {self.lang}. Known: {nearest(name, known)}: `klartext harness "
+                    "suite vignettes` lists them. Describe your own in a YAML file, and name its folder with "
+                    "`--vignettes`."
                 )
         each = names * len(files) if len(names) == 1 else names
         return [(file, Origin(self.lang, name, self.source)) for file, name in zip(files, each, strict=True)]
@@ -121,25 +122,31 @@ Voices = Sequence[tuple[Path, Origin]]
 def _import_questions(voices: Voices, catalog: Catalog, out: Path, origin: OriginOptions) -> str:
     known = {pair.id for pair in catalog.pairs} | {URGENT}
     questions: list[Question] = []
+    twice = 0
     for file, voice in voices:
         imported = read_question_set(file)
         strange = sorted({pair.id for pair in imported.pairs} - known)
         if strange:
             raise BadData(
-                f"{file} asks for pairs that {catalog.ref} does not have ({', '.join(strange[:5])}). "
-                "Give the catalog it was written for with `--catalog`."
+                f"{file} asks for {counted(len(strange), 'pair')} that {catalog.ref} does not have "
+                f"({', '.join(strange[:5])}{', …' if len(strange) > 5 else ''}); like {strange[0]!r} it has "
+                f"{nearest(strange[0], known)}. Give the catalog it was written for with `--catalog`."
             )
+        twice += imported.duplicates
         questions += [_question(voice, text, pair.id) for pair in imported.pairs for text in pair.texts]
         questions += [_question(voice, text, None) for text in imported.background]
+    found = {one.id: one for one in questions}
+    dropped = tuple(Dropped("", "", "duplicate") for _ in range(twice + len(questions) - len(found)))
     meta = save_suite(
         out,
         catalog=catalog,
         note=origin.noted([file for file, _ in voices]),
-        recording=Recording(tuple(questions), (), {}),
+        recording=Recording(tuple(found.values()), dropped, {}),
         today=date.today(),
     )
     urgent = f", {meta.counts[URGENT]} urgent" if URGENT in meta.counts else ""
-    return f"{meta.counts['paraphrase']} questions, {meta.counts['novel']} out of scope{urgent}"
+    asked = counted(meta.counts["paraphrase"], "question")
+    return f"{asked}, {meta.counts['novel']} out of scope{urgent}{_left_out(len(dropped))}"
 
 
 def _question(voice: Origin, text: str, pair_id: str | None) -> Question:
@@ -167,7 +174,8 @@ def _import_dialogues(voices: Voices, catalog: Catalog, out: Path, origin: Origi
         dropped={"duplicate": twice} if twice else {},
         today=date.today(),
     )
-    return f"{meta.counts['dialogue']} dialogues, {meta.counts[TURN]} turns{_left_out(twice)}"
+    said = counted(meta.counts["dialogue"], "dialogue"), counted(meta.counts[TURN], "turn")
+    return f"{', '.join(said)}{_left_out(twice)}"
 
 
 def _import_messages(kind: SpokenKind, voices: Voices, catalog: Catalog, out: Path, origin: OriginOptions) -> str:
@@ -181,11 +189,11 @@ def _import_messages(kind: SpokenKind, voices: Voices, catalog: Catalog, out: Pa
         recording=Recording(tuple(messages), dropped, {}),
         today=date.today(),
     )
-    return f"{meta.counts[kind]} messages of kind {kind}{_left_out(len(dropped))}"
+    return f"{counted(meta.counts[kind], 'message')} of kind {kind}{_left_out(len(dropped))}"
 
 
 def _left_out(duplicates: int) -> str:
-    return f", {duplicates} said twice and left out" if duplicates else ""
+    return f", {counted(duplicates, 'duplicate')} left out" if duplicates else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +230,8 @@ def check(
         if not json_:
             for one in found:
                 print(f"{one.question.id}: {one.question.text!r} ~ {one.text!r} ({one.pair_id}, {one.similarity:.2f})")
-            print(f"{len(loaded.questions)} questions, {len(found)} near copies of training texts")
+            copies = "1 near copy" if len(found) == 1 else f"{len(found)} near copies"
+            print(f"{counted(len(loaded.questions), 'question')}, {copies} of training texts")
         if measured.fidelity:
             record |= _fidelity(loaded, measured, shown=not json_)
         if json_:

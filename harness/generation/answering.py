@@ -7,17 +7,17 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bot import BadData, Settings, Unreachable
-from harness.console import progress_bar
+from harness.console import counted, progress_bar
 from harness.files import cut_unfinished, writing
 from harness.llm.batch_files import read_answers
 from harness.llm.contract import Completion, Model, ModelCall, Request, StoreMode, Terms, key_of
 from harness.llm.opening import open_model
-from harness.llm.prices import PriceTable, add_up, in_words, load_prices, write_costs
+from harness.llm.prices import Costs, PriceTable, add_up, in_words, load_prices, write_costs
 from harness.patients.prompts import AGAIN, Prompt
 
 STORE = "answers.db"
@@ -79,8 +79,8 @@ def answer_into(
         reasons = Counter(completion.problem for completion in failed)
         said = ", ".join(f"{reason}: {number}" for reason, number in reasons.most_common(5))
         raise Unreachable(
-            f"{len(failed)} prompts have no answer ({said}), for example {failed[0].id}; {out} keeps the others. Run "
-            "this again to ask for the missing ones, or make the suite without them: `--answers` and "
+            f"{counted(len(failed), 'prompt')} without an answer ({said}), for example {failed[0].id}; {out} keeps the "
+            "others. Run this again to ask for the missing ones, or make the suite without them: `--answers` and "
             "`--allow-short`."
         )
 
@@ -149,31 +149,52 @@ class Keeping:
         return Terms(mode, self.store or settings.data / STORE, self.prices, self.budget, job)
 
 
-def answer_with_model(
-    prompts: Sequence[Prompt], call: ModelCall, keeping: Keeping, out: Path, *, structured: bool
-) -> None:
-    """Answer prompts into `out`; say what it cost, and write the costs beside it, however it ends."""
-    settings = Settings.from_environment()
-    terms = keeping.terms(settings, job=f"generate {out.absolute()}")
-    requests = requests_for(prompts, structured=structured)
-    asked_now: list[str] = []
-    with open_model(settings, call, terms) as model:
-        todo = still_open(requests, call, out)
-        try:
-            with progress_bar("prompts", len(prompts)) as advance:
-                advance(len(requests) - len(todo))
+@dataclass
+class Asking:
+    """One command's questions to a model: several rounds, with one file of answers and one bill."""
 
-                def note(completion: Completion) -> None:
-                    advance()
-                    if not completion.replayed:
-                        asked_now.append(completion.id)
+    call: ModelCall
+    keeping: Keeping
+    out: Path
+    structured: bool = False
+    _requests: dict[str, Request] = field(default_factory=dict)
+    _asked_now: list[str] = field(default_factory=list)
+    _notes: dict[str, None] = field(default_factory=dict)
 
-                answer_into(out, model, todo, each=note)
-        finally:
-            prices = load_prices(terms.prices)
-            completions = kept_completions(requests, out, call, prices, asked_now=asked_now)
-            costs = add_up(prices.currency, requests, completions)
-            write_costs(costs, out.with_name(out.name.removesuffix(".answers.jsonl") + ".costs.json"))
-            print(in_words(costs))
-            for line in model.notes:
-                print(line, file=sys.stderr)
+    def ask(self, prompts: Sequence[Prompt]) -> None:
+        """Answer prompts into the file; the costs of all rounds are written beside it, however this one ends."""
+        settings = Settings.from_environment()
+        terms = self.keeping.terms(settings, job=f"generate {self.out.absolute()}")
+        requests = requests_for(prompts, structured=self.structured)
+        with open_model(settings, self.call, terms) as model:
+            todo = still_open(requests, self.call, self.out)
+            self._requests.update((request.id, request) for request in requests)
+            try:
+                with progress_bar("prompts", len(prompts)) as advance:
+                    advance(len(requests) - len(todo))
+
+                    def note(completion: Completion) -> None:
+                        advance()
+                        if not completion.replayed:
+                            self._asked_now.append(completion.id)
+
+                    answer_into(self.out, model, todo, each=note)
+            finally:
+                self._notes.update(dict.fromkeys(model.notes))
+                write_costs(self._costs(), self.out.with_name(f"{self._name}.costs.json"))
+
+    @property
+    def _name(self) -> str:
+        return self.out.name.removesuffix(".answers.jsonl")
+
+    def _costs(self) -> Costs:
+        prices, requests = load_prices(self.keeping.prices), list(self._requests.values())
+        completions = kept_completions(requests, self.out, self.call, prices, asked_now=self._asked_now)
+        return add_up(prices.currency, requests, completions)
+
+    def tell(self) -> None:
+        """Print what all rounds cost, and what people must know of the answers; nothing when nobody was asked."""
+        if self._requests:
+            print(in_words(self._costs()))
+        for line in self._notes:
+            print(line, file=sys.stderr)

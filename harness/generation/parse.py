@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from bot import MAX_CHARACTERS, LanguageDetector, fold, sanitise, words
+from harness.files import without_controls
 from harness.patients.suites import Dropped
 
 # Language is told apart by log-likelihood; broken language and foreign words must not count as another language.
@@ -20,6 +21,9 @@ _INLINE_NUMBER = re.compile(r"(?:^|\s+)(\d{1,2})[.)]\s+(?=\S)")
 _LABEL = re.compile(r"^(?:\*\*)?(?:frage|question|variante|variation|q)\s*\d*\s*:(?:\*\*)?\s*", re.IGNORECASE)
 _BOLD = re.compile(r"^\*\*([^*]+)\*\*$")
 _FENCED = re.compile(r"```[a-z]*\s*([\[{].*?)```", re.DOTALL)
+# A patient may begin with a bracket, "[laughs] does it hurt?", but not with one of these.
+_JSON_BEGINS = re.compile(r"[\[{]\s*[\"'\[{]")
+_JSON_PIECE = re.compile(rf"{_JSON_BEGINS.pattern}|[\"']\w+[\"']\s*:\s*[\"'\[{{]")
 _JSON_TEXT = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"(?=\s*[,\]}])')
 # What models with reasoning put before their answer; without an end the answer never came.
 _THOUGHTS = re.compile(r"^\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
@@ -81,13 +85,23 @@ def parse_answer(
             continue
         seen.add(fold(text))
         questions.append(text)
+    # Each may be too short to tell its language by; together they are not.
+    if questions and detector is not None and _is_foreign(" ".join(questions), language, detector):
+        dropped += [Dropped(prompt_id, text, "wrong language") for text in questions]
+        questions.clear()
     return Parsed(tuple(questions), tuple(dropped))
 
 
+def is_broken_json(answer: str) -> bool:
+    """Tell whether an answer begins as a JSON list and is none: endpoints cut answers off and say that they ended."""
+    unfenced = _unfenced(answer)
+    return bool(_JSON_BEGINS.match(unfenced)) and _json_list(unfenced) is None
+
+
 def split_unfinished(answer: str) -> tuple[str, str]:
-    """Split an answer that ended at the token limit into what is whole and the piece that is not (may be empty)."""
+    """Split an answer that broke off into what is whole and the piece that is not (may be empty)."""
     text = _clean(answer).strip()
-    unfenced = re.sub(r"^```[a-z]*\s*", "", text)
+    unfenced = _unfenced(answer)
     if unfenced.startswith(("[", "{")):
         if _json_list(unfenced) is not None:
             return answer, ""
@@ -103,6 +117,10 @@ def split_unfinished(answer: str) -> tuple[str, str]:
 def _clean(answer: str) -> str:
     """Return an answer without halves of surrogate pairs and without what the model thought aloud."""
     return _THOUGHTS.sub("", answer.encode("utf-8", "ignore").decode())
+
+
+def _unfenced(answer: str) -> str:
+    return re.sub(r"^```[a-z]*\s*", "", _clean(answer).strip())
 
 
 def _lines(answer: str) -> list[str]:
@@ -132,12 +150,14 @@ def _json_list(text: str) -> list[str] | None:
     if not text.startswith(("[", "{")):
         return None
     try:
-        data = json.loads(text)
+        data, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return None
     if isinstance(data, dict):
         data = next((value for value in data.values() if isinstance(value, list)), list(data.values()))
-    return [text for item in data if (text := _json_text(item))]
+    texts = [text for item in data if (text := _json_text(item))]
+    # What a model says after its list is no question; "[1] Does it hurt?" is a list of one number, and not meant so.
+    return texts if texts or not text[end:].strip() else None
 
 
 def _json_text(item: object) -> str:
@@ -148,7 +168,7 @@ def _json_text(item: object) -> str:
 
 
 def _bare(line: str) -> str:
-    text = _BOLD.sub(r"\1", _NUMBERING.sub("", line).strip())
+    text = _BOLD.sub(r"\1", _NUMBERING.sub("", without_controls(line)).strip())
     text = _LABEL.sub("", _NUMBERING.sub("", text).strip())
     text = _BOLD.sub(r"\1", text.strip())
     text = re.sub(r"(?<=[\"'“”»’])\s*,$", "", text)  # a list that was nearly JSON
@@ -167,12 +187,17 @@ def _reason(text: str, language: str, detector: LanguageDetector | None, *, besi
         return "refusal"
     if not words(text):
         return "no words"
+    if _JSON_PIECE.match(text):
+        return "unreadable"
     if text.endswith(":") or (_PREAMBLE.match(text) and (beside or not asks)) or (beside and not asks):
         return "preamble"
     if len(text) > MAX_CHARACTERS or sanitise(text).too_long:
         return "too long"
-    if detector is not None and len(words(text)) >= MIN_WORDS_LANGUAGE:
-        found = detector.detect(text, fallback=language, margin=LANGUAGE_MARGIN)
-        if found != language:
-            return "wrong language"
+    if detector is not None and _is_foreign(text, language, detector):
+        return "wrong language"
     return ""
+
+
+def _is_foreign(text: str, language: str, detector: LanguageDetector) -> bool:
+    enough = len(words(text)) >= MIN_WORDS_LANGUAGE
+    return enough and detector.detect(text, fallback=language, margin=LANGUAGE_MARGIN) != language

@@ -13,9 +13,10 @@ from pathlib import Path
 from string import Template
 from typing import Literal, Protocol
 
-from bot import BadData, LanguageDetector, data_folder, fold
+from bot import BadData, LanguageDetector, data_folder, fold, words
+from harness.console import counted
 from harness.files import Record, read_record
-from harness.generation.parse import parse_answer, split_unfinished
+from harness.generation.parse import is_broken_json, parse_answer, split_unfinished
 from harness.llm.batch_files import ModelAnswer, write_requests
 from harness.patients.fidelity import MEASURES, FidelityJudge, RangeMiss
 from harness.patients.prompts import AGAIN, Prompt
@@ -41,7 +42,7 @@ def record(
     unknown = sorted(set(answers) - {prompt.id for prompt in prompts})
     if unknown:
         raise BadData(
-            f"{len(unknown)} answers belong to no prompt of this plan, for example {unknown[0]!r}. "
+            f"{counted(len(unknown), 'answer')} to no prompt of this plan, for example {unknown[0]!r}. "
             "Give the same `--catalog`, `--lang`, `--variations`, `--novel` and `--vignette` as at the export."
         )
     questions: list[Question] = []
@@ -54,8 +55,9 @@ def record(
             dropped.append(Dropped(prompt.id, "", answer.problem if answer else "no answer"))
             short[prompt.id] = prompt.count
             continue
-        whole, unfinished = split_unfinished(answer.content) if answer.cut else (answer.content, "")
-        if unfinished:
+        broken = answer.cut or is_broken_json(answer.content)
+        whole, unfinished = split_unfinished(answer.content) if broken else (answer.content, "")
+        if unfinished and (answer.cut or words(unfinished)):
             dropped.append(Dropped(prompt.id, unfinished, "cut off"))
         parsed = parse_answer(
             whole,
@@ -95,12 +97,14 @@ def _question(prompt: Prompt, number: int, text: str, source: QuestionSource) ->
 
 ROUNDS = 3  # how often a prompt is asked in one go at most, the first time included
 UNLIKE = "unlike its vignette"
+CONFLICT = "asked for another pair"  # the same words cannot be right for two, nor in and out of scope
 
 
 class AgainTexts(Record):
     """How a model is asked once more, in one language."""
 
     again: str
+    conflict: str
     unfit: dict[str, str]
 
 
@@ -127,6 +131,7 @@ class _State:
     dropped: list[Dropped] = field(default_factory=list)
     seen: dict[str, set[str]] = field(default_factory=dict)
     unfit: dict[str, list[tuple[str, tuple[RangeMiss, ...]]]] = field(default_factory=dict)
+    owners: dict[str, str | None] = field(default_factory=dict)  # the pair that each text is for; None: novel
 
     def missing(self, prompt: Prompt) -> int:
         """Return how many questions a prompt still lacks."""
@@ -204,11 +209,15 @@ class Regeneration:
             missed = judge.judge(question.id, question.text, question.vignette).misses if judge else ()
             if fold(question.text) in seen:
                 state.dropped.append(Dropped(question.id, question.text, "duplicate"))
+            elif state.owners.get(fold(question.text), question.pair_id) != question.pair_id:
+                state.dropped.append(Dropped(question.id, question.text, CONFLICT))
+                state.unfit.setdefault(first, []).append((question.text, ()))
             elif missed:
                 state.dropped.append(Dropped(question.id, question.text, UNLIKE))
                 state.unfit.setdefault(first, []).append((question.text, missed))
             else:
                 state.questions.setdefault(first, []).append(question)
+                state.owners[fold(question.text)] = question.pair_id
             seen.add(fold(question.text))
 
     def _again(self, prompts: Sequence[Prompt], state: _State, number: int) -> Iterator[Prompt]:
@@ -216,9 +225,9 @@ class Regeneration:
         for prompt, missing in ((prompt, state.missing(prompt)) for prompt in prompts):
             if missing > 0:
                 kept = [question.text for question in state.questions.get(prompt.id, ())]
-                why = self.texts.unfit
+                why, elsewhere = self.texts.unfit, self.texts.conflict
                 unfit = [
-                    f"{text} ({', '.join(why[f'{miss.measure} {miss.side}'] for miss in misses)})"
+                    f"{text} ({', '.join(why[f'{miss.measure} {miss.side}'] for miss in misses) or elsewhere})"
                     for text, misses in state.unfit.get(prompt.id, ())
                 ]
                 lines = "\n".join(f"- {line}" for line in (*kept, *unfit))
@@ -276,9 +285,9 @@ class Sifting:
         judge = FidelityJudge.open(language, self.vignettes) if self.mode == "reject" else None
         done = Regeneration(judge, detector, source, load_again(language)).run(prompts, answers, answerer)
         recording = done.recording
-        rejected = recording.reasons.get(UNLIKE, 0)
         if judge is not None:
-            print(f"fidelity: {rejected} questions rejected as unlike their vignette, {done.rounds} rounds")
+            rejected, rounds = counted(recording.reasons.get(UNLIKE, 0), "question"), counted(done.rounds, "round")
+            print(f"fidelity: {rejected} rejected as unlike their vignette, {rounds}")
         if self.missing is not None:
             # The model that gave most of the answers.
             named = Counter(answer.model for answer in answers.values() if answer.model)
@@ -295,8 +304,9 @@ class Sifting:
             print(f"dropped ({item.reason}) from {item.prompt_id}: {item.text[:100]}")
         for prompt_id, count in recording.short.items():
             print(f"short by {count}: {prompt_id}")
-        where = f": {len(missing)} prompts in {self.missing}" if self.missing is not None else ""
-        print(f"{sum(recording.short.values())} questions are missing{where}. No suite was written; answers are kept.")
+        where = f": {counted(len(missing), 'prompt')} in {self.missing}" if self.missing is not None else ""
+        gap = counted(sum(recording.short.values()), "question")
+        print(f"Missing: {gap}{where}. No suite was written; answers are kept.")
         print(
             "Run this again to ask again, or write prompts for what is missing with `--missing FILE` and give their "
             "answers with the others (`--answers`), or accept a short suite with `--allow-short`."
@@ -308,7 +318,7 @@ class Sifting:
         judge = FidelityJudge.open(questions[0].lang, self.vignettes)
         judged = judge.judge_all(questions)
         unlike = sum(bool(one.misses) for one in judged)
-        print(f"fidelity: {unlike} of {len(judged)} questions are unlike their vignette")
+        print(f"fidelity: {unlike} of {counted(len(judged), 'question')} unlike their vignette")
         for drift in judge.drift(judged):
             for one in drift.measures:
                 if one.verdict not in ("fits", "too few"):

@@ -27,7 +27,8 @@ from harness.judging.meaning_figures import (
 )
 from harness.labelling.labels import Rater, shipped_labels
 from harness.running.outcomes import Outcome, accepted_pairs
-from harness.running.run import RUN, load_outcomes
+from harness.running.run import load_outcomes
+from harness.running.store import RUN
 from harness.scoring.score import SEED
 
 PLAN, QUEUE, LABELS = "meaning-plan.json", "meaning-queue.jsonl", "meaning-labels.jsonl"

@@ -6,14 +6,16 @@ import csv
 import io
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError, field_validator
 
 from bot import BadData
-from harness.files import Record, as_lines, first_fault, unreadable, writing
+from harness.files import Record, as_lines, control_in, first_fault, unreadable, writing
+from harness.labelling import labels
 from harness.labelling.labels import Item, Label, Rater, Verdict, check_reason
 from harness.labelling.rater_files import ADJUDICATOR, open_rater_file
 
@@ -67,9 +69,9 @@ def as_row(label: Label) -> dict[str, str]:
     }
 
 
-def write_labels(labels: Iterable[Label], out: Path) -> None:
+def write_labels(given: Iterable[Label], out: Path) -> None:
     """Write labels to a .csv or .jsonl file; raise BadData for another kind of file."""
-    _write([as_row(label) for label in labels], LABEL_FIELDS, out)
+    _write([as_row(label) for label in given], LABEL_FIELDS, out)
 
 
 def write_items(items: Sequence[Item], answers: Mapping[str, str], out: Path) -> None:
@@ -104,34 +106,65 @@ def _is_csv(path: Path) -> bool:
     return path.suffix == ".csv"
 
 
-def read_labels(path: Path, *, known: Collection[str]) -> list[Label]:
+AHEAD = timedelta(minutes=5)  # that another computer's clock may be ahead
+FARTHEST_EAST = timedelta(hours=14)  # that a time without a zone may be ahead of ours
+
+
+def read_labels(path: Path, *, known: Collection[str], now: datetime | None = None) -> list[Label]:
     """Read long labels.
 
     Args:
         path: A .csv file with a header, or a .jsonl file.
         known: Ids of the questions that may be labelled.
+        now: Labels from later than this are refused; default: the time.
 
     Raises:
-        BadData: A line is wrong; it is named by its number.
+        BadData: A line is wrong, or contradicts another; it is named by its number.
     """
     as_csv = _is_csv(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")  # spreadsheets write a byte order mark
     except (OSError, UnicodeDecodeError) as error:
-        raise BadData(f"{path} cannot be read ({unreadable(error)}). Export it again.") from error
+        raise BadData(f"{path} cannot be read ({unreadable(error)}). Give a file of labels.") from error
+    if not text.strip():
+        raise BadData(f"{path} is empty. Export the labels again.")
     rows = _csv_rows(path, text) if as_csv else _json_rows(path, text)
-    return [_label(row, f"{path}:{number}", known) for number, row in rows]
+    if not rows:
+        raise BadData(f"{path} has a header and no label. Export the labels again.")
+    numbered = [(number, _label(row, f"{path}:{number}", known, now or labels.now())) for number, row in rows]
+    _require_agreement(path, numbered)
+    return [label for _, label in numbered]
+
+
+def _require_agreement(path: Path, numbered: Sequence[tuple[int, Label]]) -> None:
+    """Raise BadData when a rater says two things of one item and no time tells which came last."""
+    said: dict[tuple[str, str, tuple[str, str]], tuple[int, Label]] = {}
+    for number, label in numbered:
+        key = (label.role, label.rater.id, label.item)
+        before = said.get(key)
+        if before is not None:
+            line, earlier = before
+            ordered = earlier.time is not None and label.time is not None and earlier.time != label.time
+            if (earlier.label, earlier.reason) != (label.label, label.reason) and not ordered:
+                raise BadData(
+                    f"{path}: line {number} contradicts line {line}: {label.rater.id} says {earlier.label!r} and "
+                    f"{label.label!r} of {item_id(*label.item)}. Remove one, or give both a `time`: the later counts."
+                )
+        said[key] = number, label
 
 
 def _csv_rows(path: Path, text: str) -> list[tuple[int, dict[str, Any]]]:
     reader = csv.DictReader(io.StringIO(text, newline=""), restkey="", strict=True)
-    missing = [name for name in LABEL_FIELDS[:3] if name not in (reader.fieldnames or ())]
-    if missing:
-        raise BadData(f"{path}:1 has no column {missing[0]!r}. Columns: {', '.join(LABEL_FIELDS)}.")
     try:
+        missing = [name for name in LABEL_FIELDS[:3] if name not in (reader.fieldnames or ())]
+        if missing:
+            raise BadData(f"{path}:1 has no column {missing[0]!r}. Columns: {', '.join(LABEL_FIELDS)}.")
         return [(reader.line_num, dict(row)) for row in reader]
     except csv.Error as error:
-        raise BadData(f"{path}:{reader.line_num} is no CSV ({error}). Export it again.") from error
+        why = str(error)
+        if why.startswith("field larger"):
+            why = f"a cell has more than {csv.field_size_limit():,} characters, or a quotation mark has no end"
+        raise BadData(f"{path}:{reader.line_num + 1} is no CSV ({why}). Export it again.") from error
 
 
 def _json_rows(path: Path, text: str) -> list[tuple[int, dict[str, Any]]]:
@@ -149,7 +182,10 @@ def _json_rows(path: Path, text: str) -> list[tuple[int, dict[str, Any]]]:
     return rows
 
 
-def _label(row: dict[str, Any], where: str, known: Collection[str]) -> Label:
+def _label(row: dict[str, Any], where: str, known: Collection[str], now: datetime) -> Label:
+    for name, value in row.items():
+        if control := control_in(value if isinstance(value, str) else ""):
+            raise BadData(f"{where}: `{name}` holds the control character {control}. Remove it.")
     try:
         long = LongRow.model_validate(row)
     except ValidationError as error:
@@ -158,6 +194,12 @@ def _label(row: dict[str, Any], where: str, known: Collection[str]) -> Label:
     question, hash_, pair = long.item_id.rpartition("#")
     if not hash_ or question not in known or not pair:
         raise BadData(f"{where}: the run has no item {long.item_id!r}. `labels export --to-label` writes the ids.")
+    time = long.time
+    if time is not None:
+        zoned = time if time.tzinfo else time.replace(tzinfo=UTC)
+        if zoned - now > (AHEAD if time.tzinfo else FARTHEST_EAST):
+            raise BadData(f"{where}: the time {time.isoformat()} is in the future. Mend it, or leave it empty.")
+        time = zoned
     kind, colon, name = long.rater_id.partition(":")
     if not colon or kind not in KINDS or not name.strip():
         raise BadData(f"{where}: rater_id {long.rater_id!r} must be `person:NAME`, `model:NAME` or `adjudicator:NAME`.")
@@ -168,27 +210,43 @@ def _label(row: dict[str, Any], where: str, known: Collection[str]) -> Label:
         rater=Rater(kind="model" if kind == "model" else "person", name=name),
         reason=check_reason(long.reason, where=where),
         comment=long.comment,
-        time=long.time,
+        time=time,
         role="adjudication" if kind == ADJUDICATOR else "rating",
     )
 
 
-def add_labels(run: Path, labels: Sequence[Label]) -> tuple[int, int]:
-    """Add labels to their raters' files; return how many were added, and how many were there already, or newer."""
-    added = 0
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of labels: `present` were there already, `older` than what their raters have said since."""
+
+    added: int
+    present: int
+    older: int
+
+
+def add_labels(run: Path, given: Sequence[Label]) -> Added:
+    """Add labels to their raters' files."""
+    added, older = 0, 0
     by_file: dict[tuple[Rater, bool], list[Label]] = {}
-    for label in labels:
+    for label in given:
         by_file.setdefault((label.rater, label.role == "adjudication"), []).append(label)
     for (rater, adjudicator), theirs in by_file.items():
         with open_rater_file(run, rater, adjudicator=adjudicator) as own:
             for label in theirs:
-                if not any(_settles(given, label) for given in own.labels):
-                    own.append(label)
-                    added += 1
-    return added, len(labels) - added
+                if label in own.labels:
+                    continue
+                if any(_is_newer(there, label) for there in own.labels):
+                    older += 1
+                    continue
+                own.append(label)
+                added += 1
+    return Added(added, len(given) - added - older, older)
 
 
-def _settles(given: Label, label: Label) -> bool:
-    """Say whether a label that is there makes another needless: it is the same, or a later one of the same item."""
-    newer = given.time is not None and label.time is not None and given.time > label.time
-    return given == label or (given.item == label.item and newer)
+def _is_newer(there: Label, label: Label) -> bool:
+    """Say whether the rater has said something of the same item later."""
+    if there.time is None or label.time is None or there.item != label.item:
+        return False
+    # A file of labels that was written by hand may lack the zone.
+    first, second = (time if time.tzinfo else time.replace(tzinfo=UTC) for time in (there.time, label.time))
+    return first > second

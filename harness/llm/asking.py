@@ -8,6 +8,8 @@ import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 import httpx2
@@ -88,6 +90,11 @@ class Fault(Exception):
         return self.reason
 
 
+def is_name(said: object) -> bool:
+    """Tell whether an endpoint's code or parameter is a name: anything longer may quote the prompt."""
+    return isinstance(said, str | int) and _NAME.fullmatch(str(said)) is not None
+
+
 def fault_of(error: Exception, *, timeout_s: float) -> Fault:
     """Classify what the client raised."""
     if isinstance(error, openai.APIStatusError):
@@ -101,8 +108,9 @@ def fault_of(error: Exception, *, timeout_s: float) -> Fault:
 
 def _of_status(error: openai.APIStatusError) -> Fault:
     status = error.status_code
-    code = next((name for name in (error.code, error.type) if name and _NAME.fullmatch(str(name))), "")
+    code = next((name for name in (error.code, error.type) if name and is_name(name)), "")
     reason = f"status {status}" + (f", {code}" if code and str(code) != str(status) else "")
+    reason += f", parameter {error.param}" if error.param and is_name(error.param) else ""
     if status == 429 and code in _OUT_OF_MONEY:
         return Fault(reason, passes=False, scope="endpoint", status=status)
     if status == 429:
@@ -122,12 +130,24 @@ def _refused(error: openai.APIStatusError) -> str:
 
 
 def _wait(response: httpx2.Response) -> float | None:
-    """Return what Retry-After says, in seconds; a date is as good as none, since clocks differ."""
+    """Return what Retry-After says, in seconds; a date counts from the endpoint's own clock where it tells that."""
     for header, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = response.headers.get(header, "")
         if re.fullmatch(r"\d{1,9}(\.\d+)?", value):
             return float(value) * factor
-    return None
+    until = _date(response.headers.get("retry-after", ""))
+    if until is None:
+        return None
+    now = _date(response.headers.get("date", "")) or datetime.now(UTC)
+    return max(0.0, (until - now).total_seconds())
+
+
+def _date(said: str) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(said)
+    except (ValueError, TypeError):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def explain(fault: Fault, url: str, model: str, again: str) -> UserFixable:

@@ -6,6 +6,7 @@ What has been handed in is kept in a small JSON file: written aside and moved, b
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from openai.types import Batch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot import BadData
+from harness.console import money
 from harness.files import append_durably, writing
 from harness.llm.batch_files import Limits, answers_in, content_of, read_requests, split
 from harness.llm.batch_service import BatchService
@@ -24,6 +26,7 @@ from harness.llm.prices import Costs, PriceTable
 
 # Nothing more happens to a batch in these.
 FINAL = frozenset({"completed", "failed", "expired", "cancelled"})
+UNDER_WAY = frozenset({"", "validating", "in_progress", "finalizing", "cancelling"})
 # The batch never did anything: it may be handed in again.
 NOTHING_DONE = frozenset({"failed"})
 
@@ -64,6 +67,11 @@ class Part(BaseModel):
     def is_final(self) -> bool:
         return self.status in FINAL
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it stands in a way that nobody can wait for."""
+        return self.status not in FINAL | UNDER_WAY
+
     def anew(self) -> Part:
         """Return the part as it is before it is handed in, for another attempt."""
         where = {"start": self.start, "end": self.end, "requests": self.requests, "sha256": self.sha256}
@@ -96,6 +104,11 @@ class State(BaseModel):
     @property
     def is_final(self) -> bool:
         return all(part.is_final for part in self.parts)
+
+    @property
+    def worth_waiting(self) -> bool:
+        """Whether something is under way, and nothing stands in a way that is unknown."""
+        return not self.is_final and not any(part.is_unknown for part in self.parts)
 
     @property
     def requests(self) -> int:
@@ -149,7 +162,7 @@ class WorstCase:
         longest = body.get("max_completion_tokens") or body.get("max_tokens") or price.max_output_tokens
         if not isinstance(longest, int):
             raise BadData(
-                "A budget needs the longest answer. Export the prompts with `--max-tokens`, or set "
+                "A budget needs the longest answer. Write the prompts with `--max-tokens`, or set "
                 "`max_output_tokens` in the price table."
             )
         usage = Usage(most_input_tokens(body["messages"]), longest)
@@ -158,10 +171,11 @@ class WorstCase:
     def require_within(self) -> None:
         """Raise BadData when the requests may cost more than the purse holds."""
         if self._purse and self._cost > self._purse.budget:
-            money = self._purse.prices.currency
+            currency = self._purse.prices.currency
             raise BadData(
-                f"These requests may cost up to {self._cost:.6g} {money}, and the budget is {self._purse.budget:g} "
-                f"{money}; nothing was handed in. Raise `--budget`, or export fewer prompts or a lower `--max-tokens`."
+                f"These requests may cost up to {money(self._cost, currency)}, and the budget is "
+                f"{money(self._purse.budget, currency)}; nothing was handed in. Raise `--budget`, or write fewer "
+                "prompts, or a lower `--max-tokens`, with `--prompts`."
             )
 
 
@@ -263,9 +277,26 @@ def fetch(at: Path, out: Path, service: BatchService) -> State:
     return state
 
 
+def require_usable(out: Path, at: Path, path: Path) -> None:
+    """Raise BadData, before anything is sent and paid, when answers could not be written to `out` in the end."""
+    if out.absolute() == path.absolute():
+        raise BadData(f"{out} holds the prompts. Choose another file for the answers with `--out`.")
+    with writing(out):
+        if out.is_dir() or not os.access(out.parent, os.W_OK):
+            raise OSError(0, "it is a folder" if out.is_dir() else "its folder is write-protected")
+    if out.exists():
+        state = load_state(at) if at.exists() else None
+        if state is None or state.out != out.absolute() or out.stat().st_size < state.out_bytes:
+            raise _other(out)
+
+
+def _other(out: Path) -> BadData:
+    return BadData(f"{out} exists and is not what was fetched before. Choose another file with `--out`.")
+
+
 def _start_anew(state: State, out: Path, at: Path) -> None:
     if out.exists():
-        raise BadData(f"{out} exists and is not what was fetched before. Choose another file with `--out`.")
+        raise _other(out)
     with writing(out):
         out.touch()
     for part in state.parts:

@@ -157,14 +157,17 @@ def read_requests(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
                 if model != first_model:
                     raise BadData(
                         f"{path}:{number} is for model {model!r}, the first line for {first_model!r}, and a batch has "
-                        "one model. Export one file for each."
+                        "one model. Write one file for each with `--prompts`."
                     )
                 if request["custom_id"] in ids:
-                    raise BadData(f"{path}:{number} has the id {request['custom_id']!r} again. Export the file anew.")
+                    raise BadData(
+                        f"{path}:{number} has the id {request['custom_id']!r} again. Write the file anew with "
+                        "`--prompts`."
+                    )
                 ids.add(request["custom_id"])
                 yield line, request
     except OSError as error:
-        raise BadData(f"{path} cannot be read ({error.strerror}). Give a file of `prompts export`.") from error
+        raise BadData(f"{path} cannot be read ({unreadable(error)}). Give a file that `--prompts` wrote.") from error
     if not ids:
         raise BadData(f"{path} holds no request. Give a file that `--prompts` wrote.")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from bot import BadData, UserFixable
+from harness.console import money
 from harness.llm.contract import Message, ModelCall, Terms, Usage, most_input_tokens
 from harness.llm.prices import Price, PriceTable
 from harness.llm.store import AnswerStore
@@ -18,11 +19,12 @@ class BudgetReached(UserFixable):
     """The next request might cost more than is left. `open_` requests were not asked."""
 
     def __init__(self, budget: Budget, *, worst: float, kept: int, open_: int) -> None:
-        money = budget.currency
+        currency = budget.currency
         super().__init__(
-            f"Stopped before the budget of {budget.limit:g} {money} is exceeded: {budget.spent:.6g} {money} are spent "
-            f"and the next request may cost up to {worst:.6g} {money}. {kept} answers are kept, {open_} requests are "
-            f"open. {budget.again} with a higher `--budget` (or a lower `--max-tokens`) to go on."
+            f"Stopped before the budget of {money(budget.limit, currency)} is exceeded: "
+            f"{money(budget.spent, currency)} are spent and the next request may cost up to {money(worst, currency)}. "
+            f"{kept} answers are kept, {open_} requests are open. {budget.again} with a higher `--budget` (or a lower "
+            "`--max-tokens`) to go on."
         )
         self.kept = kept
         self.open = open_

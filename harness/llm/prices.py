@@ -14,6 +14,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from bot import BadData
+from harness.console import counted, money
 from harness.files import Record, first_fault, unreadable, writing
 from harness.llm.contract import Completion, Request, Usage
 
@@ -154,12 +155,12 @@ def add_up(currency: str, requests: Sequence[Request], completions: Iterable[Com
 def in_words(costs: Costs) -> str:
     """Return one line for people."""
     total = costs.total
-    tokens = f"{total.calls} answers: {total.input_tokens} tokens in, {total.output_tokens} out"
+    tokens = f"{counted(total.calls, 'answer')}: {total.input_tokens} tokens in, {total.output_tokens} out"
     if total.estimated:
         tokens += f" (estimated for {total.estimated})"
     if total.unpriced:
         return f"{tokens}; the price table has no price for {total.unpriced} of them (`--prices`)"
-    return f"{tokens}; {total.cost:.6g} {costs.currency}, {total.spent_now:.6g} of it spent now"
+    return f"{tokens}; {money(total.cost, costs.currency)}, {money(total.spent_now)} of it spent now"
 
 
 def write_costs(costs: Costs, out: Path) -> None:

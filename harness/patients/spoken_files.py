@@ -11,7 +11,8 @@ from typing import Any, Literal, TypeVar, get_args
 from pydantic import ValidationError
 
 from bot import BadData
-from harness.files import numbered_lines
+from harness.console import nearest
+from harness.files import control_in, numbered_lines, unreadable
 from harness.patients.expectations import Act, Expect, Level
 from harness.patients.suites import Dialogue, Question, QuestionSource, Turn
 
@@ -76,7 +77,10 @@ def _turn(part: str, number: int, pairs: Collection[str]) -> Turn:
         return Turn(text=text, expect=_expect(**{name: value}))
     pair = value if name == "new" and colon else label
     if pair not in pairs:
-        raise _Fault(f"turn {number} is labelled {label[:40]!r}, which is neither a pair nor another label ({LABELS})")
+        near = nearest(pair, pairs)
+        raise _Fault(
+            f"turn {number} is labelled {label[:40]!r}, which is no pair ({near}) nor another label ({LABELS})"
+        )
     return Turn(text=text, expect=Expect(pair=pair, new=True if pair != label else None))
 
 
@@ -132,11 +136,13 @@ def _each(path: Path, parse: Callable[[str], T]) -> list[T]:
     try:
         for number, line in numbered_lines(path):
             try:
+                if control := control_in(line):
+                    raise _Fault(f"the line holds the control character {control}; remove it")
                 found.append(parse(line.rstrip("\r")))
             except _Fault as fault:
                 faults.append(f"{path}:{number}: {fault}.")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadData(f"{path} cannot be read ({type(error).__name__}). Give a text file in UTF-8.") from error
+        raise BadData(f"{path} cannot be read ({unreadable(error)}). Give a text file in UTF-8.") from error
     if faults:
         more = [f"… and {len(faults) - MOST_FAULTS} more lines."] if len(faults) > MOST_FAULTS else []
         raise BadData("\n".join([*faults[:MOST_FAULTS], *more]))

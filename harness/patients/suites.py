@@ -17,7 +17,7 @@ import yaml
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from bot import BadData, Catalog, NearCopies, data_folder
-from harness.files import Record, as_lines, first_fault, writing
+from harness.files import Record, as_lines, first_fault, unreadable, writing
 from harness.patients.expectations import Expect
 
 QUESTIONS, DIALOGUES, META = "questions.jsonl", "dialogues.jsonl", "suite.yaml"
@@ -158,7 +158,8 @@ class Dropped:
     Attributes:
         prompt_id: The prompt it answered.
         text: The line.
-        reason: empty answer, refusal, preamble, duplicate, too many, wrong language, too long, no words, or cut off.
+        reason: empty answer, refusal, preamble, duplicate, too many, wrong language, too long, no words, unreadable,
+            cut off, unlike its vignette, or asked for another pair.
     """
 
     prompt_id: str
@@ -240,7 +241,7 @@ def _open(folder: Path) -> SuiteOnDisk:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError, yaml.YAMLError) as error:
-        reason = str(error).splitlines()[0]
+        reason = first_fault(error) if isinstance(error, ValidationError) else unreadable(error)
         raise BadData(f"The suite {folder} cannot be read ({reason}). Import it again.") from error
     if found != meta.sha256:
         raise BadData(
@@ -268,7 +269,7 @@ class QuestionFile(Collection[Question]):
                     else:
                         yield Question.model_validate_json(line)
                 except ValidationError as error:
-                    said = first_fault(error, "the line") if spoken else error.errors()[0]["msg"]
+                    said = first_fault(error, "the line")
                     raise BadData(f"{self.path}:{number}: {said}. Import the suite again.") from error
 
     def __len__(self) -> int:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot import BadData, measure
 from harness.advice.advice import Advice, advise
+from harness.files import first_fault, unreadable
 from harness.labelling.labels import Verdicts
 from harness.patients.vignettes import Targets
 from harness.running.outcomes import ERROR, Outcome, tally
@@ -63,7 +64,7 @@ def load_costs(run: Path, file: Path | None) -> RunCosts | None:
     try:
         return RunCosts.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        first = first_fault(error) if isinstance(error, ValidationError) else unreadable(error)
         raise BadData(f"{path} does not say what the questions cost ({first}). Give another with `--costs`.") from error
 
 

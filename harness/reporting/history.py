@@ -14,7 +14,8 @@ from markupsafe import Markup
 from bot import BadData
 from harness.patients.vignettes import ALL, load_vignettes
 from harness.reporting.board import TEMPLATES, Verdict, Words, latencies, verdict_of, words
-from harness.running.run import RUN, Counted, Run, begun_at, load_run
+from harness.running.run import Counted, Run, begun_at, load_run
+from harness.running.store import RUN
 from harness.scoring.gate import check_run, load_config
 from harness.scoring.score import Score, summarise
 

@@ -13,7 +13,7 @@ from harness.labelling.labels import verdicts_on
 from harness.patients.vignettes import ALL, load_vignettes
 from harness.reporting.board import Board
 from harness.reporting.facts import Context, Facts, facts_of, load_costs
-from harness.running.run import Run, load_run
+from harness.running.run import Run, load_run, nothing_answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def gather(run: Run, sources: Sources) -> Facts:
         BadData: The run is against another catalog, or holds nothing that is right or wrong.
     """
     if all(outcome.right is None and outcome.met is None for outcome in run.outcomes):
-        raise BadData(f"{run.folder} holds no answered question with a right pair. Run a suite that has paraphrases.")
+        raise nothing_answered(run.folder, run.outcomes)
     language = run.outcomes[0].lang
     name = run.identity.get("catalog", "").partition("@")[0]
     answers: dict[str, str] = {}

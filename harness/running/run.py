@@ -6,7 +6,8 @@ A run is resumable: what is stored is never asked again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,11 +21,10 @@ from harness.patients.suites import CONTEXT, AnySuite, Question, contamination
 from harness.running.chunks import MOST_FAILURES, Asking, Batch, Format, Here
 from harness.running.dialogues import require_conversing
 from harness.running.outcomes import ERROR, Outcome, Placed, Tally, Traits, tally
-from harness.running.store import Store, encoder_of, find_store, open_store, stored_format
+from harness.running.store import RUN, Store, encoder_of, find_store, next_run, open_store, stored_format
 from harness.running.workers import Errand, Processes, Recipe, processes_for
 from harness.systems.system import IN_PROCESS, InProcess, Opening, System
 
-RUN = "run.json"
 LOCK = "run.lock"
 COUNT = "questions"
 CATALOG_AT = "catalog_path"  # where the catalog was: a name, or a folder
@@ -313,6 +313,19 @@ class Counted:
     def number(self, wanted: Callable[[Traits], bool] = lambda _: True) -> int:
         """Return how many outcomes are in the cells that are wanted."""
         return sum(count.n for count in self.counts if wanted(count.cell))
+
+
+def nothing_answered(run: Path, outcomes: Sequence[Outcome]) -> BadData:
+    """Return why a run cannot be reported on: every question failed, or none has a right pair."""
+    faults = Counter(outcome.error or "unknown" for outcome in outcomes if outcome.decision == ERROR)
+    if outcomes and faults.total() == len(outcomes):
+        said = ", ".join(f"{reason} ({number})" for reason, number in faults.most_common(3))
+        more = f" and {len(faults) - 3} other faults" if len(faults) > 3 else ""
+        return BadData(
+            f"The system failed on every question of {run} ({len(outcomes)}): {said}{more}. Mend the system. "
+            f"{next_run(run)}"
+        )
+    return BadData(f"{run} holds no answered question with a right pair. Run a suite that has paraphrases.")
 
 
 def load_counted(folder: Path) -> Counted:

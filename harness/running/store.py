@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from bot import BadData
-from harness.files import append_durably
+from harness.files import append_durably, unreadable
 from harness.running.chunks import CHUNK, Encode, Format
 from harness.running.outcomes import ERROR, Outcome, Row, Tally, tally_placed
 
-OUTCOMES, PARTS = "outcomes.jsonl", "outcomes"
+OUTCOMES, PARTS, RUN = "outcomes.jsonl", "outcomes", "run.json"
 
 
 class Store(Protocol):
@@ -178,19 +181,55 @@ class JsonlStore:
     def _placed(self) -> Iterator[Row]:
         """Yield each question's last outcome with the place of its first line; failures come at the end."""
         failed: dict[str, Row] = {}
+        place = number = -1
         try:
-            with self.path.open(encoding="utf-8", newline="\n") as file:
-                for place, outcome in enumerate(map(Outcome.from_line, (line for line in file if line != "\n"))):
+            with self.path.open("rb") as file:
+                for number, line in enumerate(file, 1):
+                    if line == b"\n":
+                        continue
+                    place += 1
+                    if not line.endswith(b"\n") and not _is_outcome(line):
+                        torn_line(self.path, number)
+                        break
+                    outcome = Outcome.from_line(line.decode("utf-8"))
                     first = failed.pop(outcome.id, (place, outcome))[0]
                     if outcome.decision == ERROR:
                         failed[outcome.id] = (first, outcome)
                     else:
                         yield first, outcome
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            folder = self.path.parent
-            message = f"{folder} holds no complete run. Run `klartext harness run --suite NAME --out {folder}`."
-            raise BadData(message) from error
+        except OSError as error:
+            raise BadData(f"{self.path} cannot be read ({unreadable(error)}). {next_run(self.path.parent)}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            then = next_run(self.path.parent)
+            raise BadData(f"{self.path}:{number} is no outcome. Remove the line; it is asked again. {then}") from error
         yield from failed.values()
+
+
+_told: set[Path] = set()  # files whose torn line was told of in this process: they are read several times
+
+
+def torn_line(path: Path, number: int) -> None:
+    """Say once, on standard error, that a line that a kill left unfinished does not count."""
+    if path not in _told:
+        _told.add(path)
+        then = next_run(path.parent)
+        print(f"klartext: {path}:{number} is torn and left out; the rest is used. {then}", file=sys.stderr)
+
+
+def _is_outcome(line: bytes) -> bool:
+    try:
+        Outcome.from_line(line.decode("utf-8"))
+    except (ValueError, KeyError, TypeError):
+        return False
+    return True
+
+
+def next_run(folder: Path) -> str:
+    """Return the command that asks what is missing, with the suite that the run names."""
+    suite = "NAME"
+    with suppress(OSError, ValueError, KeyError, TypeError):  # where the run does not say, the person must
+        suite = str(json.loads((folder / RUN).read_text(encoding="utf-8"))["suite"])
+    return f"Run `klartext harness run --suite {suite} --out {folder}`."
 
 
 def _in_order(rows: Iterable[Row]) -> Iterable[Outcome]:

@@ -16,7 +16,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from bot import BadData
-from harness.files import Record
+from harness.files import Record, first_fault, unreadable
 from harness.running.outcomes import ERROR, Count, Traits
 from harness.running.run import Counted, Run
 from harness.scoring.comparison import Comparison, Paired, holm_adjusted, pair_up
@@ -164,16 +164,16 @@ def load_config(path: Path | None) -> tuple[GateConfig, Path]:
         return GateConfig.model_validate(raw), chosen
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
         known = ", ".join(Gates.model_fields) if first["loc"][:1] == ("gates",) else "gates, baseline, too_little_data"
         unknown = first["type"] == "extra_forbidden" or "[key]" in first["loc"]
         if first["loc"][:2] == ("gates", "expectations"):
             known = ", ".join(get_args(ExpectedKind)) if "[key]" in first["loc"] else "min, by, worst, least"
         hint = f"Known here: {known}." if unknown else "See docs/reference.md."
-        raise BadData(f"{chosen}: {place}: {first['msg']}. {hint}") from error
+        raise BadData(f"{chosen}: {first_fault(error)}. {hint}") from error
     except (OSError, ValueError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise BadData(f"The gates {chosen} cannot be read ({reason}). Give a file with `--config`.") from error
+        raise BadData(
+            f"The gates {chosen} cannot be read ({unreadable(error)}). Give a file with `--config`."
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

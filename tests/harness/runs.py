@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.running.outcomes import Outcome
-from harness.running.run import RUN, Run
-from harness.running.store import OUTCOMES
+from harness.running.run import Run
+from harness.running.store import OUTCOMES, RUN
 
 HASH = "a" * 64
 

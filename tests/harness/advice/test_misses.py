@@ -167,7 +167,7 @@ def test_a_run_against_another_catalog_is_refused(run: Run, assistant: Assistant
         ({"outcomes.jsonl": ""}, "does not say which run this is"),
         ({"outcomes.jsonl": "", "run.json": "[]"}, "does not say which run this is"),
         ({"outcomes.jsonl": "", "run.json": '{"method": "hybrid"}'}, "holds no outcomes"),
-        ({"outcomes.jsonl": "{}"}, "holds no complete run"),
+        ({"outcomes.jsonl": "{}\n"}, "outcomes.jsonl:1 is no outcome"),
     ],
 )
 def test_what_is_no_run_is_refused(tmp_path: Path, files: dict[str, str], expected: str) -> None:

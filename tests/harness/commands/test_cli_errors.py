@@ -15,6 +15,7 @@ from bot.commands.main import app, assemble
 from harness.cli import COMMANDS, FAMILIES
 from harness.commands.options import ModelOptions
 from harness.patients.suites import Question, Suite
+from tests.harness.inprocess import harness
 
 Command = Callable[..., CompletedProcess[str]]
 
@@ -41,7 +42,7 @@ BAD_INPUT = [
     ("suite make --out {dir}/x --catalog {small} --prompts {bad}/prompts.jsonl", "cannot be written"),
     ("suite make --answers {dir}/missing.jsonl --catalog {small} --out {dir}/x", "cannot be read"),
     ("suite make --answers {bad} --catalog {small} --out {dir}/x", "bad:1 is no line of a Batch output file"),
-    ("suite make --answers {other} --catalog {small} --out {dir}/x", "1 answers belong to no prompt"),
+    ("suite make --answers {other} --catalog {small} --out {dir}/x", "1 answer to no prompt"),
     ("suite make --answers {empty} --allow-short --catalog {small} --out {dir}/x", "No question could be read"),
     ("suite make --answers {good} --allow-short --catalog {small} --out {bad}/suites/x", "cannot be written"),
     ("suite make --answers {good} --catalog {small} --out {suite}", "suites are immutable"),
@@ -90,23 +91,35 @@ def test_bad_input_is_one_line_and_exit_2(
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "said"),
     [
-        "run --suite mammography-de",
-        "run --suite mammography-de --out x --method magic",
-        "suite make --out x --lang fr",
-        "suite make --out x --variations -1",
-        "suite make --model m",
-        "labels give x",
-        "nothing",
+        ("run --suite mammography-de", "Missing option '--out'. Run `klartext harness run --help`."),
+        ("run --suite mammography-de --out x --method magic", "'magic' is not one of 'hybrid', 'cosine'"),
+        (
+            "suite make --out x --lang fr",
+            "Invalid value for '--lang': 'fr' is not one of 'de', 'en'. Run `klartext harness suite make --help`.",
+        ),
+        ("suite make --out x --variations -1", "'--variations': it must be greater than or equal to 0"),
+        ("suite make --model m", "Missing option '--out'"),
+        ("labels give x", "Missing option '--rater'"),
+        ("nothing", "No such command 'nothing'. Run `klartext harness --help`."),
+        ("run --nothing", "No such option: --nothing"),
     ],
 )
-def test_wrong_usage_exits_2_without_a_traceback(command: Command, arguments: str) -> None:
-    done = command(*arguments.split())
+def test_wrong_usage_is_one_line_and_exit_2(arguments: str, said: str) -> None:
+    done = harness(*arguments.split())
 
-    assert done.returncode == 2
-    assert "Usage: " in done.stderr
-    assert "Traceback" not in done.stderr
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
+    assert done.stderr.startswith("klartext: ")
+    assert said in done.stderr
+
+
+def test_no_arguments_show_the_help() -> None:
+    done = harness("suite")
+
+    assert "Usage: " in done.output
+    assert "vignettes" in done.output
+    assert "klartext: " not in done.output
 
 
 def test_contamination_exits_1_and_names_the_training_text(
@@ -122,7 +135,7 @@ def test_contamination_exits_1_and_names_the_training_text(
 
     assert done.returncode == 1
     assert "'wer bezahlt das' ~ 'Wer bezahlt das?' (costs, 1.00)" in done.stdout
-    assert done.stdout.endswith("2 questions, 1 near copies of training texts\n")
+    assert done.stdout.endswith("2 questions, 1 near copy of training texts\n")
 
 
 def test_help_lists_every_option_of_the_system(command: Command) -> None:

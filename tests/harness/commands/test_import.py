@@ -2,14 +2,16 @@
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from bot.commands.qa import qa
 from harness.patients.suites import load_suite
 from tests.harness.conftest import Command
+from tests.harness.inprocess import harness
 
 TRAIN = [
     ("pay", "how do I pay my bill"),
@@ -75,8 +77,8 @@ def test_a_suite_for_another_catalog_is_refused(command: Command, catalog: Path,
     )
 
     assert result.returncode == 2
-    assert "asks for pairs that" in result.stderr
-    assert "(loan)" in result.stderr
+    assert "asks for 1 pair that" in result.stderr
+    assert "(loan); like 'loan' it has " in result.stderr
     assert not (tmp_path / "s").exists()
 
 
@@ -112,3 +114,66 @@ def test_questions_may_be_in_the_voice_of_a_vignette(command: Command, catalog: 
     assert {question.vignette for question in load_suite(tmp_path / "suite").questions} == {"commuter"}
     assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
     assert "There is no vignette 'A/B' in en. Known: " in refused.stderr
+
+
+@pytest.fixture
+def imported(small_folder: Path, tmp_path: Path) -> Callable[..., Result]:
+    """Import a file of questions for the small catalog."""
+
+    def run(content: bytes, *more: str, name: str = "q.csv") -> Result:
+        file = tmp_path / name
+        file.write_bytes(content)
+        fixed = ("--lang", "de", "--catalog", small_folder, "--by", "person")
+        return harness("suite", "import", file, "--out", tmp_path / "suite", *fixed, *more)
+
+    return run
+
+
+def test_duplicates_are_left_out_and_counted(imported: Callable[..., Result], tmp_path: Path) -> None:
+    done = imported(b"pair_id,text\npain,Weh?\npain,Weh?\n,Wetter?\n,Wetter?\n")
+
+    assert done.stdout.strip() == f"{tmp_path / 'suite'}: 1 question, 1 out of scope, 2 duplicates left out"
+    assert load_suite(tmp_path / "suite").meta.dropped == {"duplicate": 2}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "q.csv is empty. Its first line must be `pair_id,text`"),
+        (b"pair_id,text\npain,Tut\x00 das weh?\n", "q.csv:2 holds the control character U+0000. Remove it."),
+        (b"pair_id,text\npain,a\npain,\x1b[31mb\n", "q.csv:3 holds the control character U+001B. Remove it."),
+        (b"pair_id,text\npain," + b"x" * 140_000, "q.csv:2 has a cell of more than 131,072 characters"),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_questions_is_one_line(
+    imported: Callable[..., Result], tmp_path: Path, content: bytes, said: str
+) -> None:
+    done = imported(content)
+
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
+    assert said in done.stderr
+    assert not (tmp_path / "suite").exists()
+
+
+def test_a_control_character_in_a_message_is_named_with_its_line(imported: Callable[..., Result]) -> None:
+    done = imported(b"Hallo\nDanke\x07\n", "--kind", "everyday", name="said.txt")
+
+    assert done.exit_code == 2
+    assert "said.txt:2: the line holds the control character U+0007; remove it." in done.stderr
+
+
+def test_a_folder_is_no_file_of_questions(small_folder: Path, tmp_path: Path) -> None:
+    fixed = ("--out", tmp_path / "suite", "--lang", "de", "--catalog", small_folder, "--by", "person")
+    done = harness("suite", "import", tmp_path, *fixed)
+
+    assert done.exit_code == 2
+    assert f"{tmp_path} is a folder. Give a file that ends in .csv" in done.stderr
+
+
+def test_an_unknown_vignette_is_answered_with_the_nearest_few(imported: Callable[..., Result]) -> None:
+    done = imported(b"pair_id,text\npain,Weh?\n", "--vignette", "low-helth-literacy")
+
+    assert done.exit_code == 2
+    assert "There is no vignette 'low-helth-literacy' in de. Known: low-health-literacy" in done.stderr
+    assert " more: `klartext harness suite vignettes` lists them." in done.stderr
+    assert len(done.stderr) < 400

@@ -50,7 +50,7 @@ def test_dialogues_are_imported_said_scored_gated_and_reported(tmp_path: Path, e
     again = harness("run", "--suite", suite, "--out", run, environ=environ)
 
     assert imported.exit_code == 0, imported.output
-    assert imported.stdout.strip().endswith("3 dialogues, 8 turns, 1 said twice and left out")
+    assert imported.stdout.strip().endswith("3 dialogues, 8 turns, 1 duplicate left out")
     assert load_suite(suite).meta.note == "Imported from talks.tsv; written by the model some."
     assert ran.exit_code == 0, ran.output
     assert again.exit_code == 0, again.output

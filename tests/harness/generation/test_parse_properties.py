@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot import words
+from harness.files import without_controls
 from harness.generation.parse import parse_answer
 
 PREFIXES = st.sampled_from(
@@ -19,7 +20,7 @@ ANSWERS = st.lists(LINES, max_size=8).map("\n".join)
 
 
 def spaced(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(without_controls(text).split())
 
 
 @given(answer=ANSWERS, count=st.integers(min_value=0, max_value=4))

@@ -131,5 +131,5 @@ def test_a_question_that_comes_again_in_a_later_part_is_left_out(detector: Langu
 
 
 def test_answers_to_other_prompts_are_refused(detector: LanguageDetector, tmp_path: Path) -> None:
-    with pytest.raises(BadData, match=r"2 answers belong to no prompt of this plan, for example 'a'\. .*`--catalog`"):
+    with pytest.raises(BadData, match=r"2 answers to no prompt of this plan, for example 'a'\. .*`--catalog`"):
         recorded([PAIN], [line("z", "x"), line("a", "x"), line(PAIN.id, "Tut das weh?")], detector, tmp_path / "a")

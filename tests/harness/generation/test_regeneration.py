@@ -150,7 +150,7 @@ def test_answers_to_some_of_the_missing_prompts_are_kept(
 
 def test_answers_to_other_prompts_are_refused(completion: Regeneration, prompts: list[Prompt]) -> None:
     for stranger in ("paraphrase/low-health-literacy/costs", "paraphrase/low-health-literacy/costs#2"):
-        with pytest.raises(BadData, match="1 answers belong to no prompt of this plan"):
+        with pytest.raises(BadData, match="1 answer to no prompt of this plan"):
             completion.run(prompts, {stranger: answer(stranger, GOOD[0])})
 
 
@@ -186,7 +186,7 @@ def test_import_rejects_exports_what_is_missing_and_then_writes_the_suite(
     first = command("suite", "make", "--answers", answers, *rest)
 
     assert first.returncode == 1, first.stderr
-    assert "1 questions rejected" in first.stdout
+    assert "1 question rejected" in first.stdout
     assert not (tmp_path / "suites").exists()
     (request,) = [json.loads(text) for text in missing.read_text(encoding="utf-8").splitlines()]
     assert request["custom_id"] == f"{ids[1]}#2"
@@ -209,5 +209,5 @@ def test_by_default_outliers_stay_and_are_reported(command: Command, small_folde
     done = command("suite", "make", "--answers", answers, "--out", tmp_path / "mine", *plan, "--allow-short")
 
     assert done.returncode == 0, done.stderr
-    assert "fidelity: 1 of 1 questions are unlike their vignette" in done.stdout
+    assert "fidelity: 1 of 1 question unlike their vignette" in done.stdout
     assert [question.text for question in load_suite(tmp_path / "mine").questions] == [LEARNED]

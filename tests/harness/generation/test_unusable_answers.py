@@ -32,8 +32,16 @@ def make(small_folder: Path, tmp_path: Path) -> Callable[..., Result]:
     return run
 
 
-def numbered(texts: Sequence[str]) -> str:
-    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
+def numbered(texts: Sequence[str], about: str = "") -> str:
+    """Return a list of questions about a pair: the same words for two pairs are of no use."""
+    ends = {
+        "/costs": " Und die Kosten?",
+        "/duration": " Und die Dauer?",
+        "kostet": " Und Geld?",
+        "dauert": " Und Zeit?",
+    }
+    end = next((end for name, end in ends.items() if name in about), "")
+    return "\n".join(f"{number}. {text}{end}" for number, text in enumerate(texts, 1))
 
 
 @pytest.mark.parametrize("useless", ["", "Dabei kann ich leider nicht helfen.", numbered(FIRST[:3]), "1."])
@@ -44,7 +52,7 @@ def test_a_useless_answer_is_asked_again_and_what_was_good_stays(
 
     def reply(messages: Sequence[Mapping[str, str]]) -> str:
         asked.append(messages[-1]["content"])
-        return useless if len(asked) <= PROMPTS else numbered(REST)
+        return useless if len(asked) <= PROMPTS else numbered(REST, asked[-1])
 
     with scripted_endpoint(reply) as endpoint:
         done = make(endpoint.url, "--model", "scripted", "--parallel", "1")
@@ -66,7 +74,7 @@ def test_what_stays_short_is_no_suite_and_the_same_command_asks_again(
 
     def reply(messages: Sequence[Mapping[str, str]]) -> str:
         asked.append(messages[-1]["content"])
-        return numbered(FIRST) if useful else ""
+        return numbered(FIRST, asked[-1]) if useful else ""
 
     with scripted_endpoint(reply) as endpoint:
         first = make(endpoint.url, "--model", "scripted")
@@ -76,7 +84,7 @@ def test_what_stays_short_is_no_suite_and_the_same_command_asks_again(
         second = make(endpoint.url, "--model", "scripted")
 
     assert (first.exit_code, times) == (1, 3 * PROMPTS)  # asked three times in one go, and no more
-    assert "12 questions are missing. No suite was written; answers are kept." in first.stdout
+    assert "Missing: 12 questions. No suite was written; answers are kept." in first.stdout
     assert "`--allow-short`" in first.stdout
     assert not (tmp_path / "replayed").exists()
     assert replayed.exit_code == 2
@@ -87,7 +95,7 @@ def test_what_stays_short_is_no_suite_and_the_same_command_asks_again(
 
 
 def test_a_short_suite_is_written_when_allowed_and_says_so(make: Callable[..., Result], tmp_path: Path) -> None:
-    with scripted_endpoint(lambda _: numbered(FIRST[:3])) as endpoint:
+    with scripted_endpoint(lambda messages: numbered(FIRST[:3], messages[-1]["content"])) as endpoint:
         refused = make(endpoint.url, "--model", "scripted")
         allowed = make(endpoint.url, "--model", "scripted", "--allow-short")
         replayed = make(None, "--model", "scripted", "--replay", "--allow-short", out="replayed")
@@ -112,7 +120,7 @@ def test_prompts_for_what_is_missing_are_always_written(make: Callable[..., Resu
     make(None, "--prompts", prompts)
     ids = [json.loads(one)["custom_id"] for one in prompts.read_text(encoding="utf-8").splitlines()]
     cut = line(ids[0], numbered(FIRST)[:-4], finish_reason="length")
-    answers.write_text(cut + "".join(line(id_, numbered(FIRST)) for id_ in ids[1:]), encoding="utf-8")
+    answers.write_text(cut + "".join(line(id_, numbered(FIRST, id_)) for id_ in ids[1:]), encoding="utf-8")
 
     short = make(None, "--answers", answers, "--missing", missing)
     (request,) = [json.loads(one) for one in missing.read_text(encoding="utf-8").splitlines()]
@@ -121,7 +129,7 @@ def test_prompts_for_what_is_missing_are_always_written(make: Callable[..., Resu
     whole = make(None, "--answers", answers, "--answers", more, "--missing", missing)
 
     assert short.exit_code == 1
-    assert f"1 questions are missing: 1 prompts in {missing}." in short.stdout
+    assert f"Missing: 1 question: 1 prompt in {missing}." in short.stdout
     assert request["custom_id"] == f"{ids[0]}#2"
     assert whole.exit_code == 0, whole.output
     assert missing.read_text(encoding="utf-8") == ""

@@ -122,7 +122,7 @@ def test_two_raters_and_a_model_from_queue_to_new_score(
     for suffix in ("csv", "jsonl"):
         command("labels", "export", run, "--out", tmp_path / f"labels.{suffix}")
         again = command("labels", "import", run, tmp_path / f"labels.{suffix}")
-        assert again.stdout == "0 labels added, 38 were there already\n", again.stderr
+        assert again.stdout == "0 labels added, 38 there already\n", again.stderr
     assert (
         "12 items in"
         in command("labels", "export", run, "--to-label", "--out", tmp_path / "items.csv", *catalog).stdout

@@ -223,7 +223,7 @@ def test_raters_who_agree_decide_and_who_differ_leave_it_open(make_outcome: Make
     ("line", "problem"),
     [
         ("{", r"f\.jsonl:2 is no JSON"),
-        ('{"question_id": "1", "asks": "own"}', r"f\.jsonl:2 is no label: rater: Field required"),
+        ('{"question_id": "1", "asks": "own"}', r"f\.jsonl:2 is no label: rater: is missing"),
         (
             '{"question_id": "1", "asks": "own", "rater": {"kind": "person", "name": ""}}',
             r"f\.jsonl:2 is no label: rater\.name",

@@ -99,7 +99,7 @@ def test_prompts_without_an_answer_are_named_counted_and_asked_again(tmp_path: P
 
     with pytest.raises(Unreachable) as caught:
         answered(out, model)
-    assert "2 prompts have no answer (status 500: 2), for example novel/v/0" in str(caught.value)
+    assert "2 prompts without an answer (status 500: 2), for example novel/v/0" in str(caught.value)
     assert read_answers([out])["novel/v/0"].problem == "error (status 0)"
 
     model.problems.clear()

@@ -153,7 +153,7 @@ def test_killed_it_goes_on_and_asks_nothing_twice_that_was_kept(
     ("faults", "said"),
     [
         ([401], "answered 401 for model 'scripted' (status 401, scripted). Check `--model` and KLARTEXT_MODEL_KEY"),
-        ([500], "1 prompts have no answer (status 500, scripted: 1)"),
+        ([500], "1 prompt without an answer (status 500, scripted: 1)"),
         (["page"] * 99, "sent no chat completion (the answer is no JSON). Check its address"),
     ],
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,22 @@ def test_retry_after_is_kept_by_all_requests(scripted: Scripted, store: Path) ->
     assert len(completions) == 6
     assert between == []
     assert len(server.requests) == 7
+
+
+def test_a_date_in_retry_after_is_kept_as_seconds_are(scripted: Scripted, store: Path) -> None:
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=3), usegmt=True)
+    with scripted(["busy"], retry_after=later) as server:
+        completions = ask(server, some(1), store)
+
+    assert [c.problem for c in completions] == [""]
+    assert server.times[1] - server.times[0] > 1.0  # dates have whole seconds
+
+
+def test_a_refused_parameter_is_named(scripted: Scripted, store: Path) -> None:
+    with scripted(["no top_p"]) as server:
+        (completion,) = ask(server, some(1), store)
+
+    assert completion.problem == "status 400, unsupported_parameter, parameter top_p"
 
 
 def test_a_wait_that_is_too_long_ends_the_work_with_one_line(scripted: Scripted, store: Path) -> None:

@@ -40,11 +40,11 @@ def test_cost_counts_cached_input_at_its_own_price() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("models: {m: {input: 1}}", "models.m.output: Field required"),
-        ("models: {m: {input: -1, output: 1}}", "models.m.input: Input should be greater than or equal to 0"),
-        ("models: {m: {input: .inf, output: 1}}", "models.m.input: Input should be a finite number"),
-        ("models: {m: {input: 1, output: 1, outptu: 1}}", "models.m.outptu: Extra inputs are not permitted"),
-        ("- a", "the file: Input should be a valid dictionary"),
+        ("models: {m: {input: 1}}", "models.m.output: is missing"),
+        ("models: {m: {input: -1, output: 1}}", "models.m.input: must be at least 0"),
+        ("models: {m: {input: .inf, output: 1}}", "models.m.input: must be a finite number"),
+        ("models: {m: {input: 1, output: 1, outptu: 1}}", "models.m.outptu: is not known here"),
+        ("- a", "the file: must hold names with values"),
         ("a: [", "is no YAML"),
     ],
 )
@@ -121,4 +121,4 @@ def test_costs_are_summed_by_call_vignette_and_pair(tmp_path: Path) -> None:
 def test_an_unpriced_model_is_said_to_have_no_price() -> None:
     costs = add_up("USD", [Request("a", MESSAGES)], [Completion("a", "x", usage=Usage(1, 1))])
 
-    assert in_words(costs) == "1 answers: 1 tokens in, 1 out; the price table has no price for 1 of them (`--prices`)"
+    assert in_words(costs) == "1 answer: 1 tokens in, 1 out; the price table has no price for 1 of them (`--prices`)"

@@ -160,7 +160,7 @@ def test_messages_that_expect_something_else_are_not_compared(spoken: Callable[.
     ("text", "said"),
     [
         ("gates: {expectations: {smae: 0.5}}", "Known here: first, same"),
-        ("gates: {expectations: {same: 1.5}}", "less than or equal to 1"),
+        ("gates: {expectations: {same: 1.5}}", "must be at most 1"),
         ("gates: {expectations: {same: {mim: 0.5}}}", "."),
     ],
 )

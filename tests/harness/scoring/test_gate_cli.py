@@ -108,9 +108,9 @@ def test_compare_as_json_lists_what_changed(command: Command, runs: dict[str, Pa
     ("text", "said"),
     [
         ("gates: {acuracy: {min: 0.5}}", r"gates\.acuracy: .*Known here: accuracy, worst_vignette"),
-        ("gate: {}", r"Known here: gates, baseline|gates: Field required"),
+        ("gate: {}", r"Known here: gates, baseline|gates: is missing"),
         ("gates: {accuracy: {max: 0.5}}", r"gates\.accuracy\.min"),
-        ("gates: {accuracy: {min: 75}}", r"gates\.accuracy\.min: .*less than or equal to 1"),
+        ("gates: {accuracy: {min: 75}}", r"gates\.accuracy\.min: must be at most 1"),
         ("gates: {}\nbaseline: {alpha: 0}", r"baseline\.alpha"),
         ("- a list", "the file"),
         ("", "the file"),

@@ -114,7 +114,7 @@ def test_questions_leave_this_machine_only_where_that_is_allowed(opener: Opener)
         ({**ENDPOINT, "url": "ftp://x"}, "must be a fixed address"),
         ({**ENDPOINT, "url": "http://127.0.0.1", "paths": {"pair": "$.["}}, "is no JSONPath"),
         ({**ENDPOINT, "url": "http://127.0.0.1", "paths": {}}, "neither `answer` nor `pair` is given"),
-        ({**ENDPOINT, "url": "http://127.0.0.1", "colour": "red"}, "colour: Extra inputs are not permitted"),
+        ({**ENDPOINT, "url": "http://127.0.0.1", "colour": "red"}, "colour: is not known here"),
         ({**ENDPOINT, "url": "http://127.0.0.1", "headers": {"K": "${NOPE}"}}, "NOPE, which is not set"),
         ({"kind": "command", "command": []}, "command"),
     ],

@@ -28,6 +28,8 @@ class BatchServer:
         refuses: Error code with which the next batches fail, one each, before anything is done.
         lost: Steps ("POST /v1/files", "POST /v1/batches", …) whose next reply gets lost after they were done.
         lists: Whether files and batches can be listed.
+        pages: Steps that are answered with a web page and status 200.
+        status: What every batch is said to be instead of what it is.
         files: Name and content by id.
         batches: By id.
         log: Method and path of what came.
@@ -39,6 +41,8 @@ class BatchServer:
     refuses: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     lists: bool = True
+    pages: list[str] = field(default_factory=list)
+    status: str = ""
     files: dict[str, tuple[str, bytes]] = field(default_factory=dict)
     batches: dict[str, dict[str, Any]] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
@@ -71,6 +75,8 @@ class BatchServer:
         """Return a batch and let it make headway."""
         batch = self.batches[id_]
         batch["looked"] += 1
+        if self.status:
+            return {**batch, "status": self.status}
         if batch["problem"] and batch["status"] == "validating":
             error = {"code": batch["problem"], "message": "Scripted.", "line": 2, "param": None}
             batch |= {"status": "failed", "errors": {"object": "list", "data": [error]}}
@@ -171,8 +177,11 @@ def _handler(server: BatchServer) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
+            kind = "application/json"
+            if step in server.pages:
+                status, content, kind = 200, b"<!doctype html><title>Welcome to nginx</title>", "text/html"
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)

@@ -22,7 +22,8 @@ PLAN = ("--lang", "de", "--variations", "1", "--novel", "0")
 def questions(body: dict[str, Any]) -> dict[str, Any]:
     """Answer every prompt with a question that is new to the catalog."""
     answer = echo(body)
-    answer["choices"][0]["message"]["content"] = "1. Muss ich dafür lange warten?"
+    number = sum(map(ord, str(body["messages"])))  # two pairs must not have the same question
+    answer["choices"][0]["message"]["content"] = f"1. Muss ich dafür {number} Minuten warten?"
     return answer
 
 
@@ -96,10 +97,117 @@ def test_requests_without_an_answer_are_named_with_the_next_command(
     fetched = batch(prompts, "--out", tmp_path / "a.jsonl", "--wait", "--every", "0.1")
 
     assert (early.exit_code, fetched.exit_code) == (3, 1)
-    more = tmp_path / "a.rest.jsonl"
-    assert f"3 of 5 requests have no answer. Next: klartext harness batch {rest} --out {more}" in fetched.stdout
+    more = tmp_path / "a.more.jsonl"
+    assert (
+        f"3 of 5 requests have no answer; they are in {rest}.\nNext: klartext harness batch {rest} --out {more}\n"
+        in (fetched.stdout)
+    )
+    assert fetched.stdout.count("Next") == 1
     model.expires_after = None
     assert batch(rest, "--out", more, "--wait", "--every", "0.1").exit_code == 0
+
+
+def test_prompts_and_answers_of_one_name_have_a_next_command_that_works(
+    batch: Batch, model: BatchServer, tmp_path: Path
+) -> None:
+    model.expires_after = 2
+    prompts, answers = write(tmp_path / "a.jsonl", [request(n) for n in range(5)]), tmp_path / "a.rest.jsonl"
+    options = ("--wait", "--every", "0.1")
+
+    short = batch(prompts, "--out", answers, *options)
+    command = next(line for line in short.stdout.splitlines() if line.startswith("Next: ")).split()[4:]
+    model.expires_after = None
+    done = batch(*command, *options)
+
+    assert (short.exit_code, done.exit_code) == (1, 0), done.output
+    assert len(set(command)) == len(command)
+    assert len(answers.read_text(encoding="utf-8").splitlines()) == 5  # what came first is still there
+
+
+def test_a_batch_that_failed_is_handed_in_again_and_not_also_as_a_rest(
+    batch: Batch, model: BatchServer, tmp_path: Path
+) -> None:
+    model.refuses = ["token_limit_exceeded"]
+    prompts, answers = write(tmp_path / "p.jsonl", [request(n) for n in range(3)]), tmp_path / "a.jsonl"
+
+    failed = batch(prompts, "--out", answers, "--wait", "--every", "0.1")
+    again = batch(prompts, "--out", answers, "--wait", "--every", "0.1")
+
+    assert (failed.exit_code, again.exit_code) == (1, 0), again.output
+    assert "part 1: failed, 0 of 3 answered (token_limit_exceeded in line 2)\n" in failed.stdout
+    assert failed.stdout.endswith(f"hand just these in again: klartext harness batch {prompts} --out {answers}\n")
+    assert not (tmp_path / "p.rest.jsonl").exists()
+
+
+@pytest.mark.parametrize("step", ["POST /v1/files", "POST /v1/batches", "GET /v1/batches/batch_1"])
+def test_a_web_page_in_place_of_the_api_is_one_line(
+    batch: Batch, model: BatchServer, tmp_path: Path, step: str
+) -> None:
+    model.pages = [step]
+
+    done = batch(write(tmp_path / "p.jsonl", [request(1)]), "--out", tmp_path / "a.jsonl")
+
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
+    assert (
+        "sent something else than the Batch API does, a web page for example. Check KLARTEXT_MODEL_URL" in done.stderr
+    )
+
+
+def test_a_web_page_in_place_of_the_answers_does_not_stand_among_them(
+    batch: Batch, model: BatchServer, tmp_path: Path
+) -> None:
+    prompts, answers = write(tmp_path / "p.jsonl", [request(1)]), tmp_path / "a.jsonl"
+    model.pages = [f"GET /v1/files/file-{number}/content" for number in (1, 2)]
+    options = ("--out", answers, "--wait", "--every", "0.1")
+
+    page = batch(prompts, *options)
+    model.pages = []
+    done = batch(prompts, *options)
+
+    assert (page.exit_code, done.exit_code) == (2, 0), done.output
+    assert answers.read_text(encoding="utf-8").count("\n") == 1
+
+
+def test_a_deleted_batch_is_named_with_the_way_out(batch: Batch, model: BatchServer, tmp_path: Path) -> None:
+    prompts, model.looks = write(tmp_path / "p.jsonl", [request(1)]), 99
+    batch(prompts, "--out", tmp_path / "a.jsonl")
+    model.batches.clear()
+
+    done = batch(prompts, "--out", tmp_path / "a.jsonl")
+
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
+    assert "has no batch 'batch_1' (any more)" in done.stderr
+    assert "name another file with `--state`" in done.stderr
+
+
+def test_an_unknown_status_is_told_and_not_waited_for(batch: Batch, model: BatchServer, tmp_path: Path) -> None:
+    model.status = "paused"
+
+    done = batch(write(tmp_path / "p.jsonl", [request(1)]), "--out", tmp_path / "a.jsonl", "--wait", "--every", "60")
+
+    assert done.exit_code == 3, done.output
+    assert "part 1: paused, which is unknown and not waited for" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("p.jsonl", "holds the prompts"),
+        ("other.jsonl", "is not what was fetched before"),
+        ("folder", "cannot be written"),
+    ],
+)
+def test_answers_that_could_not_be_written_are_not_paid_for(
+    batch: Batch, model: BatchServer, tmp_path: Path, out: str, said: str
+) -> None:
+    prompts = write(tmp_path / "p.jsonl", [request(1)])
+    (tmp_path / "other.jsonl").write_text("mine\n", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+
+    done = batch(prompts, "--out", tmp_path / out)
+
+    assert (done.exit_code, model.log) == (2, []), done.output
+    assert said in done.stderr
 
 
 @pytest.mark.parametrize(

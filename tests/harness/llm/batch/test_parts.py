@@ -61,5 +61,5 @@ def test_a_file_that_was_cut_off_is_refused(prompts: Path) -> None:
 
     with pytest.raises(BadData, match=r"prompts\.jsonl:5 is no whole request"):
         split(prompts, Limits())
-    with pytest.raises(BadData, match=r"missing\.jsonl cannot be read \(No such file"):
+    with pytest.raises(BadData, match=r"missing\.jsonl cannot be read \(there is no such file"):
         split(prompts.with_name("missing.jsonl"), Limits())
