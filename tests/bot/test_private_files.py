@@ -15,6 +15,7 @@ import pytest
 from bot import Assistant, Settings
 from bot.adapters.sql_records import SqlRecords
 from bot.ports import StoredConversation
+from bot.private_files import installation_key
 from bot.testing import HashEncoder, write_small_catalog
 from bot.wiring import make_records
 
@@ -117,3 +118,15 @@ def test_a_database_opened_twice_keeps_its_log_when_another_process_leaves(tmp_p
     second.begin(StoredConversation("c2", now, "de", "api"))
     first.close()
     second.close()
+
+
+def test_an_installation_has_a_key_also_where_none_can_be_kept_outside_its_data(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "data" / "key", tmp_path / "config" / "key"
+    (tmp_path / "data").mkdir()
+
+    first = installation_key(tmp_path / "data", None, inside)
+
+    assert first == installation_key(tmp_path / "data", None, inside)
+    assert (tmp_path / "data" / "installation.key").stat().st_mode & 0o777 == 0o600
+    assert installation_key(tmp_path / "data", None, outside) == outside.read_bytes() != first
+    assert installation_key(tmp_path / "data", "from the settings", inside) == b"from the settings"
