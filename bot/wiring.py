@@ -337,6 +337,16 @@ def make_presence(settings: Settings) -> Presence:
     return SqlPresence(_database(settings).engine, text_cipher(settings))
 
 
+def migrate_database(settings: Settings) -> str:
+    """Bring the database's schema up to date; return its name."""
+    from alembic.script import ScriptDirectory
+
+    from bot.adapters.sql_records import alembic_config, connect, in_folder
+
+    connect(settings.database_url or in_folder(settings.writable_data())).dispose()
+    return str(ScriptDirectory.from_config(alembic_config()).get_current_head())
+
+
 def rekey_texts(settings: Settings) -> int:
     """Encrypt all patients' texts in the database with the first key of the settings; return how many were written.
 
@@ -355,7 +365,7 @@ def rekey_texts(settings: Settings) -> int:
         raise UserFixable("KLARTEXT_TEXT_KEY is not set. Make a key with `klartext records new-key`.")
     audit = make_audit(settings)
     audit.check()
-    engine = connect(settings.database_url or in_folder(settings.writable_data()))
+    engine = connect(settings.database_url or in_folder(settings.writable_data()), upgrade=False)
     try:
         changed = rekey(engine, cipher)
         # Before anybody drops the old key: what the log says under it must stay readable.
@@ -448,5 +458,6 @@ def make_finder(settings: Settings) -> Finder:
 def _database(settings: Settings) -> SqlRecords:
     from bot.adapters.sql_records import SqlRecords, in_folder
 
-    url = settings.database_url or in_folder(settings.writable_data())
-    return SqlRecords.open(url, text_cipher(settings), blind_keys(settings), wait_s=settings.database_wait_s)
+    url, wait_s = settings.database_url or in_folder(settings.writable_data()), settings.database_wait_s
+    # Who reads or serves changes no schema: another version may be running beside, or the backup be missing.
+    return SqlRecords.open(url, text_cipher(settings), blind_keys(settings), wait_s=wait_s, upgrade=False)

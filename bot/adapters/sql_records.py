@@ -203,21 +203,28 @@ class SqlRecords:
 
     @classmethod
     def open(
-        cls, url: str | URL, cipher: TextCipher | None = None, keys: BlindKeys | None = None, *, wait_s: float = WAIT_S
+        cls,
+        url: str | URL,
+        cipher: TextCipher | None = None,
+        keys: BlindKeys | None = None,
+        *,
+        wait_s: float = WAIT_S,
+        upgrade: bool = True,
     ) -> Self:
-        """Connect and migrate to the newest schema.
+        """Connect to a database with today's schema; an empty one gets it.
 
         Args:
             url: Of the database; that of a data folder's: `in_folder`.
             cipher: Encrypts and decrypts texts.
             keys: Of the blind index of patients; None: it is left empty, and filled by who has them.
             wait_s: For other writers, before `Unreachable` is raised.
+            upgrade: Whether an older schema is brought up to date; else it is refused.
 
         Raises:
             Unreachable: The database cannot be used.
-            UserFixable: Its texts are encrypted with another key, or not yet.
+            UserFixable: Its texts are encrypted with another key, or not yet; or its schema is another.
         """
-        engine = connect(url, wait_s=wait_s)
+        engine = connect(url, wait_s=wait_s, upgrade=upgrade)
         try:
             open_texts(engine, cipher)
         except UserFixable:
@@ -364,19 +371,56 @@ def in_folder(folder: Path) -> URL:
     return URL.create("sqlite", database=str(folder / "klartext.db"))
 
 
-def connect(url: str | URL, *, wait_s: float = WAIT_S) -> Engine:
-    """Connect and migrate to the newest schema; raise Unreachable when the database cannot be used."""
+def connect(url: str | URL, *, wait_s: float = WAIT_S, upgrade: bool = True) -> Engine:
+    """Connect to a database with today's schema; an empty one gets it.
+
+    Args:
+        url: Of the database.
+        wait_s: For other writers.
+        upgrade: Whether an older schema is brought up to date; else it is refused.
+
+    Raises:
+        Unreachable: The database cannot be used.
+        UserFixable: Its schema is newer than this program, or older and not to be changed.
+    """
     from alembic.util.exc import CommandError
 
     try:
         engine = _engine(url, wait_s)
-        migrate(engine)
+        try:
+            if not _has_schema(engine, _shown(url), upgrade=upgrade):
+                migrate(engine)
+        except UserFixable:
+            engine.dispose()
+            raise
     except (SQLAlchemyError, OSError, ImportError, CommandError) as error:
         raise Unreachable(
             f"The database {_shown(url)} cannot be used ({type(error).__name__}). "
             "Check KLARTEXT_DATABASE_URL, or choose another folder with `--data`."
         ) from error
     return engine
+
+
+def _has_schema(engine: Engine, shown: str, *, upgrade: bool) -> bool:
+    """Say whether a database has today's schema; raise UserFixable when it has one that cannot be used."""
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory.from_config(alembic_config())
+    head = scripts.get_current_head()
+    with engine.connect() as connection:
+        found = MigrationContext.configure(connection).get_current_revision()
+    if found is not None and found not in {each.revision for each in scripts.walk_revisions()}:
+        raise UserFixable(
+            f"The database {shown} has schema {found}, which is newer than this version of Klartext ({head}). Install "
+            "the version that wrote it, or restore the backup from before the upgrade."
+        )
+    if found not in (None, head) and not upgrade:
+        raise UserFixable(
+            f"The database {shown} has schema {found}, and this version of Klartext needs {head}. Make a backup, then "
+            "run `klartext records migrate`."
+        )
+    return found == head
 
 
 def migrate(engine: Engine) -> None:

@@ -35,6 +35,7 @@ from bot.wiring import (
     make_keeper,
     make_outbox,
     make_records,
+    migrate_database,
     rekey_texts,
 )
 
@@ -229,6 +230,14 @@ def erase(
         sent = [each for found in dossiers for each in _list(found, "outbox")]
         if any(isinstance(each, dict) and each["accepted_at"] for each in sent):
             print("What was sent to the FHIR server is still there: delete it there.", file=sys.stderr)
+
+
+@records.command()
+def migrate(data: DataOption = None) -> None:
+    """Bring the database's schema up to date: after a backup, with no service of the earlier version running."""
+    with friendly_errors():
+        schema = migrate_database(Settings.from_environment(data=data))
+        print(f"The database has schema {schema}. Start the service.")
 
 
 @records.command("new-key")

@@ -11,10 +11,12 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from alembic import command
+from sqlalchemy import text
 
 from bot.adapters.sql_encryption import SqlPresence
 from bot.adapters.sql_outbox import SqlOutbox
-from bot.adapters.sql_records import SqlRecords
+from bot.adapters.sql_records import SqlRecords, alembic_config
 from bot.adapters.text_cipher import TextCipher, new_key
 from bot.outbox_ports import pseudonym
 from bot.web.background import _present
@@ -202,3 +204,34 @@ def test_a_service_gives_signs_of_life_until_it_stops(tmp_path: Path) -> None:
 
     assert (running, seen()) == (1, 0)
     records.close()
+
+
+def test_only_a_command_of_its_own_changes_the_schema(tmp_path: Path, klartext: Run) -> None:
+    url = f"sqlite:///{tmp_path / 'klartext.db'}"
+    records, config = SqlRecords.open(url), alembic_config()
+    with records.engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0011")
+    records.close()
+    environ = {"KLARTEXT_DATABASE_URL": url}
+
+    for arguments in (["release", "list"], ["serve", "--sample", "--port", "0"], ["purge"]):
+        ran = klartext(*arguments, environ=environ)
+        assert ran.returncode == 2
+        assert b"has schema 0011, and this version of Klartext needs" in ran.stderr
+        assert b"run `klartext records migrate`" in ran.stderr
+    assert klartext("records", "migrate", environ=environ).returncode == 0
+    assert klartext("release", "list", environ=environ).returncode == 0
+
+
+def test_a_database_of_a_later_version_is_refused_by_name(tmp_path: Path, klartext: Run) -> None:
+    url = f"sqlite:///{tmp_path / 'klartext.db'}"
+    records = SqlRecords.open(url)
+    with records.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    records.close()
+
+    for arguments in (["release", "list"], ["records", "migrate"]):
+        ran = klartext(*arguments, environ={"KLARTEXT_DATABASE_URL": url})
+        assert ran.returncode == 2
+        assert b"has schema 9999, which is newer than this version of Klartext" in ran.stderr
