@@ -26,7 +26,7 @@ SEEN = 4  # failures that weigh as much as that; chosen by simulation, see docs/
 ALL_FLIPS = 12  # clusters of which all sign flips are counted
 FLIPS = 4_999  # random sign flips for an interval, with more clusters
 MOST_FLIPPED = 2_000  # clusters; with more, the normal approximation is as good
-DRAWN, FLIPS_OF_DRAWN, MOST_DRAWN = 200, 499, 200  # to find how large a change must be: draws, flips, clusters
+DRAWN, FLIPS_OF_DRAWN, MOST_DRAWN = 100, 499, 200  # to find how large a change must be: draws, flips, clusters
 Floats = npt.NDArray[np.float64]
 
 

@@ -80,7 +80,7 @@ def test_a_system_that_became_much_worse_fails(make_outcome: MakeOutcome, tmp_pa
 
 def test_an_answer_that_changes_from_run_to_run_is_no_drop(make_outcome: MakeOutcome, tmp_path: Path) -> None:
     # Forty questions, each its own pair, answered right by a coin of 0.9: a drop of 5 points comes by chance.
-    rng, failed, draws = np.random.default_rng(5), 0, 60
+    rng, failed, draws = np.random.default_rng(5), 0, 30
     for draw in range(draws):
         runs = [
             load_run(
@@ -106,7 +106,7 @@ def test_an_answer_that_changes_from_run_to_run_is_no_drop(make_outcome: MakeOut
 def test_a_limit_that_is_the_truth_is_seldom_passed(
     make_outcome: MakeOutcome, tmp_path: Path, sizes: list[int], share: float, likeness: float
 ) -> None:
-    rng, held, passed, draws = np.random.default_rng(7), 0, 0, 50
+    rng, held, passed, draws = np.random.default_rng(7), 0, 0, 30
     apart = 1 / likeness - 1
     for draw in range(draws):
         shares = rng.beta(share * apart, (1 - share) * apart, len(sizes))
