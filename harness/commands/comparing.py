@@ -54,6 +54,7 @@ def compare_(
                 "expectations": [row.as_json() for row in comparison.expectations()],
                 "fixed": [_changed_as_json(both) for both in comparison.fixed],
                 "broken": [_changed_as_json(both) for both in comparison.broken],
+                "groups": [row.as_json() for row in comparison.family if row.name != "total"],
                 "notes": comparison.notes,
             }
         )
@@ -81,9 +82,14 @@ def _print_comparison(comparison: Comparison, *, most: int) -> None:
     total = comparison.total() if comparison.scored else None
     if total is not None:
         console.print(table("Answered with the right pair", comparison.strata(), total))
+    others = [*comparison.rows["safe"], *comparison.rows["urgent"]]
+    if others:
+        console.print(table("What matters besides", others, None))
     if comparison.spoken:
         console.print(table("What was expected of messages came", comparison.expectations(), None))
-    console.print("p: exact test by pair, two-sided; rows adjusted for their number (Holm).", style="dim")
+    console.print("p: exact test by pair, two-sided; intervals hold what it does not reject.", style="dim")
+    if comparison.adjusted_for:
+        console.print(Text(comparison.adjusted_for, style="dim"))
     if total is not None and total.detectable is not None:
         console.print(f"A change of {100 * total.detectable:.1f} points could be seen (power 0.8).", style="dim")
     for note in comparison.notes:

@@ -54,7 +54,7 @@ def gate(
         rules, used = load_config(config)
         report = check_run(load_counted(run), rules.gates)
         if baseline is not None:
-            comparison = compare(load_run(baseline), load_run(run))
+            comparison = compare(load_run(baseline), load_run(run), alpha=rules.baseline.alpha)
             report = merge(report, check_baseline(comparison, rules.baseline))
         if said.junit is not None:
             write_junit(report, said.junit, run=run.name)
@@ -77,7 +77,7 @@ def _print_gates(report: GateReport) -> None:
         status = Text(result.status, style=STYLES[result.status])
         table.add_row(status, *map(Text, (result.name, result.value, result.limit, result.detail)))
     console = plain_console()
-    console.print(Group(table, *(Text(note, style="dim") for note in report.notes)))
+    console.print(Group(table, *(Text(note, style="dim") for note in (*report.notes, *report.alone))))
     failed = [result.name for result in report.results if result.status == "fail"]
     undecided = [result.name for result in report.results if result.status == "open"]
     if failed:

@@ -7,7 +7,8 @@ the rest is counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from harness.running.outcomes import ERROR, Outcome
 from harness.running.run import Run
 from harness.scoring.score import SEED
-from harness.statistics import Interval, change_interval, detectable_change, flip_test, holm
+from harness.statistics import ALPHA, Changes, Interval, change_interval, detectable_change, flip_test, holm
 
 Hit = Callable[[Outcome], bool]
 
@@ -34,8 +35,12 @@ class Paired:
         changed: Of these, where more questions were fixed than broke, or the other way round.
         p_value: Exact test by pair, two-sided (`flip_test`).
         adjusted: The same, adjusted (Holm) when it is one of several groups.
-        change: 95 % interval of the change, by the same test; None with a single pair, or when nothing changed.
-        detectable: Smallest change that the test would find with power 0.8, where pairs vary as they did.
+        tests: Of how many groups it is one; 1 when nothing is adjusted.
+        alpha: Level of the test; of several groups, of all together.
+        change: Interval of the change that holds with 1 - `alpha` (of several groups: all together), by the same test:
+            0 lies outside exactly when `adjusted` is below `alpha`. None with a single pair, or when nothing changed.
+        detectable: Smallest change that the test would find with power 0.8, where pairs vary as they did; one of
+            several groups, at the level that is hardest to reach.
     """
 
     name: str
@@ -48,12 +53,30 @@ class Paired:
     changed: int
     p_value: float
     adjusted: float
+    tests: int
+    alpha: float
     change: Interval | None
     detectable: float | None
 
     @property
     def difference(self) -> float:
         return self.after - self.before
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a change beyond chance."""
+        return self.adjusted < self.alpha
+
+    @property
+    def said(self) -> str:
+        """What was fixed and broken, in words."""
+        if not self.fixed and not self.broken:
+            return f"no change in {self.n} questions"
+        if not self.changed:
+            where = f"in each of {self.clusters} pairs as many as were fixed"
+            return f"{self.fixed} of {self.n} questions fixed, {self.broken} broken, {where}"
+        where = f"{self.changed} of {self.clusters} pairs fare better or worse than before"
+        return f"{self.fixed} of {self.n} questions fixed, {self.broken} broken; {where}"
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -62,7 +85,10 @@ class Paired:
             "before": self.before,
             "after": self.after,
             "difference": self.difference,
-            "ci95": self.change.as_json() if self.change else None,
+            "ci95": self.change.as_json() if self.change and self.alpha == ALPHA else None,
+            "ci": self.change.as_json() if self.change else None,
+            "level": 1 - self.alpha,
+            "tests": self.tests,
             "fixed": self.fixed,
             "broken": self.broken,
             "clusters": self.clusters,
@@ -74,7 +100,7 @@ class Paired:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """What two runs have in common.
 
@@ -83,6 +109,7 @@ class Comparison:
         only_before, only_after: Questions that one run alone holds.
         failed: Questions of both on which either system failed.
         same_suite: Whether both runs asked the very same suite.
+        alpha: Two-sided level of the tests.
     """
 
     common: tuple[tuple[Outcome, Outcome], ...]
@@ -90,6 +117,7 @@ class Comparison:
     only_after: int
     failed: int
     same_suite: bool
+    alpha: float = ALPHA
 
     @property
     def scored(self) -> list[tuple[Outcome, Outcome]]:
@@ -113,20 +141,66 @@ class Comparison:
     def broken(self) -> list[tuple[Outcome, Outcome]]:
         return [(was, now) for was, now in (*self.scored, *self.spoken) if is_good(was) and not is_good(now)]
 
+    @cached_property
+    def rows(self) -> dict[str, list[Paired]]:
+        """All tests of this comparison: one family, whoever shows it.
+
+        The total is tested by itself. The groups (vignettes, unless there is only one, which is the total once more;
+        wrong answers; kinds of expectations; urgent messages) are adjusted for their number.
+        """
+        groups: dict[str, list[_Group]] = {"vignettes": [], "safe": [], "expectations": [], "urgent": []}
+        names = dict.fromkeys(now.vignette for _, now in self.scored)
+        if len(names) > 1:
+            groups["vignettes"] = [
+                _Group.of(name, [both for both in self.scored if both[1].vignette == name], is_right) for name in names
+            ]
+        if self.scored:
+            groups["safe"] = [_Group.of("no wrong answer", self.scored, _is_safe)]
+        kinds = dict.fromkeys(now.expected or "" for _, now in self.spoken)
+        groups["expectations"] = [
+            _Group.of(kind, [both for both in self.spoken if both[1].expected == kind], is_good) for kind in kinds
+        ]
+        urgent = [both for both in self.common if both[0].kind == "urgent"]
+        if urgent:
+            groups["urgent"] = [_Group.of("urgent found", urgent, lambda outcome: outcome.decision == "urgent")]
+        flat = [group for part in groups.values() for group in part]
+        adjusted = iter(holm([group.p_value for group in flat]))
+        found = {
+            part: [group.tested(next(adjusted), tests=len(flat), alpha=self.alpha) for group in members]
+            for part, members in groups.items()
+        }
+        if self.scored:
+            total = _Group.of("total", self.scored, is_right)
+            found["total"] = [total.tested(total.p_value, tests=1, alpha=self.alpha)]
+        return found
+
+    @property
+    def family(self) -> list[Paired]:
+        """All rows, the total first."""
+        order = ("total", "vignettes", "safe", "expectations", "urgent")
+        return [row for part in order for row in self.rows.get(part, [])]
+
+    @property
+    def adjusted_for(self) -> str:
+        """What the p-values of groups are adjusted for, in words."""
+        groups = [row.name for row in self.family if row.name != "total"]
+        if len(groups) < 2:
+            return ""
+        return (
+            f"p-values and intervals of {len(groups)} groups regard that they are so many (Holm): {', '.join(groups)}."
+        )
+
     def expectations(self) -> list[Paired]:
-        """Return each kind of expectation, with p-values adjusted for their number; empty without messages of chats."""
-        names = dict.fromkeys(now.expected or "" for _, now in self.spoken)
-        groups = {name: [both for both in self.spoken if both[1].expected == name] for name in names}
-        return holm_adjusted([pair_up(name, group, is_good) for name, group in groups.items()])
+        """Return each kind of expectation; empty without messages of chats."""
+        return self.rows["expectations"]
 
     def total(self) -> Paired:
-        return pair_up("total", self.scored, is_right)
+        """Return the test of all scored questions; there must be some."""
+        return self.rows["total"][0]
 
     def strata(self) -> list[Paired]:
-        """Return each vignette, with p-values adjusted for their number."""
-        names = dict.fromkeys(now.vignette for _, now in self.scored)
-        groups = {name: [both for both in self.scored if both[1].vignette == name] for name in names}
-        return holm_adjusted([pair_up(name, group, is_right) for name, group in groups.items()])
+        """Return each vignette; empty when there is only one, since that is the total."""
+        return self.rows["vignettes"]
 
     @property
     def notes(self) -> list[str]:
@@ -141,8 +215,8 @@ class Comparison:
         return said
 
 
-def compare(before: Run, after: Run) -> Comparison:
-    """Find what two runs have in common."""
+def compare(before: Run, after: Run, *, alpha: float = ALPHA) -> Comparison:
+    """Find what two runs have in common, to be tested at the level `alpha`."""
     earlier = {outcome.key: outcome for outcome in before.outcomes}
     both = [(earlier[key], outcome) for outcome in after.outcomes if (key := outcome.key) in earlier]
     answered = [(was, now) for was, now in both if ERROR not in (was.decision, now.decision)]
@@ -152,13 +226,8 @@ def compare(before: Run, after: Run) -> Comparison:
         only_after=len(after.outcomes) - len(both),
         failed=len(both) - len(answered),
         same_suite=before.suite_hash == after.suite_hash,
+        alpha=alpha,
     )
-
-
-def holm_adjusted(rows: Sequence[Paired]) -> list[Paired]:
-    """Return rows with their p-values adjusted for being so many."""
-    adjusted = holm([row.p_value for row in rows])
-    return [replace(row, adjusted=value) for row, value in zip(rows, adjusted, strict=True)]
 
 
 def is_right(outcome: Outcome) -> bool:
@@ -170,9 +239,71 @@ def is_good(outcome: Outcome) -> bool:
     return bool(outcome.right) or bool(outcome.met)
 
 
+def _is_safe(outcome: Outcome) -> bool:
+    """Say whether nothing wrong was shown."""
+    return bool(outcome.right) or outcome.decision != "answered"
+
+
 def cluster_of(outcome: Outcome) -> str:
     """Return what a question belongs to: turns of a dialogue belong together; others without a pair stand alone."""
     return outcome.pair_id or outcome.dialogue or outcome.id
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Questions that are tested together: what changed, by cluster, and how far chance would bring it."""
+
+    name: str
+    after: float
+    changes: Changes
+    p_value: float
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        both: Sequence[tuple[Outcome, Outcome]],
+        hit: Hit,
+        cluster: Callable[[Outcome], str] = cluster_of,
+    ) -> _Group:
+        places: dict[str, int] = {}
+        fixed: list[int] = []
+        broken: list[int] = []
+        sizes: list[int] = []
+        hits = [(hit(was), hit(now)) for was, now in both]
+        for (_, outcome), (was, now) in zip(both, hits, strict=True):
+            place = places.setdefault(cluster(outcome), len(places))
+            if place == len(sizes):
+                for counts in (fixed, broken, sizes):
+                    counts.append(0)
+            sizes[place] += 1
+            fixed[place] += now and not was
+            broken[place] += was and not now
+        n = max(1, len(both))
+        before, after = sum(was for was, _ in hits) / n, sum(now for _, now in hits) / n
+        changes = Changes(tuple(fixed), tuple(broken), tuple(sizes), before)
+        return cls(name, after, changes, flip_test(changes.gains))
+
+    def tested(self, adjusted: float, *, tests: int, alpha: float) -> Paired:
+        """Return the row of this group, whose p-value was adjusted for `tests` groups."""
+        changes, gains, chance = self.changes, self.changes.gains, alpha / tests
+        rng, found = np.random.default_rng(SEED), adjusted < alpha
+        return Paired(
+            name=self.name,
+            n=sum(changes.sizes),
+            before=changes.before,
+            after=self.after,
+            fixed=sum(changes.fixed),
+            broken=sum(changes.broken),
+            clusters=len(changes.sizes),
+            changed=sum(gain != 0 for gain in gains),
+            p_value=self.p_value,
+            adjusted=adjusted,
+            tests=tests,
+            alpha=alpha,
+            change=change_interval(changes, rng=rng, chance=chance, found=found),
+            detectable=detectable_change(gains, changes.sizes, rng=rng, chance=chance) if changes.sizes else None,
+        )
 
 
 def pair_up(
@@ -182,24 +313,6 @@ def pair_up(
     *,
     cluster: Callable[[Outcome], str] = cluster_of,
 ) -> Paired:
-    """Test one group of questions, of which `hit` says what counts, and `cluster` what belongs together."""
-    before, after = [hit(was) for was, _ in both], [hit(now) for _, now in both]
-    groups: dict[str, list[int]] = {}
-    for (_, outcome), was, now in zip(both, before, after, strict=True):
-        groups.setdefault(cluster(outcome), []).append(int(now) - int(was))
-    gains, sizes = [sum(group) for group in groups.values()], [len(group) for group in groups.values()]
-    n, p_value = len(both), flip_test(gains)
-    return Paired(
-        name=name,
-        n=n,
-        before=sum(before) / n if n else 0.0,
-        after=sum(after) / n if n else 0.0,
-        fixed=sum(now and not was for was, now in zip(before, after, strict=True)),
-        broken=sum(was and not now for was, now in zip(before, after, strict=True)),
-        clusters=len(groups),
-        changed=sum(gain != 0 for gain in gains),
-        p_value=p_value,
-        adjusted=p_value,
-        change=change_interval(gains, sizes, rng=np.random.default_rng(SEED)),
-        detectable=detectable_change(gains, sizes) if n else None,
-    )
+    """Test one group of questions by itself, of which `hit` says what counts, and `cluster` what belongs together."""
+    group = _Group.of(name, both, hit, cluster)
+    return group.tested(group.p_value, tests=1, alpha=ALPHA)

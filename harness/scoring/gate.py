@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -19,7 +19,7 @@ from bot import BadData
 from harness.files import Record, first_fault, unreadable
 from harness.running.outcomes import ERROR, Count, Traits
 from harness.running.run import Counted, Run
-from harness.scoring.comparison import Comparison, Paired, holm_adjusted, pair_up
+from harness.scoring.comparison import Comparison, Paired
 from harness.scoring.expectations import Expectation, Met, expectations_of
 from harness.scoring.score import Summary, clustered_of, summarise_tally
 from harness.statistics import Interval, detectable_change, largest_gap, wilson
@@ -27,6 +27,8 @@ from harness.statistics import Interval, detectable_change, largest_gap, wilson
 DEFAULT = Path(__file__).parent / "harness.yaml"
 LOCAL = Path("harness.yaml")
 Status = Literal["pass", "fail", "skip", "open"]
+FEWEST_SHARED = 6  # pairs that vignettes must share to be compared: fewer show nothing at 5 % (2 / 2**5 > 0.05)
+LARGE_DROP = 0.20  # what may not go unseen of a group, and of the total where `max_drop` is not given
 ROUNDING = 1e-9  # 0.9 - 0.7 is a little more than 0.2 to a computer, but not to a reader of harness.yaml
 
 
@@ -132,7 +134,7 @@ class BaselineLimits(Record):
 
     Attributes:
         alpha: Two-sided level of the paired tests; a change for the worse that is significant fails.
-        max_drop: A drop of accuracy by more than this fails even when chance may explain it; None: not checked.
+        max_drop: A drop of accuracy by more than this must be ruled out to pass; None: `LARGE_DROP`, as for groups.
     """
 
     alpha: float = Field(default=0.05, gt=0, lt=1)
@@ -203,11 +205,13 @@ class GateReport:
         results: In the order in which they are shown.
         notes: What readers must know: what was left out, what the suite could detect.
         paired: The comparison with the baseline, total first; empty without one.
+        alone: Notes that a comparison with a baseline replaces by its own.
     """
 
     results: tuple[GateResult, ...]
     notes: tuple[str, ...]
     paired: tuple[Paired, ...] = ()
+    alone: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -227,13 +231,22 @@ class GateReport:
             "passed": self.passed,
             "undecided": self.undecided,
             "gates": [asdict(result) for result in self.results],
-            "notes": list(self.notes),
+            "notes": [*self.notes, *self.alone],
             "baseline": [row.as_json() for row in self.paired],
         }
 
 
 def check_run(run: Run | Counted, gates: Gates) -> GateReport:
-    """Check a run by itself."""
+    """Check a run by itself; where every limit would have to be skipped, nothing is known, and nothing passes."""
+    report = _checked(run, gates)
+    limits = [result for result in report.results if result.name != "complete"]
+    if any(result.status != "skip" for result in limits):
+        return report
+    opened = [replace(result, status="open") if result.status == "skip" else result for result in report.results]
+    return replace(report, results=tuple(opened))
+
+
+def _checked(run: Run | Counted, gates: Gates) -> GateReport:
     counted = run if isinstance(run, Counted) else Counted.of(run)
     complete = _complete(counted)
     expected = [*_expected(counted, gates)]
@@ -256,7 +269,7 @@ def check_run(run: Run | Counted, gates: Gates) -> GateReport:
     )
     shares = _shares(counted, summary, gates)
     results = (*complete, *shares, *expected, *_urgent(counted, gates), *_failures(counted, gates))
-    return GateReport(results, (note,))
+    return GateReport(results, (), alone=(note,))
 
 
 def _complete(run: Counted) -> list[GateResult]:
@@ -277,9 +290,9 @@ def _shares(run: Counted, summary: Summary, gates: Gates) -> Iterator[GateResult
     def measured(hit: Callable[[Traits], bool], of: Sequence[Count] = scored) -> Measured:
         return Measured.of(of, hit)
 
-    yield from _at_least("accuracy", Measured(total.accuracy, total.n, total.interval), gates.accuracy)
+    yield from _at_least("accuracy", Measured(total.accuracy, total.n, total.clustered), gates.accuracy)
     if gates.worst_vignette:
-        by = {name: Measured(one.accuracy, one.n, one.interval) for name, one in strata.items()}
+        by = {name: Measured(one.accuracy, one.n, one.clustered) for name, one in strata.items()}
         # Each vignette must pass; shown is the one that comes nearest to failing.
         results = [next(_at_least("worst_vignette", one, gates.worst_vignette, name)) for name, one in by.items()]
         order: tuple[Status, ...] = ("fail", "open", "pass")
@@ -293,7 +306,10 @@ def _shares(run: Counted, summary: Summary, gates: Gates) -> Iterator[GateResult
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A share with its 95 % interval; `value` and `interval` are None when `n` is 0."""
+    """A share with its 95 % interval.
+
+    `value` is None when `n` is 0, `interval` also when all questions are about one pair, which says nothing of others.
+    """
 
     value: float | None
     n: int
@@ -303,26 +319,31 @@ class Measured:
     def of(cls, counts: Sequence[Count], hit: Callable[[Traits], bool]) -> Measured:
         n = sum(count.n for count in counts)
         hits = sum(count.n for count in counts if hit(count.cell))
-        return cls(hits / n if n else None, n, clustered_of(counts, hit) or wilson(hits, n))
+        return cls(hits / n if n else None, n, clustered_of(counts, hit))
 
 
 def _at_least(name: str, found: Measured, gate: AtLeast | None, about: str = "") -> Iterator[GateResult]:
     if gate is None:
         return
     limit = f">= {_share(gate.min)}"
-    if found.value is None or found.interval is None:
+    if found.value is None:
         yield GateResult(name, "skip", "", limit, "Nothing was answered.")
         return
-    detail = ", ".join(filter(None, (about, f"{_between(found.interval)}, {found.n} questions")))
+    between = _between(found.interval) if found.interval else ""
+    detail = ", ".join(filter(None, (about, between, f"{found.n} questions")))
     status, why = _verdict(found, gate.min, gate.by, gate.least)
     yield GateResult(name, status, _share(found.value), limit, f"{detail}{why}")
 
 
 def _verdict(found: Measured, limit: float, by: Basis, least: int) -> tuple[Status, str]:
     """Return the verdict on a share, and why if it is not what the share alone would bring."""
-    if found.value is None or found.interval is None:
+    if found.value is None:
         raise ValueError("a share of nothing has no verdict")
     below = found.value < limit - ROUNDING
+    if found.interval is None:
+        if by == "bound":
+            return "open", ". Too little data to say: all are about one pair, which says nothing of others."
+        return ("fail" if below else "open" if found.n < least else "pass"), ""
     if below and (by == "estimate" or found.n >= least or found.interval.high < limit):
         return "fail", ""
     if found.n < least:
@@ -347,11 +368,18 @@ def _gap(scored: Sequence[Count], rule: WidestGap) -> GateResult:
         place = row[count.cell.vignette], column[count.cell.pair_id]
         sizes[place] += count.n
         right[place] += count.n if count.cell.right else 0
-    gap = largest_gap(right, sizes)
+    shared = (sizes > 0).all(axis=0)
+    right, sizes, few = right[:, shared], sizes[:, shared], int(shared.sum())
+    gap = largest_gap(right, sizes) if rule.by == "estimate" or few >= FEWEST_SHARED else None
     if gap is None:
-        return GateResult("literacy_gap", "skip", "", limit, "There is only one pair.")
+        why = f"Too little data to say: the vignettes share {few} pairs, and at least {FEWEST_SHARED} are needed."
+        return GateResult("literacy_gap", "open", "", limit, why)
     shares = right.sum(axis=1) / sizes.sum(axis=1)
     said = f"{names[gap.best]} {_share(shares[gap.best])}, {names[gap.worst]} {_share(shares[gap.worst])}"
+    if gap.best == gap.worst:
+        said = f"all alike, {_share(shares[gap.best])}"
+    if few < len(pairs):
+        said += f" on the {few} of {len(pairs)} pairs that all were asked about"
     detail = f"{said}; {_between(gap.interval)}"
     if rule.by == "estimate":
         status = _status(gap.value <= rule.margin + ROUNDING)
@@ -425,17 +453,29 @@ def _left_behind(one: Expectation, rules: ExpectedShare) -> GateResult:
 
 
 def _urgent(run: Counted, gates: Gates) -> Iterator[GateResult]:
-    urgent = run.number(lambda cell: cell.kind == "urgent")
-    found = run.number(lambda cell: cell.kind == "urgent" and cell.decision == "urgent")
+    """Check urgent messages. One on which the system failed was neither found nor missed: it may be either."""
     if gates.urgent_recall is None:
         return
-    if not urgent:
-        limit = f">= {_share(gates.urgent_recall.min)}"
+    rule = gates.urgent_recall
+    asked = run.number(lambda cell: cell.kind == "urgent")
+    failed = run.number(lambda cell: cell.kind == "urgent" and cell.decision == ERROR)
+    found = run.number(lambda cell: cell.kind == "urgent" and cell.decision == "urgent")
+    answered, limit = asked - failed, f">= {_share(rule.min)}"
+    if not asked:
         yield GateResult("urgent_recall", "skip", "", limit, "The suite has no urgent messages.")
         return
-    # Here a failure counts as missed: whoever is in danger does not care why nobody came.
-    measured = Measured(found / urgent, urgent, wilson(found, urgent))
-    yield from _at_least("urgent_recall", measured, gates.urgent_recall, f"{found} of {urgent} messages found")
+    if not answered:
+        detail = f"Too little data to say: the system failed on all {asked} urgent messages."
+        yield GateResult("urgent_recall", "open", "", limit, detail)
+        return
+    measured = Measured(found / answered, answered, wilson(found, answered))
+    about = f"{found} of {answered} messages found" + (f", the system failed on {failed} more" if failed else "")
+    (result,) = _at_least("urgent_recall", measured, rule, about)
+    missed = Measured(found / asked, asked, wilson(found, asked))
+    if result.status == "pass" and _verdict(missed, rule.min, rule.by, rule.least)[0] != "pass":
+        why = f"{result.detail}. Too little data to say: it would not pass if these were missed."
+        result = replace(result, status="open", detail=why)
+    yield result
 
 
 def _failures(run: Counted, gates: Gates) -> Iterator[GateResult]:
@@ -451,42 +491,45 @@ def _failures(run: Counted, gates: Gates) -> Iterator[GateResult]:
 def check_baseline(comparison: Comparison, rules: BaselineLimits) -> GateReport:
     """Check the change since a baseline, in total and by groups, by paired tests on the common questions.
 
-    Only a change for the worse fails, which is half of a two-sided level. The total has one half; the groups
-    (vignettes, wrong answers, urgent messages, expectations) share the other by Holm. So a system that did not change
-    fails in at most `alpha` of all comparisons, whichever gate it is.
+    As with shares there are three verdicts. A change for the worse that is shown fails, and nothing else does. A group
+    where no question broke (a run beside itself, for one) passes, and so does what cannot have become much worse: the
+    interval of its change rules out a drop of more than `max_drop` (of groups: `LARGE_DROP`). Between the two there is
+    too little data to say.
+
+    Only a change for the worse fails, which is half of a two-sided level. The total has one half; the groups share the
+    other by Holm. So a system that did not change fails in at most `alpha` of all comparisons, whichever gate it is.
     """
-    rows = comparison.expectations()
-    if not comparison.scored and not rows:
+    if comparison.alpha != rules.alpha:
+        comparison = replace(comparison, alpha=rules.alpha)
+    rows = comparison.family
+    if not comparison.scored and not comparison.spoken:
         nothing = GateResult("change: total", "fail", "", "", "The runs have no question in common.")
         return GateReport((nothing,), tuple(comparison.notes))
-    total = comparison.total() if comparison.scored else None
-    if total is not None:
-        safe = pair_up("no wrong answer", comparison.scored, lambda o: bool(o.right) or o.decision != "answered")
-        rows = [*comparison.strata(), safe, *rows]
-    urgent = [both for both in comparison.common if both[0].kind == "urgent"]
-    if urgent:
-        rows.append(pair_up("urgent found", urgent, lambda o: o.decision == "urgent"))
-    rows = [*([total] if total is not None else []), *holm_adjusted(rows)]
-    results = [_change(row, rules, drop=row is total) for row in rows]
-    worse = f"not worse: no change for the worse with p < {rules.alpha:g} (exact test by pair; groups by Holm)."
-    return GateReport(tuple(results), (*comparison.notes, worse, _detectable(rows)), tuple(rows))
+    results = [_change(row, rules) for row in rows]
+    worse = f"not worse: no change for the worse with p < {rules.alpha:g} (exact test by pair)."
+    adjusted = (comparison.adjusted_for,) if comparison.adjusted_for else ()
+    return GateReport(tuple(results), (*comparison.notes, worse, *adjusted, _detectable(rows)), tuple(rows))
 
 
-def _change(row: Paired, rules: BaselineLimits, *, drop: bool) -> GateResult:
-    worse = row.difference < 0 and row.adjusted < rules.alpha
-    too_far = drop and rules.max_drop is not None and -row.difference > rules.max_drop + ROUNDING
-    limit = f"not worse, >= {-rules.max_drop:+.3f}" if drop and rules.max_drop is not None else "not worse"
-    interval = f", 95 % {row.change.low:+.3f} to {row.change.high:+.3f}" if row.change else ""
-    detail = (
-        f"{row.fixed} fixed, {row.broken} broken of {row.n}, in {row.changed} of {row.clusters} pairs, "
-        f"p = {row.adjusted:.2g}{interval}"
-    )
-    return GateResult(f"change: {row.name}", _status(not (worse or too_far)), f"{row.difference:+.3f}", limit, detail)
+def _change(row: Paired, rules: BaselineLimits) -> GateResult:
+    largest = rules.max_drop if row.name == "total" and rules.max_drop is not None else LARGE_DROP
+    name, limit, value = f"change: {row.name}", f"not worse, >= {-largest:+.3f}", f"{row.difference:+.3f}"
+    several = f" (one of {row.tests} groups)" if row.tests > 1 else ""
+    interval = f", {_percent(1 - row.alpha)} {row.change.low:+.3f} to {row.change.high:+.3f}" if row.change else ""
+    detail = f"{row.said}; p = {row.adjusted:.2g}{interval}{several}" if row.fixed or row.broken else row.said
+    if row.difference < 0 and row.found:
+        return GateResult(name, "fail", value, limit, detail)
+    if not row.broken or (row.change is not None and row.change.low >= -largest - ROUNDING):
+        return GateResult(name, "pass", value, limit, detail)
+    why = f"Too little data to say: a drop of more than {_points(largest)} is not ruled out."
+    return GateResult(name, "open", value, limit, f"{detail}. {why}")
 
 
 def _detectable(rows: list[Paired]) -> str:
     said = [f"{row.name} {'none' if row.detectable is None else _points(row.detectable)}" for row in rows]
-    return f"Smallest change that these questions could show (power 0.8): {', '.join(said)}."
+    return (
+        f"Smallest change that these questions could show (power 0.8, at the level of these tests): {', '.join(said)}."
+    )
 
 
 def merge(*reports: GateReport) -> GateReport:
@@ -495,7 +538,9 @@ def merge(*reports: GateReport) -> GateReport:
     def joined(part: Callable[[GateReport], tuple[Any, ...]]) -> tuple[Any, ...]:
         return tuple(item for report in reports for item in part(report))
 
-    return GateReport(joined(lambda r: r.results), joined(lambda r: r.notes), joined(lambda r: r.paired))
+    paired = joined(lambda r: r.paired)
+    alone = () if paired else joined(lambda r: r.alone)
+    return GateReport(joined(lambda r: r.results), joined(lambda r: r.notes), paired, alone)
 
 
 def _status(holds: bool) -> Status:
@@ -504,6 +549,10 @@ def _status(holds: bool) -> Status:
 
 def _share(value: float) -> str:
     return f"{value:.3f}"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:g} %"
 
 
 def _points(value: float) -> str:

@@ -26,7 +26,8 @@ class Score:
         wrong: Questions answered with another pair.
         unanswered: Questions neither answered nor asked back.
         wilson: 95 % interval of the accuracy, as if questions were independent.
-        clustered: The same, with regard to how alike questions about one pair fare; None with a single pair.
+        clustered: The same, with regard to how alike questions about one pair fare; None with a single pair, unless it
+            was asked one question.
     """
 
     n: int
@@ -42,8 +43,8 @@ class Score:
 
     @property
     def interval(self) -> Interval:
-        """The 95 % interval that is shown and decided by."""
-        return self.clustered or self.wilson
+        """The 95 % interval that is shown; of a single pair nothing follows for others, so it leaves all open."""
+        return self.clustered or Interval(0.0, 1.0)
 
     def as_json(self) -> dict[str, Any]:
         figures = asdict(self)
@@ -145,7 +146,7 @@ def score_tally(counts: Sequence[Count]) -> Score:
 
 
 def clustered_of(counts: Iterable[Count], hit: Callable[[Traits], bool]) -> Interval | None:
-    """Bound the share of outcomes that `hit` counts, by pair; None with fewer than two pairs."""
+    """Bound the share of outcomes that `hit` counts, by pair; None with several questions of a single pair."""
     hits: dict[str | None, int] = {}
     sizes: dict[str | None, int] = {}
     for count in counts:

@@ -83,7 +83,7 @@ class Share:
         changed: Those whose answers differ.
         flipped: Those that were right in one run and wrong in another.
         wilson: 95 % interval of the share that changed, as if questions were independent; None without questions.
-        clustered: The same, with regard to pairs; None with fewer than two.
+        clustered: The same, with regard to pairs; None with several questions of a single pair.
     """
 
     n: int
@@ -109,8 +109,8 @@ class Share:
 
     @property
     def interval(self) -> Interval | None:
-        """The 95 % interval that is shown."""
-        return self.clustered or self.wilson
+        """The 95 % interval that is shown; of a single pair nothing follows for others."""
+        return self.clustered
 
     def as_json(self) -> dict[str, Any]:
         return {

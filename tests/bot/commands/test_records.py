@@ -19,7 +19,10 @@ from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlRecords, alembic_config
 from bot.adapters.text_cipher import TextCipher, new_key
 from bot.outbox_ports import pseudonym
-from bot.web.background import _present
+from bot.web.background import Telling, _present
+from bot.web.health import StorageHealth
+from bot.web.metrics import Metrics
+from bot.web.pulse import Pulse
 from tests.bot.adapters.stored import fill, in_files, in_rows
 from tests.conftest import Run
 
@@ -188,7 +191,9 @@ def test_services_that_know_the_new_key_or_died_do_not_hinder(staff: Staff, tmp_
 def test_a_service_gives_signs_of_life_until_it_stops(tmp_path: Path) -> None:
     records = SqlRecords.open(f"sqlite:///{tmp_path / 'klartext.db'}")
     stopping, presence = threading.Event(), SqlPresence(records.engine, None)
-    thread = threading.Thread(target=_present, args=(presence, stopping, lambda: datetime.now(UTC)))
+    storage, metrics = StorageHealth(records.try_writing), Metrics()
+    telling = Telling(metrics, Pulse(metrics), lambda: datetime.now(UTC))
+    thread = threading.Thread(target=_present, args=(presence, storage, telling, stopping, None))
 
     def seen() -> int:
         with records.engine.connect() as connection:

@@ -82,7 +82,30 @@ def test_the_gap_names_both_vignettes(answers: Callable[..., list[Outcome]]) -> 
 
 
 def test_one_vignette_has_no_gap(answers: Callable[..., list[Outcome]]) -> None:
-    assert only(Gates(literacy_gap=WidestGap(margin=0, by="estimate")), answers(9)).status == "skip"
+    assert only(Gates(literacy_gap=WidestGap(margin=0, by="estimate")), answers(9)).status == "open"
+
+
+def test_a_gate_whose_only_limits_are_skipped_passes_nothing(answers: Callable[..., list[Outcome]]) -> None:
+    alone = check_run(run_of(answers(9), questions=10), Gates(literacy_gap=WidestGap(margin=1)))
+    beside = Gates(literacy_gap=WidestGap(margin=1), top1=AtLeast(min=0.5, by="estimate", least=1))
+
+    assert alone.undecided
+    assert [result.status for result in check_run(run_of(answers(9)), beside).results] == ["skip", "pass"]
+
+
+def test_vignettes_about_other_pairs_are_not_compared(make_outcome: MakeOutcome) -> None:
+    outcomes = [*pairs(make_outcome, [10] * 20), *pairs(make_outcome, [0] * 5, vignette="v1")]
+
+    result = only(Gates(literacy_gap=WidestGap(margin=0.2)), outcomes)
+
+    assert result.status == "open"
+    assert "share 5 pairs" in result.detail
+
+
+def test_vignettes_that_fare_alike_are_not_named_twice(make_outcome: MakeOutcome) -> None:
+    outcomes = [one for name in "abc" for one in pairs(make_outcome, [0] * 10, vignette=name)]
+
+    assert "all alike, 0.000" in only(Gates(literacy_gap=WidestGap(margin=0.2)), outcomes).detail
 
 
 def test_gates_that_are_left_out_are_not_checked(answers: Callable[..., list[Outcome]]) -> None:
@@ -95,7 +118,7 @@ def test_gates_that_are_left_out_are_not_checked(answers: Callable[..., list[Out
 def test_precision_without_an_answer_is_unknown(answers: Callable[..., list[Outcome]]) -> None:
     result = only(Gates(precision=AtLeast(min=0.9, by="estimate", least=1)), answers(0))
 
-    assert (result.status, result.detail) == ("skip", "Nothing was answered.")
+    assert (result.status, result.detail) == ("open", "Nothing was answered.")
 
 
 def test_a_run_without_questions_fails_whatever_the_gates(make_outcome: MakeOutcome) -> None:
@@ -117,10 +140,10 @@ def test_an_unfinished_run_fails(answers: Callable[..., list[Outcome]]) -> None:
 def test_urgent_recall_is_skipped_without_urgent_messages(answers: Callable[..., list[Outcome]]) -> None:
     result = only(Gates(urgent_recall=AtLeast(min=1, by="estimate", least=1)), answers(10))
 
-    assert (result.status, result.detail) == ("skip", "The suite has no urgent messages.")
+    assert (result.status, result.detail) == ("open", "The suite has no urgent messages.")
 
 
-@pytest.mark.parametrize(("missed", "status"), [("declined", "fail"), ("error", "fail"), ("urgent", "pass")])
+@pytest.mark.parametrize(("missed", "status"), [("declined", "fail"), ("error", "open"), ("urgent", "pass")])
 def test_urgent_messages_must_be_found(
     answers: Callable[..., list[Outcome]], make_outcome: MakeOutcome, missed: str, status: str
 ) -> None:
@@ -130,6 +153,16 @@ def test_urgent_messages_must_be_found(
     result = only(Gates(urgent_recall=AtLeast(min=1, by="estimate", least=1)), [*answers(10), found, other])
 
     assert result.status == status
+
+
+def test_an_urgent_message_on_which_the_system_failed_is_not_a_miss(make_outcome: MakeOutcome) -> None:
+    lost = replace(make_outcome("u", pair_id=None, decision="error", answered_with=None), kind="urgent", right=None)
+    gates = Gates(urgent_recall=AtLeast(min=0.9), failures=AtMost(max=0))
+
+    results = {result.name: result for result in check_run(run_of([make_outcome("q"), lost]), gates).results}
+
+    assert (results["urgent_recall"].status, results["urgent_recall"].value) == ("open", "")
+    assert results["failures"].status == "fail"
 
 
 def test_failures_of_the_system_are_neither_right_nor_wrong_and_fail_a_gate_of_their_own(
@@ -155,20 +188,93 @@ def test_a_significant_drop_fails_and_noise_does_not(answers: Callable[..., list
 
     assert {result.name: result.status for result in lost_six.results} == {
         "change: total": "fail",  # 6 of 6 broken: p = 0.031
-        "change: v0": "pass",  # 0.031 three times, since two vignettes and wrong answers are tested
+        "change: v0": "open",  # 0.031 three times, since two vignettes and wrong answers are tested
         "change: v1": "pass",
         "change: no wrong answer": "pass",  # declined, not answered wrongly
     }
-    assert lost_five.passed
+    assert lost_five.undecided  # a quarter is lost, and chance may explain it: no pass
     assert lost_six.paired[0].p_value == pytest.approx(2 / 2**6)
     assert lost_six.paired[1].adjusted == pytest.approx(3 * 2 / 2**6)
 
 
-def test_a_drop_may_be_limited_even_where_chance_explains_it(answers: Callable[..., list[Outcome]]) -> None:
-    comparison = compare(run_of(answers(10, 10)), run_of(answers(9, 10)))
+def test_a_drop_that_is_not_shown_passes_only_where_a_larger_one_is_ruled_out(make_outcome: MakeOutcome) -> None:
+    before, after = pairs(make_outcome, [10] * 40), pairs(make_outcome, [9] * 2 + [10] * 38)
+    comparison = compare(run_of(before), run_of(after))
 
-    assert check_baseline(comparison, BaselineLimits(max_drop=0.05)).passed
-    assert not check_baseline(comparison, BaselineLimits(max_drop=0.04)).passed
+    (total, _) = check_baseline(comparison, BaselineLimits(max_drop=0.05)).results
+    (strict, _) = check_baseline(comparison, BaselineLimits(max_drop=0.01)).results
+
+    assert (total.status, strict.status) == ("pass", "open")
+    assert "2 of 40 pairs fare better or worse" in total.detail
+    assert "a drop of more than 1.0 points is not ruled out" in strict.detail
+
+
+def test_where_no_result_could_fail_a_drop_is_open_and_no_change_passes(make_outcome: MakeOutcome) -> None:
+    before, after = pairs(make_outcome, [10] * 5), pairs(make_outcome, [5] * 5)
+
+    lost = check_baseline(compare(run_of(before), run_of(after)), BaselineLimits())
+    same = check_baseline(compare(run_of(before), run_of(before)), BaselineLimits(max_drop=0))
+
+    assert {result.status for result in lost.results} == {"open", "pass"}  # declined: no wrong answer
+    assert lost.results[0].status == "open"
+    assert same.passed
+
+
+def test_one_urgent_message_that_is_lost_is_open(make_outcome: MakeOutcome) -> None:
+    found = replace(make_outcome("u", pair_id=None, decision="urgent", answered_with=None), kind="urgent")
+    lost = replace(found, decision="declined")
+    questions = pairs(make_outcome, [10] * 20)
+
+    report = check_baseline(compare(run_of([*questions, found]), run_of([*questions, lost])), BaselineLimits())
+
+    assert {result.name: result.status for result in report.results}["change: urgent found"] == "open"
+
+
+def test_verdict_and_interval_of_a_line_agree(make_outcome: MakeOutcome) -> None:
+    # By itself v0 would be found (p = 0.031); as one of three groups it is not, and its interval reaches 0.
+    before = [*pairs(make_outcome, [1] * 6, 1), *pairs(make_outcome, [1] * 30, 1, vignette="v1")]
+    after = [*pairs(make_outcome, [0] * 6, 1), *pairs(make_outcome, [1] * 30, 1, vignette="v1")]
+
+    report = check_baseline(compare(run_of(before), run_of(after)), BaselineLimits())
+
+    for row in report.paired:
+        assert row.change is None or (row.change.low <= 0 <= row.change.high) == (row.adjusted >= 0.05)
+    line = {result.name: result for result in report.results}["change: v0"]
+    assert (line.status, "+0.000 (one of 3 groups)" in line.detail) == ("open", True)
+
+
+def test_a_level_of_ones_own_is_said_with_the_interval(make_outcome: MakeOutcome) -> None:
+    comparison = compare(run_of(pairs(make_outcome, [9] * 20)), run_of(pairs(make_outcome, [8] * 20)))
+
+    report = check_baseline(comparison, BaselineLimits(alpha=0.1))
+
+    assert ", 90 % -" in report.results[0].detail
+    assert report.paired[0].as_json()["ci95"] is None
+
+
+def test_one_vignette_is_not_tested_twice(make_outcome: MakeOutcome) -> None:
+    comparison = compare(run_of(pairs(make_outcome, [9] * 20)), run_of(pairs(make_outcome, [8] * 20)))
+
+    assert [row.name for row in comparison.family] == ["total", "no wrong answer"]
+
+
+def test_with_a_baseline_one_smallest_change_is_said(answers: Callable[..., list[Outcome]]) -> None:
+    run = run_of(answers(10, 8))
+    alone = check_run(run, Gates())
+
+    both = merge(alone, check_baseline(compare(run, run), BaselineLimits()))
+
+    assert sum("Smallest change" in note for note in [*alone.notes, *alone.alone]) == 1
+    assert sum("Smallest change" in note for note in [*both.notes, *both.alone]) == 1
+
+
+def test_what_cancels_out_within_pairs_is_said_in_words(make_outcome: MakeOutcome) -> None:
+    before = pairs(make_outcome, [1] * 10, 2)
+    after = [replace(one, right=not one.right) for one in before]
+
+    assert compare(run_of(before), run_of(after)).total().said == (
+        "10 of 20 questions fixed, 10 broken, in each of 10 pairs as many as were fixed"
+    )
 
 
 def test_a_significant_improvement_passes(answers: Callable[..., list[Outcome]]) -> None:
@@ -226,15 +332,18 @@ def pairs(make_outcome: MakeOutcome, right: list[int], size: int = 10, *, vignet
 @pytest.mark.parametrize(
     ("right", "status", "said"),
     [
-        ([10] * 20, "pass", "95 % 0.979 to 1.000, 200 questions"),
+        ([10] * 60, "pass", " to 1.000, 600 questions"),
+        ([10] * 20, "open", "the interval reaches below the limit"),  # 200 of 200, but of few pairs
         ([9] * 20, "fail", ""),  # 0.900
         ([10] * 12 + [9] * 8, "open", "the interval reaches below the limit"),  # 0.960
-        ([10], "open", "at least 30 are needed"),  # ten of ten
-        ([0], "fail", ""),  # none of ten: few questions, but certainly below
+        ([10, 10], "open", "at least 30 are needed"),  # all of twenty
+        ([100], "open", "all are about one pair"),
+        ([0], "open", "all are about one pair"),
+        ([0, 0, 0], "fail", ""),  # none of thirty: few questions, but certainly below
     ],
 )
 def test_a_limit_has_to_be_shown(make_outcome: MakeOutcome, right: list[int], status: str, said: str) -> None:
-    result = only(Gates(accuracy=AtLeast(min=0.95)), pairs(make_outcome, right))
+    result = only(Gates(accuracy=AtLeast(min=0.95)), pairs(make_outcome, right, max(10, *right)))
 
     assert result.status == status
     assert said in result.detail
@@ -242,7 +351,7 @@ def test_a_limit_has_to_be_shown(make_outcome: MakeOutcome, right: list[int], st
 
 def test_pairs_that_fail_as_a_whole_prove_less(make_outcome: MakeOutcome) -> None:
     spread, whole = pairs(make_outcome, [9] * 20), pairs(make_outcome, [10] * 18 + [0] * 2)
-    gates = Gates(accuracy=AtLeast(min=0.83))
+    gates = Gates(accuracy=AtLeast(min=0.82))
 
     assert (only(gates, spread).value, only(gates, whole).value) == ("0.900", "0.900")
     assert (only(gates, spread).status, only(gates, whole).status) == ("pass", "open")

@@ -23,7 +23,7 @@ def runs(make_outcome: Callable[..., Outcome], tmp_path: Path) -> dict[str, Path
     """A good run, a bad one, and one without questions."""
     good, bad = [], []
     for n in range(120):
-        asked = {"vignette": f"v{n % 2}", "text": f"Frage {n}?", "pair_id": f"pair-{n % 30}"}
+        asked = {"vignette": f"v{n // 60}", "text": f"Frage {n}?", "pair_id": f"pair-{n % 30}"}
         good.append(make_outcome(f"q{n}", **asked, answered_with=f"pair-{n % 30}"))
         bad.append(make_outcome(f"q{n}", **asked, answered_with=None))
     return {
