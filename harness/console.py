@@ -57,6 +57,11 @@ def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[...,
         yield lambda done=1, total=total: bar.update(task, advance=done, total=total)
 
 
+def counted(n: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 question``, ``2 questions``; `many` where it is more than an s."""
+    return f"{n} {one if n == 1 else many or f'{one}s'}"
+
+
 def share(value: float | None, *, digits: int = 3, none: str = "") -> str:
     """Return a share without its leading zero; `none` when there is none."""
     return none if value is None else f"{value:.{digits}f}".removeprefix("0")

@@ -18,6 +18,7 @@ from harness.labelling.labels import Item, Label, Rater, Verdict, check_reason
 from harness.labelling.rater_files import ADJUDICATOR, open_rater_file
 
 LABEL_FIELDS = ("item_id", "rater_id", "label", "reason", "comment", "time")
+NOT_ASKED = "not-asked"  # in the column of reasons: the rater was not asked for any
 ITEM_FIELDS = ("item_id", "question", "answer")
 KINDS = ("person", "model", ADJUDICATOR)
 
@@ -61,7 +62,7 @@ def as_row(label: Label) -> dict[str, str]:
         "item_id": item_id(label.question_id, label.pair_id),
         "rater_id": rater,
         "label": label.label,
-        "reason": label.reason,
+        "reason": label.reason if label.assessed else NOT_ASKED,
         "comment": label.comment,
         "time": label.time.isoformat() if label.time else "",
     }
@@ -166,7 +167,8 @@ def _label(row: dict[str, Any], where: str, known: Collection[str]) -> Label:
         pair_id=pair,
         label=long.label,
         rater=Rater(kind="model" if kind == "model" else "person", name=name),
-        reason=check_reason(long.reason, where=where),
+        reason="" if long.reason == NOT_ASKED else check_reason(long.reason, where=where),
+        assessed="reason" in row and long.reason != NOT_ASKED,
         comment=long.comment,
         time=long.time,
         role="adjudication" if kind == ADJUDICATOR else "rating",
