@@ -62,6 +62,11 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{n} {one if n == 1 else many or f'{one}s'}"
 
 
+def printable(text: str) -> str:
+    """Return text of others without characters that steer a terminal; line ends stay."""
+    return "".join(one if one == "\n" or one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
+
+
 def share(value: float | None, *, digits: int = 3, none: str = "") -> str:
     """Return a share without its leading zero; `none` when there is none."""
     return none if value is None else f"{value:.{digits}f}".removeprefix("0")

@@ -91,12 +91,17 @@ def _write(rows: Sequence[Mapping[str, str]], fields: Sequence[str], out: Path) 
         stream = io.StringIO()
         writer = csv.DictWriter(stream, fields, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: formula_safe(value) for name, value in row.items()} for row in rows)
         text = stream.getvalue()
     else:
         text = as_lines(rows)
     with writing(out):
         out.write_bytes(text.encode())
+
+
+def formula_safe(text: str) -> str:
+    """Keep spreadsheets from taking a text for a formula: an apostrophe makes it text."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _is_csv(path: Path) -> bool:
@@ -169,7 +174,7 @@ def _label(row: dict[str, Any], where: str, known: Collection[str]) -> Label:
         rater=Rater(kind="model" if kind == "model" else "person", name=name),
         reason="" if long.reason == NOT_ASKED else check_reason(long.reason, where=where),
         assessed="reason" in row and long.reason != NOT_ASKED,
-        comment=long.comment,
+        comment=long.comment.removeprefix("'") if formula_safe(long.comment[1:]) == long.comment else long.comment,
         time=long.time,
         role="adjudication" if kind == ADJUDICATOR else "rating",
     )

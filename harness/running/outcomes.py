@@ -89,7 +89,8 @@ class Outcome:
         top1: Whether the first candidate was right; None where `right` is.
         elapsed_ms: Time the system took.
         matched: How the shown pair was recognised: by the ``text`` or ``similarity`` of the answer, or by ``id`` alone
-            (with text in `said` that is the system's claim: the text is no pair's); ``none`` when text was shown that belongs to no pair; None when nothing was shown.
+            (with text in `said` that is the system's claim: the text is no pair's); ``none`` when text was shown that
+            belongs to no pair; None when nothing was shown.
         error: What failed, when the system did.
         runner_up: Score of the second candidate; None where the system gives none.
         expected: The group of messages in chats that it is counted in; None for questions. See `Question.expected`.

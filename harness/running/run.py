@@ -30,7 +30,8 @@ COUNT = "questions"
 CATALOG_AT = "catalog_path"  # where the catalog was: a name, or a folder
 SUITE_AT = "suite_path"  # the folder of a suite that is not shipped
 BEGUN = "begun"  # when, in UTC
-ASIDE = (COUNT, CATALOG_AT, SUITE_AT, BEGUN)  # no part of what a run is: the same run may be continued elsewhere and later
+# No part of what a run is: the same run may be continued elsewhere and later.
+ASIDE = (COUNT, CATALOG_AT, SUITE_AT, BEGUN)
 Advance = Callable[[int], None]
 
 
@@ -121,7 +122,8 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
         for batch in asker.batches(_to_ask(suite.questions, left_out | done)):
             store.append(batch.payload)
             plan.progress(batch.count)
-            if batch.down is not None:
+            left -= batch.count
+            if batch.down is not None and left > 0:  # when all was asked the run is over, whatever came of the last
                 raise Unreachable(
                     f"The system failed {MOST_FAILURES} times in a row, at last: {batch.down}. "
                     "Mend it and run this again; what was answered is kept."
@@ -365,7 +367,7 @@ def catalog_of(folder: Path, given: str | None = None) -> str:
 
 
 def suite_of(folder: Path) -> str:
-    """Return the suite of a run: the folder that it noted, else the name of a shipped one; empty when it says neither."""
+    """Return the suite of a run: the folder that it noted, else the name of a shipped one, else an empty text."""
     try:
         record = json.loads((folder / RUN).read_text(encoding="utf-8"))
         return str(record.get(SUITE_AT) or record.get("suite") or "")

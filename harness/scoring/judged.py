@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from harness.running.outcomes import Count, Traits
 from harness.running.run import Counted
-from harness.scoring.gate import AtMost, GateReport, GateResult, Gates, check_run
+from harness.scoring.gate import AtMost, GateReport, GateResult, Gates, Status, check_run
 
 JUDGED = "judged"  # the gate that is open while answers wait for people
 
@@ -86,5 +86,5 @@ def _statements(gates: Gates, found: Mapping[str, Found], waiting: int) -> Itera
             yield GateResult(name, "open", "", wanted, "Not assessed: nobody who labelled was asked for reasons.")
             continue
         share = one.answers / one.n
-        status = "pass" if share <= limit.max + 1e-9 else "fail"
+        status: Status = "pass" if share <= limit.max + 1e-9 else "fail"
         yield GateResult(name, status, f"{share:.3f}", wanted, f"{one.answers} of {one.n} labelled answers")

@@ -102,7 +102,7 @@ def test_answers_from_a_file_are_scored_turn_by_turn(
         ("pain", True, None),
         ("pain", True, None),
         ("costs", True, None),
-        (None, False, FREE),
+        (None, None, FREE),  # people say what this is
     ]
 
 
