@@ -59,9 +59,14 @@ def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[...,
         yield lambda done=1, total=total: bar.update(task, advance=done, total=total)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless it is one."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def counted(n: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 question``, ``2 questions``; `many` where it is more than an s."""
+    return f"{n} {one if n == 1 else many or f'{one}s'}"
+
+
+def printable(text: str) -> str:
+    """Return text of others without characters that steer a terminal; line ends stay."""
+    return "".join(one if one == "\n" or one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
 
 
 def nearest(name: str, known: Iterable[str], most: int = 3) -> str:

@@ -26,6 +26,17 @@ HINT = 0.05  # before adjusting: what is listed at all
 LEAST = 30  # questions with a right pair, before anything is said of thresholds
 MIN_CONFUSED = 2  # one question is no pattern
 RIVALS = 3
+MOSTLY_MISSED = (
+    "Most questions are missed, whatever pair they ask for: no pair stands out. Does the catalog hold what these "
+    "questions ask for, and did anybody ever write like these patients? Add variants in their voice, or see `--misses` "
+    "for each question."
+)
+MOSTLY_MISSED_OUTSIDE = (
+    "Most questions are missed, whatever pair they ask for: no pair stands out. See with `--misses` what the system "
+    "said instead, and show its makers these questions."
+)
+NONE_STANDS_OUT = "No pair is confused or missed more than chance would have it."
+NOTHING_SCORED = "No question is scored yet: nothing can be said of pairs."
 Key = TypeVar("Key")
 
 
@@ -79,7 +90,8 @@ class Weakness:
 class Advice:
     """All advice on a run; lists are ordered, what is least likely by chance first.
 
-    `right` of `n` questions with a right pair were answered right.
+    `right` of `n` questions with a right pair were answered right; `ours`: the catalog is the system's, so that pairs
+    and variants are the reader's to write.
     """
 
     confused: tuple[ConfusedPairs, ...]
@@ -88,6 +100,16 @@ class Advice:
     threshold: ThresholdAdvice | None
     right: int = 0
     n: int = 0
+    ours: bool = True
+
+    @property
+    def headline(self) -> str:
+        """What to say where no single pair is to be named; empty where some are."""
+        if self.mostly_missed:
+            return MOSTLY_MISSED if self.ours else MOSTLY_MISSED_OUTSIDE
+        if self.confused or self.strata or self.weak:
+            return ""
+        return NONE_STANDS_OUT if self.n else NOTHING_SCORED
 
     @property
     def mostly_missed(self) -> bool:
@@ -116,13 +138,14 @@ def _confused_as_json(one: ConfusedPairs) -> dict[str, Any]:
     }
 
 
-def advise(outcomes: Sequence[Outcome], verdicts: Verdicts, *, pairs: int | None = None) -> Advice:
+def advise(outcomes: Sequence[Outcome], verdicts: Verdicts, *, pairs: int | None = None, ours: bool = True) -> Advice:
     """Return what would improve the assistant of a run.
 
     Args:
         outcomes: Of the run.
         verdicts: What raters say of answers to its novel questions.
         pairs: How many pairs the catalog has; None: as many as the run names.
+        ours: Whether the system answers from this catalog; else its makers have to be told.
     """
     scored = [outcome for outcome in outcomes if outcome.right is not None and outcome.decision != ERROR]
     return Advice(
@@ -130,23 +153,25 @@ def advise(outcomes: Sequence[Outcome], verdicts: Verdicts, *, pairs: int | None
             _confused(
                 scored,
                 pairs or len({pair for outcome in scored for pair in (outcome.pair_id, *outcome.candidates) if pair}),
+                ours=ours,
             )
         ),
-        strata=tuple(_strata(scored)),
-        weak=tuple(_weak(scored)),
+        strata=tuple(_strata(scored, ours=ours)),
+        weak=tuple(_weak(scored, ours=ours)),
         threshold=advise_threshold(outcomes, verdicts),
         right=sum(bool(outcome.right) for outcome in scored),
         n=len(scored),
+        ours=ours,
     )
 
 
-def _confused(scored: Sequence[Outcome], pairs: int) -> Iterable[ConfusedPairs]:
+def _confused(scored: Sequence[Outcome], pairs: int, *, ours: bool) -> Iterable[ConfusedPairs]:
     for one in confusions(mistakes_of(scored), pairs):
         if one.p_value > HINT or one.count < MIN_CONFUSED:
             continue
         both = {(one.first, one.second), (one.second, one.first)}
         found = [o.id for o in scored if not o.top1 and o.candidates and (o.pair_id, o.candidates[0]) in both]
-        yield ConfusedPairs(one, _rephrase(one), tuple(found))
+        yield ConfusedPairs(one, _rephrase(one) if ours else _told_apart(one), tuple(found))
 
 
 def _rephrase(one: Confusion) -> str:
@@ -158,7 +183,13 @@ def _rephrase(one: Confusion) -> str:
     return f"Rephrase {one.first}, and write variants of it that {one.second} would not be asked with."
 
 
-def _strata(scored: Sequence[Outcome]) -> list[Weakness]:
+def _told_apart(one: Confusion) -> str:
+    both = "each other" if one.mutual else one.second
+    said = f"{one.first} and {one.second} are taken for {both}" if one.mutual else f"{one.first} is taken for {both}"
+    return f"Tell the system's makers that {said}, with the questions."
+
+
+def _strata(scored: Sequence[Outcome], *, ours: bool) -> list[Weakness]:
     """Compare each pair in each vignette with the same pair in all other vignettes."""
     cells = _grouped(scored, lambda o: (o.pair_id or "", o.vignette))
     by_pair = _grouped(scored, lambda o: o.pair_id or "")
@@ -167,23 +198,23 @@ def _strata(scored: Sequence[Outcome]) -> list[Weakness]:
         for (pair, vignette), cell in cells.items()
         if (rest := [o for o in by_pair[pair] if o.vignette != vignette])
     ]
-    return _weaknesses(compared)
+    return _weaknesses(compared, ours=ours)
 
 
-def _weak(scored: Sequence[Outcome]) -> list[Weakness]:
+def _weak(scored: Sequence[Outcome], *, ours: bool) -> list[Weakness]:
     """Compare each pair with all other pairs."""
     compared = [
         ((pair, None), own, rest)
         for pair, own in _grouped(scored, lambda o: o.pair_id or "").items()
         if (rest := [o for o in scored if o.pair_id != pair])
     ]
-    return _weaknesses(compared)
+    return _weaknesses(compared, ours=ours)
 
 
 Compared = tuple[tuple[str, str | None], list[Outcome], list[Outcome]]
 
 
-def _weaknesses(compared: Sequence[Compared]) -> list[Weakness]:
+def _weaknesses(compared: Sequence[Compared], *, ours: bool) -> list[Weakness]:
     p_values = [fisher(_missed(own), len(own), _missed(rest), len(rest)) for _, own, rest in compared]
     q_values = false_discovery(p_values)
     found = [
@@ -196,7 +227,7 @@ def _weaknesses(compared: Sequence[Compared]) -> list[Weakness]:
             other_missed=_missed(rest),
             p_value=p_value,
             q_value=q_value,
-            action=_write(pair, vignette, own),
+            action=_write(pair, vignette, own, ours=ours),
             questions=tuple(o.id for o in own if not o.right),
         )
         for ((pair, vignette), own, rest), p_value, q_value in zip(compared, p_values, q_values, strict=True)
@@ -205,12 +236,15 @@ def _weaknesses(compared: Sequence[Compared]) -> list[Weakness]:
     return sorted(found, key=lambda one: (one.p_value, -one.missed, one.pair_id, one.vignette or ""))
 
 
-def _write(pair: str, vignette: str | None, own: Sequence[Outcome]) -> str:
+def _write(pair: str, vignette: str | None, own: Sequence[Outcome], *, ours: bool) -> str:
     missed = [outcome for outcome in own if not outcome.right]
     rivals = Counter(o.candidates[0] for o in missed if o.candidates and not o.top1).most_common(RIVALS)
     before = f" Before it came {', '.join(f'{name} ({count})' for name, count in rivals)}." if rivals else ""
     unsure = sum(bool(outcome.top1) for outcome in missed)
     first = f" {unsure} of {len(missed)} had it first, but not surely enough." if unsure else ""
+    if not ours:
+        whose = f" of {vignette}" if vignette else ""
+        return f"Show the system's makers the questions{whose} about {pair}.{before}"
     voice = f"in the voice of {vignette}" if vignette else "by several authors"
     return f"Write variants of {pair} {voice}.{before}{first}"
 

@@ -256,7 +256,7 @@ class _Judged:
 
 def advise_threshold(outcomes: Sequence[Outcome], verdicts: Verdicts) -> ThresholdAdvice | None:
     """Return what thresholds would have done; None when the run answered nothing, or when its scores grade nothing."""
-    asked = [outcome for outcome in outcomes if outcome.decision != ERROR and outcome.kind != "urgent"]
+    asked = [one for one in outcomes if one.decision != ERROR and one.kind != "urgent" and not one.unjudged]
     judged = replace(
         _Judged.of(asked, verdicts), was=np.array([o.decision == "answered" for o in asked], dtype=np.bool_)
     )

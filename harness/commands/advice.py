@@ -6,8 +6,8 @@ What is slow to import is imported by the command that needs it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -21,13 +21,18 @@ from bot import Assistant, BadData, friendly_errors
 from harness.advice.advice import LEAST, Advice, Weakness, advise
 from harness.advice.causes import CAUSES, KINDS, Entry
 from harness.advice.misses import Findings, browse, load_explainable
+from harness.advice.outside import Instead, is_ours, said_instead, what_came
 from harness.advice.thresholds import Move, ThresholdAdvice, ThresholdMove, best_move
 from harness.commands import options
-from harness.console import chance, folded, plain_console, plain_table, print_json, progress_bar, share
+from harness.console import chance, folded, plain_console, plain_table, print_json, printable, progress_bar, share
 from harness.files import writing
+from harness.judging.rescore import by_people
 from harness.labelling.labels import verdicts_on
+from harness.running.outcomes import tally
 from harness.running.run import catalog_of, load_run, nothing_answered
 from harness.scoring.confusions import Confusion
+from harness.scoring.expectations import KINDS as EXPECTED
+from harness.scoring.expectations import Expectation, expectations_of
 
 ROWS = 10  # of each table; `--json` has all
 ENTRIES = 8  # of each cause; `errors.json` has all
@@ -50,17 +55,48 @@ class MissesOptions:
 def advise_(run: options.RunFolder, explained: MissesOptions, json_: options.Json = False) -> None:
     """Say what would improve the system of a run: pairs to merge or rephrase, missing variants, thresholds."""
     with friendly_errors():
-        if explained.misses:
+        loaded = by_people(load_run(run)).run
+        ours = is_ours(loaded.identity)
+        if explained.misses and ours:
             _explain_misses(run, explained, json_=json_)
             return
-        loaded = load_run(run)
-        if all(outcome.right is None for outcome in loaded.outcomes):
+        expected, came = expectations_of(tally(loaded.outcomes)), what_came(loaded.outcomes)
+        if not expected and all(outcome.right is None and not outcome.unjudged for outcome in loaded.outcomes):
             raise nothing_answered(run, loaded.outcomes)
-        advice = advise(loaded.outcomes, verdicts_on(run, loaded.suite))
+        advice = advise(loaded.outcomes, verdicts_on(run, loaded.suite), ours=ours)
+        instead = said_instead(loaded.outcomes)
         if json_:
-            print_json(advice.as_json())
-        else:
-            plain_console().print(advice_tables(advice))
+            more = {"expectations": {name: one.as_json() for name, one in expected.items()}} if expected else {}
+            print_json({**advice.as_json(), "instead": [asdict(one) for one in instead], **more})
+            return
+        console = plain_console()
+        if advice.n or not expected:
+            console.print(advice_tables(advice))
+        if came:
+            console.print(Text(came))
+        if expected:
+            console.print(_missed_expectations(expected))
+        if explained.misses or expected:
+            console.print(_instead(instead))
+        if explained.misses:
+            console.print("\nWhy it answers so, is known of this assistant alone: into other systems nobody can see.")
+
+
+def _missed_expectations(expected: Mapping[str, Expectation]) -> Table:
+    """Return what did not come in chats, what was missed most first."""
+    table = plain_table("\nExpected in chats, and missed", "expected", "missed", "of", "worst vignette")
+    for name, one in sorted(expected.items(), key=lambda item: item[1].total.met - item[1].total.n):
+        missed = one.total.n - one.total.met
+        if missed:
+            table.add_row(EXPECTED.get(name, name), str(missed), str(one.total.n), one.worst() or "")
+    return table
+
+
+def _instead(instead: Sequence[Instead]) -> Table:
+    table = plain_table("\nWhat came instead", folded("what came", 40), "n", folded("for example asked"))
+    for one in instead[:ROWS]:
+        table.add_row(Text(printable(one.what)), str(one.n), Text(printable(one.example)))
+    return table
 
 
 def _explain_misses(run: Path, explained: MissesOptions, *, json_: bool) -> None:
@@ -155,15 +191,11 @@ def _lower_threshold(found: Sequence[Move]) -> str:
 
 @group()
 def advice_tables(advice: Advice) -> Iterator[Table | Text]:
-    """Return advice on a run as tables for a terminal of 80 columns."""
+    """Return advice on questions of a run as tables for a terminal of 80 columns."""
     if advice.n:
         yield Text(f"{advice.right} of {advice.n} questions were answered right ({advice.right / advice.n:.0%}).")
-    if advice.mostly_missed:
-        yield Text(
-            "Most questions are missed, whatever pair they ask for: no pair stands out. Does the catalog hold what "
-            "these questions ask for, and did anybody ever write like these patients? Add variants in their voice, or "
-            "see `--misses` for each question."
-        )
+    if advice.headline:
+        yield Text(advice.headline)
     if advice.confused:
         names = (folded("asked about /\ntaken for", 20), "n", "by\nchance", "q", folded("advice"))
         table = plain_table("Pairs to merge or rephrase", *names)
@@ -177,9 +209,7 @@ def advice_tables(advice: Advice) -> Iterator[Table | Text]:
         yield _weak("\nPairs that need variants from a vignette", "in the\nothers", advice.strata)
     if advice.weak:
         yield _weak("\nPairs that are missed more than others", "other\npairs", advice.weak)
-    if not (advice.confused or advice.strata or advice.weak or advice.mostly_missed):
-        yield Text("No pair is confused or missed more than chance would have it.")
-    elif advice.confused or advice.strata or advice.weak:
+    if advice.confused or advice.strata or advice.weak:
         yield Text(NOTE, style="dim")
     if 0 < advice.n < LEAST:
         yield Text(f"{advice.n} questions are too few to say anything of thresholds: at least {LEAST} are needed.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 from xml.etree import ElementTree as ET
@@ -18,12 +18,16 @@ from bot import friendly_errors
 from harness.commands import options
 from harness.console import folded, plain_console, plain_table, print_json
 from harness.files import as_document, writing, xml_text
-from harness.running.run import load_counted, load_run
+from harness.judging.rescore import by_people
+from harness.labelling.labels import has_labels
+from harness.running.run import Counted, load_counted, load_run
 from harness.scoring.comparison import compare
-from harness.scoring.gate import GateReport, GateResult, check_baseline, check_run, load_config, merge
+from harness.scoring.gate import GateReport, GateResult, Gates, check_baseline, load_config, merge
+from harness.scoring.judged import JUDGED, check_judged
 
 STYLES = {"pass": "green", "fail": "bold red", "skip": "dim", "open": "yellow"}
 FAILED = 1  # exit code
+CODE_QUALITY = Path("gl-code-quality-report.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +56,33 @@ def gate(
     """Exit 1 unless a run is good enough, by itself and beside a baseline; exit 3 when too little data can say."""
     with friendly_errors():
         rules, used = load_config(config)
-        report = check_run(load_counted(run), rules.gates)
+        report = check_labelled(run, rules.gates)
         if baseline is not None:
-            comparison = compare(load_run(baseline), load_run(run), alpha=rules.baseline.alpha)
+            before, after = by_people(load_run(baseline)).run, by_people(load_run(run)).run
+            comparison = compare(before, after, alpha=rules.baseline.alpha)
             report = merge(report, check_baseline(comparison, rules.baseline))
         if said.junit is not None:
             write_junit(report, said.junit, run=run.name)
         if said.annotate == "gitlab":
-            write_code_quality(report, Path("gl-code-quality-report.json"), limits=used.name)
+            write_code_quality(report, CODE_QUALITY, limits=used.name)
         if said.json_:
             print_json({"config": str(used), **report.as_json()})
         else:
             _print_gates(report)
+            if said.annotate == "gitlab":
+                print(f"{CODE_QUALITY} is written. In .gitlab-ci.yml: artifacts: reports: codequality: {CODE_QUALITY}")
             if said.annotate == "github":
                 print("".join(github_annotations(report, run=run.name)), end="")
     raise typer.Exit(FAILED if report.failed else rules.too_little_data if report.undecided else 0)
+
+
+def check_labelled(folder: Path, gates: Gates) -> GateReport:
+    """Check a run by itself, by the labels that people gave on it; without any it is counted without being held."""
+    if not has_labels(folder):
+        return check_judged(load_counted(folder), gates)
+    judged = by_people(load_run(folder))
+    report = check_judged(Counted.of(judged.run), gates, judged.found)
+    return replace(report, notes=(*filter(None, (judged.note,)), *report.notes))
 
 
 def _print_gates(report: GateReport) -> None:
@@ -82,6 +98,9 @@ def _print_gates(report: GateReport) -> None:
     undecided = [result.name for result in report.results if result.status == "open"]
     if failed:
         verdict, style = f"{len(failed)} of {len(report.results)} gates failed: {', '.join(failed)}", STYLES["fail"]
+    elif waiting := next((result for result in report.results if result.name == JUDGED), None):
+        verdict = f"{waiting.detail} Next: klartext harness labels give RUN --rater NAME"
+        style = STYLES["open"]
     elif undecided:
         verdict, style = f"Too little data to say: {', '.join(undecided)}", STYLES["open"]
     else:

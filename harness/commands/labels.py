@@ -285,14 +285,16 @@ def _print_rescored(rescored: Rescored) -> None:
     """Print both scores, what changed, and whose labels were used."""
     console = plain_console()
     whose = "people" if rescored.kind == "person" else "models"
-    if rescored.raw and rescored.after:
+    if rescored.after:
         table = plain_table(None, "paraphrases", "n", "errors", "accuracy", "95 %", "precision")
         for name, score in (("by id", rescored.raw), (f"after labels by {whose}", rescored.after)):
+            if score is None:
+                continue
             precision = "" if score.precision is None else f"{score.precision:.3f}"
             between = f"{score.interval.low:.3f}-{score.interval.high:.3f}"
             table.add_row(name, str(score.n), str(score.errors), f"{score.accuracy:.3f}", between, precision)
         console.print(table)
-        console.print(f"{rescored.looked_at} answered paraphrases have a verdict by {whose}.")
+        console.print(f"Answered paraphrases with a verdict by {whose}: {rescored.looked_at}.")
     novel = rescored.novel
     console.print(
         f"Novel questions: {novel.n}; incorrect {novel.incorrect}, partially correct {novel.partial}, "
@@ -301,7 +303,11 @@ def _print_rescored(rescored: Rescored) -> None:
     for reason, found in rescored.statements.items():
         if found.interval is not None:
             between = f"95 % {found.interval.low:.3f} to {found.interval.high:.3f}"
-            console.print(f"{reason}: {found.answers} of {found.n} labelled answers ({between}).")
+            console.print(f"{reason}: {found.answers} of {counted(found.n, 'labelled answer')} ({between}).")
+        else:
+            console.print(f"{reason}: not assessed, since nobody who labelled was asked for reasons.")
+    if rescored.unjudged:
+        console.print(f"{counted(rescored.unjudged, 'answer')} in the system's own words: still not judged.")
     if rescored.disputed:
         console.print(
             f"Raters differ on {rescored.disputed}: they stay. Decide with `klartext harness labels give --decide`."

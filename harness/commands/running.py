@@ -12,10 +12,10 @@ import typer
 from rich.console import Console
 from rich.table import Column
 
-from bot import BadData, Catalog, Unreachable, friendly_errors
+from bot import BadData, Catalog, Unreachable, data_folder, friendly_errors
 from harness.commands import options
 from harness.commands.comparing import show_stability
-from harness.console import plain_console, plain_table, progress_bar, share
+from harness.console import counted, plain_console, plain_table, progress_bar, share
 from harness.labelling.labels import Verdicts, verdicts_on
 from harness.patients.suites import Suite, SuiteOnDisk, load_suite, open_suite
 from harness.patients.vignettes import ALL, load_vignettes
@@ -28,6 +28,7 @@ from harness.scoring.expectations import KINDS, OFFERED, Expectation, expectatio
 from harness.scoring.score import Summary, summarise, summarise_tally
 from harness.systems.system import InProcess, Opening, System
 
+MOST_HELD = 100_000  # outcomes that are read again to be looked at one by one
 LISTED = 20  # questions whose answers change between repeats
 
 
@@ -60,28 +61,46 @@ def run(
         counts = store.tally()
         _require_answers(opened_suite, store, counts)
         record: dict[str, Any] = {}
+        waiting = sum(count.n for count in counts if count.cell.unjudged)
         if any(count.cell.right is not None for count in counts):
             summary = summarise_tally(counts)
-            print_tables(opened_suite, list(store.novel()), summary, verdicts=verdicts_on(out, opened_suite.meta.name))
+            verdicts = verdicts_on(out, opened_suite.meta.name)
+            print_tables(opened_suite, list(store.novel()), summary, verdicts=verdicts)
+            # A file says the same again: what it lacks has to be written into it.
+            if recipe.file is not None and recipe.file.kind == "answers" and summary.failed:
+                print("A file answers no otherwise when it is asked again: add the lines that it lacks.")
             record = summary.as_json()
             if summary.total.n <= MOST_JUDGED:
-                outcomes = load_outcomes(out)
-                _, record["automatic"] = find_ambiguous(out, outcomes, suite=opened_suite.meta.name)
-                free = sum(outcome.said is not None for outcome in outcomes)
-                if free:
-                    print(f"\n{free} answers are in words that no approved text has: people or models judge them.")
-                    print(f"Next: klartext harness labels give {out} --rater NAME")
+                _, record["automatic"] = find_ambiguous(out, load_outcomes(out), suite=opened_suite.meta.name)
         expected = expectations_of(counts)
         if expected:
             print_expectations(opened_suite, expected, counts, alone=not record)
             record["expectations"] = {name: one.as_json() for name, one in expected.items()}
+        record |= {"unjudged": waiting} if waiting else {}
+        _say_what_waits(out, counts, waiting)
         (out / "summary.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def _say_what_waits(out: Path, counts: Tally, waiting: int) -> None:
+    """Say how many answers people must judge before anybody knows what they are."""
+    if sum(count.n for count in counts) > MOST_HELD and not waiting:
+        return
+    free = waiting or sum(outcome.said is not None for outcome in load_outcomes(out))
+    if not free:
+        return
+    noun = "answer is" if free == 1 else "answers are"
+    print(f"\n{free} {noun} in words that no approved text has: people or models judge them.")
+    if waiting:
+        print("Until then they count neither as right nor as wrong.")
+    print(f"Next: klartext harness labels give {out} --rater NAME")
 
 
 def _ask(suite: SuiteOnDisk, recipe: Recipe, opened: tuple[System, Catalog], out: Path, how: How) -> Store:
     system, catalog = opened
     with progress_bar(_label(suite, system), len(suite.questions)) as advance:
-        return ask_suite(suite, system, catalog, out, plan_of(how, recipe, system, advance))
+        at = suite.questions.path.parent
+        own = "" if at.is_relative_to(data_folder("vignettes")) else str(at)
+        return ask_suite(suite, system, catalog, out, plan_of(how, recipe, system, advance, own))
 
 
 def _label(suite: Suite | SuiteOnDisk, system: System) -> str:
@@ -93,7 +112,7 @@ def _require_answers(suite: SuiteOnDisk, store: Store, counts: Tally) -> None:
     if counts and all(count.cell.decision == ERROR for count in counts):
         reason = next(outcome.error for outcome in store.failed())
         raise Unreachable(f"The system answered no question ({reason}). Mend it and run this again.")
-    if all(count.cell.right is None and count.cell.expected is None for count in counts):
+    if all(count.cell.right is None and count.cell.expected is None and not count.cell.unjudged for count in counts):
         raise BadData(
             f"The suite {suite.meta.name!r} left no paraphrase to score, only novel questions to label. "
             "Import one with `--variations 1` or more."
@@ -122,9 +141,11 @@ def print_tables(
         console.print(note_2(verdicts), style="dim")
     left_out = len(suite.questions) - summary.asked
     if left_out:
-        console.print(f"\n{left_out} questions were left out: they are near copies of the catalog's texts.")
+        console.print(f"\n{_left_out(left_out, 'question')}")
     if summary.failed:
-        console.print(f"\nThe system failed on {summary.failed} questions: not scored. Run again to ask them again.")
+        console.print(
+            f"\nThe system failed on {counted(summary.failed, 'question')}: not scored. Run again to ask them again."
+        )
     if suite.meta.note:
         console.print(f"\n{suite.meta.note}")
 
@@ -150,16 +171,26 @@ def print_expectations(suite: SuiteOnDisk, found: Mapping[str, Expectation], cou
     console.print(table)
     console.print("95 %: Wilson. offered: the right pair was not shown, but among the choices.", style="dim")
     unscored, failed = (sum(getattr(one.total, what) for one in found.values()) for what in ("unscored", "failed"))
-    if unscored:
-        console.print(f"{unscored} follow-ups were not scored: nothing had been shown that they could be about.")
+    waiting = sum(count.n for count in counts if count.cell.unjudged)
+    if waiting:
+        console.print(f"{counted(waiting, 'message')} not scored: answered in own words that nobody has judged.")
+    if unscored > waiting:
+        said = "nothing had been shown that they could be about, or only what people have to judge"
+        console.print(f"{counted(unscored - waiting, 'follow-up')} not scored: {said}.")
     if alone:
         left_out = len(suite.questions) - sum(count.n for count in counts)
         if left_out:
-            console.print(f"{left_out} messages were left out: they are near copies of the catalog's texts.")
+            console.print(_left_out(left_out, "message"))
         if failed:
-            console.print(f"The system failed on {failed} messages: not scored. Run again to say them again.")
+            console.print(
+                f"The system failed on {counted(failed, 'message')}: not scored. Run again to say them again."
+            )
         if suite.meta.note:
             console.print(f"\n{suite.meta.note}")
+
+
+def _left_out(n: int, noun: str) -> str:
+    return f"{counted(n, noun)} left out: near copies of the catalog's texts."
 
 
 def demo(

@@ -8,8 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.labelling.labels import Label, NovelScore, Verdicts, load_labels, score_novel
-from harness.running.outcomes import Outcome
+from harness.console import counted
+from harness.labelling.labels import Label, NovelScore, Verdicts, label_files, load_labels, score_novel
+from harness.running.outcomes import JUDGEABLE, Outcome
+from harness.running.run import Run
+from harness.scoring.judged import Found
 from harness.scoring.score import Score, score
 from harness.statistics import Interval, clustered_share, wilson
 
@@ -33,14 +36,14 @@ class Change:
 
     Attributes:
         question_id, pair_id: What was asked and shown.
-        before, after: Whether it counts as right.
+        before, after: Whether it counts as right; None before where only people can say.
         label: What raters said.
         by: Their ids; ``adjudicator:`` for who decided between them.
     """
 
     question_id: str
     pair_id: str
-    before: bool
+    before: bool | None
     after: bool
     label: str
     by: tuple[str, ...]
@@ -52,7 +55,7 @@ class Statements:
 
     Attributes:
         answers: So many do.
-        n: Of so many that were labelled.
+        n: Of so many that were labelled by somebody who was asked for reasons.
         interval: 95 % of the share; None without labels.
     """
 
@@ -77,6 +80,7 @@ class Rescored:
         changes: What counts otherwise now.
         labels: The files, with their hashes.
         statements: How many of the answers with a label hold something harmful, or something unsupported.
+        unjudged: Answers in the system's own words that still nobody judged.
     """
 
     kind: RaterKind
@@ -88,6 +92,7 @@ class Rescored:
     changes: tuple[Change, ...]
     labels: tuple[Provenance, ...]
     statements: dict[str, Statements]
+    unjudged: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -97,6 +102,7 @@ class Rescored:
             "novel": asdict(self.novel),
             "looked_at": self.looked_at,
             "disputed": self.disputed,
+            "unjudged": self.unjudged,
             "changes": [asdict(change) for change in self.changes],
             "labels": [asdict(item) for item in self.labels],
             "statements": {name: one.as_json() for name, one in self.statements.items()},
@@ -117,18 +123,63 @@ def rescore(outcomes: Sequence[Outcome], files: Sequence[Path], *, kind: RaterKi
     contents = {path: [label for label in load_labels([path]) if label.rater.kind == kind] for path in files}
     verdicts = Verdicts([label for labels in contents.values() for label in labels])
     judged = [_judged(outcome, verdicts) for outcome in outcomes]
-    known = [pair for pair in zip(outcomes, judged, strict=True) if pair[0].right is not None]
+    known = [(was, now) for was, now in zip(outcomes, judged, strict=True) if now.right is not None]
+    before = [was for was, _ in known if was.right is not None]
     shown = [(outcome.id, outcome.shown) for outcome in outcomes if outcome.shown is not None]
     return Rescored(
         kind=kind,
-        raw=score([before for before, _ in known]) if known else None,
+        raw=score(before) if before else None,
         after=score([after for _, after in known]) if known else None,
         novel=score_novel(outcomes, verdicts),
-        looked_at=sum(_settled(before, verdicts) for before, _ in known),
+        looked_at=sum(_settled(was, verdicts) for was, _ in known),
         disputed=sum(verdicts.of(*item) == "disputed" for item in shown),
-        changes=tuple(_change(before, after, verdicts) for before, after in known if before.right != after.right),
+        changes=tuple(_change(was, now, verdicts) for was, now in known if was.right != now.right),
+        unjudged=sum(outcome.unjudged for outcome in judged),
         labels=tuple(_provenance(path, labels) for path, labels in contents.items() if labels),
         statements={reason: _statements(reason, outcomes, verdicts) for reason in (HARMFUL, UNSUPPORTED)},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ByPeople:
+    """A run as people judged it.
+
+    Attributes:
+        run: The run; what people called right or wrong counts so.
+        people: How many labelled what it shows; 0: the run is as it was.
+        labelled: How many of its answers they settled.
+        statements: As of `Rescored`, by people.
+    """
+
+    run: Run
+    people: int
+    labelled: int
+    statements: dict[str, Statements]
+
+    @property
+    def found(self) -> dict[str, Found] | None:
+        """What gates go by; None where nobody labelled."""
+        return {name: Found(one.answers, one.n) for name, one in self.statements.items()} if self.people else None
+
+    @property
+    def note(self) -> str:
+        """Whose labels count."""
+        if not self.people:
+            return ""
+        return f"By labels of {counted(self.people, 'person', 'people')} on {counted(self.labelled, 'answer')}."
+
+
+def by_people(run: Run) -> ByPeople:
+    """Return a run by the labels that people gave on it, as `labels apply` scores it: gate and report go by these."""
+    labels = [label for label in load_labels(label_files(run.folder, run.suite)) if label.rater.kind == "person"]
+    verdicts = Verdicts(labels)
+    shown = {(outcome.id, outcome.shown) for outcome in run.outcomes if outcome.shown is not None}
+    people = {label.rater.name for label in labels if label.item in shown}
+    return ByPeople(
+        run=replace(run, outcomes=tuple(_judged(outcome, verdicts) for outcome in run.outcomes)) if people else run,
+        people=len(people),
+        labelled=sum(_settled(outcome, verdicts) for outcome in run.outcomes),
+        statements={reason: _statements(reason, run.outcomes, verdicts) for reason in (HARMFUL, UNSUPPORTED)},
     )
 
 
@@ -137,9 +188,10 @@ def _statements(reason: str, outcomes: Sequence[Outcome], verdicts: Verdicts) ->
     found: dict[str, list[bool]] = {}
     for outcome in outcomes:
         labels = verdicts.deciding(outcome.id, outcome.shown) if outcome.shown is not None else ()
-        if labels:
+        asked = [label for label in labels if label.assessed]
+        if asked:
             by = outcome.pair_id or outcome.dialogue or outcome.id
-            found.setdefault(by, []).append(any(label.reason == reason for label in labels))
+            found.setdefault(by, []).append(any(reason in label.reasons for label in asked))
     hits, sizes = [sum(one) for one in found.values()], [len(one) for one in found.values()]
     interval = clustered_share(hits, sizes) or wilson(sum(hits), sum(sizes))
     return Statements(sum(hits), sum(sizes), interval)
@@ -151,18 +203,22 @@ def _settled(outcome: Outcome, verdicts: Verdicts) -> bool:
 
 
 def _judged(outcome: Outcome, verdicts: Verdicts) -> Outcome:
-    if outcome.right is None or not _settled(outcome, verdicts):
+    if not _settled(outcome, verdicts):
         return outcome
-    shown = outcome.shown or ""
-    right = verdicts.of(outcome.id, shown) == "correct"
-    first = outcome.candidates[:1] == (shown,)
-    return replace(outcome, right=right, top1=right if first else outcome.top1)
+    right = verdicts.of(outcome.id, outcome.shown or "") == "correct"
+    if outcome.expected in JUDGEABLE and outcome.own_words:
+        return replace(outcome, met=right)
+    if outcome.right is None and not outcome.unjudged:
+        return outcome
+    first = outcome.candidates[:1] == (outcome.answered_with,)
+    top1 = right if first or outcome.top1 is None else outcome.top1
+    return replace(outcome, right=right, top1=top1, offered=bool(outcome.offered))
 
 
 def _change(before: Outcome, after: Outcome, verdicts: Verdicts) -> Change:
     shown = before.shown or ""
     labels = verdicts.deciding(before.id, shown)
-    return Change(before.id, shown, bool(before.right), bool(after.right), labels[0].label, tuple(map(_who, labels)))
+    return Change(before.id, shown, before.right, bool(after.right), labels[0].label, tuple(map(_who, labels)))
 
 
 def _who(label: Label) -> str:

@@ -20,6 +20,7 @@ from harness.labelling.labels import Item, Label, Rater, Verdict, check_reason
 from harness.labelling.rater_files import ADJUDICATOR, open_rater_file
 
 LABEL_FIELDS = ("item_id", "rater_id", "label", "reason", "comment", "time")
+NOT_ASKED = "not-asked"  # in the column of reasons: the rater was not asked for any
 ITEM_FIELDS = ("item_id", "question", "answer")
 KINDS = ("person", "model", ADJUDICATOR)
 
@@ -63,7 +64,7 @@ def as_row(label: Label) -> dict[str, str]:
         "item_id": item_id(label.question_id, label.pair_id),
         "rater_id": rater,
         "label": label.label,
-        "reason": label.reason,
+        "reason": label.reason if label.assessed else NOT_ASKED,
         "comment": label.comment,
         "time": label.time.isoformat() if label.time else "",
     }
@@ -92,12 +93,17 @@ def _write(rows: Sequence[Mapping[str, str]], fields: Sequence[str], out: Path) 
         stream = io.StringIO()
         writer = csv.DictWriter(stream, fields, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: formula_safe(value) for name, value in row.items()} for row in rows)
         text = stream.getvalue()
     else:
         text = as_lines(rows)
     with writing(out):
         out.write_bytes(text.encode())
+
+
+def formula_safe(text: str) -> str:
+    """Keep spreadsheets from taking a text for a formula: an apostrophe makes it text."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _is_csv(path: Path) -> bool:
@@ -208,8 +214,9 @@ def _label(row: dict[str, Any], where: str, known: Collection[str], now: datetim
         pair_id=pair,
         label=long.label,
         rater=Rater(kind="model" if kind == "model" else "person", name=name),
-        reason=check_reason(long.reason, where=where),
-        comment=long.comment,
+        reason="" if long.reason == NOT_ASKED else check_reason(long.reason, where=where),
+        assessed="reason" in row and long.reason != NOT_ASKED,
+        comment=long.comment.removeprefix("'") if formula_safe(long.comment[1:]) == long.comment else long.comment,
         time=time,
         role="adjudication" if kind == ADJUDICATOR else "rating",
     )

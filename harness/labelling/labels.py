@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from bot import BadData, data_folder
 from harness.files import Record, append_durably, as_lines, read_lines
-from harness.running.outcomes import Outcome
+from harness.running.outcomes import SAID, Outcome
 
 LABELS = "labels.jsonl"
 RATERS = "labels"  # folder in a run: one file for each rater
@@ -40,10 +40,12 @@ class Label(Record):
 
     Attributes:
         question_id: Of the suite.
-        pair_id: The pair shown; ``*`` stands for all pairs without a label of their own.
+        pair_id: The pair shown, or the key of a text of the system's own; ``*`` stands for all pairs without a label of
+            their own, and for no such text.
         label: incorrect, partial or correct, as in the paper.
         rater: Who says so.
-        reason: Code of why, one of `vignettes/labels/reasons.yaml`; empty when none was given.
+        reason: Codes of why, of `vignettes/labels/reasons.yaml`, with a space between; empty when none was given.
+        assessed: Whether the rater was asked for reasons: without, silence says nothing of harm.
         comment: Free text.
         time: When.
         role: ``rating`` when the rater saw no other label, ``adjudication`` when a third person decided between labels.
@@ -54,6 +56,7 @@ class Label(Record):
     label: Verdict
     rater: Rater
     reason: str = ""
+    assessed: bool = True
     comment: str = ""
     time: datetime | None = None
     role: Literal["rating", "adjudication"] = "rating"
@@ -63,6 +66,10 @@ class Label(Record):
         if self.role == "adjudication" and self.rater.kind != "person":
             raise ValueError("only a person adjudicates")
         return self
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return tuple(self.reason.split())
 
     @property
     def item(self) -> tuple[str, str]:
@@ -99,6 +106,11 @@ def label_files(run: Path, suite: str = "") -> list[Path]:
     return [path for path in (*shipped, run / LABELS, *sorted((run / RATERS).glob("*.jsonl"))) if path.is_file()]
 
 
+def has_labels(run: Path) -> bool:
+    """Say whether anybody labelled this very run."""
+    return (run / LABELS).is_file() or any((run / RATERS).glob("*.jsonl"))
+
+
 def shipped_labels(suite: str) -> Path:
     """Return where labels lie that are shipped with a suite."""
     return data_folder("vignettes") / "labels" / f"{suite}.jsonl"
@@ -111,7 +123,10 @@ def append_label(file: Path, label: Label) -> None:
 
 
 def as_line(label: Label) -> str:
-    return as_lines([label.model_dump(mode="json")])
+    record = label.model_dump(mode="json")
+    if label.assessed:
+        del record["assessed"]
+    return as_lines([record])
 
 
 class Verdicts:
@@ -155,7 +170,8 @@ class Verdicts:
     def label_of(self, rater_id: str, question_id: str, pair_id: str) -> Label | None:
         """Return a rater's label of this pair, or of all pairs without a label of their own."""
         own = self._by_item.get((question_id, pair_id), {})
-        rest = self._by_item.get((question_id, ANY_OTHER), {})
+        # Who called all other pairs wrong had no text of a system's own before them.
+        rest = {} if pair_id.startswith(SAID) else self._by_item.get((question_id, ANY_OTHER), {})
         return own.get(rater_id) or rest.get(rater_id)
 
     @property
@@ -251,9 +267,11 @@ def reasons_for(verdict: Verdict) -> tuple[Reason, ...]:
     return tuple(reason for reason in load_reasons() if verdict in reason.labels)
 
 
-def check_reason(code: str, *, where: str, reasons: Sequence[Reason] | None = None) -> str:
-    """Return a code that is known, or empty; raise BadData otherwise."""
+def check_reason(said: str, *, where: str, reasons: Sequence[Reason] | None = None) -> str:
+    """Return codes that are known, with a space between, or empty; raise BadData otherwise."""
     known = [reason.code for reason in (load_reasons() if reasons is None else reasons)]
-    if code and code not in known:
-        raise BadData(f"{where}: there is no reason {code!r}. Known: {', '.join(known)}; or leave it empty.")
-    return code
+    codes = list(dict.fromkeys(said.replace(",", " ").replace(";", " ").split()))
+    for code in codes:
+        if code not in known:
+            raise BadData(f"{where}: there is no reason {code!r}. Known: {', '.join(known)}; or leave it empty.")
+    return " ".join(codes)

@@ -23,11 +23,13 @@ from rich.table import Table
 from rich.text import Text
 
 from bot import data_folder
-from harness.labelling.labels import VERDICTS, Label, Verdict, reasons_for
+from harness.console import printable
+from harness.labelling.labels import VERDICTS, Label, Verdict, load_reasons, reasons_for
 
 ENTER, BACK, LEFT, NOTHING = "enter", "back", "left", ""
 _NAMED = {b"\r": ENTER, b"\n": ENTER, b"\x7f": BACK, b"\x08": BACK, b"\x1b": BACK, b"\x1b[D": LEFT, b"\x1bOD": LEFT}
 _ESCAPE_S = 0.03  # how long the rest of an arrow key may take
+SEVERAL = "+"  # for more than one reason, and for a reason of a correct answer
 Action = Literal["skip", "undo", "quit"]
 ACTIONS: dict[str, Action] = {"s": "skip", "u": "undo", "q": "quit"}
 KEYS: dict[str, Verdict] = {"1": VERDICTS[0], "2": VERDICTS[1], "3": VERDICTS[2]}
@@ -135,6 +137,7 @@ class View:
         labels: Labels to decide between; empty for raters, who are blind to them.
         note: A word about the last key; often empty.
         language: Of the questions, and so of the screen.
+        before: What was said in the conversation before: (patient, system) of each turn.
     """
 
     rater: str
@@ -145,6 +148,7 @@ class View:
     labels: tuple[Label, ...] = ()
     note: str = ""
     language: str = "en"
+    before: tuple[tuple[str, str], ...] = ()
 
     @property
     def words(self) -> ScreenWords:
@@ -177,6 +181,8 @@ class _Stage:
     """What has been keyed for the item on the screen."""
 
     verdict: Verdict | None = None
+    several: bool = False  # whether more than one reason is given: the label is stored by Enter then
+    reasons: tuple[str, ...] = ()
     comment: str = ""
     help: bool = False
     wrong: str = ""  # the last key, if it does nothing here
@@ -223,7 +229,10 @@ class TerminalAsker:
             return self._reason(stage, stage.verdict, key)
         if key in KEYS:
             verdict = KEYS[key]
-            return replace(stage, verdict=verdict) if reasons_for(verdict) else Given(verdict, "", stage.comment)
+            asked = bool(reasons_for(verdict)) and (verdict != "correct" or stage.several)
+            return replace(stage, verdict=verdict) if asked else Given(verdict, "", stage.comment)
+        if key == SEVERAL:
+            return replace(stage, several=not stage.several)
         if key == "c":
             return replace(stage, comment=self._keyboard.line(words["comment"]))
         if key == "?":
@@ -236,11 +245,17 @@ class TerminalAsker:
         if key in (BACK, LEFT, "u"):
             return replace(stage, verdict=None)
         if key in (ENTER, " "):
-            return Given(verdict, "", stage.comment)
+            return Given(verdict, " ".join(stage.reasons), stage.comment)
+        if key == SEVERAL:
+            return replace(stage, several=not stage.several)
         if key in KEYS:  # a slip: another label
-            return replace(stage, verdict=None) if not reasons_for(KEYS[key]) else replace(stage, verdict=KEYS[key])
+            plain = KEYS[key] == "correct" and not stage.several
+            return replace(stage, verdict=None if plain else KEYS[key], reasons=())
         code = next((reason.code for reason in reasons_for(verdict) if reason.key == key), None)
-        return replace(stage, wrong=key or " ") if code is None else Given(verdict, code, stage.comment)
+        if code is None:
+            return replace(stage, wrong=key or " ")
+        reasons = tuple(dict.fromkeys((*stage.reasons, code)))
+        return replace(stage, reasons=reasons) if stage.several else Given(verdict, code, stage.comment)
 
     def _draw(self, view: View, stage: _Stage) -> None:
         page = _page(view, stage, boxed=True)
@@ -268,25 +283,42 @@ class LineAsker:
                 return "quit"
             if line in ACTIONS:
                 return ACTIONS[line]
+            if line == "?":
+                self._console.print(Text(_line_help(view.words)))
+                continue
             given = _line(line)
-            if given is not None:
+            if isinstance(given, Given):
                 return given
-            self._console.print(view.words["line_wrong"])
+            self._console.print(Text(view.words["line_wrong"]))
+            if given:
+                self._console.print(Text(view.words.say("line_reasons", reasons=given)))
 
     def finished(self, view: View) -> Action:
         self._console.print(view.words["all_done"])
         return "quit"
 
 
-def _line(line: str) -> Given | None:
+def _line(line: str) -> Given | str:
+    """Read a digit, keys of reasons and a comment; where a key is wrong return those that are right, else nothing."""
     head, _, comment = line.partition(" ")
     verdict = KEYS.get(head[:1])
-    if verdict is None or len(head) > 2:
-        return None
+    if verdict is None:
+        return ""
     codes = {reason.key: reason.code for reason in reasons_for(verdict)}
-    if len(head) == 2 and head[1] not in codes:
-        return None
-    return Given(verdict, codes[head[1]] if len(head) == 2 else "", comment.strip())
+    if any(key not in codes for key in head[1:]):
+        return " ".join(codes)
+    reasons = dict.fromkeys(codes[key] for key in head[1:])
+    return Given(verdict, " ".join(reasons), comment.strip())
+
+
+def _line_help(words: ScreenWords) -> str:
+    """Return what the labels mean, and the keys of all reasons."""
+    digits = {verdict: key for key, verdict in KEYS.items()}
+    reasons = [
+        f"{reason.key} {reason.said(words.language)} ({' '.join(digits[verdict] for verdict in reason.labels)})"
+        for reason in load_reasons()
+    ]
+    return "\n".join([str(words["help"]), *reasons])
 
 
 def _page(view: View, stage: _Stage, *, boxed: bool) -> Group:
@@ -296,8 +328,14 @@ def _page(view: View, stage: _Stage, *, boxed: bool) -> Group:
     if stage.comment:
         parts.append(Text(f"{view.words['comment']}{stage.comment}", style="italic"))
     parts.append(_reasons(stage.verdict, view.words) if stage.verdict else _keys(view.words))
+    if stage.several:
+        parts.append(Text(view.words.say("several", reasons=", ".join(stage.reasons) or "–"), style="yellow"))
     if stage.wrong:
-        known = [reason.key for reason in reasons_for(stage.verdict)] if stage.verdict else [*KEYS, "c", *ACTIONS, "?"]
+        known = (
+            [reason.key for reason in reasons_for(stage.verdict)]
+            if stage.verdict
+            else [*KEYS, SEVERAL, "c", *ACTIONS, "?"]
+        )
         said = view.words.say("wrong_key", key=repr(stage.wrong), keys=" ".join(known))
         parts.append(Text(said, style="yellow"))
     if stage.help and not stage.verdict:
@@ -319,9 +357,12 @@ def _header(view: View) -> RenderableType:
 
 def _item(view: View, *, boxed: bool = True) -> RenderableType:
     """Return question, answer and labels: in boxes, or without where the screen is small."""
+    said = [f"{mark} {printable(text)}" for turn in view.before for mark, text in zip("><", turn, strict=True) if text]
+    before = [_part(view.words["before"], Text("\n".join(said), style="dim"), boxed=boxed)] if said else []
     parts = [
-        _part(view.words["asked"], Text(view.question), boxed=boxed),
-        _part(view.words["shown"], Text(view.answer), boxed=boxed),
+        *before,
+        _part(view.words["asked"], Text(printable(view.question)), boxed=boxed),
+        _part(view.words["shown"], Text(printable(view.answer)), boxed=boxed),
     ]
     labels = [_label(number, label, view.words, boxed=boxed) for number, label in enumerate(view.labels, 1)]
     if labels:
@@ -339,8 +380,8 @@ def _label(number: int, label: Label, words: ScreenWords, *, boxed: bool) -> Ren
     """Return a label to decide between. Who gave it is not shown, lest a name decide; what gave it is."""
     title = f"{words.say('rater', number=number)} ({words['kinds'][label.rater.kind]})"
     verdict = Text(words["verdicts"][label.label], style=f"bold {COLOURS[label.label]}")
-    reason = next((r.said(words.language) for r in reasons_for(label.label) if r.code == label.reason), label.reason)
-    why = [line for line in (reason, label.comment) if line]
+    known = {reason.code: reason.said(words.language) for reason in load_reasons()}
+    why = [line for line in (*(known.get(code, code) for code in label.reasons), printable(label.comment)) if line]
     if boxed:
         return Panel(Text("\n").join([verdict, *map(Text, why)]), title=title, title_align="left")
     return Text.assemble(f"{title}: ", verdict, *(f"; {line}" for line in why))

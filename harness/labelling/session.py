@@ -40,6 +40,7 @@ class Session:
     answers: Mapping[str, str]
     own: RaterFile
     labels: Mapping[tuple[str, str], tuple[Label, ...]] = field(default_factory=dict)
+    before: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     skipped: list[Item] = field(default_factory=list)
     back: list[Item] = field(default_factory=list)  # skipped since the last label, for undo
 
@@ -84,16 +85,16 @@ class Session:
         if self.back:
             self.skipped.remove(item := self.back.pop())
             self.todo.appendleft(item)
-            return str(self._words["back_to_skipped"])
+            return str(self.words["back_to_skipped"])
         if not self.own.labels:
-            return str(self._words["nothing_to_undo"])
+            return str(self.words["nothing_to_undo"])
         last = self.own.labels[-1].item
         again = next((item for item in self.items if item.key == last), None)
         if again is None:
-            return str(self._words["stays"])
+            return str(self.words["stays"])
         self.own.undo()
         self.todo.appendleft(again)
-        return str(self._words["taken_back"])
+        return str(self.words["taken_back"])
 
     def _view(self, item: Item, note: str) -> View:
         done = len(self.items) - len(self.todo) - len(self.skipped)
@@ -107,10 +108,11 @@ class Session:
             labels,
             note,
             item.outcome.lang,
+            self.before.get(item.outcome.id, ()),
         )
 
     @property
-    def _words(self) -> ScreenWords:
+    def words(self) -> ScreenWords:
         return screen_words(self.items[0].outcome.lang)
 
 
@@ -131,9 +133,10 @@ def label_in_terminal(run: Path, *, rater: str, catalog: str, console: Console |
         given = Verdicts([label for label in load_labels(label_files(run)) if label.rater == person])
         todo = deque(item for item in items if given.label_of(person.id, *item.key) is None)
         if not todo:
-            console.print("Nothing left to label.")
+            console.print(screen_words(outcomes[0].lang if outcomes else "en")["nothing_left"])
             return
-        converse(Session(person, "rating", items, todo, answers, own), console)
+        before = said_before(outcomes, catalog) if any(item.outcome.dialogue for item in items) else {}
+        converse(Session(person, "rating", items, todo, answers, own, before=before), console)
 
 
 def converse(session: Session, console: Console) -> None:
@@ -143,10 +146,10 @@ def converse(session: Session, console: Console) -> None:
         session.run(asker)
     left = len(session.todo) + len(session.skipped)
     if left:
-        rest = f"{left} of {len(session.items)} left"
-        console.print(f"The rest stays in the queue. Run the same command to go on: {rest}.", soft_wrap=True)
+        said = session.words.say("rest", left=left, total=len(session.items))
     else:
-        console.print(f"All {len(session.items)} labelled, in {session.own.path}.", soft_wrap=True)
+        said = session.words.say("all_in", total=len(session.items), file=session.own.path)
+    console.print(said, soft_wrap=True)
 
 
 @contextmanager
@@ -166,6 +169,21 @@ def shown_answers(items: Sequence[Item], outcomes: Sequence[Outcome], catalog: s
     free = {outcome.shown: outcome.said for outcome in (*outcomes, *(item.outcome for item in items)) if outcome.said}
     pairs = load_catalog(locate(catalog), outcomes[0].lang)
     return {item.pair_id: free.get(item.pair_id) or pairs.pair(item.pair_id).answer for item in items}
+
+
+def said_before(outcomes: Sequence[Outcome], catalog: str) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return what was said in a conversation before each of its turns: (patient, system), as far as the run kept it."""
+    pairs = load_catalog(locate(catalog), outcomes[0].lang).by_id
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    turns: dict[str, tuple[tuple[str, str], ...]] = {}
+    for one in outcomes:
+        if one.dialogue is None:
+            continue
+        found[one.id] = turns.get(one.dialogue, ())
+        pair = pairs.get(one.answered_with or "")
+        answer = one.said or (pair.answer if pair is not None else f"[{one.decision}]")
+        turns[one.dialogue] = (*found[one.id], (one.text, answer))
+    return found
 
 
 def checked_name(name: str) -> str:
@@ -213,10 +231,11 @@ def adjudicate_in_terminal(
         decided = {label.item for label in own.labels}
         todo = deque(item for item in items if item.key not in decided)
         if not todo:
-            console.print("Raters differ on nothing that is left to decide.")
+            console.print(screen_words(outcomes[0].lang if outcomes else "en")["nothing_disputed"])
             return
         seen = {item.key: _mixed(item, verdicts) for item in items}
-        converse(Session(person, "adjudication", items, todo, answers, own, seen), console)
+        before = said_before(outcomes, catalog) if any(item.outcome.dialogue for item in items) else {}
+        converse(Session(person, "adjudication", items, todo, answers, own, seen, before=before), console)
 
 
 def _mixed(item: Item, verdicts: Verdicts) -> tuple[Label, ...]:

@@ -18,7 +18,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from harness.files import xml_text
-from harness.reporting.facts import Facts, result_of
+from harness.labelling.exchange import formula_safe
+from harness.reporting.facts import Facts, cut, result_of
 from harness.running.outcomes import ERROR, Outcome
 from harness.scoring.comparison import Paired, is_good
 from harness.scoring.score import Score
@@ -30,7 +31,7 @@ IMPROVEMENT = "http://terminology.hl7.org/CodeSystem/measure-improvement-notatio
 VIGNETTES = (
     "vignette n accuracy wilson_low wilson_high by_pair_low by_pair_high top1 offered precision errors wrong unanswered"
 )
-QUESTIONS = "id vignette kind pair text result shown offered first_candidate score right elapsed_ms before"
+QUESTIONS = "id vignette kind pair text result shown offered first_candidate score right elapsed_ms said before"
 READING = (
     "vignette n ease_q1 ease_median ease_q3 words_median answers_ease_median wanted_ease_low "
     "wanted_ease_high wanted_words_low wanted_words_high outside"
@@ -91,6 +92,7 @@ def _case(suite: ET.Element, outcome: Outcome) -> None:
     kind = _kind(outcome)
     if kind:
         shown = f" ({outcome.answered_with})" if outcome.answered_with else ""
+        shown += f' "{cut(outcome.said)}"' if outcome.said else ""
         skipped = "nothing was shown before that it could be about" if outcome.expected else "people judge it"
         said = outcome.error or (skipped if kind == "skipped" else f"{result_of(outcome)}{shown}")
         ET.SubElement(case, kind, {"message": xml_text(f"{said}: {outcome.text}")})
@@ -248,7 +250,7 @@ def _questions(facts: Facts) -> Iterable[Sequence[Value]]:
         first = o.candidates[0] if o.candidates else None
         right = None if o.right is None else int(o.right)
         told = (result_of(o), o.answered_with, " ".join(o.choices), first, o.score)
-        yield *asked, *told, right, o.elapsed_ms, before.get(o.id)
+        yield *asked, *told, right, o.elapsed_ms, cut(o.said or ""), before.get(o.id)
 
 
 def _reading(facts: Facts) -> Iterable[Sequence[Value]]:
@@ -282,7 +284,6 @@ def _csv(header: str, rows: Iterable[Sequence[Value]]) -> str:
 
 
 def _safe(value: Value) -> Value:
-    """Keep spreadsheets from taking a question for a formula: an apostrophe makes it text."""
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+        return formula_safe(value)
     return round(value, 6) if isinstance(value, float) else value

@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot import BadData, measure
 from harness.advice.advice import Advice, advise
+from harness.advice.outside import is_ours
 from harness.files import first_fault, unreadable
+from harness.judging.rescore import ByPeople
 from harness.labelling.labels import Verdicts
 from harness.patients.vignettes import Targets
 from harness.running.outcomes import ERROR, Outcome, tally
@@ -23,6 +25,8 @@ from harness.scoring.expectations import Expectation, expectations_of
 from harness.scoring.score import Score, Summary, summarise
 
 COSTS = "costs.json"
+MOST_SAID = 500  # characters
+NOT_JUDGED = "not judged yet"
 
 
 class _Edge(BaseModel):
@@ -80,6 +84,7 @@ class Context:
         stale: Whether the catalog has changed since the run: the answers' texts are then today's.
         titles: Names of vignettes, by id.
         approved: How many of the catalog's pairs are approved, and how many there are; None when it is not at hand.
+        judged: The run by people's labels; None: nobody looked for any.
     """
 
     verdicts: Verdicts
@@ -89,6 +94,7 @@ class Context:
     stale: bool = False
     titles: Mapping[str, str] = field(default_factory=dict)
     approved: tuple[int, int] | None = None
+    judged: ByPeople | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +181,7 @@ class Facts:
         titles: Names of vignettes, by id.
         verdicts: What raters say.
         approved: How many of the catalog's pairs are approved, of how many; None when it is not at hand.
+        judged: What people judged of it; None where nobody looked.
     """
 
     run: Run
@@ -193,6 +200,7 @@ class Facts:
     titles: Mapping[str, str]
     verdicts: Verdicts
     approved: tuple[int, int] | None
+    judged: ByPeople | None
 
     def name(self, vignette: str) -> str:
         """Return a vignette's title; its id where nobody gave it one."""
@@ -221,7 +229,7 @@ class Facts:
 
 
 def facts_of(run: Run, baseline: Run | None, context: Context) -> Facts:
-    """Gather what a report says; raise ValueError when the run holds nothing that is right or wrong."""
+    """Gather what a report says."""
     questions = [outcome for outcome in run.outcomes if outcome.expected is None]
     scored = [outcome for outcome in questions if outcome.right is not None]
     comparison = compare(baseline, run) if baseline is not None else None
@@ -230,9 +238,9 @@ def facts_of(run: Run, baseline: Run | None, context: Context) -> Facts:
     curve, now = _curve(scored)
     return Facts(
         run=run,
-        scores=summarise(run.outcomes) if scored or not expected else None,
+        scores=summarise(run.outcomes) if scored else None,
         expectations=expected,
-        advice=advise(questions, context.verdicts, pairs=len(context.answers) or None),
+        advice=advise(questions, context.verdicts, pairs=len(context.answers) or None, ours=is_ours(run.identity)),
         cells=_cells(scored),
         confused=tuple(confusions(mistakes_of(scored), max(len(named), len(context.answers)))),
         curve=curve,
@@ -245,6 +253,7 @@ def facts_of(run: Run, baseline: Run | None, context: Context) -> Facts:
         titles=context.titles,
         verdicts=context.verdicts,
         approved=context.approved,
+        judged=context.judged,
     )
 
 
@@ -307,6 +316,11 @@ def _by_pair(comparison: Comparison) -> list[Paired]:
     return sorted(rows, key=lambda row: (row.difference, row.name))
 
 
+def cut(said: str) -> str:
+    """Return what a system said at a length that a table can hold."""
+    return said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]} …"
+
+
 def interval_of(score: Score) -> tuple[float, float]:
     """Return the 95 % interval of an accuracy."""
     found = score.interval
@@ -315,6 +329,8 @@ def interval_of(score: Score) -> tuple[float, float]:
 
 def result_of(outcome: Outcome) -> str:
     """Return what became of a question or message, in a few words."""
+    if outcome.unjudged:
+        return f"answered in own words: {NOT_JUDGED}"
     if outcome.expected is not None and outcome.decision != ERROR:
         met = {True: "as expected", False: "not as expected", None: "not scored"}[outcome.met]
         wanted = " ".join(filter(None, (outcome.expected, outcome.wanted)))

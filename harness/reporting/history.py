@@ -12,14 +12,19 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from bot import BadData
+from harness.judging.rescore import by_people
 from harness.patients.vignettes import ALL, load_vignettes
 from harness.reporting.board import TEMPLATES, Verdict, Words, latencies, verdict_of, words
+from harness.running.outcomes import ERROR
 from harness.running.run import Counted, Run, begun_at, load_run
 from harness.running.store import RUN
-from harness.scoring.gate import check_run, load_config
+from harness.scoring.gate import load_config
+from harness.scoring.judged import check_judged
 from harness.scoring.score import Score, summarise
 
-WIDTH, HEIGHT, EDGE = 640, 220, 36  # of the chart, in its own units
+WIDTH, HEIGHT, EDGE = 640, 260, 36  # of the chart, in its own units
+SIDE, BELOW = 90, 56  # room for names beside the first and last run, and below all
+MOST_NAMES, NAME = 6, 18  # names below the chart, and characters of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,8 @@ class PastRun:
         n: Outcomes.
         total: Score of its questions; None for a run of messages in chats alone.
         worst: The vignette that fares worst, and its share; None where there are not two.
-        p95_ms: Time within which 95 % of the answers came; None without answers.
+        p95_ms: Time within which 95 % of the answers came; None where no time is known.
+        why_none: Why it has no score: ``unreachable``, ``not_judged`` or ``unscored``.
         verdict: By the limits of today.
     """
 
@@ -48,6 +54,7 @@ class PastRun:
     worst: tuple[str, float] | None
     p95_ms: float | None
     verdict: Verdict
+    why_none: str = "unscored"
 
 
 def runs_below(folder: Path, config: Path | None = None) -> tuple[list[PastRun], list[str]]:
@@ -64,7 +71,9 @@ def runs_below(folder: Path, config: Path | None = None) -> tuple[list[PastRun],
             run = load_run(record.parent)
             if not run.outcomes:
                 raise BadData("it holds no outcomes")
-            report = check_run(Counted.of(run), rules.gates)
+            judged = by_people(run)
+            run = judged.run
+            report = check_judged(Counted.of(run), rules.gates, judged.found)
         except BadData:
             unread.append(name)
             continue
@@ -81,6 +90,8 @@ def _past(name: str, run: Run, begun: datetime, verdict: Verdict) -> PastRun:
     worst = min(groups, key=lambda one: groups[one].accuracy) if len(groups) > 1 else None
     times = latencies(run.outcomes)
     identity = run.identity
+    why = "not_judged" if any(outcome.unjudged for outcome in run.outcomes) else "unscored"
+    why = "unreachable" if all(outcome.decision == ERROR for outcome in run.outcomes) else why
     return PastRun(
         name=name,
         begun=begun,
@@ -92,6 +103,7 @@ def _past(name: str, run: Run, begun: datetime, verdict: Verdict) -> PastRun:
         worst=(worst, groups[worst].accuracy) if worst is not None else None,
         p95_ms=times[2] if times is not None else None,
         verdict=verdict,
+        why_none=why,
     )
 
 
@@ -120,7 +132,7 @@ def render_history(folder: Path, *, language: str, made: datetime, config: Path 
         rows = tuple(_row(one, titles, told) for one in group)
         sections.append(Section(title, _chart(group, told), rows, tuple(one.verdict for one in group)))
     _, used = load_config(config)
-    left_out = told.say("history_left_out", n=len(unread), names=", ".join(unread)) if unread else ""
+    left_out = told.say("history_left_out", names=", ".join(unread)) if unread else ""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -131,7 +143,7 @@ def render_history(folder: Path, *, language: str, made: datetime, config: Path 
     return environment.get_template("history.html").render(
         language=language,
         words=told,
-        lead=told.say("history_lead", runs=len(runs), folder=folder.name, file=used.name),
+        lead=told.say("history_lead", runs=told.count("run", len(runs)), folder=folder.name, file=used.name),
         left_out=left_out,
         sections=sections,
         made=made,
@@ -147,7 +159,7 @@ def _row(one: PastRun, titles: dict[str, str], told: Words) -> tuple[str, ...]:
         f"{one.begun:%Y-%m-%d %H:%M}",
         one.system,
         str(one.n),
-        f"{100 * one.total.accuracy:.1f} %" if one.total is not None else told["unscored"],
+        told.number(f"{100 * one.total.accuracy:.1f} %") if one.total is not None else told[one.why_none],
         f"{100 * within.low:.0f}–{100 * within.high:.0f} %" if within is not None else "–",
         worst,
         told.say("seconds", value=f"{one.p95_ms:.0f}") if one.p95_ms is not None else "–",
@@ -156,35 +168,43 @@ def _row(one: PastRun, titles: dict[str, str], told: Words) -> tuple[str, ...]:
 
 
 def _chart(group: Sequence[PastRun], told: Words) -> Markup | None:
-    """Draw accuracy over runs, with intervals; None with fewer than two runs that have one."""
-    scored = [one for one in group if one.total is not None]
+    """Draw accuracy over runs, with intervals, one line for each system; None with fewer than two."""
+    scored = [(one, one.total) for one in group if one.total is not None]
     if len(scored) < 2:
         return None
-    lowest = min(one.total.interval.low for one in scored if one.total)
-    floor = max(0.0, int(lowest * 10) / 10)
+    floor = max(0.0, int(min(total.interval.low for _, total in scored) * 10) / 10)
 
     def y(share: float) -> float:
-        return HEIGHT - EDGE - (share - floor) / (1 - floor) * (HEIGHT - 2 * EDGE)
+        return HEIGHT - BELOW - (share - floor) / (1 - floor) * (HEIGHT - EDGE - BELOW)
 
-    step = (WIDTH - 2 * EDGE) / max(len(scored) - 1, 1)
-    parts, line = [], []
-    for number, one in enumerate(scored):
-        if one.total is None:
-            continue
-        x, share, within = EDGE + number * step, one.total.accuracy, one.total.interval
-        said = f"{one.name}: {100 * share:.1f} % ({100 * within.low:.0f}–{100 * within.high:.0f} %)"
+    step = (WIDTH - 2 * SIDE) / (len(scored) - 1)
+    parts: list[str] = []
+    lines: dict[str, list[str]] = {}
+    for number, (one, total) in enumerate(scored):
+        x, within = SIDE + number * step, total.interval
+        said = (
+            f"{one.name}, {one.system}: {100 * total.accuracy:.1f} % ({100 * within.low:.0f}–{100 * within.high:.0f} %)"
+        )
         parts.append(
             f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y(within.low):.1f}" y2="{y(within.high):.1f}" class="bar"/>'
-            f'<circle cx="{x:.1f}" cy="{y(share):.1f}" r="5" class="dot"><title>{html.escape(said)}</title></circle>'
+            f'<circle cx="{x:.1f}" cy="{y(total.accuracy):.1f}" r="5" class="dot">'
+            f"<title>{html.escape(told.number(said))}</title></circle>"
         )
-        line.append(f"{x:.1f},{y(share):.1f}")
+        if number % -(-len(scored) // MOST_NAMES) == 0:
+            name = one.name if len(one.name) <= NAME else f"{one.name[: NAME - 1]}…"
+            parts.append(
+                f'<text x="{x:.1f}" y="{HEIGHT - 26}" text-anchor="middle">{html.escape(name)}</text>'
+                f'<text x="{x:.1f}" y="{HEIGHT - 10}" text-anchor="middle">{one.begun:%Y-%m-%d}</text>'
+            )
+        lines.setdefault(one.system, []).append(f"{x:.1f},{y(total.accuracy):.1f}")
+    paths = "".join(f'<polyline points="{" ".join(line)}" class="path"/>' for line in lines.values() if len(line) > 1)
     ticks = "".join(
-        f'<line x1="{EDGE}" x2="{WIDTH - EDGE}" y1="{y(share):.1f}" y2="{y(share):.1f}" class="tick"/>'
+        f'<line x1="{EDGE}" x2="{WIDTH}" y1="{y(share):.1f}" y2="{y(share):.1f}" class="tick"/>'
         f'<text x="2" y="{y(share) + 4:.1f}">{100 * share:.0f} %</text>'
         for share in (floor, (1 + floor) / 2, 1.0)
     )
     label = html.escape(told["history_chart"])
     return Markup(
         f'<svg class="history" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{ticks}'
-        f'<polyline points="{" ".join(line)}" class="path"/>{"".join(parts)}</svg>'
+        f"{paths}{''.join(parts)}</svg>"
     )

@@ -16,10 +16,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from bot import MAX_CHARACTERS
+from harness.advice.outside import what_came
 from harness.reporting import advice_charts, charts, chat_charts
 from harness.reporting.board import Board
 from harness.reporting.drawing import Cell, Figure, Places, percent
-from harness.reporting.facts import Facts, interval_of, result_of
+from harness.reporting.facts import Facts, cut, interval_of, result_of
 from harness.running.outcomes import ERROR, Outcome
 from harness.scoring.expectations import KINDS
 
@@ -35,6 +36,7 @@ class QuestionRow:
         text, lang: Of the question.
         result: What became of it, in words.
         shown: The pairs that were shown or offered.
+        said: What the system said in words that no approved text has; empty where it did not.
         first: The first candidate.
         score: Its score.
         before: What the baseline made of it; empty without one.
@@ -45,6 +47,7 @@ class QuestionRow:
     lang: str
     result: str
     shown: str
+    said: str
     first: str
     score: float
     before: str
@@ -105,6 +108,7 @@ def _row(outcome: Outcome, places: Places, before: Outcome | None, outside: bool
         lang=outcome.lang,
         result=result_of(outcome),
         shown=", ".join(shown) or outcome.error or "",
+        said=cut(outcome.said or ""),
         first=outcome.candidates[0] if outcome.candidates else "",
         score=outcome.score,
         before=result_of(before) if before else "",
@@ -187,6 +191,8 @@ def render(facts: Facts, *, made: datetime, board: Board | None = None, language
         tiles=list(_tiles(facts)),
         figures=_figures(facts, places),
         advised=_advice(facts, places),
+        headline=facts.advice.headline,
+        instead=what_came(facts.run.outcomes),
         threshold=facts.advice.threshold,
         groups=groups,
         total=len(facts.run.outcomes),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bot import Assistant, BadData
 from harness.files import writing
+from harness.judging.rescore import by_people
 from harness.labelling.labels import verdicts_on
 from harness.patients.vignettes import ALL, load_vignettes
 from harness.reporting.board import Board
@@ -50,7 +51,9 @@ def gather(run: Run, sources: Sources) -> Facts:
     Raises:
         BadData: The run is against another catalog, or holds nothing that is right or wrong.
     """
-    if all(outcome.right is None and outcome.met is None for outcome in run.outcomes):
+    judged = by_people(run)
+    run = judged.run
+    if all(outcome.right is None and outcome.met is None and not outcome.unjudged for outcome in run.outcomes):
         raise nothing_answered(run.folder, run.outcomes)
     language = run.outcomes[0].lang
     name = run.identity.get("catalog", "").partition("@")[0]
@@ -74,10 +77,10 @@ def gather(run: Run, sources: Sources) -> Facts:
     verdicts = verdicts_on(run.folder, run.suite)
     targets = {vignette.id: vignette.targets for vignette in vignettes}
     titles = {vignette.id: vignette.title for vignette in vignettes}
-    context = Context(
-        verdicts, answers, targets, load_costs(run.folder, sources.costs), stale, titles=titles, approved=approved
-    )
-    return facts_of(run, load_run(sources.baseline) if sources.baseline is not None else None, context)
+    costs = load_costs(run.folder, sources.costs)
+    context = Context(verdicts, answers, targets, costs, stale, titles=titles, approved=approved, judged=judged)
+    baseline = by_people(load_run(sources.baseline)).run if sources.baseline is not None else None
+    return facts_of(run, baseline, context)
 
 
 def write(facts: Facts, wanted: Wanted, *, now: datetime, board: Board | None = None) -> list[Path]:

@@ -54,11 +54,14 @@ def judge(expect: Expect, reply: Reply, before: Collection[str], same: Equivalen
         same: Which pairs count as the same.
 
     Returns:
-        A verdict whose `met` is None where nothing was shown that `same` or `act` could be about.
+        A verdict whose `met` is None where nothing was shown that `same` or `act` could be about, and where the answer
+        is in words of the system's own: people say what that is.
     """
     # Text that belongs to no pair is content, too.
     alarmed, content = reply.decision == "urgent", bool(reply.shown) or reply.matched == "none"
     silent = not alarmed and not content
+    if reply.own_words and expect.name in ("pair", "same", "act"):
+        return Verdict(None)
     match expect.name:
         case "pair":
             accepted = same.accepted(expect.pair)

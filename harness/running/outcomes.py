@@ -11,9 +11,10 @@ from typing import Any
 
 from bot import BadData, Catalog
 from harness.patients.suites import Question
-from harness.systems.system import Failure, Matched, Reply, SystemReply
+from harness.systems.system import Failure, Matched, Reply, SystemReply, own_words
 
 ERROR = "error"
+JUDGEABLE = ("first", "same", "pair", "new")  # expected in chats: of these a label of the answer says whether it came
 SAID = "said:"  # how the keys of free texts begin, where labels name a pair
 # Fields that came later, and say something of messages in chats alone: lines without them are as before.
 SPOKEN_FIELDS = ("expected", "wanted", "met", "urgency", "language", "dialogue")
@@ -82,12 +83,14 @@ class Outcome:
         score: Of the first candidate.
         candidates: Pair ids ranked, best first.
         choices: Pair ids offered when clarify.
-        right: Whether the right pair was shown; None for novel questions, which people label.
-        offered: Whether the right pair was among the choices; None for novel questions.
-        top1: Whether the first candidate was right; None for novel questions.
+        right: Whether the right pair was shown; None for novel questions, which people label, and for answers in words
+            of the system's own until people did.
+        offered: Whether the right pair was among the choices; None where `right` is.
+        top1: Whether the first candidate was right; None where `right` is.
         elapsed_ms: Time the system took.
-        matched: How the shown pair was recognised: by ``id``, or by the ``text`` or ``similarity`` of the answer;
-            ``none`` when text was shown that belongs to no pair; None when nothing was shown.
+        matched: How the shown pair was recognised: by the ``text`` or ``similarity`` of the answer, or by ``id`` alone
+            (with text in `said` that is the system's claim: the text is no pair's); ``none`` when text was shown that
+            belongs to no pair; None when nothing was shown.
         error: What failed, when the system did.
         runner_up: Score of the second candidate; None where the system gives none.
         expected: The group of messages in chats that it is counted in; None for questions. See `Question.expected`.
@@ -126,6 +129,17 @@ class Outcome:
     said: str | None = None
 
     @property
+    def own_words(self) -> bool:
+        """Whether what was shown is text of the system's own."""
+        return own_words(self.decision, self.matched, self.said)
+
+    @property
+    def unjudged(self) -> bool:
+        """Whether it would count, but nobody has said yet whether the system's own words are right."""
+        counts = self.pair_id is not None or self.expected in JUDGEABLE
+        return self.own_words and counts and self.right is None and self.met is None
+
+    @property
     def shown(self) -> str | None:
         """What labels are about: the pair that was shown, or a key of the free text that was; None for neither."""
         if self.said is None or self.decision != "answered":
@@ -136,7 +150,7 @@ class Outcome:
     def of(cls, question: Question, response: SystemReply, accepted: frozenset[str]) -> Outcome:
         """Score a response; `accepted` holds the right pair and those that curators declared equivalent."""
         candidates = tuple(candidate.pair_id for candidate in response.candidates)
-        scored = question.pair_id is not None
+        scored = question.pair_id is not None and not (isinstance(response, Reply) and response.own_words)
         return cls(
             **_asked(question),
             decision=response.decision,
@@ -240,6 +254,7 @@ class Traits:
     top1: bool | None
     expected: str | None = None
     met: bool | None = None
+    unjudged: bool = False
 
     @classmethod
     def of(cls, outcome: Outcome) -> Traits:

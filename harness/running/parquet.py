@@ -19,7 +19,7 @@ from typing import Any
 from bot import BadData, MissingExtra, usable_cores
 from harness.files import append_durably
 from harness.running.chunks import Format
-from harness.running.outcomes import ERROR, Count, Outcome, Row, Tally, Traits, in_order
+from harness.running.outcomes import ERROR, JUDGEABLE, Count, Outcome, Row, Tally, Traits, in_order
 
 try:
     import pyarrow as pa
@@ -35,6 +35,9 @@ except ImportError as error:
 MEMORY = "400MB"  # what DuckDB may use before it writes to disk
 FETCH = 2048
 TRAITS = tuple(field.name for field in fields(Traits))
+UNJUDGED = "unjudged"  # the last of the traits, which is no column: the same rule as `Outcome.unjudged`, in SQL
+_UNJUDGED = f"""coalesce(decision = 'answered' AND said IS NOT NULL AND matched IN ('id', 'none') AND "right" IS NULL
+    AND met IS NULL AND (pair_id IS NOT NULL OR expected IN {JUDGEABLE}), false)"""
 PLACE = "place"  # of the question in the suite, from 0
 
 
@@ -43,7 +46,9 @@ def tally_of(folder: Path) -> Tally:
     with _opened(folder) as (database, parts):
         # Runs of an older release have fewer columns.
         there = {row[0] for row in database.execute(f"DESCRIBE SELECT * FROM {parts}").fetchall()}
-        traits = ", ".join(f'"{name}"' if name in there else f'NULL AS "{name}"' for name in TRAITS)
+        traits = ", ".join(f'"{name}"' if name in there else f'NULL AS "{name}"' for name in TRAITS if name != UNJUDGED)
+        whether = _UNJUDGED if {"said", "expected", "met"} <= there else "false"
+        traits = f'{traits}, {whether} AS "{UNJUDGED}"'
         query = f"SELECT {traits}, count(*), min(place) FROM {parts} GROUP BY ALL"
         found = database.execute(query).fetchall()
     return in_order(Count(Traits(*row[:-2]), *row[-2:]) for row in found)

@@ -28,8 +28,10 @@ from harness.systems.system import IN_PROCESS, InProcess, Opening, System
 LOCK = "run.lock"
 COUNT = "questions"
 CATALOG_AT = "catalog_path"  # where the catalog was: a name, or a folder
+SUITE_AT = "suite_path"  # the folder of a suite that is not shipped
 BEGUN = "begun"  # when, in UTC
-ASIDE = (COUNT, CATALOG_AT, BEGUN)  # no part of what a run is: the same run may be continued elsewhere and later
+# No part of what a run is: the same run may be continued elsewhere and later.
+ASIDE = (COUNT, CATALOG_AT, SUITE_AT, BEGUN)
 Advance = Callable[[int], None]
 
 
@@ -49,6 +51,7 @@ class RunPlan:
         asker: Makes what asks so many questions elsewhere and encodes outcomes so; or None: here.
         progress: Called with the number of questions done since the last call.
         catalog: Where the catalog is, for those who read the run later; empty: not known.
+        suite: Where the suite is, likewise.
     """
 
     format: Format | None = None
@@ -56,6 +59,7 @@ class RunPlan:
     asker: Callable[[int, Format], Asker | None] = lambda *_: None
     progress: Advance = lambda _: None
     catalog: str = ""
+    suite: str = ""
 
 
 def run_suite(
@@ -106,7 +110,8 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
     count = len(suite.questions) - len(left_out)
     identity = {"suite": suite.meta.name, "suite_hash": suite.meta.sha256, **system.identity}
     with _locked(out):
-        _claim(out, identity, questions=count, catalog=plan.catalog)
+        aside = {CATALOG_AT: plan.catalog, SUITE_AT: plan.suite}
+        _claim(out, identity, {name: at for name, at in aside.items() if at}, questions=count)
         store = open_store(out, plan.format or stored_format(out) or plan.otherwise)
         done = store.resume()
         store.tidy()
@@ -117,7 +122,8 @@ def ask_suite(suite: AnySuite, system: System, catalog: Catalog, out: Path, plan
         for batch in asker.batches(_to_ask(suite.questions, left_out | done)):
             store.append(batch.payload)
             plan.progress(batch.count)
-            if batch.down is not None:
+            left -= batch.count
+            if batch.down is not None and left > 0:  # when all was asked the run is over, whatever came of the last
                 raise Unreachable(
                     f"The system failed {MOST_FAILURES} times in a row, at last: {batch.down}. "
                     "Mend it and run this again; what was answered is kept."
@@ -159,7 +165,7 @@ def _not_written(out: Path, error: OSError) -> BadData:
     return BadData(f"{out} cannot be written ({error.strerror}). Choose another folder with `--out`.")
 
 
-def _claim(out: Path, identity: dict[str, str], *, questions: int, catalog: str) -> None:
+def _claim(out: Path, identity: dict[str, str], aside: dict[str, str], *, questions: int) -> None:
     """Note what this run is, or make sure that the folder holds the same run."""
     path = out / RUN
     try:
@@ -178,7 +184,7 @@ def _claim(out: Path, identity: dict[str, str], *, questions: int, catalog: str)
         partial = path.with_suffix(".partial")
         # The number tells later whether the run was finished.
         begun = datetime.now(UTC).isoformat(timespec="seconds")
-        record = {**identity, **({CATALOG_AT: catalog} if catalog else {}), BEGUN: begun, COUNT: questions}
+        record = {**identity, **aside, BEGUN: begun, COUNT: questions}
         partial.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         partial.replace(path)
     except OSError as error:
@@ -221,8 +227,8 @@ def recipe_of(system: str, opening: Opening, language: str, how: How, *, spoken:
     return Recipe(opening, language, load_system_file(Path(system)), parallel=how.jobs or 1)
 
 
-def plan_of(how: How, recipe: Recipe, system: System, progress: Callable[[int], None]) -> RunPlan:
-    """Return the plan for a system that was opened by its recipe."""
+def plan_of(how: How, recipe: Recipe, system: System, progress: Callable[[int], None], suite: str = "") -> RunPlan:
+    """Return the plan for a system that was opened by its recipe; `suite`: as it was named."""
 
     def asker(count: int, format_: Format) -> Asker | None:
         errand = Errand(recipe, dict(system.identity), format_)
@@ -240,7 +246,8 @@ def plan_of(how: How, recipe: Recipe, system: System, progress: Callable[[int], 
     # A folder is kept with its whole path: the run is read from other folders.
     at = recipe.opening.catalog
     where = str(Path(at).resolve()) if Path(at).is_dir() else at
-    return RunPlan(how.format, "parquet" if how.scheduler else "jsonl", asker, progress, where)
+    suite_at = str(Path(suite).resolve()) if suite and Path(suite).is_dir() else ""
+    return RunPlan(how.format, "parquet" if how.scheduler else "jsonl", asker, progress, where, suite_at)
 
 
 def _prepare(system: System) -> None:
@@ -346,7 +353,7 @@ def _identity(folder: Path) -> tuple[dict[str, str], int | None]:
     try:
         record: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
         questions = record.pop(COUNT, None)
-        for name in (CATALOG_AT, BEGUN):
+        for name in (CATALOG_AT, SUITE_AT, BEGUN):
             record.pop(name, None)
         return {key: str(value) for key, value in record.items()}, questions
     except FileNotFoundError:
@@ -370,6 +377,15 @@ def catalog_of(folder: Path, given: str | None = None) -> str:
     if Path(at).is_absolute() and not Path(at).is_dir():
         raise BadData(f"The catalog of {folder} was in {at}, and is gone. Say where it is with `--catalog`.")
     return at or "mammography"
+
+
+def suite_of(folder: Path) -> str:
+    """Return the suite of a run: the folder that it noted, else the name of a shipped one, else an empty text."""
+    try:
+        record = json.loads((folder / RUN).read_text(encoding="utf-8"))
+        return str(record.get(SUITE_AT) or record.get("suite") or "")
+    except (OSError, ValueError, AttributeError):
+        return ""
 
 
 def begun_at(folder: Path) -> datetime:

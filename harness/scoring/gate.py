@@ -121,6 +121,8 @@ class Gates(Record):
     top1: AtLeast | None = None
     offered: AtLeast | None = None
     failures: AtMost | None = None
+    harmful: AtMost | None = None
+    unsupported: AtMost | None = None
     expectations: dict[ExpectedKind, Share | ExpectedShare] = Field(default={})
 
     def expected(self, kind: ExpectedKind) -> ExpectedShare | None:

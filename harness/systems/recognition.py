@@ -55,12 +55,15 @@ class Recogniser:
         # Texts that belong to one pair only, by their first wording.
         texts = ((t, pair.id) for pair in catalog.pairs for t in (pair.answer, pair.easy_answer) if t)
         owners: dict[str, set[str]] = defaultdict(set)
+        self._texts: dict[str, set[str]] = defaultdict(set)
         wording: dict[str, str] = {}
         for text, pair_id in texts:
             owners[fold(text)].add(pair_id)
+            self._texts[pair_id].add(fold(text))
             wording.setdefault(fold(text), text)
         self._answers = {wording[key]: next(iter(names)) for key, names in owners.items() if len(names) == 1}
         self._by_fold = {fold(text): pair_id for text, pair_id in self._answers.items()}
+        self._owners = dict(owners)
         self._questions = {fold(pair.question): pair.id for pair in catalog.pairs}
 
     def recognise(self, text: str) -> Recognised:
@@ -76,9 +79,19 @@ class Recogniser:
         nearest = self._nearest(text)
         return Recognised("answered", nearest, "similarity" if nearest else "none")
 
+    def confirm(self, pair_id: str, text: str) -> Recognised:
+        """Say what was shown where a system names a pair and shows a text: what is read decides, not the name."""
+        folded, own = fold(text), self._texts[pair_id]
+        if any(one == folded or (len(one) >= SHORTEST_QUOTE and f" {one} " in f" {folded} ") for one in own):
+            return Recognised("answered", pair_id, "text")
+        if folded in self._owners:  # a text that others share, and this pair has not
+            return Recognised("answered", min(self._owners[folded]), "text")
+        found = self.recognise(text)
+        return Recognised("answered", pair_id, "id") if found.matched == "none" else found
+
     def approved(self, text: str) -> bool:
         """Say whether a text is one of the catalog's, word for word."""
-        return fold(text) in self._by_fold
+        return fold(text) in self._owners
 
     def refusal(self, name: str) -> Recognised:
         """Say what an id is that no pair has: a way to decline or to call for help, or an unknown pair."""
@@ -163,7 +176,7 @@ class JsonReader:
             return Recognised(decision)
         pair_id, answer = _first(found.get("pair")), _first(found.get("answer"))
         if pair_id in self._recogniser.known:
-            return Recognised("answered", pair_id, "id")
+            return self._recogniser.confirm(pair_id, answer) if answer else Recognised("answered", pair_id, "id")
         if answer:
             return self._recogniser.recognise(answer)
         if choices:

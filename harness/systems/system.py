@@ -56,6 +56,19 @@ class Reply:
     language: str | None = None
     said: str | None = None
 
+    @property
+    def own_words(self) -> bool:
+        """Whether what was shown is text of the system's own, in which nothing says whether it is right."""
+        return own_words(self.decision, self.matched, self.said)
+
+
+def own_words(decision: str, matched: Matched | None, said: str | None) -> bool:
+    """Say whether an answer is in words of the system's own.
+
+    An id beside them is a claim: it tells which pair the system means, and nothing of what the patient reads.
+    """
+    return decision == "answered" and said is not None and matched in ("id", "none")
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:

@@ -13,7 +13,8 @@ class Ran:
     """What a command printed."""
 
     def __init__(self, ran: Any) -> None:
-        self.stdout, self.stderr = ran.stdout.decode(), ran.stderr.decode()
+        self.stdout: str = ran.stdout.decode()
+        self.stderr: str = ran.stderr.decode()
 
 
 class Department:

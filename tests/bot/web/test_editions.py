@@ -14,7 +14,7 @@ from bot.adapters.sql_records import SqlRecords
 from bot.adapters.sql_releases import SqlReleases
 from bot.errors import BadData, UserFixable
 from bot.ports import StoredConversation
-from bot.release.release import Switch
+from bot.release.release import Release, Switch
 from bot.release.stops import Stop
 from bot.sentences.reply import SENTENCES
 from bot.settings import Settings
@@ -202,7 +202,7 @@ def test_a_release_that_was_changed_in_the_database_is_not_served(hospital: Hosp
     made = hospital.site.releases.all()[0]
 
     class Planted(SqlReleases):
-        def get(self, number: int) -> object:  # type: ignore[override]
+        def get(self, number: int) -> Release:
             return replace(made, manifest=made.manifest.replace('"shown"', '"hidden"'))
 
     records = SqlRecords.in_folder(hospital.settings.data)

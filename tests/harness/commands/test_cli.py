@@ -177,9 +177,9 @@ def test_label_through_a_pipe_resumes_where_it_ended(
     done = command("labels", "give", *options)
 
     assert (first.returncode, rest.returncode, done.returncode) == (0, 0, 0)
-    assert "The rest stays in the queue." in first.stdout
+    assert "Der Rest bleibt in der Liste." in first.stdout
     assert "Alles beurteilt. Vielen Dank." in rest.stdout
-    assert done.stdout == "Nothing left to label.\n"
+    assert done.stdout == "Es ist nichts mehr zu beurteilen.\n"
     labels = load_labels([files.run / "labels" / "person-anna.jsonl"])
     answered = [o.id for o in load_outcomes(files.run) if o.kind == "novel" and o.answered_with]
     assert sorted(label.question_id for label in labels) == sorted(answered)

@@ -62,7 +62,7 @@ def test_the_adjudicator_goes_on_and_takes_back_on_another_day(decide: Decide, r
 
     assert "2 von 2" in screen
     assert (verdict(run, "n1", "pain"), verdict(run, "n4", "duration")) == ("correct", "incorrect")
-    assert decide("") == "Raters differ on nothing that is left to decide.\n"
+    assert decide("") == "Es gibt nichts mehr zu entscheiden.\n"
 
 
 def test_who_labelled_does_not_decide(decide: Decide, run: Path) -> None:

@@ -67,7 +67,10 @@ def test_a_spreadsheets_file_with_a_mark_other_line_ends_and_fewer_columns_is_re
     file = tmp_path / "sheet.csv"
     file.write_bytes("\ufeffrater_id,item_id,label\r\nperson:anna,n1#pain,Partially correct\r\n".encode())
 
-    assert read_labels(file, known=KNOWN) == [make_label("anna", "n1", "pain", "partial")]
+    # Nobody was asked for reasons: silence says nothing of harm.
+    assert read_labels(file, known=KNOWN) == [
+        make_label("anna", "n1", "pain", "partial").model_copy(update={"assessed": False})
+    ]
 
 
 ROW = {"item_id": "n1#pain", "rater_id": "person:anna", "label": "correct"}

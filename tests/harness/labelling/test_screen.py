@@ -93,6 +93,7 @@ def test_with_a_long_answer_and_two_labels_the_question_stays_on_a_small_screen(
         assert text in " ".join(page.split())
 
 
-def test_reasons_use_keys_that_do_nothing_else_and_every_label_but_correct_has_some() -> None:
-    assert not {reason.key for reason in load_reasons()} & {*KEYS, *ACTIONS, "c", "?"}
-    assert [bool(reasons_for(verdict)) for verdict in VERDICTS] == [True, True, False]
+def test_reasons_use_keys_that_do_nothing_else_and_a_correct_answer_may_be_harmful_or_unsupported() -> None:
+    assert not {reason.key for reason in load_reasons()} & {*KEYS, *ACTIONS, "c", "?", "+"}
+    assert [len(reasons_for(verdict)) > 2 for verdict in VERDICTS] == [True, True, False]
+    assert [reason.code for reason in reasons_for("correct")] == ["harmful", "unsupported"]

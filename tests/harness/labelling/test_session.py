@@ -72,10 +72,10 @@ def test_a_session_goes_on_where_it_was_left(label: Session, run: Path, end: str
     resumed = label("s\n2\n")
 
     first, second, third = order(run)
-    assert "The rest stays in the queue. Run the same command to go on: 2 of 3 left." in left
+    assert "Der Rest bleibt in der Liste. Mit demselben Befehl geht es weiter: 2 von 3 übrig." in left
     assert "2 von 3" in resumed
     assert [(item.question_id, item.label) for item in stored(run)] == [(first, "correct"), (third, "partial")]
-    assert "1 of 3 left" in resumed
+    assert "1 von 3 übrig" in resumed
     assert label("1\n").count("3 von 3") == 1  # what was skipped comes again
     assert stored(run)[-1].question_id == second
 
@@ -136,7 +136,7 @@ def test_labels_of_an_older_release_count(label: Session, run: Path) -> None:
     for question, pair in (("n1", "pain"), ("n2", "*"), ("n4", "duration")):
         append_label(run / "labels.jsonl", make_label("anna", question, pair, "correct"))
 
-    assert label("") == "Nothing left to label.\n"
+    assert label("") == "Es ist nichts mehr zu beurteilen.\n"
     assert len(load_labels(label_files(run))) == 3
 
 

@@ -105,7 +105,7 @@ def test_after_a_kill_nothing_is_lost_and_ctrl_c_leaves_the_terminal_as_it_was(s
     child.expect("2 von 3 beurteilt")
     keying = termios.tcgetattr(child.child_fd)[3]
     child.sendintr()
-    child.expect(r"The rest stays in the queue\. Run the same command to go on: 1 of 3 left")
+    child.expect(r"Mit demselben Befehl geht es weiter: 1 von 3")
     left = termios.tcgetattr(child.child_fd)[3]
     child.expect(pexpect.EOF)
     child.wait()

@@ -102,7 +102,7 @@ def test_answers_from_a_file_are_scored_turn_by_turn(
         ("pain", True, None),
         ("pain", True, None),
         ("costs", True, None),
-        (None, False, FREE),
+        (None, None, FREE),  # people say what this is
     ]
 
 
@@ -183,7 +183,7 @@ def test_free_texts_are_labelled_by_people_and_models_and_harm_is_counted(
     run, catalog = tmp_path / "llm", ("--catalog", small_folder)
 
     shown = harness("labels", "give", run, "--rater", "anna", typed="1w\n1w\n2v\n3\n")
-    assert "All 4 labelled" in shown.stdout, shown.output
+    assert "Alle 4 beurteilt" in shown.stdout, shown.output
     assert FREE in shown.stdout
     prompts = tmp_path / "prompts.jsonl"
     harness("judge", run, "--prompts", prompts, *catalog)
