@@ -87,3 +87,17 @@ def test_a_system_that_is_down_ends_the_run_and_what_was_answered_is_kept(
     assert kept == answered + MOST_FAILURES
     assert len(server.seen) == count + MOST_FAILURES
     assert [outcome.right for outcome in outcomes] == [True] * count
+
+
+def test_a_run_whose_last_ten_questions_fail_is_over_with_failures(
+    make_suite: MakeSuite, make_question: MakeQuestion, opener: Opener, tmp_path: Path
+) -> None:
+    answered = 5
+    suite = make_suite([make_question(n, f"Was kostet Nummer {n}?", "costs") for n in range(answered + MOST_FAILURES)])
+    with (
+        serving(pain_or_costs, faults=[200] * answered + [503] * MOST_FAILURES) as server,
+        opener(endpoint(server)) as (system, catalog),
+    ):
+        outcomes = run_suite(suite, system, catalog, tmp_path / "run")
+
+    assert [outcome.decision for outcome in outcomes].count("error") == MOST_FAILURES
