@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from bot import wiring
 from bot.batching import Together
 from bot.catalog.catalog import Catalog, Country, language_files, locate
+from bot.catalog.exam import open_exam
 from bot.catalog.site import Site, open_site
 from bot.errors import BadData
 from bot.matching.complaints import LEVELS, URGENCY, Level, judge_complaint
@@ -39,8 +40,9 @@ from bot.matching.red_flags import is_spelt_out, load_red_flags
 from bot.matching.remarks import Remark, hear_remarks, is_unsure
 from bot.ports import Encoder, Neighbour, Vectors
 from bot.response import Advice, DecisionName, Fixed, Method, Reason, Response, combine
-from bot.sentences.foreign_texts import FOREIGN_TEXTS, URGENT, foreign_key, written_in
+from bot.sentences.foreign_texts import URGENT, foreign_key, written_in
 from bot.sentences.spelling import released
+from bot.sentences.wording import NO_HOUSE, House, Wording, wording_of
 from bot.settings import Settings, numeric_threads
 from bot.text import AUTO, LanguageDetector, Sanitised, asking, sanitise, seen, segments
 
@@ -59,15 +61,13 @@ class Assistant:
         encoder: Encoder,
         *,
         sample: bool,
-        country: Country | None = None,
-        site: Site | None = None,
+        house: House = NO_HOUSE,
     ) -> None:
         self._opened = languages
         self._encoder = encoder
         self._sample = sample
-        self._country = country
-        self._site = site
-        self._released = {language: released(opened.catalog, country) for language, opened in languages.items()}
+        self._house = house
+        self._released = {language: released(opened.catalog, house.country) for language, opened in languages.items()}
         self._detector = LanguageDetector({language: _texts(opened.catalog) for language, opened in languages.items()})
         self._foreign = Foreign(self._detector.known)
         self._red_flags = {language: load_red_flags(language) for language in languages}
@@ -116,7 +116,8 @@ class Assistant:
             for language in languages or language_files(folder)
         }
         site = open_site(settings.site, exam=folder, languages=tuple(opened), sample=sample, today=showing.today)
-        return cls(opened, adapter, sample=sample, country=settings.country, site=site)
+        wording = wording_of(open_exam(folder, sample=sample, today=showing.today))
+        return cls(opened, adapter, sample=sample, house=House(settings.country, site, wording))
 
     def prepare(self) -> None:
         """Embed and train every language now; otherwise each is prepared by its first question."""
@@ -136,14 +137,24 @@ class Assistant:
         return self._sample
 
     @property
+    def house(self) -> House:
+        """Whose chat it is: what replies may say of place and exam."""
+        return self._house
+
+    @property
     def country(self) -> Country | None:
         """Whose emergency numbers patients are told; None: those of all."""
-        return self._country
+        return self._house.country
 
     @property
     def site(self) -> Site | None:
         """What patients may be told of the place; None where that is nothing."""
-        return self._site
+        return self._house.site
+
+    @property
+    def wording(self) -> Wording:
+        """The fixed sentences, as they speak of this exam."""
+        return self._house.wording
 
     def catalog(self, language: str) -> Catalog:
         """Return the catalog of a language, spelt as in the country; raise BadData when it is not open."""
@@ -208,7 +219,12 @@ class Assistant:
     def without(self, *parts: Part) -> Assistant:
         """Return this assistant with heads trained without parts of the matcher, for studies; nothing is stored."""
         opened = {language: one.without(frozenset(parts), self._encoder) for language, one in self._opened.items()}
-        return Assistant(opened, self._encoder, sample=self._sample, country=self._country, site=self._site)
+        return Assistant(
+            opened,
+            self._encoder,
+            sample=self._sample,
+            house=self._house,
+        )
 
     def red_flag(self, text: str, *, fallback: str, rules_only: bool = False) -> str | None:
         """Return the language in which a text raises a red flag: by rule in any, else by the learned alarm in its own.
@@ -350,7 +366,7 @@ class Assistant:
             sign = Emergency(language, response.flag)
         own = written_in(language, response.lang)
         key = foreign_key(self.languages) if sign is None else URGENT
-        there = f"{key}_{self._country.lower()}" if self._country else key
+        there = f"{key}_{self._house.country.lower()}" if self._house.country else key
         return replace(
             response,
             decision="declined" if sign is None else "urgent",
@@ -359,7 +375,7 @@ class Assistant:
             answer=None,
             flag=None if sign is None else sign.flag,
             reason=f"the text is in a language that the catalog lacks: {language}",
-            fixed=Fixed(key, own, FOREIGN_TEXTS[own][there]),
+            fixed=Fixed(key, own, self.wording.sentences[own][there]),
             why="other-language",
             level=None,
             advice=None,

@@ -200,7 +200,7 @@ class Reception:
             # What was repeated then may have been changed since; every sentence must still be the form's or ours.
             heard = Heard(form, repeated([reply])) if form is not None else None
             catalog, shown = self.assistant.catalog(reply.language), self.assistant.shown(reply.language)
-            return guard(reply, catalog, shown=shown, heard=heard, site=self.assistant.site)
+            return guard(reply, catalog, shown=shown, heard=heard, house=self.assistant.house)
         except (GuardViolation, BadData):
             return Reply(language, (interface(language, "withdrawn"),))
 

@@ -7,7 +7,7 @@ import math
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import get_args
@@ -71,6 +71,11 @@ class Pages:
     shown: Shown
 
     @property
+    def _phrases(self) -> Mapping[str, Mapping[str, str]]:
+        """What is said of the exam, by language."""
+        return self.reception.assistant.wording.phrases
+
+    @property
     def framing(self) -> bool:
         """Whether other sites may show the page in a frame."""
         return bool(self.settings.frame_ancestors)
@@ -90,7 +95,12 @@ class Pages:
             opened, visit = None, replace(visit, session="")  # a device that somebody else used before
         begins = visit if visit.session else replace(visit, session=fresh_session())
         response = self.renderer.page(
-            "start", begins, opened=opened, invited=invitation is not None, note=_note(visit), in_talk=False
+            "start",
+            begins,
+            opened=opened,
+            invited=invitation is not None,
+            note=_note(visit),
+            heading=self._phrases[self.renderer.language_of(visit)]["heading"],
         )
         if begins is not visit:
             keep(response, visit, "session", begins.session, hours=self.settings.session_hours)

@@ -9,6 +9,7 @@ from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import SENTENCES
 from bot.web.page.rendering import load_labels
 from tests.bot.web.browser import Browser, Browsers
+from tests.shipped_texts import PHRASES
 
 LABELS = load_labels()
 UNCLEAR = {"de": "Ergebnis und Schmerzen", "en": "pain and results"}
@@ -41,7 +42,7 @@ def test_the_start_says_who_answers_and_whom_to_call(browser: Browser) -> None:
     for key in ("who_program", "who_texts_sample", "can_1", "cannot_1", "consent_text", "consent_free", "sample_note"):
         assert labels[key] in browser.text
     assert [link.get("href") for link in page.all("a", class_="call")] == NUMBERS[language_of(browser)]
-    assert page.one("title").children == [f"{labels['start_heading']} – {labels['title']}"]
+    assert page.one("title").children == [f"{PHRASES[language_of(browser)]['heading']} – {labels['title']}"]
 
 
 def test_without_consent_nothing_begins_and_the_box_is_marked(browser: Browser) -> None:
