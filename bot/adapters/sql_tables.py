@@ -17,7 +17,7 @@ from sqlalchemy.types import TypeDecorator
 
 from bot.adapters.text_cipher import TextCipher
 from bot.errors import AlreadyStored, Unreachable
-from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
+from bot.ports import Booking, Exchange, StoredConversation, StoredFlag, StoredTurn
 
 _CIPHER = "klartext_cipher"  # on an engine's dialect, of which every engine has its own
 
@@ -64,6 +64,9 @@ class ConversationRow(Base):
     secret_hash: Mapped[str | None]
     consented: Mapped[bool]
     patient: Mapped[str | None] = mapped_column(PatientText("conversations.patient"))
+    appointment: Mapped[str | None] = mapped_column(PatientText("conversations.appointment"))
+    order_number: Mapped[str | None] = mapped_column(PatientText("conversations.order_number"))
+    accession: Mapped[str | None] = mapped_column(PatientText("conversations.accession"))
 
 
 class TurnRow(Base):
@@ -119,6 +122,9 @@ def conversation_row(conversation: StoredConversation) -> ConversationRow:
         secret_hash=conversation.secret_hash,
         consented=conversation.consented,
         patient=conversation.patient,
+        appointment=conversation.booking.appointment or None,
+        order_number=conversation.booking.order or None,
+        accession=conversation.booking.accession or None,
     )
 
 
@@ -131,6 +137,7 @@ def stored_conversation(row: ConversationRow) -> StoredConversation:
         secret_hash=row.secret_hash,
         consented=row.consented,
         patient=row.patient,
+        booking=Booking(row.appointment or "", row.order_number or "", row.accession or ""),
     )
 
 

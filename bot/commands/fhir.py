@@ -25,6 +25,7 @@ from bot.catalog.fhir_files import (
     shipped_terminology,
     write_text,
 )
+from bot.catalog.site import namespaces_of
 from bot.errors import BadData, friendly_errors
 from bot.handover.bundle import make_bundle
 from bot.handover.handover import Context, before_of, export_of
@@ -38,6 +39,7 @@ from bot.interview.values.fhir_json import JsonObject, Parsed, as_object, dump, 
 from bot.interview.values.finding import Finding, Findings, Place, has_errors, operation_outcome
 from bot.interview.values.terminology import Terminology
 from bot.interview_wiring import for_terminology
+from bot.ports import UNBOOKED
 from bot.sentences.spelling import released
 from bot.settings import Settings
 from bot.wiring import for_server, make_fhir_server, make_history, make_interviews, make_outbox, make_records
@@ -196,7 +198,8 @@ def export(
         catalogs = [released(load_catalog(folder, each), settings.country) for each in language_files(folder)]
         stored = make_records(settings).conversation(conversation)
         patient = patient or (stored.patient if stored is not None else None) or ""
-        context = Context(settings.fhir, catalogs, patient)
+        booking = stored.booking if stored is not None else UNBOOKED
+        context = Context(settings.fhir, catalogs, patient, booking, namespaces_of(settings.site, folder))
         interview = make_interviews(settings).interview(conversation)
         found = export_of(make_history(settings), conversation, context, interview)
         made = make_bundle(found, before_of(found), complete=True)

@@ -87,6 +87,7 @@ def _conversation(opened: StoredConversation) -> Json:
         "channel": opened.channel,
         "consented": opened.consented,
         "patient": opened.patient,
+        **{name: value or None for name, value in asdict(opened.booking).items()},
     }
 
 

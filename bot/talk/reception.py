@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from bot.assistant import Assistant
 from bot.errors import AlreadyStored, BadData, GuardViolation, Reused, Unreachable
 from bot.interview.form.form import Form
-from bot.ports import Channel, Records, StoredConversation, StoredFlag, StoredTurn
+from bot.ports import UNBOOKED, Booking, Channel, Records, StoredConversation, StoredFlag, StoredTurn
 from bot.sentences.reply import Heard, Reply, guard, interface, read_reply, repeated
 from bot.staff.desk import Desk
 from bot.talk.conversation import GREETED, Conversation, Message, Taken, first_language
@@ -55,8 +55,23 @@ class Reception:
     page_session: timedelta | None = None
     desk: Desk | None = None
 
-    def open(self, *, channel: Channel, language: str | None, consented: bool, patient: str | None = None) -> Opened:
-        """Begin a conversation with a new id and a new secret; `patient`: the hospital's pseudonym.
+    def open(
+        self,
+        *,
+        channel: Channel,
+        language: str | None,
+        consented: bool,
+        patient: str | None = None,
+        booking: Booking = UNBOOKED,
+    ) -> Opened:
+        """Begin a conversation with a new id and a new secret.
+
+        Args:
+            channel: How the patient talks to us.
+            language: To begin in; None: the catalog's first.
+            consented: Whether the patient agreed to what is stored.
+            patient: The hospital's pseudonym.
+            booking: What the hospital calls the visit.
 
         Raises:
             BadData: The catalog has no such language.
@@ -72,6 +87,7 @@ class Reception:
             secret_hash=hash_of(secret),
             consented=consented,
             patient=patient,
+            booking=booking,
         )
         conversation = Conversation.begin(self.assistant, self.records, stored, interviewer=self.interviewer(stored.id))
         return Opened(stored, secret, conversation.greet(at=self.now()))

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from bot.catalog.topics import Topics
 from bot.errors import NoSuchChoice, Reused
-from bot.ports import FlagReason, StoredConversation, StoredFlag
+from bot.ports import UNBOOKED, FlagReason, StoredConversation, StoredFlag
 from bot.sentences.spelling import spelt
 from bot.settings import UPLOAD_KINDS, Settings
 from bot.talk.conversation import Message, Taken
@@ -120,6 +120,7 @@ class Pages:
             language=language if language in self.reception.assistant.languages else None,
             consented=True,
             patient=invitation.patient if invitation is not None else None,
+            booking=invitation.booking if invitation is not None else UNBOOKED,
         )
         self.metrics.conversation("page")
         if before is not None:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from bot import Assistant
+from bot.sentences.reply import SENTENCES
 from bot.testing import HOSTILE_TEXTS
 from bot.web.links import invite, seal
 from bot.web.page.rendering import load_labels
