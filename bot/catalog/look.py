@@ -73,9 +73,9 @@ class Look:
         """What is set beside the style sheet of the page; empty where nothing is."""
         if self.light is None or self.dark is None:
             return ""
-        return (
-            f":root {{ {_set(self.light)} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {_set(self.dark)} }} }}\n"
-        )
+        light, dark = f":root {{ {_set(self.light)} }}", f":root {{ {_set(self.dark)} }}"
+        # Paper stays black and white.
+        return f"@media screen {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{ {dark} }}\n"
 
 
 SHIPPED = Look()
@@ -231,5 +231,5 @@ def _is_png(content: bytes) -> bool:
         (length,) = struct.unpack(">I", content[at : at + 4])
         kind, at = content[at + 4 : at + 8], at + 12 + length
         if kind == b"IEND":
-            return at == len(content)
+            return bool(at == len(content))
     return False

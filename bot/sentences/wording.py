@@ -43,7 +43,8 @@ def wording_of(exam: Exam | None) -> Wording:
     """Return all sentences as they speak of an exam; None: of "your examination"."""
     own = exam.phrases if exam is not None else {}
     phrases = {language: {**neutral, **own.get(language, {})} for language, neutral in NEUTRAL_PHRASES.items()}
-    foreign = foreign_texts(exam.abroad if exam is not None else {})
+    about = {language: said["about"] for language, said in own.items() if "about" in said}
+    foreign = foreign_texts(about | dict(exam.abroad) if exam is not None else {})
     known = {language: {**_all(language, phrases[language]), **foreign.get(language, {})} for language in phrases}
     return Wording({**foreign, **known}, phrases)
 

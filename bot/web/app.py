@@ -261,7 +261,7 @@ def _people(service: Service, crowd: Crowd) -> Side:
         exam=assistant.catalog(assistant.languages[0]).name,
         renderer=Renderer(
             labels,
-            country=settings.country,
+            house=assistant.house,
             sample=assistant.sample,
             default=first_language(assistant),
             dictation=settings.dictation,

@@ -64,8 +64,8 @@ def run_server(serving: Serving) -> None:
     names_patients = settings.link_key or settings.portals
     if names_patients and settings.fhir.url and not settings.fhir.patient_system:
         raise UserFixable(
-            "KLARTEXT_FHIR_PATIENT_SYSTEM is not set. Links name patients (KLARTEXT_LINK_KEY), and the FHIR server "
-            "(KLARTEXT_FHIR_URL) must be told in which system."
+            "KLARTEXT_FHIR_PATIENT_SYSTEM is not set. Links and portals name patients (KLARTEXT_LINK_KEY, "
+            "KLARTEXT_PORTAL_KEYS), and the FHIR server (KLARTEXT_FHIR_URL) must be told in which system."
         )
     workers = serving.workers or settings.workers
     if workers > 1:

@@ -14,6 +14,7 @@ from typing import get_args
 
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from bot.catalog.look import NOTICES, Notice
 from bot.catalog.topics import Topics
 from bot.errors import NoSuchChoice, Reused
 from bot.ports import UNBOOKED, FlagReason, StoredConversation, StoredFlag
@@ -37,7 +38,7 @@ from bot.web.schemas import MAX_COMMENT, TURN_ID
 
 SPOKEN = {language: command for command, language in SWITCHES.items()}
 LOOK_HOURS = 24 * 180
-BACK = ("/", "/chat", "/copy", "/delete", "/end")
+BACK = ("/", "/chat", "/copy", "/delete", "/end", *(f"/about/{each}" for each in NOTICES))
 REASONS: dict[str, FlagReason] = {"helpful": "helpful", "wrong": "wrong", "complicated": "complicated"}
 IS_TURN_ID = re.compile(TURN_ID.removeprefix("^").removesuffix("$"))  # databases refuse more than spaces in keys
 IS_FILE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -321,6 +322,23 @@ class Pages:
         """End the conversation on this device, and let the team have what is new."""
         self._close(self._require(visit))
         return self._left(visit, "/goodbye")
+
+    @property
+    def notices(self) -> Mapping[Notice, Mapping[str, str]]:
+        """What the site says at the foot of every page."""
+        site = self.reception.assistant.site
+        return site.look.notices if site is not None else {}
+
+    def about(self, visit: Visit) -> Response:
+        """Show a notice of the site."""
+        name = visit.path.removeprefix("/about/")
+        said = next((said for notice, said in self.notices.items() if notice == name), None)
+        if said is None:
+            raise PageProblem(HTTPStatus.NOT_FOUND)
+        language = self.renderer.language_of(visit)
+        own = language if language in said else next(iter(said))
+        paragraphs = [" ".join(each.split()) for each in re.split(r"\n\s*\n", said[own])]
+        return self.renderer.page("about", visit, notice=name, written_in=own, paragraphs=paragraphs)
 
     def goodbye(self, visit: Visit) -> Response:
         """Say goodbye, and what to bring; who has deleted everything is reminded of nothing."""
