@@ -211,9 +211,9 @@ class FhirAccess:
             ca_file=Path(ca_file) if ca_file else None,
             ids=_one_of(env, "KLARTEXT_FHIR_IDS", _FHIR_IDS, "server"),
             patient_system=env.get("KLARTEXT_FHIR_PATIENT_SYSTEM") or None,
-            appointment_system=env.get("KLARTEXT_FHIR_APPOINTMENT_SYSTEM") or None,
-            order_system=env.get("KLARTEXT_FHIR_ORDER_SYSTEM") or None,
-            accession_system=env.get("KLARTEXT_FHIR_ACCESSION_SYSTEM") or None,
+            appointment_system=_system(env, "KLARTEXT_FHIR_APPOINTMENT_SYSTEM"),
+            order_system=_system(env, "KLARTEXT_FHIR_ORDER_SYSTEM"),
+            accession_system=_system(env, "KLARTEXT_FHIR_ACCESSION_SYSTEM"),
         )
 
 
@@ -576,6 +576,14 @@ def _count(env: Mapping[str, str], name: str, default: int, *, at_most: int = 10
     if not value.isdecimal() or not 1 <= int(value) <= at_most:
         raise UserFixable(f"{name} is {value!r}. Set it to a whole number from 1 to {at_most}, or unset it.")
     return int(value)
+
+
+def _system(env: Mapping[str, str], name: str) -> str | None:
+    """Return the system of identifiers that a setting names; one that is no URI would be refused when it is sent."""
+    value = env.get(name) or None
+    if value is not None and not re.fullmatch(r"https?://[^\s|]+|urn:[A-Za-z0-9][A-Za-z0-9-]{1,31}:[^\s|]+", value):
+        raise UserFixable(f"{name} is {value!r}. Set it to a URI such as https://ris.example.org/orders.")
+    return value
 
 
 def _sites(env: Mapping[str, str], name: str) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from tests.ct import CATALOG, SITE
 
 BOOKED = Booking("A-1", "O-2", "ACC-3")
 SITES = Namespaces("https://ct.example.org/ids", "https://ct.example.org/fhir")
-ORDER = {"type": "ServiceRequest", "identifier": {"system": "urn:orders", "value": "O-2"}}
+ORDER = {"type": "ServiceRequest", "identifier": {"system": "https://orders.example", "value": "O-2"}}
 ACCESSION = {
     "type": "ServiceRequest",
     "identifier": {
@@ -50,13 +50,13 @@ APPOINTMENT = {
     "type": "Appointment",
     "identifier": {"system": "https://klartext.example/fhir/sid/appointment", "value": "A-1"},
 }
-ASKED = form(extracting(coded("height", "decimal", text="Height")))
+ASKED = form(extracting(coded("height", "decimal")))
 
 
 def _booked(small: Assistant, records: SqlRecords, **access: Any) -> Export:
     """Have a conversation that a link booked, and return it with an interview."""
     Conversation.begin(small, records, replace(OPENED, patient="P-1", booking=BOOKED)).turn("tut das weh?", at=NOW)
-    found = FhirAccess(patient_system="urn:patients", order_system="urn:orders", **access)
+    found = FhirAccess(patient_system="https://patients.example", order_system="https://orders.example", **access)
     stored = records.conversation("c1")
     assert stored is not None
     assert stored.booking == BOOKED
