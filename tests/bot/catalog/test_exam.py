@@ -59,8 +59,8 @@ def test_a_ct_department_says_nothing_of_the_breast_and_names_its_exam() -> None
 def test_every_phrase_stands_in_a_sentence_and_has_a_neutral_form() -> None:
     for language, phrases in NEUTRAL_PHRASES.items():
         assert set(phrases) == set(PHRASES)
-        marked = {name: f"<{name}>" for name in PHRASES}
-        said = wording_of(load_exam(CATALOG)).phrases[language] | marked
+        marked: dict[str, str] = {name: f"<{name}>" for name in PHRASES}
+        said = {**wording_of(load_exam(CATALOG)).phrases[language], **marked}
         everything = " ".join(_with(language, said).values())
         assert {name for name in PHRASES if marked[name] not in everything} == {"heading"}  # of a page
 

@@ -10,8 +10,7 @@ from bot import Assistant
 from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.interview.values.fhir_json import dump
 from bot.ports import StoredConversation
-from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import FormText, Interface
+from bot.sentences.reply import SENTENCES, FormText, Interface
 from bot.talk.conversation import Conversation
 from bot.talk.interviewing import Interviewer
 from bot.testing import HashEncoder, write_small_catalog
@@ -82,7 +81,7 @@ def test_an_emergency_raises_the_alarm_in_its_language_first(
     assert (response.decision, response.flag) == ("urgent", flag)
     assert reply.parts[0] == Interface("foreign_urgent", SAID[language]["foreign_urgent"], {}, language)
     assert reply.parts[1].text.startswith(("Rufen Sie jetzt 112", "Sind Sie in Gefahr"))
-    texts = INTERFACE_TEXTS["de"]
+    texts = SAID["de"]
     assert [choice.text for choice in reply.choices] == [
         texts["chest_breast" if flag == "chest-pain" else "no_emergency"]
     ]
@@ -109,13 +108,13 @@ def test_the_number_is_that_of_the_country(tmp_path: Path, monkeypatch: pytest.M
 
     assert english.fixed is not None
     assert (english.fixed.language, english.fixed.key) == ("en", "foreign_german")
-    assert english.fixed.text == SAID["en"]["foreign_german_at"]
+    assert english.fixed.text == SENTENCES["en"]["foreign_german_at"]
     assert turkish.fixed is not None
     assert "144" in turkish.fixed.text
     urgent = assistant.answer("please help my mother cannot breathe")
     assert urgent.decision == "urgent"
     assert urgent.fixed is not None
-    assert urgent.fixed.text == SAID["en"]["foreign_urgent_at"]
+    assert urgent.fixed.text == SENTENCES["en"]["foreign_urgent_at"]
 
 
 def test_the_open_question_is_put_again_below_it(shipped: Assistant, records: SqlRecords) -> None:
