@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from bot import wiring
 from bot.batching import Together
 from bot.catalog.catalog import Catalog, Country, language_files, locate
+from bot.catalog.exam import open_exam
 from bot.catalog.site import Site, open_site
 from bot.errors import BadData
 from bot.matching.complaints import LEVELS, URGENCY, Level, judge_complaint
@@ -40,8 +41,9 @@ from bot.matching.red_flags import is_spelt_out, load_red_flags
 from bot.matching.remarks import Remark, hear_remarks, is_unsure
 from bot.ports import Encoder, Neighbour, Vectors
 from bot.response import Advice, DecisionName, Fixed, Method, Reason, Response, combine
-from bot.sentences.foreign_texts import FOREIGN_TEXTS, URGENT, foreign_key, written_in
+from bot.sentences.foreign_texts import URGENT, foreign_key, written_in
 from bot.sentences.spelling import released
+from bot.sentences.wording import NO_HOUSE, House, Wording, wording_of
 from bot.settings import Settings, numeric_threads
 from bot.text import AUTO, LanguageDetector, Sanitised, asking, sanitise, seen, segments
 
@@ -57,23 +59,21 @@ TOGETHER = 32  # questions of different patients decided at once: more would let
 class Assistant:
     """Answers questions from one catalog, in all its languages."""
 
-    def __init__(  # noqa: PLR0913 - what `open` wires up
+    def __init__(
         self,
         languages: dict[str, wiring.Opened],
         encoder: Encoder,
         *,
         sample: bool,
-        country: Country | None = None,
-        site: Site | None = None,
+        house: House = NO_HOUSE,
         in_force: InForce | None = None,
     ) -> None:
         self._in_force = in_force
         self._opened = languages
         self._encoder = encoder
         self._sample = sample
-        self._country = country
-        self._site = site
-        self._released = {language: released(opened.catalog, country) for language, opened in languages.items()}
+        self._house = house
+        self._released = {language: released(opened.catalog, house.country) for language, opened in languages.items()}
         self._detector = LanguageDetector({language: _texts(opened.catalog) for language, opened in languages.items()})
         self._foreign = Foreign(self._detector.known)
         self._red_flags = {language: load_red_flags(language) for language in languages}
@@ -127,7 +127,9 @@ class Assistant:
         # What a release holds was approved when it was made.
         approved = sample or in_force is not None
         site = open_site(settings.site, exam=folder, languages=tuple(opened), sample=approved, today=showing.today)
-        return cls(opened, adapter, sample=sample, country=settings.country, site=site, in_force=in_force)
+        wording = wording_of(open_exam(folder, sample=approved, today=showing.today))
+        house = House(settings.country, site, wording)
+        return cls(opened, adapter, sample=sample, house=house, in_force=in_force)
 
     def prepare(self) -> None:
         """Embed and train every language now; otherwise each is prepared by its first question."""
@@ -147,14 +149,26 @@ class Assistant:
         return self._sample
 
     @property
+    def house(self) -> House:
+        """Whose chat it is: what replies may say of place and exam."""
+        if self._in_force is None or self._in_force.tells:
+            return self._house
+        return replace(self._house, site=None)
+
+    @property
     def country(self) -> Country | None:
         """Whose emergency numbers patients are told; None: those of all."""
-        return self._country
+        return self._house.country
 
     @property
     def site(self) -> Site | None:
         """What patients may be told of the place; None where that is nothing."""
-        return self._site if self._in_force is None or self._in_force.tells else None
+        return self.house.site
+
+    @property
+    def wording(self) -> Wording:
+        """The fixed sentences, as they speak of this exam."""
+        return self._house.wording
 
     @property
     def release(self) -> str:
@@ -242,7 +256,12 @@ class Assistant:
     def without(self, *parts: Part) -> Assistant:
         """Return this assistant with heads trained without parts of the matcher, for studies; nothing is stored."""
         opened = {language: one.without(frozenset(parts), self._encoder) for language, one in self._opened.items()}
-        return Assistant(opened, self._encoder, sample=self._sample, country=self._country, site=self._site)
+        return Assistant(
+            opened,
+            self._encoder,
+            sample=self._sample,
+            house=self._house,
+        )
 
     def red_flag(self, text: str, *, fallback: str, rules_only: bool = False) -> str | None:
         """Return the language in which a text raises a red flag: by rule in any, else by the learned alarm in its own.
@@ -384,7 +403,7 @@ class Assistant:
             sign = Emergency(language, response.flag)
         own = written_in(language, response.lang)
         key = foreign_key(self.languages) if sign is None else URGENT
-        there = f"{key}_{self._country.lower()}" if self._country else key
+        there = f"{key}_{self._house.country.lower()}" if self._house.country else key
         return replace(
             response,
             decision="declined" if sign is None else "urgent",
@@ -393,7 +412,7 @@ class Assistant:
             answer=None,
             flag=None if sign is None else sign.flag,
             reason=f"the text is in a language that the catalog lacks: {language}",
-            fixed=Fixed(key, own, FOREIGN_TEXTS[own][there]),
+            fixed=Fixed(key, own, self.wording.sentences[own][there]),
             why="other-language",
             level=None,
             advice=None,

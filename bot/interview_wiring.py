@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -22,6 +21,7 @@ from bot.catalog.fhir_files import (
     shipped_questionnaires,
     shipped_terminology,
 )
+from bot.catalog.look import OURS, Namespaces
 from bot.handover.handover import Context, Handover, hand_over_new
 from bot.interview.form.form import Form
 from bot.interview.values.answer import Answer
@@ -29,7 +29,7 @@ from bot.interview.values.fhir_json import JsonObject, as_object, dump, parse
 from bot.interview.values.terminology import Terminology
 from bot.interview.walk.migration import Migration
 from bot.outbox_ports import Outbox
-from bot.ports import History, Interviews, Records
+from bot.ports import History, Interviews, Records, StoredConversation
 from bot.sentences.spelling import swiss
 from bot.settings import FhirAccess, Settings
 from bot.talk.interviewing import House, Interviewer
@@ -83,7 +83,8 @@ class Interviewers:
         catalogs: That answers come from.
         release: Which release they are of, as ``number@hash``; empty where there are none.
         files: What files patients may send; None where they may send none.
-        patient: Returns the pseudonym of a conversation's patient; None for an anonymous one.
+        namespaces: Of what is handed over.
+        begun: Returns a conversation as it was begun: whose it is, and for which visit; None where nothing is known.
         launch: Resources that formulas may use, by name, in every interview that begins.
         migrations: How interviews that were begun with earlier versions of the document go on with it.
         asks_who: Whether it is asked once who fills the form in.
@@ -97,7 +98,8 @@ class Interviewers:
     access: FhirAccess
     catalogs: Sequence[Catalog] = ()
     files: FileLimits | None = None
-    patient: Callable[[str], str | None] = field(default=lambda _: None)
+    namespaces: Namespaces = OURS
+    begun: Callable[[str], StoredConversation | None] = field(default=lambda _: None)
     launch: Mapping[str, JsonObject] = field(default_factory=dict)
     migrations: Sequence[Migration] = ()
     asks_who: bool = False
@@ -139,7 +141,8 @@ class Interviewers:
             settings.fhir,
             tuple(assistant.catalog(language) for language in assistant.languages),
             files=FileLimits(uploads.kinds, uploads.most_bytes) if uploads is not None else None,
-            patient=partial(_patient_of, records) if records is not None else lambda _: None,
+            namespaces=assistant.site.namespaces if assistant.site is not None else OURS,
+            begun=records.conversation if records is not None else lambda _: None,
             migrations=migrations,
             asks_who=settings.ask_who if settings.ask_who is not None else is_shipped,
             prefills=settings.prefill,
@@ -158,13 +161,17 @@ class Interviewers:
         return Interviewer(self.document, self.interviews, conversation, house)
 
     def _known_before(self, conversation: str, form: Form) -> Mapping[str, tuple[Answer, ...]]:
-        return known_before(self.interviews, conversation, self.patient(conversation), form)
+        begun = self.begun(conversation)
+        return known_before(self.interviews, conversation, begun.patient if begun is not None else None, form)
 
     def handover(self, conversation: str) -> Handover | None:
         """Return what puts a conversation into the outbox; None without a FHIR server."""
         if self.access.url is None:
             return None
-        context = Context(self.access, self.catalogs, self.patient(conversation) or "", self.release)
+        begun = self.begun(conversation)
+        context = Context(self.access, self.catalogs, release=self.release, namespaces=self.namespaces)
+        if begun is not None:
+            context = replace(context, patient_id=begun.patient or "", booking=begun.booking)
         return Handover(conversation, context, self.history, self.outbox)
 
     def left(self, conversation: str, *, at: datetime) -> None:
@@ -175,8 +182,3 @@ class Interviewers:
                 hand_over_new(handover, self.interviews, at=at)
         except Exception as error:
             log.error("conversation not handed over: %s", type(error).__name__)
-
-
-def _patient_of(records: Records, conversation: str) -> str | None:
-    stored = records.conversation(conversation)
-    return stored.patient if stored is not None else None

@@ -69,6 +69,24 @@ Channel = Literal["terminal", "page", "api", "rest"]
 
 
 @dataclass(frozen=True, slots=True)
+class Booking:
+    """What the hospital's own systems call the visit; what is empty is not known.
+
+    Attributes:
+        appointment: Of the calendar.
+        order: The request for the exam.
+        accession: The number under which the images will be found.
+    """
+
+    appointment: str = ""
+    order: str = ""
+    accession: str = ""
+
+
+UNBOOKED = Booking()
+
+
+@dataclass(frozen=True, slots=True)
 class StoredConversation:
     """A conversation as it is kept.
 
@@ -81,6 +99,7 @@ class StoredConversation:
         consented: Whether the patient agreed to what is stored.
         patient: The hospital's pseudonym of the patient, from the link of the appointment; None: anonymous.
         release: The number of the release that serves it to its end; None where there are none.
+        booking: What else the link says of the appointment.
     """
 
     id: str
@@ -91,6 +110,7 @@ class StoredConversation:
     consented: bool = False
     patient: str | None = None
     release: int | None = None
+    booking: Booking = UNBOOKED
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,6 +175,9 @@ class FhirAccess:
         ca_file: PEM file with the authorities to trust (``KLARTEXT_FHIR_CA_FILE``).
         ids: Whether the server gives ids, or takes ours (``KLARTEXT_FHIR_IDS``: server or client).
         patient_system: System of patient identifiers (``KLARTEXT_FHIR_PATIENT_SYSTEM``).
+        appointment_system: Of appointments (``KLARTEXT_FHIR_APPOINTMENT_SYSTEM``); None: one of the site's namespace.
+        order_system: Of orders (``KLARTEXT_FHIR_ORDER_SYSTEM``); None as above.
+        accession_system: Of accession numbers (``KLARTEXT_FHIR_ACCESSION_SYSTEM``); None as above.
     """
 
     url: str | None = None
@@ -189,6 +192,9 @@ class FhirAccess:
     ca_file: Path | None = None
     ids: Literal["server", "client"] = "server"
     patient_system: str | None = None
+    appointment_system: str | None = None
+    order_system: str | None = None
+    accession_system: str | None = None
 
     @classmethod
     def from_environment(cls, env: Mapping[str, str]) -> FhirAccess:
@@ -209,6 +215,9 @@ class FhirAccess:
             ca_file=Path(ca_file) if ca_file else None,
             ids=_one_of(env, "KLARTEXT_FHIR_IDS", _FHIR_IDS, "server"),
             patient_system=env.get("KLARTEXT_FHIR_PATIENT_SYSTEM") or None,
+            appointment_system=_system(env, "KLARTEXT_FHIR_APPOINTMENT_SYSTEM"),
+            order_system=_system(env, "KLARTEXT_FHIR_ORDER_SYSTEM"),
+            accession_system=_system(env, "KLARTEXT_FHIR_ACCESSION_SYSTEM"),
         )
 
 
@@ -267,6 +276,34 @@ class Uploads:
             )
         most = _count(env, "KLARTEXT_UPLOAD_MAX_BYTES", UPLOAD_BYTES, at_most=100_000_000)
         return cls(most, tuple(UPLOAD_KINDS[name] for name in names), scan)
+
+
+MIN_PORTAL_KEY = 32  # characters: it says who a patient is
+_PORTAL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,39}):(\S+)")
+
+
+def _portals(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys of portals by the names of these.
+
+    Raises:
+        UserFixable: An entry has no name, a name stands twice, or a key is too short. Keys are never quoted.
+    """
+    found: dict[str, str] = {}
+    entries = re.split(r"[,\n]", secret(env, "KLARTEXT_PORTAL_KEYS") or "")
+    for number, entry in enumerate((each.strip() for each in entries if each.strip()), 1):
+        read = _PORTAL.fullmatch(entry)
+        if read is None or read[1] in found:
+            raise UserFixable(
+                f"Entry {number} of KLARTEXT_PORTAL_KEYS is not NAME:KEY, or its name stands there twice. "
+                "Write portal-a:KEY, and separate entries by commas."
+            )
+        if len(read[2]) < MIN_PORTAL_KEY:
+            raise UserFixable(
+                f"The key of {read[1]!r} in KLARTEXT_PORTAL_KEYS has {len(read[2])} characters and needs "
+                f"{MIN_PORTAL_KEY}. Make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
+            )
+        found[read[1]] = read[2]
+    return found
 
 
 STAFF_MINUTES = 5
@@ -404,6 +441,8 @@ class Settings:
             texts they get; None: the numbers of all, and texts for no country in particular.
         site: File with what patients may be told of the place (``KLARTEXT_SITE``); None: in sample mode a sample.
         link_key: Signs links from appointments (``KLARTEXT_LINK_KEY``, or a file: ``KLARTEXT_LINK_KEY_FILE``).
+        portals: Keys of portals that may say who a patient is, by their names (``KLARTEXT_PORTAL_KEYS``: NAME:KEY, by
+            commas).
         frame_ancestors: Sites that may show the page in a frame (``KLARTEXT_FRAME_ANCESTORS``, by commas).
         dictation: Whether patients may dictate (``KLARTEXT_DICTATION``): where the browser recognises speech on the
             device, or by the browser's vendor too; or off.
@@ -445,6 +484,7 @@ class Settings:
     country: Country | None = None
     site: Path | None = None
     link_key: str | None = field(default=None, repr=False)
+    portals: Mapping[str, str] = field(default_factory=dict, repr=False)
     frame_ancestors: tuple[str, ...] = ()
     dictation: Dictation = "device"
     session_hours: int = SESSION_HOURS
@@ -488,6 +528,7 @@ class Settings:
             country=_one_of(env, "KLARTEXT_COUNTRY", COUNTRIES, COUNTRIES[0]) if env.get("KLARTEXT_COUNTRY") else None,
             site=Path(env["KLARTEXT_SITE"]) if env.get("KLARTEXT_SITE") else None,
             link_key=secret(env, "KLARTEXT_LINK_KEY", at_least=MIN_SECRET),
+            portals=_portals(env),
             frame_ancestors=_sites(env, "KLARTEXT_FRAME_ANCESTORS"),
             dictation=_one_of(env, "KLARTEXT_DICTATION", DICTATIONS, "device"),
             session_hours=_count(env, "KLARTEXT_SESSION_HOURS", SESSION_HOURS),
@@ -551,6 +592,14 @@ def _count(env: Mapping[str, str], name: str, default: int, *, at_most: int = 10
     if not value.isdecimal() or not 1 <= int(value) <= at_most:
         raise UserFixable(f"{name} is {value!r}. Set it to a whole number from 1 to {at_most}, or unset it.")
     return int(value)
+
+
+def _system(env: Mapping[str, str], name: str) -> str | None:
+    """Return the system of identifiers that a setting names; one that is no URI would be refused when it is sent."""
+    value = env.get(name) or None
+    if value is not None and not re.fullmatch(r"https?://[^\s|]+|urn:[A-Za-z0-9][A-Za-z0-9-]{1,31}:[^\s|]+", value):
+        raise UserFixable(f"{name} is {value!r}. Set it to a URI such as https://ris.example.org/orders.")
+    return value
 
 
 def _sites(env: Mapping[str, str], name: str) -> tuple[str, ...]:

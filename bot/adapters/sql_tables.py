@@ -17,7 +17,7 @@ from sqlalchemy.types import TypeDecorator
 
 from bot.adapters.text_cipher import TextCipher
 from bot.errors import AlreadyStored, Unreachable
-from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
+from bot.ports import Booking, Exchange, StoredConversation, StoredFlag, StoredTurn
 
 PATIENT = "conversations.patient"  # the place of the text, and the purpose of its blind index
 _CIPHER = "klartext_cipher"  # on an engine's dialect, of which every engine has its own
@@ -66,6 +66,9 @@ class ConversationRow(Base):
     consented: Mapped[bool]
     patient: Mapped[str | None] = mapped_column(PatientText(PATIENT))
     patient_blind: Mapped[str | None] = mapped_column(index=True)  # see `SqlFinder.index_patients`
+    appointment: Mapped[str | None] = mapped_column(PatientText("conversations.appointment"))
+    order_number: Mapped[str | None] = mapped_column(PatientText("conversations.order_number"))
+    accession: Mapped[str | None] = mapped_column(PatientText("conversations.accession"))
     release: Mapped[int | None]
 
 
@@ -124,6 +127,9 @@ def conversation_row(conversation: StoredConversation) -> ConversationRow:
         consented=conversation.consented,
         patient=conversation.patient,
         release=conversation.release,
+        appointment=conversation.booking.appointment or None,
+        order_number=conversation.booking.order or None,
+        accession=conversation.booking.accession or None,
     )
 
 
@@ -137,6 +143,7 @@ def stored_conversation(row: ConversationRow) -> StoredConversation:
         consented=row.consented,
         patient=row.patient,
         release=row.release,
+        booking=Booking(row.appointment or "", row.order_number or "", row.accession or ""),
     )
 
 

@@ -13,6 +13,7 @@ from bot.catalog.agreement import across_texts
 from bot.catalog.amounts import TIMES, amounts, lacking, listed
 from bot.catalog.catalog import Pair, background_file, language_files, read_catalog, read_yaml
 from bot.catalog.checked import Checked, PairText, Place, texts_of
+from bot.catalog.exam import lint_exam
 from bot.catalog.readability import measure
 from bot.catalog.statements import answers_first, difficult, measured, sentences, vague_times
 from bot.errors import Finding
@@ -58,7 +59,7 @@ def lint(folder: Path, *, today: date, encoder: Encoder | None = None) -> list[F
         if encoder is not None:
             found += [*_first_sentences(checked, encoder), *_confusable(checked, encoder)]
         findings += sorted(found, key=lambda finding: _ORDER[finding.severity])
-    return findings + list(across_texts(loaded))
+    return [*findings, *across_texts(loaded), *lint_exam(folder, today=today)]
 
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}

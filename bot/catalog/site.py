@@ -19,6 +19,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import ErrorDetails
 
 from bot.catalog.catalog import Document, Review, exams_in, read_yaml
+from bot.catalog.look import (
+    NOTICES,
+    OURS,
+    SHIPPED,
+    Colours,
+    Look,
+    Namespaces,
+    NamespacesFile,
+    Notice,
+    notice,
+    palette,
+    read_logo,
+)
 from bot.errors import BadData, Finding
 from bot.resources import data_folder
 from bot.text import unseen_in
@@ -57,6 +70,8 @@ class Site:
         texts: What is said of each fact, by language; facts that the site says nothing of are missing.
         opening: When somebody is there, by weekday from Monday: spans of minutes since midnight; None: not known.
         timezone: Of the opening hours.
+        look: Of its pages.
+        namespaces: Of what is exported from there.
     """
 
     name: str
@@ -64,6 +79,8 @@ class Site:
     texts: Mapping[Fact, Mapping[str, str]]
     opening: tuple[tuple[tuple[int, int], ...], ...] | None
     timezone: ZoneInfo
+    look: Look = SHIPPED
+    namespaces: Namespaces = OURS
 
     def text(self, fact: str, language: str) -> str | None:
         """Return what is said of a fact; None where nothing is."""
@@ -104,6 +121,12 @@ class _Texts(_Edge):
     written: dict[str, str] | None = None
 
 
+class _Notices(_Edge):
+    imprint: dict[str, str] | None = None
+    privacy: dict[str, str] | None = None
+    accessibility: dict[str, str] | None = None
+
+
 class _File(_Edge):
     site: str = Field(min_length=1, max_length=120)
     review: Review = Review()
@@ -112,6 +135,10 @@ class _File(_Edge):
     opening: dict[str, tuple[str, ...]] | None = None
     facts: _Texts
     exams: dict[str, _Texts] = Field(default_factory=dict)
+    logo: str | None = Field(None, min_length=1, max_length=120)
+    colours: Colours | None = None
+    notices: _Notices = _Notices()
+    namespaces: NamespacesFile = NamespacesFile()
 
     @field_validator("site")
     @classmethod
@@ -145,6 +172,15 @@ class _File(_Edge):
             if any(later <= earlier for earlier, later in pairwise(flat)):
                 raise ValueError(f"{day}: the times {', '.join(spans)} are not in order")
         return opening
+
+
+# What stands below an entry that is no text and has no facts.
+_ENTRIES: Mapping[str, tuple[str, ...]] = {
+    "review": tuple(Review.model_fields),
+    "colours": tuple(Colours.model_fields),
+    "notices": NOTICES,
+    "namespaces": tuple(NamespacesFile.model_fields),
+}
 
 
 def _span(text: str) -> tuple[int, int]:
@@ -195,7 +231,24 @@ def open_site(path: Path | None, *, exam: Path, languages: Sequence[str], sample
     opening = None
     if read.opening is not None:
         opening = tuple(tuple(_span(span) for span in read.opening.get(day, ())) for day in DAYS)
-    return Site(read.site, read.phone, texts, opening, ZoneInfo(read.timezone))
+    namespaces = Namespaces(read.namespaces.identifiers, read.namespaces.canonical)
+    look = _look(file, read, languages)
+    return Site(read.site, read.phone, texts, opening, ZoneInfo(read.timezone), look, namespaces)
+
+
+def namespaces_of(path: Path | None, exam: Path) -> Namespaces:
+    """Return the namespaces that a site's own file names; ours where there is no file. Nobody need have approved it."""
+    if path is None:
+        return OURS
+    read = _read(path, exam).namespaces
+    return Namespaces(read.identifiers, read.canonical)
+
+
+def _look(file: Path, read: _File, languages: Sequence[str]) -> Look:
+    light, dark = palette(read.colours) if read.colours is not None else (None, None)
+    said: dict[Notice, Mapping[str, str] | None] = {name: getattr(read.notices, name) for name in NOTICES}
+    notices = {name: notice(file, name, texts, languages) for name, texts in said.items() if texts is not None}
+    return Look(read_logo(file, read.logo) if read.logo is not None else b"", light, dark, notices)
 
 
 def _read(file: Path, exam: Path) -> _File:
@@ -227,9 +280,8 @@ def _told(finding: Finding) -> BadData:
 def _in_plain_words(error: ErrorDetails) -> str:
     place = ".".join(str(step) for step in error["loc"])
     if error["type"] == "extra_forbidden":
-        around = error["loc"][:-1]
-        known = tuple(_File.model_fields) if not around else tuple(Review.model_fields)
-        return f"There is no entry `{place}`; known: {', '.join(known if 'review' in around or not around else FACTS)}."
+        known = _ENTRIES.get(str(error["loc"][0]), FACTS) if error["loc"][:-1] else tuple(_File.model_fields)
+        return f"There is no entry `{place}`; known: {', '.join(known)}."
     if error["type"] == "value_error":
         return f"`{place}`: {error['ctx']['error']}."
     if error["type"].startswith("date"):

@@ -25,6 +25,8 @@ from bot.catalog.fhir_files import (
     shipped_terminology,
     write_text,
 )
+from bot.catalog.look import Namespaces
+from bot.catalog.site import namespaces_of
 from bot.errors import BadData, friendly_errors
 from bot.handover.bundle import make_bundle
 from bot.handover.handover import Context, before_of, export_of
@@ -38,6 +40,7 @@ from bot.interview.values.fhir_json import JsonObject, Parsed, as_object, dump, 
 from bot.interview.values.finding import Finding, Findings, Place, has_errors, operation_outcome
 from bot.interview.values.terminology import Terminology
 from bot.interview_wiring import for_terminology
+from bot.ports import UNBOOKED
 from bot.release.release import contents_of
 from bot.sentences.spelling import released
 from bot.settings import Settings
@@ -202,9 +205,10 @@ def export(
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         stored = make_records(settings).conversation(conversation)
-        catalogs, release = _catalogs(settings, stored.release if stored is not None else None, catalog)
+        catalogs, release, namespaces = _answering(settings, stored.release if stored is not None else None, catalog)
         patient = patient or (stored.patient if stored is not None else None) or ""
-        context = Context(settings.fhir, catalogs, patient, release)
+        booking = stored.booking if stored is not None else UNBOOKED
+        context = Context(settings.fhir, catalogs, patient, release, booking, namespaces)
         interview = make_interviews(settings).interview(conversation)
         found = export_of(make_history(settings), conversation, context, interview)
         made = make_bundle(found, before_of(found), complete=True)
@@ -214,18 +218,22 @@ def export(
         print(f"{out}: {len(found.exchanges)} questions of {'a known' if patient else 'an anonymous'} patient")
 
 
-def _catalogs(settings: Settings, release: int | None, catalog: str) -> tuple[list[Catalog], str]:
-    """Return the catalogs that answered, with the name of their release; without one, those in the named folder."""
+def _answering(settings: Settings, release: int | None, catalog: str) -> tuple[list[Catalog], str, Namespaces]:
+    """Return the catalogs that answered, the name of their release, and the namespaces of what is handed over.
+
+    Without a release they are those in the named folder.
+    """
     if release is None:
         folder = locate(catalog)
         found = [load_catalog(folder, each) for each in language_files(folder)]
-        return [released(each, settings.country) for each in found], ""
+        return [released(each, settings.country) for each in found], "", namespaces_of(settings.site, folder)
     releases = make_releases(settings)
     made = releases.get(release)
     if made is None:
         raise BadData(f"The conversation was served by release {release}, which is not in the database.")
     contents = contents_of(made, releases.files(release))
-    return [released(each, contents.country) for each in contents.catalogs.values()], made.name
+    catalogs = [released(each, contents.country) for each in contents.catalogs.values()]
+    return catalogs, made.name, contents.namespaces
 
 
 @fhir.command()

@@ -26,8 +26,9 @@ from bot.interview.walk.assemble import Heading
 from bot.interview.walk.filling import Given, Shown, Waiting
 from bot.interview_wiring import for_terminology, with_value_sets
 from bot.matching.red_flags import load_red_flags
-from bot.sentences.interface_texts import INTERFACE_TEXTS, LANGUAGES
+from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import SENTENCES, Heard, Reply, guard, reply_of
+from bot.sentences.wording import NEUTRAL
 from bot.settings import Settings
 from bot.talk.dialogue import URGENT_TEXTS
 from bot.talk.interviewing import form_of
@@ -182,8 +183,7 @@ class Batch:
         if self._held is not None:
             held, self._held = self._held, None
             agreed = read_yes_no(said, language=language)
-            buttons = [INTERFACE_TEXTS[language][key] for key in ("chest_breast", "no_emergency")]
-            calm = said in buttons or (isinstance(agreed, Read) and agreed.answers[0].value is False)
+            calm = said in NEUTRAL.ways_out or (isinstance(agreed, Read) and agreed.answers[0].value is False)
             return self._heard(turn, held) if calm else turn
         flag = load_red_flags(language).check(said)
         if flag is None:
@@ -198,7 +198,7 @@ class Batch:
             # The breast or the heart; or words that the form itself lists.
             chest = flag == "chest-pain"
             question, way_out = ("chest_question", "chest_breast") if chest else ("is_emergency", "no_emergency")
-            self._held, self._calls_off = said, INTERFACE_TEXTS[language][way_out]
+            self._held, self._calls_off = said, SENTENCES[language][way_out]
             interruption = Said(language, (alarm, Sentence(question)), (Sentence(way_out),))
         else:
             interruption = Said(language, (alarm,))

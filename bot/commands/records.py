@@ -123,6 +123,7 @@ def _conversation(opened: StoredConversation) -> Json:
         "consented": opened.consented,
         "patient": opened.patient,
         "release": opened.release,
+        **{name: value or None for name, value in asdict(opened.booking).items()},
     }
 
 

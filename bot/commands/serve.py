@@ -11,6 +11,7 @@ import typer
 
 from bot.catalog.catalog import exams_in, language_files
 from bot.errors import BadData, UserFixable, friendly_errors
+from bot.ports import Booking
 from bot.resources import data_folder
 from bot.settings import Settings
 
@@ -56,6 +57,9 @@ def link(
     exam: Annotated[
         str, typer.Option(help="What the service shows: a shipped exam, or a catalog folder.", metavar="PATH")
     ] = "mammography",
+    appointment: Annotated[str, typer.Option(help="The appointment, as your calendar calls it.", metavar="ID")] = "",
+    order: Annotated[str, typer.Option(help="The order, as your order system calls it.", metavar="ID")] = "",
+    accession: Annotated[str, typer.Option(help="The accession number of the images.", metavar="NUMBER")] = "",
     lang: Annotated[Literal["de", "en"], typer.Option(help="Language to begin in.")] = "de",
     expires: Annotated[str, typer.Option(help="How long it is good for: 90m, 48h, 14d.", metavar="TIME")] = "14d",
     base: Annotated[str, typer.Option(help="Address of the service.", metavar="URL")] = "http://127.0.0.1:8000",
@@ -75,7 +79,8 @@ def link(
                 f"`--base` is {base!r}. Give the address of the service, such as https://chat.example.org."
             )
         until = datetime.now(UTC) + lifetime(expires)
-        invitation = invite(patient, exam=_exam_named(exam), language=lang, expires=until)
+        booking = Booking(appointment, order, accession)
+        invitation = invite(patient, exam=_exam_named(exam), language=lang, expires=until, booking=booking)
         print(f"{base.rstrip('/')}/start/{seal(invitation, key)}")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bot.handover.extraction import extract
+from bot.handover.namespaces import in_namespaces
 from bot.handover.resources import (
     audit_event,
     communications,
@@ -53,8 +54,12 @@ def make_bundle(
     there: dict[str, JsonValue] = {each.urn: _address(each, export) for each in known if each not in along}
     if there:
         entries = [_with_references(entry, there) for entry in entries]
-    bundle: Json = {"resourceType": "Bundle", "type": "transaction", "timestamp": moment(export.at), "entry": entries}
-    return Made(bundle, tuple(notes))
+    return Made(_transaction(export, entries), tuple(notes))
+
+
+def _transaction(export: Export, entries: list[JsonValue]) -> Json:
+    known = {"resourceType": "Bundle", "type": "transaction", "timestamp": moment(export.at)}
+    return {**known, "entry": [in_namespaces(entry, export.namespaces) for entry in entries]}
 
 
 def make_red_flag_bundle(export: Export) -> dict[str, JsonValue]:
@@ -68,7 +73,7 @@ def make_red_flag_bundle(export: Export) -> dict[str, JsonValue]:
     question: Json = {"type": "Communication", "identifier": identifier(question_urn(export, turn))}
     alarms = (replace(each, body={**each.body, "focus": question}) for each in tasks(export, None) if is_red_flag(each))
     entries: list[JsonValue] = [_entry(alarm, export, amends=False) for alarm in alarms]
-    return {"resourceType": "Bundle", "type": "transaction", "timestamp": moment(export.at), "entry": entries}
+    return _transaction(export, entries)
 
 
 def _resources(export: Export, *, red_flags: bool) -> tuple[list[Resource], Resource | None, list[str]]:

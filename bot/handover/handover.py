@@ -9,14 +9,16 @@ from datetime import datetime
 from importlib.metadata import version
 
 from bot.catalog.catalog import Catalog
+from bot.catalog.look import OURS, Namespaces
 from bot.errors import BadData, UserFixable
 from bot.handover.bundle import make_bundle, make_red_flag_bundle
-from bot.handover.subject import Exchange, Export, Interview, Software
+from bot.handover.subject import ACCESSIONS, APPOINTMENTS, ORDERS, Exchange, Export, Interview, Software
 from bot.interview.manners.interview import Interview as Asking
+from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, dump
 from bot.interview.walk.assemble import Heading
 from bot.outbox_ports import Outbox, Outgoing, RedFlag
-from bot.ports import History, Interviews, KeptTurn, StoredInterview, StoredTurn
+from bot.ports import UNBOOKED, Booking, History, Interviews, KeptTurn, StoredInterview, StoredTurn
 from bot.settings import FhirAccess
 from bot.talk.interviewing import asked_form, form_of, launch_of, parsed, session_of
 from bot.talk.uploads import with_files
@@ -32,12 +34,16 @@ class Context:
         catalogs: The releases that answers came from; an answer of another release is exported without its text.
         patient_id: The patient's identifier in the configured system; empty for an anonymous conversation.
         release: That answered, as ``number@hash``; empty where there are none.
+        booking: What the hospital calls the visit.
+        namespaces: Of what is exported.
     """
 
     access: FhirAccess
     catalogs: Sequence[Catalog] = ()
     patient_id: str = ""
     release: str = ""
+    booking: Booking = UNBOOKED
+    namespaces: Namespaces = OURS
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,9 @@ class Handover:
             exchanges=(turn,),
             patient=_patient(self.context),
             ids=self.context.access.ids,
+            requests=_requests(self.context),
+            appointment=_appointment(self.context),
+            namespaces=self.context.namespaces,
         )
         return Outgoing(self.conversation, dump(make_red_flag_bundle(found)), flag.at, turn=flag.number)
 
@@ -178,6 +187,9 @@ def _export(history: History, conversation: str, context: Context, *, until: dat
         ids=context.access.ids,
         base=context.access.url or "",
         release=context.release,
+        requests=_requests(context),
+        appointment=_appointment(context),
+        namespaces=context.namespaces,
     )
 
 
@@ -240,3 +252,28 @@ def _patient(context: Context) -> JsonObject | None:
         raise UserFixable("KLARTEXT_FHIR_PATIENT_SYSTEM is not set. A patient's identifier needs its system.")
     system = context.access.patient_system
     return {"type": "Patient", "identifier": {"system": system, "value": context.patient_id}}
+
+
+_ACCESSION: dict[str, JsonValue] = {
+    "coding": [{"system": "http://terminology.hl7.org/CodeSystem/v2-0203", "code": "ACSN", "display": "Accession ID"}]
+}
+
+
+def _requests(context: Context) -> tuple[JsonObject, ...]:
+    """Return references to the order of an exam, by the numbers that order system and archive know it under."""
+    access, booking, found = context.access, context.booking, list[JsonObject]()
+    if booking.order:
+        order: dict[str, JsonValue] = {"system": access.order_system or ORDERS, "value": booking.order}
+        found.append({"type": "ServiceRequest", "identifier": order})
+    if booking.accession:
+        system = access.accession_system or ACCESSIONS
+        accession: dict[str, JsonValue] = {"type": _ACCESSION, "system": system, "value": booking.accession}
+        found.append({"type": "ServiceRequest", "identifier": accession})
+    return tuple(found)
+
+
+def _appointment(context: Context) -> JsonObject | None:
+    if not context.booking.appointment:
+        return None
+    system = context.access.appointment_system or APPOINTMENTS
+    return {"type": "Appointment", "identifier": {"system": system, "value": context.booking.appointment}}

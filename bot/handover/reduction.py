@@ -6,7 +6,7 @@ holds and can, which nobody knows before; the response of the patient must not w
 
 from __future__ import annotations
 
-from bot.handover.subject import RESOURCE_IDS, Json, bare, references_in
+from bot.handover.subject import Json, bare, references_in
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject, as_object, dump, objects, parse, string
 
@@ -41,9 +41,9 @@ def reduced(bundle: str) -> tuple[str, int] | None:
 def _is_ours(entry: JsonObject) -> bool:
     """Say whether we worded the request: it searches for our identifier, or names an id that we made."""
     request, kind = as_object(entry.get("request")), string(as_object(entry.get("resource")), "resourceType")
-    if RESOURCE_IDS in string(request, "url") + string(request, "ifNoneExist"):
-        return True
-    return string(request, "url") == f"{kind}/{bare(string(entry, 'fullUrl'))}"
+    own = bare(string(entry, "fullUrl"))
+    searched = string(request, "url").endswith(f"|{own}") or string(request, "ifNoneExist").endswith(f"|{own}")
+    return bool(own) and (searched or string(request, "url") == f"{kind}/{own}")
 
 
 def _is_record(entry: JsonObject) -> bool:

@@ -13,6 +13,7 @@ from bot.handover.subject import (
     Export,
     Json,
     Resource,
+    based_on,
     code_system,
     concept,
     device,
@@ -72,10 +73,14 @@ def _answer(export: Export, exchange: Exchange) -> Resource:
 
 
 def _message(export: Export, own: str, exchange: Exchange, kind: str, display: str) -> Json:
+    about: Json = {"basedOn": based_on(export)} if export.requests else {}
+    if export.appointment:
+        about["about"] = [dict(export.appointment)]
     return {
         "resourceType": "Communication",
         "language": exchange.language,
         "identifier": [identifier(own)],
+        **about,
         "status": "completed",
         "category": [concept(KINDS, kind, display)],
         "subject": patient(export),
@@ -166,6 +171,9 @@ def _task(export: Export, key: tuple[object, ...], code: str, display: str, prio
 
 
 def _resource(export: Export, key: tuple[object, ...], made: Json, at: datetime) -> Resource:
+    about = [*based_on(export), *([dict(export.appointment)] if export.appointment else [])]
+    if about:
+        made["basedOn"] = about
     made["for"] = patient(export)
     made["authoredOn"] = moment(at)
     made["requester"] = device(export)
@@ -269,6 +277,8 @@ def response(export: Export) -> Resource | None:
     made |= {name: value for name, value in given.items() if name not in _AFTER_META}
     made.setdefault("authored", moment(export.at))
     made["identifier"] = identifier(own)
+    if export.requests and "basedOn" not in made:
+        made["basedOn"] = based_on(export)
     made.setdefault("author", device(export))
     made.setdefault("subject", patient(export))
     made.setdefault("source", patient(export))

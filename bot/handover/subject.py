@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
+from bot.catalog.look import OUR_CANONICAL, OURS, Namespaces
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import JsonObject
 
@@ -76,6 +77,9 @@ class Export:
         earlier: The interview as the patient agreed to it before, each time since it was complete, oldest first.
         base: Base URL of the server that it is for; empty where that is not known.
         release: That answered, as ``number@hash``, for the record of provenance; empty where there are none.
+        requests: References to what the exam was ordered with, by identifier: order, accession number.
+        appointment: A Reference to the appointment, by identifier.
+        namespaces: Of the site; all that is made here is in ours until the Bundle is whole.
     """
 
     conversation: str
@@ -90,6 +94,9 @@ class Export:
     earlier: tuple[Interview, ...] = ()
     base: str = ""
     release: str = ""
+    requests: tuple[JsonObject, ...] = ()
+    appointment: JsonObject | None = None
+    namespaces: Namespaces = OURS
 
     @property
     def status(self) -> str:
@@ -154,12 +161,16 @@ class Resource:
         return {"reference": self.request.url if self.request.method == "PATCH" else self.urn}
 
 
-BASE = "https://klartext.example/fhir"
+BASE = OUR_CANONICAL
 RESOURCE_IDS = f"{BASE}/sid/resource"
 SOFTWARE_IDS = f"{BASE}/sid/software"
 CATALOG_HASHES = f"{BASE}/sid/catalog-hash"
 RELEASES = f"{BASE}/sid/release"
 CONVERSATIONS = f"{BASE}/sid/conversation"
+# Where a site names no systems of its own.
+APPOINTMENTS = f"{BASE}/sid/appointment"
+ORDERS = f"{BASE}/sid/order"
+ACCESSIONS = f"{BASE}/sid/accession-number"
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, BASE)
 
 Json = dict[str, JsonValue]
@@ -199,6 +210,11 @@ def patient(export: Export) -> Json:
     if export.patient:
         return dict(export.patient)
     return {"type": "Patient", "identifier": {"system": CONVERSATIONS, "value": export.conversation}}
+
+
+def based_on(export: Export) -> list[JsonValue]:
+    """Return references to what the exam was ordered with."""
+    return [dict(each) for each in export.requests]
 
 
 def code_system(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,15 +21,28 @@ from bot.catalog.approval import (
     site_subject,
 )
 from bot.catalog.catalog import Catalog, Country, language_files, load_catalog, read_yaml
+from bot.catalog.exam import EXAM_FILE, load_exam
 from bot.catalog.fhir_files import migrations_beside, read_json
+from bot.catalog.look import Namespaces, read_logo
+from bot.catalog.site import namespaces_of
 from bot.errors import BadData, Finding
 from bot.interview.values.fhir_json import JsonObject, as_object
 from bot.resources import data_folder
-from bot.sentences.reply import SENTENCES
+from bot.sentences.wording import Wording, wording_of
 
 EXAMS, SITE_FILE, FORMS = "exams", "site.yaml", "questionnaires"
 # What of a catalog's folder is content; whatever else lies there stays out of releases.
-_OF_CATALOG = ("??.yaml", "*/??.yaml", "*/??.tsv", "*/??.jsonl", "complaints.yaml", "remarks.yaml", "topics.yaml", FILE)
+_OF_CATALOG = (
+    "??.yaml",
+    "*/??.yaml",
+    "*/??.tsv",
+    "*/??.jsonl",
+    "complaints.yaml",
+    "remarks.yaml",
+    "topics.yaml",
+    EXAM_FILE,
+    FILE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +55,9 @@ class Contents:
         files: Everything that goes into a release, by its path there.
         catalogs: By language.
         form: The Questionnaire, or a Bundle with its value sets; None where nothing is asked.
-        site: What the site's file says; None where there is none.
+        site: What the site's file says, and the hash of its logo; None where there is none.
+        wording: The program's own sentences, as they speak of this exam.
+        namespaces: Of what is handed over.
         approvals: Of all of it.
     """
 
@@ -51,6 +67,8 @@ class Contents:
     catalogs: Mapping[str, Catalog]
     form: JsonObject | None
     site: Mapping[str, Any] | None
+    wording: Wording
+    namespaces: Namespaces
     approvals: Approvals
 
     @classmethod
@@ -73,18 +91,22 @@ class Contents:
         said = None
         if site is not None:
             files[SITE_FILE], said = _bytes(site), _site(site)
+            if logo := said.get("logo"):
+                files[str(logo)] = read_logo(site, str(logo))
+                said = {**said, "logo": hashlib.sha256(files[str(logo)]).hexdigest()}
         form = None
         if questionnaire is not None:
             form = as_object(read_json(questionnaire).value)
             migrations_beside(questionnaire)  # raises where one cannot be read
             for path in (questionnaire, *questionnaire.parent.glob(f"{questionnaire.stem}*.migration.yaml")):
                 files[f"{FORMS}/{path.name}"] = _bytes(path)
-        return cls(exam, country, files, catalogs, form, said, approvals_in(folder))
+        wording, namespaces = wording_of(load_exam(folder)), namespaces_of(site, folder)
+        return cls(exam, country, files, catalogs, form, said, wording, namespaces, approvals_in(folder))
 
     def subjects(self) -> Iterator[Subject]:
         """Yield all that has to be approved."""
         for language, catalog in self.catalogs.items():
-            yield sentences_subject(language, SENTENCES.get(language, {}))
+            yield sentences_subject(language, self.wording.sentences.get(language, {}))
             for pair in catalog.pairs:
                 yield pair_subject(catalog, pair)
         if self.form is not None:

@@ -50,40 +50,30 @@ _POISON = {"de": "Giftnotruf", "en": "Poison information"}
 # Sentences that name further lines.
 _OF_POISON, _OF_LISTENING = ("urgent_overdose",), ("urgent_overdose", "urgent_suicide", "calmed_harm")
 
-# What several of them say: on changes of the breast, and on what cannot wait.
+# What several of them say: on complaints, and on what cannot wait. Phrases of the exam are put in by `sentences`.
 _SHARED: Mapping[str, Mapping[str, str]] = {
     "de": {
-        "net": (
-            "Ist an Brust oder Achsel etwas neu, anders oder noch nicht ärztlich angesehen, auch wenn es nicht "
-            "wehtut? Rufen Sie innerhalb weniger Tage Ihre Frauenarzt- oder Hausarztpraxis an."
-        ),
+        "net": "{changes} Rufen Sie innerhalb weniger Tage {practice} an.",
         "today": (
-            "Ist die Brust rot, heiß oder plötzlich geschwollen, oder haben Sie dazu Fieber? Rufen Sie noch heute an. "
-            "Ist die Praxis zu, rufen Sie {out_of_hours} an. Im Notfall rufen Sie {emergency} an, bei Fieber in der "
-            "Chemotherapie sofort Ihr Behandlungsteam, auch nachts."
+            "{severe} Rufen Sie noch heute an. Ist die Praxis zu, rufen Sie {out_of_hours} an. Im Notfall rufen Sie "
+            "{emergency} an, bei Fieber in der Chemotherapie sofort Ihr Behandlungsteam, auch nachts."
         ),
         "still": (
             "Blutet etwas? Drücken Sie 10 Minuten fest darauf. Hört es dann nicht auf, gehen Sie sofort in eine "
-            "Notaufnahme. Ist die Brust rot, heiß oder plötzlich geschwollen, oder haben Sie Fieber? Rufen Sie noch "
-            "heute Ihre Arztpraxis an, in der Chemotherapie sofort Ihr Behandlungsteam, auch nachts. Ist dort zu, "
-            "rufen Sie {out_of_hours} an."
+            "Notaufnahme. {severe_still} Rufen Sie noch heute Ihre Arztpraxis an, in der Chemotherapie sofort Ihr "
+            "Behandlungsteam, auch nachts. Ist dort zu, rufen Sie {out_of_hours} an."
         ),
     },
     "en": {
-        "net": (
-            "Is anything about your breasts or armpits new, different or not yet seen by a doctor, even if it does "
-            "not hurt? Call {practice} within a few days."
-        ),
+        "net": "{changes} Call {practice} within a few days.",
         "today": (
-            "If the breast is red, hot or suddenly swollen, or you have a fever as well, call today. If the practice "
-            "is closed, call {out_of_hours}. In an emergency call {emergency}; with a fever during chemotherapy call "
-            "your treatment team at once, day or night."
+            "{severe} call today. If the practice is closed, call {out_of_hours}. In an emergency call {emergency}; "
+            "with a fever during chemotherapy call your treatment team at once, day or night."
         ),
         "still": (
             "Is anything bleeding? Press on it firmly for 10 minutes. If it then does not stop, go to an emergency "
-            "department at once. Is the breast red, hot or suddenly swollen, or do you have a fever? Call your "
-            "doctor today, or during chemotherapy your treatment team at once, day or night. If they are closed, call "
-            "{out_of_hours}."
+            "department at once. {severe_still} Call your doctor today, or during chemotherapy your treatment team at "
+            "once, day or night. If they are closed, call {out_of_hours}."
         ),
     },
 }
@@ -107,8 +97,7 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "verstehe. Meinten Sie etwas anderes, schreiben Sie einfach weiter."
         ),
         "complaint_today_unsure": (
-            "Ist die Brust rot, heiß oder plötzlich geschwollen, haben Sie Fieber oder nach einem Eingriff "
-            "Beschwerden? Rufen Sie noch heute Ihre Arztpraxis an. Ist dort zu, rufen Sie {out_of_hours} an, im "
+            "{severe_unsure} Rufen Sie noch heute Ihre Arztpraxis an. Ist dort zu, rufen Sie {out_of_hours} an, im "
             "Notfall {emergency}."
         ),
         "complaint_days_unsure": "{net} {today}",
@@ -151,9 +140,8 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "dazukommt, selbst wenn es wieder vergeht: Schmerz, Druck oder Enge innen im Brustkorb; Schmerz, der in "
             "Arm, Schulter, Hals, Kiefer, Rücken oder Oberbauch zieht; Schmerz beim Einatmen; Atemnot, Übelkeit, "
             "Schwindel, kalter Schweiß oder plötzliche große Angst. Das gilt auch, wenn eines davon in den letzten 24 "
-            "Stunden da war. War es vor 2 oder 3 Tagen, rufen Sie noch heute Ihre Hausarztpraxis an. Tut der Busen "
-            "(die Brustdrüse) neu oder immer an derselben Stelle weh? Rufen Sie innerhalb weniger Tage Ihre "
-            "Frauenarzt- oder Hausarztpraxis an. {today}"
+            "Stunden da war. War es vor 2 oder 3 Tagen, rufen Sie noch heute Ihre Hausarztpraxis an. {chest_calm} "
+            "Rufen Sie innerhalb weniger Tage {practice} an. {today}"
         ),
         "none_chosen": (
             "Danke. Ich habe Ihre Frage notiert, aber vielleicht liest sie vor Ihrem Termin niemand. Fragen Sie gern "
@@ -161,19 +149,15 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
         ),
         "declined": (
             "Darauf habe ich leider keine Antwort. Ich habe Ihre Frage notiert, aber vielleicht liest sie vor Ihrem "
-            "Termin niemand: Fragen Sie auch am Telefon. Ist an Brust oder Achsel etwas neu oder anders, rufen Sie "
-            "innerhalb weniger Tage Ihre Arztpraxis an, bei roter, heißer oder plötzlich geschwollener Brust oder "
-            "Fieber noch heute. Im Notfall rufen Sie {emergency} an."
+            "Termin niemand: Fragen Sie auch am Telefon. {declined} Im Notfall rufen Sie {emergency} an."
         ),
         "declined_again": (
-            "Auch darauf habe ich leider keine Antwort. Fragen Sie bitte am Telefon, oder versuchen Sie es mit anderen "
-            "Worten. Für Veränderungen an Brust oder Achsel gilt, was ich eben geschrieben habe. Im Notfall rufen Sie "
-            "{emergency} an."
+            "Auch darauf habe ich leider keine Antwort. Fragen Sie bitte am Telefon, oder versuchen Sie es mit "
+            "anderen Worten. {declined_again} Im Notfall rufen Sie {emergency} an."
         ),
         "declined_third": (
-            "Dafür bin ich leider die falsche Stelle: Ein Mensch am Telefon kann Ihnen besser helfen als ich. Ist an "
-            "Brust oder Achsel etwas neu oder anders, rufen Sie innerhalb weniger Tage Ihre Arztpraxis an. Im Notfall "
-            "rufen Sie {emergency} an."
+            "Dafür bin ich leider die falsche Stelle: Ein Mensch am Telefon kann Ihnen besser helfen als ich. "
+            "{declined_third} Im Notfall rufen Sie {emergency} an."
         ),
         "feel_sadness_again": (
             "Bleiben Sie damit bitte nicht allein. Tag und Nacht hört Ihnen jemand zu: {counsel}. Sie müssen Ihren "
@@ -181,15 +165,14 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
         ),
         "complaint_today": (
             "Das soll sich heute noch jemand ansehen. Ich bin ein Programm und kann es nicht beurteilen. Rufen Sie "
-            "heute Ihre Frauenarzt- oder Hausarztpraxis an, nach einem Eingriff die Stelle, die ihn gemacht hat. Ist "
-            "dort zu, rufen Sie {out_of_hours} an. Bei Fieber in der Chemotherapie rufen Sie sofort Ihr "
-            "Behandlungsteam an, auch nachts. Rufen Sie sofort {emergency} an, wenn Sie schlecht Luft bekommen, "
-            "Schüttelfrost haben oder verwirrt sind oder wenn es innen im Brustkorb wehtut."
+            "heute {practice} an, nach einem Eingriff die Stelle, die ihn gemacht hat. Ist dort zu, rufen Sie "
+            "{out_of_hours} an. Bei Fieber in der Chemotherapie rufen Sie sofort Ihr Behandlungsteam an, auch nachts. "
+            "Rufen Sie sofort {emergency} an, wenn Sie schlecht Luft bekommen, Schüttelfrost haben oder verwirrt sind "
+            "oder wenn es innen im Brustkorb wehtut."
         ),
         "complaint_days": (
             "Danke, dass Sie das schreiben. Ich bin ein Programm und kann es nicht beurteilen. Rufen Sie innerhalb "
-            "weniger Tage Ihre Frauenarzt- oder Hausarztpraxis an, und warten Sie damit nicht auf die Mammographie. "
-            "{today}"
+            "weniger Tage {practice} an, und warten Sie damit nicht {wait_for}. {today}"
         ),
         "complaint_appointment": (
             "Danke, dass Sie das schreiben. Ich bin ein Programm und kann es nicht beurteilen. Sagen Sie es bei der "
@@ -202,9 +185,9 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "Sie {out_of_hours} an."
         ),
         "complaint_other": (
-            "Das kann ich nicht beurteilen. Ich bin ein Programm und weiß nur über die Mammographie etwas. Fragen Sie "
-            "bitte Ihre Hausarztpraxis. Ist es neu, stark oder wird es schlimmer, rufen Sie noch heute dort an. Ist "
-            "dort zu, rufen Sie {out_of_hours} an. Im Notfall rufen Sie {emergency} an."
+            "Das kann ich nicht beurteilen. Ich bin ein Programm und weiß nur {knows} etwas. Fragen Sie bitte Ihre "
+            "Hausarztpraxis. Ist es neu, stark oder wird es schlimmer, rufen Sie noch heute dort an. Ist dort zu, "
+            "rufen Sie {out_of_hours} an. Im Notfall rufen Sie {emergency} an."
         ),
         "no_pairs": (
             "Diese Frage kann ich hier leider nicht beantworten. Fragen Sie bitte das Team am Telefon oder am "
@@ -271,8 +254,8 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "meant something else, just go on writing."
         ),
         "complaint_today_unsure": (
-            "Is the breast red, hot or suddenly swollen, do you have a fever, or trouble after a procedure? Call "
-            "{practice} today. If they are closed, call {out_of_hours}, in an emergency {emergency}."
+            "{severe_unsure} Call {practice} today. If they are closed, call {out_of_hours}, in an emergency "
+            "{emergency}."
         ),
         "complaint_days_unsure": "{net} {today}",
         "complaint_appointment_unsure": (
@@ -312,8 +295,8 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "away again: pain, pressure or tightness inside your chest; pain that spreads to your arm, shoulder, "
             "neck, jaw, back or upper belly; pain when you breathe in; shortness of breath, feeling sick or dizzy, a "
             "cold sweat or sudden great fear. This is true even if you had one of them in the last 24 hours and it "
-            "has gone. If it was 2 or 3 days ago, call your GP today. Is the pain in the breast itself new, or always "
-            "in the same spot? Call {practice} within a few days. {today}"
+            "has gone. If it was 2 or 3 days ago, call your GP today. {chest_calm} Call {practice} within a few days. "
+            "{today}"
         ),
         "none_chosen": (
             "Thank you. I have noted your question, but it may be that nobody reads it before your appointment. "
@@ -321,18 +304,15 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
         ),
         "declined": (
             "I am sorry, I have no answer to that. I have noted your question, but it may be that nobody reads it "
-            "before your appointment: please also ask by phone. If anything about your breasts or armpits is new or "
-            "different, call your doctor within a few days; if the breast is red, hot or suddenly swollen, or you "
-            "have a fever, call today. In an emergency call {emergency}."
+            "before your appointment: please also ask by phone. {declined} In an emergency call {emergency}."
         ),
         "declined_again": (
-            "I am sorry, I have no answer to that either. Please ask by phone, or try other words. What I have just "
-            "written about changes of the breasts and armpits still holds. In an emergency call {emergency}."
+            "I am sorry, I have no answer to that either. Please ask by phone, or try other words. {declined_again} "
+            "In an emergency call {emergency}."
         ),
         "declined_third": (
-            "I am sorry, I am the wrong place for this: a human being on the phone can help you better than I can. If "
-            "anything about your breasts or armpits is new or different, call your doctor within a few days. In an "
-            "emergency call {emergency}."
+            "I am sorry, I am the wrong place for this: a human being on the phone can help you better than I can. "
+            "{declined_third} In an emergency call {emergency}."
         ),
         "feel_sadness_again": (
             "Please do not stay alone with this. Someone will listen day and night: {counsel}. You do not have to "
@@ -346,7 +326,7 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
         ),
         "complaint_days": (
             "Thank you for telling me. I am a computer program and cannot tell what it is. Call {practice} within a "
-            "few days, and do not wait for the mammogram to do so. {today}"
+            "few days, and do not wait {wait_for} to do so. {today}"
         ),
         "complaint_appointment": (
             "Thank you for telling me. I am a computer program and cannot tell what it is. Tell the team at your "
@@ -358,9 +338,9 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
             "day or night. Otherwise call your GP today. If they are closed, call {out_of_hours}."
         ),
         "complaint_other": (
-            "I cannot tell what that is. I am a computer program and know only about mammograms. Please ask your GP. "
-            "If it is new, strong or getting worse, call them today. If they are closed, call {out_of_hours}. In an "
-            "emergency call {emergency}."
+            "I cannot tell what that is. I am a computer program and know only {knows}. Please ask your GP. If it is "
+            "new, strong or getting worse, call them today. If they are closed, call {out_of_hours}. In an emergency "
+            "call {emergency}."
         ),
         "no_pairs": (
             "I am sorry, I cannot answer this question here. Please ask the team by phone or at reception. {net} "
@@ -410,23 +390,28 @@ _SENTENCES: Mapping[str, Mapping[str, str]] = {
 _OR = {"de": " oder ", "en": " or "}
 
 
-def sentences(language: str) -> dict[str, str]:
-    """Return the sentences of a language with the numbers of each country, by key and country: `urgent_ch`."""
+def sentences(language: str, phrases: Mapping[str, str]) -> dict[str, str]:
+    """Return the sentences of a language with the numbers of each country, by key and country: `urgent_ch`.
+
+    `phrases`: what they say of the exam.
+    """
     return {
-        f"{key}_{country.lower()}": _said(sentence, language, country)
+        f"{key}_{country.lower()}": _said(sentence, language, country, phrases)
         for key, sentence in _SENTENCES[language].items()
         for country in LINES
     }
 
 
-def _said(sentence: str, language: str, country: Country) -> str:
+def _said(sentence: str, language: str, country: Country, phrases: Mapping[str, str]) -> str:
     lines = LINES[country]
     called = {
+        **phrases,
         "emergency": lines.emergency,
         "poison": lines.poison,
         "counsel": f"{lines.listening} {_OR[language].join(lines.counsel)}",
         "out_of_hours": OUT_OF_HOURS[language][country],
-        "practice": "your GP" if country == "GB" else "your GP or gynaecologist",  # English texts name it
+        # There, everything begins with the GP.
+        "practice": "your GP" if (language, country) == ("en", "GB") else phrases["practice"],
     }
     shared = {key: text.format(**called) for key, text in _SHARED[language].items()}
     return sentence.format(**called, **shared)

@@ -6,6 +6,7 @@ for every country; the guard compares these, byte for byte.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -31,22 +32,27 @@ _FILE = _load()
 RIGHT_TO_LEFT = frozenset(language for language, own in _FILE.items() if own.get("rtl"))
 
 
-def _said(own: Mapping[str, Any]) -> dict[str, str]:
+def _said(own: Mapping[str, Any], about: str) -> dict[str, str]:
     numbers = {"": _ANYWHERE, **{f"_{country.lower()}": lines.emergency for country, lines in LINES.items()}}
+    # Every language was written so that it may be left out, with the space before it.
+    told = own["foreign"].replace("{about}", about) if about else re.sub(r" ?\{about\}", "", own["foreign"])
     found = {}
     for suffix, number in numbers.items():
         found[URGENT + suffix] = own["urgent"].format(emergency=number)
         for languages, key in _KEYS.items():
             named = [own[language] for language in languages]
             ways = {"both": own["and"].join(named), "either": own["or"].join(named)}
-            found[key + suffix] = own["foreign"].format(emergency=number, **ways)
+            found[key + suffix] = told.format(emergency=number, **ways)
     return found
 
 
-# All of them, by language and key.
-FOREIGN_TEXTS: Mapping[str, Mapping[str, str]] = {
-    language: _said(own) for language, own in _FILE.items() if "as" not in own
-}
+def foreign_texts(abroad: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return all of them, by language and key; `abroad`: what the program informs about, by language."""
+    return {language: _said(own, abroad.get(language, "")) for language, own in _FILE.items() if "as" not in own}
+
+
+# As they speak of no exam.
+FOREIGN_TEXTS: Mapping[str, Mapping[str, str]] = foreign_texts({})
 
 
 def foreign_key(languages: Collection[str]) -> str:

@@ -23,11 +23,8 @@ from bot.interview.manners.session import Answers, FormField, ListEntry, Quote, 
 from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import NotJson, as_object, dump, parse
 from bot.ports import Channel
-from bot.sentences.emergency_texts import sentences
-from bot.sentences.foreign_texts import FOREIGN_TEXTS
-from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS, REMARK_TEXTS
-from bot.sentences.spelling import swiss
 from bot.sentences.spoken import form_text, spoken
+from bot.sentences.wording import NEUTRAL, NO_HOUSE, House, Wording
 
 ContentField = Literal["question", "short_answer", "answer", "easy_answer", "extract"]
 # Places of plain text.
@@ -37,21 +34,8 @@ WholeField = Literal["question", "short_answer", "answer", "easy_answer"]
 LEADS = ("short_answer", "easy_answer", "extract")
 
 
-def _all(language: str) -> dict[str, str]:
-    """Return all sentences of a language; those that a country says or spells otherwise end in its code."""
-    own = (INTERFACE_TEXTS[language], INTERVIEW_TEXTS.get(language, {}), REMARK_TEXTS.get(language, {}))
-    found = {key: text for texts in (*own, sentences(language)) for key, text in texts.items()}
-    if language == "de":
-        fixed = {key: swiss(text) for key, text in found.items() if "ß" in text and "{" not in text}
-        found |= {key if key.endswith("_ch") else f"{key}_ch": text for key, text in fixed.items()}
-    return found
-
-
-# All sentences of the program, by language and key; of the languages that no catalog has, just a few.
-SENTENCES: Mapping[str, Mapping[str, str]] = {
-    **FOREIGN_TEXTS,
-    **{language: {**_all(language), **FOREIGN_TEXTS.get(language, {})} for language in INTERFACE_TEXTS},
-}
+# Replies are made of the sentences that speak of no exam, and then worded for the exam in force.
+SENTENCES: Mapping[str, Mapping[str, str]] = NEUTRAL.sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +193,7 @@ def guard(
     *,
     shown: frozenset[str],
     heard: Heard | None = None,
-    site: Site | None = None,
+    house: House = NO_HOUSE,
 ) -> Reply:
     """Return the reply if a patient may see all of it.
 
@@ -218,12 +202,12 @@ def guard(
         catalog: The catalog in force in the reply's language; None where no pairs are shown.
         shown: Ids of its pairs that may be shown: approved ones, or drafts too in sample mode.
         heard: The form of the interview with its answers; None where there is no interview.
-        site: What may be said of the place; None where that is nothing.
+        house: Whose chat it is: what may be said of the place, and of the exam.
 
     Raises:
         GuardViolation: A part is not, byte for byte, a text of the catalog, of the site, of the form or of the program.
     """
-    approved = _Approved(catalog, shown, heard, site)
+    approved = _Approved(catalog, shown, heard, house)
     for part in (*reply.parts, *reply.choices):
         _check(part, reply.language, approved)
     return reply
@@ -236,7 +220,7 @@ class _Approved:
     catalog: Catalog | None
     shown: frozenset[str]
     heard: Heard | None
-    site: Site | None
+    house: House
 
 
 SAFE = "safe"
@@ -253,6 +237,7 @@ def is_safe_reply(reply: Reply) -> bool:
 
 
 def _check(part: Part, language: str, approved: _Approved) -> None:
+    site = approved.house.site
     if isinstance(part, Entry):
         _check(part.label, language, approved)
         _check(part.value, language, approved)
@@ -260,11 +245,11 @@ def _check(part: Part, language: str, approved: _Approved) -> None:
     elif isinstance(part, Content):
         typed, allowed = True, _catalog_text(part, approved.catalog, approved.shown) or ""
     elif isinstance(part, SiteText):
-        typed, allowed = True, (approved.site and approved.site.text(part.fact, language)) or ""
+        typed, allowed = True, (site and site.text(part.fact, language)) or ""
     elif isinstance(part, FormText):
         typed, allowed = type(part.number) is int, _form_text(part, language, approved.heard) or ""
     else:
-        typed, allowed = True, _fixed_text(part, language, approved.heard) or ""
+        typed, allowed = True, _fixed_text(part, language, approved) or ""
     if not typed or not allowed or part.text != allowed:
         raise GuardViolation(f"A reply part is not approved text: {type(part).__name__}.")
 
@@ -283,8 +268,8 @@ def _form_text(part: FormText, language: str, heard: Heard | None) -> str | None
     return form_text(heard.form, part.link_id, part.field, part.number, language) if heard else None
 
 
-def _fixed_text(part: Interface, language: str, heard: Heard | None) -> str | None:
-    template = SENTENCES.get(part.language or language, {}).get(part.key)
+def _fixed_text(part: Interface, language: str, approved: _Approved) -> str | None:
+    heard, template = approved.heard, approved.house.wording.sentences.get(part.language or language, {}).get(part.key)
     # Just the slots that the sentence has; numbers (True is an int too), and what this patient answered.
     typed = all(
         heard is not None and heard.allows(value) if isinstance(value, Answers) else type(value) is int
@@ -315,20 +300,23 @@ class Place:
         channel: How the patient talks to us.
         country: Whose emergency numbers are said; None: those of all.
         uploads: Whether files can be sent there.
+        wording: The sentences as they speak of the exam.
     """
 
     channel: Channel = "terminal"
     country: Country | None = None
     uploads: bool = False
+    wording: Wording = NEUTRAL
 
 
 def worded(reply: Reply, place: Place) -> Reply:
-    """Return the reply in the sentences of a place; they are fixed sentences too, and pass the same guard.
+    """Return the reply in the sentences of a place and its exam; they are fixed sentences too, and pass the same guard.
 
     Where nothing can be folded, an answer that a short one stands for is left out, and is to be asked for.
     """
     parts = tuple(_said_there(part, reply.language, place) for part in reply.parts)
-    return replace(reply, parts=_unfolded(reply, parts) if place.channel in UNFOLDING else parts)
+    choices = tuple(_of_exam(part, reply.language, place.wording) for part in reply.choices)
+    return replace(reply, parts=_unfolded(reply, parts) if place.channel in UNFOLDING else parts, choices=choices)
 
 
 def folded(reply: Reply) -> dict[str, Content]:
@@ -361,12 +349,18 @@ def emergency_notice(language: str, country: Country | None) -> Interface:
 def _said_there(part: Part, language: str, place: Place) -> Part:
     if not isinstance(part, Interface) or part.slots:
         return part
-    key, known = part.key, SENTENCES.get(part.language or language, {})
+    key, known = part.key, place.wording.sentences.get(part.language or language, {})
     plain = "plain" if place.channel != "terminal" and f"{key}_{place.channel}" not in known else ""
     country, upload = place.country.lower() if place.country else "", "upload" if place.uploads else ""
     for suffix in (place.channel, plain, upload, country):
         key = f"{key}_{suffix}" if f"{key}_{suffix}" in known else key
-    return part if key == part.key else replace(part, key=key, text=known[key])
+    return replace(part, key=key, text=known[key])
+
+
+def _of_exam(part: Part, language: str, wording: Wording) -> Part:
+    if not isinstance(part, Interface) or part.slots:
+        return part
+    return replace(part, text=wording.sentences[part.language or language][part.key])
 
 
 def write_reply(reply: Reply) -> str:

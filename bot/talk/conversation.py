@@ -121,7 +121,7 @@ class Conversation:
         self._standing = standing
         self._interviewer = interviewer
         self._reactions = Reactions(assistant, interviewer)
-        self._place = Place(opened.channel, assistant.country)
+        self._place = Place(opened.channel, assistant.country, wording=assistant.wording)
         self._desk: Desk | None = None
 
     @classmethod
@@ -266,7 +266,7 @@ class Conversation:
         """
         place = replace(self._place, uploads=self._interviewer is not None and self._interviewer.takes_files)
         reply = worded(reply_of(Said(page.language, tuple(sayings)), page.form), place)
-        return guard(reply, None, shown=frozenset(), heard=Heard(page.form, answers))
+        return guard(reply, None, shown=frozenset(), heard=Heard(page.form, answers), house=self._assistant.house)
 
     def welcome(self) -> Reply:
         """Say who is answering, and what to do in an emergency."""
@@ -414,7 +414,7 @@ class Conversation:
         try:
             catalog, shown = self._assistant.catalog(reply.language), self._assistant.shown(reply.language)
             heard = self._interviewer.heard if self._interviewer else None
-            return guard(reply, catalog, shown=shown, heard=heard, site=self._assistant.site)
+            return guard(reply, catalog, shown=shown, heard=heard, house=self._assistant.house)
         except GuardViolation as error:
             log.error("reply refused by the guard: %s", error)  # holds no text
             return safe_reply(reply.language)

@@ -14,7 +14,17 @@ from bot.errors import BadData
 from bot.matching.complaints import LEVELS, URGENCY, Urgency
 from bot.response import Advice, Response
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import Content, Interface, Part, Reply, WholeField, content, foreign_sentence, interface
+from bot.sentences.reply import (
+    Content,
+    Interface,
+    Part,
+    Reply,
+    WholeField,
+    content,
+    foreign_sentence,
+    interface,
+)
+from bot.sentences.wording import NEUTRAL, Wording
 from bot.talk.messages import agrees, asks_easier, asks_on, calls_off, picks
 from bot.text import MAX_CHARACTERS, sanitise, words
 
@@ -162,11 +172,11 @@ def way_out(state: State) -> tuple[Part, ...]:
     return (interface(state.language, "chest_breast" if state.chest else "no_emergency"),)
 
 
-def says_no_emergency(state: State, text: str) -> bool:
-    """Whether the patient calls off the open alarm: with the button, or in words of either language."""
+def says_no_emergency(state: State, text: str, wording: Wording = NEUTRAL) -> bool:
+    """Whether the patient calls off the open alarm: with a button of the wording, or in words of either language."""
     if not state.alarmed:
         return False
-    buttons = {_plain(texts[key]) for texts in INTERFACE_TEXTS.values() for key in ("chest_breast", "no_emergency")}
+    buttons = {_plain(each) for each in wording.ways_out}
     picked = state.held_back is not None and _plain(text) == "1"
     return picked or _plain(text) in buttons or calls_off(text)
 

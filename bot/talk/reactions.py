@@ -255,7 +255,7 @@ class Reactions:
 
     def in_emergency(self, state: State, text: str, at: datetime) -> Reaction | None:
         """React to what is said to an open alarm, or raises one; None for anything else."""
-        if says_no_emergency(state, text) or self._calms(state, text):
+        if says_no_emergency(state, text, self._assistant.wording) or self._calms(state, text):
             return _fixed(after_alarm(state), *calming(state))
         told = self._to_alarm(state, text, at)
         urgent = red_flag_in(self._assistant, text, state.language) if told is None else None
@@ -266,7 +266,7 @@ class Reactions:
         if says_emergency(state, text) and not calms(text):
             told = None if state.confirmed else replace(self._pick(state, text, None), decision="urgent")
             return Reaction(emergency(state), replace(state, confirmed=True), told)
-        if says_no_emergency(state, text):
+        if says_no_emergency(state, text, self._assistant.wording):
             return self._called_off(state, at)
         if self._calms(state, text):  # "that was a joke": what was said is taken back, too
             return self._called_off(replace(state, held_back=None), at)

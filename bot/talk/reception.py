@@ -13,7 +13,17 @@ from bot.assistant import Assistant
 from bot.catalog.topics import Topics
 from bot.errors import AlreadyStored, BadData, GuardViolation, Reused, Unreachable
 from bot.interview.form.form import Form
-from bot.ports import Audit, AuditEvent, Channel, Records, StoredConversation, StoredFlag, StoredTurn
+from bot.ports import (
+    UNBOOKED,
+    Audit,
+    AuditEvent,
+    Booking,
+    Channel,
+    Records,
+    StoredConversation,
+    StoredFlag,
+    StoredTurn,
+)
 from bot.sentences.reply import Heard, Reply, guard, interface, read_reply, repeated
 from bot.staff.desk import Desk
 from bot.talk.conversation import GREETED, Conversation, Message, Taken, first_language
@@ -85,8 +95,23 @@ class Reception:
             return Serving(self.assistant, self.interviewer, self.topics)
         return self.releases(opened.release if opened is not None else None)
 
-    def open(self, *, channel: Channel, language: str | None, consented: bool, patient: str | None = None) -> Opened:
-        """Begin a conversation with a new id and a new secret; `patient`: the hospital's pseudonym.
+    def open(
+        self,
+        *,
+        channel: Channel,
+        language: str | None,
+        consented: bool,
+        patient: str | None = None,
+        booking: Booking = UNBOOKED,
+    ) -> Opened:
+        """Begin a conversation with a new id and a new secret.
+
+        Args:
+            channel: How the patient talks to us.
+            language: To begin in; None: the catalog's first.
+            consented: Whether the patient agreed to what is stored.
+            patient: The hospital's pseudonym.
+            booking: What the hospital calls the visit.
 
         Raises:
             BadData: The catalog has no such language.
@@ -104,6 +129,7 @@ class Reception:
             consented=consented,
             patient=patient,
             release=serving.release,
+            booking=booking,
         )
         asking = serving.interviewer(stored.id) if serving.assistant.asks else None
         conversation = Conversation.begin(serving.assistant, self.records, stored, interviewer=asking)
@@ -248,7 +274,7 @@ def _shown_again(turn: StoredTurn, assistant: Assistant, form: Form | None) -> R
         # What was repeated then may have been changed since; every sentence must still be the form's or ours.
         heard = Heard(form, repeated([reply])) if form is not None else None
         catalog, shown = assistant.catalog(reply.language), assistant.shown(reply.language)
-        return guard(reply, catalog, shown=shown, heard=heard, site=assistant.site)
+        return guard(reply, catalog, shown=shown, heard=heard, house=assistant.house)
     except (GuardViolation, BadData):
         return Reply(language, (interface(language, "withdrawn"),))
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import logging
 import time
+from collections.abc import Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Annotated
 
 from fastapi import Path, Query, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from bot.errors import BadData
-from bot.ports import FlagReason, StoredConversation, StoredFlag
+from bot.ports import Booking, FlagReason, StoredConversation, StoredFlag
 from bot.talk.conversation import Message
 from bot.talk.reception import Reception
 from bot.talk.uploads import FileRefused, file_id
@@ -38,6 +43,7 @@ from bot.web.schemas import (
 )
 from bot.web.staff_lines import actions_for_patient
 
+log = logging.getLogger("klartext")
 # Tokens travel in a header: addresses end in logs and histories.
 Token = Annotated[
     HTTPAuthorizationCredentials | None,
@@ -50,25 +56,48 @@ TurnId = Annotated[str, Path(pattern=TURN_ID)]
 class ConversationApi:
     """The operations of the API. FastAPI runs them in threads: they block while deciding and storing."""
 
-    def __init__(self, reception: Reception, metrics: Metrics, turns: RateLimit, *, most_bytes: int = 0) -> None:
-        """`most_bytes`: of a file; 0 where none are taken."""
+    def __init__(
+        self,
+        reception: Reception,
+        metrics: Metrics,
+        turns: RateLimit,
+        *,
+        most_bytes: int = 0,
+        portals: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """`most_bytes`: of a file; 0 where none are taken. `portals`: their keys by name."""
+        self._portals = portals
         self._reception = reception
         self._most_bytes = most_bytes
         self._metrics = metrics
         self._turns = turns
 
-    def begin(self, body: NewConversation) -> ConversationView:
-        """Begin a conversation. The answer holds the token that opens it."""
+    def begin(self, body: NewConversation, request: Request) -> ConversationView:
+        """Begin a conversation. The answer holds the token that opens it.
+
+        Whose it is, and for which visit, only a portal may say: with its key as `Authorization: Bearer KEY`.
+        """
+        portal = self._portal(request)
+        if body.names_somebody and portal is None:
+            raise Problem(HTTPStatus.FORBIDDEN, "Only a portal may say who a patient is: send its key as a bearer.")
         if not body.consent:
             raise Problem(
                 HTTPStatus.UNPROCESSABLE_ENTITY, "Without consent nothing may be stored, so no conversation begins."
             )
         try:
-            opened = self._reception.open(channel="api", language=body.language, consented=True)
+            opened = self._reception.open(
+                channel="api",
+                language=body.language,
+                consented=True,
+                patient=body.patient or None,
+                booking=Booking(body.appointment, body.order, body.accession),
+            )
         except BadData:
             raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "This catalog does not have that language.") from None
         self._metrics.conversation("api")
         serving = self._reception.serving(opened.conversation)
+        if portal is not None:
+            log.info("conversation begun by a portal", extra={"fields": {"portal": portal}})
         return ConversationView(
             id=opened.conversation.id,
             token=opened.secret,
@@ -77,6 +106,14 @@ class ConversationApi:
             release=serving.assistant.release or None,
             welcome=reply_view(opened.welcome, serving.assistant.country),
         )
+
+    def _portal(self, request: Request) -> str | None:
+        """Return the name of the portal whose key came with a request; all keys are compared, in the same time."""
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        sent = hashlib.sha256(given.strip().encode("utf-8", "replace")).digest()
+        known = {name: hashlib.sha256(key.encode()).digest() for name, key in self._portals.items()}
+        found = [name for name, key in known.items() if hmac.compare_digest(key, sent)]
+        return found[0] if found and scheme.lower() == "bearer" else None
 
     def turn(self, conversation_id: ConversationId, body: NewTurn, token: Token) -> TurnView:
         """Send a message. It is stored before this answers. Sent again with its turn_id, it gets the same answer."""

@@ -148,15 +148,17 @@ def routes(service: Service) -> list[Route]:
     turns = RateLimit(service.settings.turns_per_minute, clock_s=time.monotonic)
     uploads = service.settings.uploads
     most_bytes = uploads.most_bytes if uploads is not None else 0
-    api = ConversationApi(service.reception, service.metrics, turns, most_bytes=most_bytes)
+    portals = service.settings.portals
+    api = ConversationApi(service.reception, service.metrics, turns, most_bytes=most_bytes, portals=portals)
     one = API + "/conversations/{conversation_id}"
     conflict = (*WITH_BODY, HTTPStatus.CONFLICT)
     not_found = (*WITH_BODY, HTTPStatus.NOT_FOUND)
+    begun = (*WITH_BODY[1:], HTTPStatus.FORBIDDEN)
     found = [
         Route("GET", "/healthz", service.health, HealthView, when_ready=False, further=NOT_HEALTHY),
         Route("GET", "/livez", service.alive, HealthView, when_ready=False),
         Route("GET", "/metrics", service.figures, None, when_ready=False, kind=MetricsText),
-        Route("POST", API + "/conversations", api.begin, ConversationView, WITH_BODY[1:], HTTPStatus.CREATED),
+        Route("POST", API + "/conversations", api.begin, ConversationView, begun, HTTPStatus.CREATED),
         Route("GET", one, api.transcript, TranscriptView, OF_CONVERSATIONS),
         Route("DELETE", one, api.erase, None, OF_CONVERSATIONS, HTTPStatus.NO_CONTENT),
         Route("GET", one + "/export", api.export, ExportView, OF_CONVERSATIONS),
@@ -270,7 +272,7 @@ def _people(service: Service, crowd: Crowd) -> Side:
         exam=assistant.catalog(assistant.languages[0]).name,
         renderer=Renderer(
             labels,
-            country=settings.country,
+            house=assistant.house,
             sample=assistant.sample,
             default=first_language(assistant),
             dictation=settings.dictation,

@@ -10,11 +10,12 @@ import hashlib
 import hmac
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from bot.errors import BadData
+from bot.ports import UNBOOKED, Booking
 
 PATIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
 UNITS = {"m": "minutes", "h": "hours", "d": "days"}
@@ -30,12 +31,14 @@ class Invitation:
         exam: The catalog that answers.
         language: To begin in.
         expires: With time zone, to the second.
+        booking: What the hospital calls appointment, order and images.
     """
 
     patient: str
     exam: str
     language: str
     expires: datetime
+    booking: Booking = UNBOOKED
 
 
 class NotInvited(Exception):
@@ -46,24 +49,32 @@ class NotInvited(Exception):
         self.reason: Literal["unreadable", "expired"] = reason
 
 
-def invite(patient: str, *, exam: str, language: str, expires: datetime) -> Invitation:
-    """Return an invitation; raise BadData when the pseudonym has characters that do not belong into a link."""
+def invite(patient: str, *, exam: str, language: str, expires: datetime, booking: Booking = UNBOOKED) -> Invitation:
+    """Return an invitation; raise BadData when an identifier has characters that do not belong into a link."""
     if not PATIENT.fullmatch(patient):
         raise BadData(
             "The patient's identifier has characters that cannot stand in a link, or more than 64. "
             "Use a pseudonym of letters, digits and . _ : / - with `--patient`."
         )
-    return Invitation(patient, exam, language, expires.astimezone(UTC).replace(microsecond=0))
+    for name, value in asdict(booking).items():
+        if value and not PATIENT.fullmatch(value):
+            raise BadData(
+                f"What `--{name}` says has characters that cannot stand in a link, or more than 64. "
+                "Use letters, digits and . _ : / - only."
+            )
+    return Invitation(patient, exam, language, expires.astimezone(UTC).replace(microsecond=0), booking)
 
 
 def seal(invitation: Invitation, key: str) -> str:
     """Return the token of a link."""
-    said = {
+    said: dict[str, str | int] = {
         "patient": invitation.patient,
         "exam": invitation.exam,
         "language": invitation.language,
         "expires": int(invitation.expires.timestamp()),
     }
+    # What is empty is left out: links get no longer by it.
+    said |= {name: value for name, value in asdict(invitation.booking).items() if value}
     content = _text(json.dumps(said, separators=(",", ":")).encode())
     return f"{content}.{_seal(content, key)}"
 
@@ -83,7 +94,8 @@ def unseal(token: str, key: str, *, now: datetime) -> Invitation:
     expires = datetime.fromtimestamp(said["expires"], UTC)
     if now >= expires:
         raise NotInvited("expired")
-    return Invitation(said["patient"], said["exam"], said["language"], expires)
+    booking = Booking(**{name: said.get(name, "") for name in asdict(UNBOOKED)})
+    return Invitation(said["patient"], said["exam"], said["language"], expires, booking)
 
 
 def lifetime(text: str) -> timedelta:

@@ -187,6 +187,7 @@ HANDLERS: dict[int | type[Exception], Handler] = {
 DOCUMENTED = {
     HTTPStatus.BAD_REQUEST: "The body cannot be read.",
     HTTPStatus.UNAUTHORIZED: "No token, a wrong one, or the conversation was deleted.",
+    HTTPStatus.FORBIDDEN: "Only a portal may say this: its key is missing, or is another.",
     HTTPStatus.NOT_FOUND: "The conversation has no such turn, or does not wait for a person.",
     HTTPStatus.CONFLICT: "The turn id was used for another message, the choice is not offered, or the call is not so.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",

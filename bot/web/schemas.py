@@ -27,6 +27,9 @@ def _without_surrogates(value: Any) -> Any:
 
 
 PatientText = Annotated[str, BeforeValidator(_without_surrogates)]
+BY_PORTALS = "Only with a portal's key, as `Authorization: Bearer KEY`."
+# What may stand in a link; empty: not known.
+Identifier = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._:/-]{0,63})?$")]
 # `true` is the only value that begins a conversation.
 Agreed = Annotated[bool, WithJsonSchema({"type": "boolean"})]
 
@@ -43,6 +46,15 @@ class NewConversation(In):
     consent: Agreed = Field(description="The patient agreed that the conversation is stored.")
     language: Language | None = Field(None, description="Of the greeting; default: the catalog's first.")
     anonymous: Literal[True] = Field(True, description="The only mode so far: nobody is asked for a name.")
+    patient: Identifier = Field("", description=f"Pseudonym; no name. {BY_PORTALS}")
+    appointment: Identifier = Field("", description=f"As your calendar calls it. {BY_PORTALS}")
+    order: Identifier = Field("", description=f"As your order system calls it. {BY_PORTALS}")
+    accession: Identifier = Field("", description=f"The accession number of the images. {BY_PORTALS}")
+
+    @property
+    def names_somebody(self) -> bool:
+        """Whether it says whose conversation it is, or for which visit: only portals may."""
+        return any((self.patient, self.appointment, self.order, self.accession))
 
 
 # What `NewTurn` checks, for the document.

@@ -64,10 +64,11 @@ def run_server(serving: Serving) -> None:
     logs.configure()
     _share_memory()
     settings = _settings(serving)
-    if settings.link_key and settings.fhir.url and not settings.fhir.patient_system:
+    names_patients = settings.link_key or settings.portals
+    if names_patients and settings.fhir.url and not settings.fhir.patient_system:
         raise UserFixable(
-            "KLARTEXT_FHIR_PATIENT_SYSTEM is not set. Links name patients (KLARTEXT_LINK_KEY), and the FHIR server "
-            "(KLARTEXT_FHIR_URL) must be told in which system."
+            "KLARTEXT_FHIR_PATIENT_SYSTEM is not set. Links and portals name patients (KLARTEXT_LINK_KEY, "
+            "KLARTEXT_PORTAL_KEYS), and the FHIR server (KLARTEXT_FHIR_URL) must be told in which system."
         )
     if settings.workers > 1:
         require_shareable(settings, settings.workers)

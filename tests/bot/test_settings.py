@@ -75,6 +75,9 @@ def test_every_fhir_setting_has_a_variable() -> None:
         "CA_FILE": "/ca",
         "IDS": "client",
         "PATIENT_SYSTEM": "https://p",
+        "APPOINTMENT_SYSTEM": "https://a",
+        "ORDER_SYSTEM": "urn:oid:1.2",
+        "ACCESSION_SYSTEM": "https://c",
     }
 
     access = Settings.from_environment({f"KLARTEXT_FHIR_{name}": value for name, value in names.items()}).fhir
@@ -92,6 +95,9 @@ def test_every_fhir_setting_has_a_variable() -> None:
         ca_file=Path("/ca"),
         ids="client",
         patient_system="https://p",
+        appointment_system="https://a",
+        order_system="urn:oid:1.2",
+        accession_system="https://c",
     )
     assert len(names) == len(fields(FhirAccess))
 
@@ -108,6 +114,38 @@ def test_every_fhir_setting_has_a_variable() -> None:
 )
 def test_what_is_there_suggests_how_to_authenticate(environ: dict[str, str], auth: str) -> None:
     assert Settings.from_environment(environ).fhir.auth == auth
+
+
+@pytest.mark.parametrize("name", ["APPOINTMENT", "ORDER", "ACCESSION"])
+@pytest.mark.parametrize("value", ["orders", "urn:orders", "https://a b", "https://a|b"])
+def test_a_system_that_is_no_uri_is_refused(name: str, value: str) -> None:
+    with pytest.raises(UserFixable, match=f"KLARTEXT_FHIR_{name}_SYSTEM is"):
+        Settings.from_environment({f"KLARTEXT_FHIR_{name}_SYSTEM": value})
+
+
+def test_portals_have_a_name_and_a_key_each() -> None:
+    environ = {"KLARTEXT_PORTAL_KEYS": f"ris:{'k' * 32}, app-2:{'l' * 32}"}
+
+    settings = Settings.from_environment(environ)
+
+    assert settings.portals == {"ris": "k" * 32, "app-2": "l" * 32}
+    assert "kkk" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (f"ris:{'k' * 31}", "The key of 'ris' in KLARTEXT_PORTAL_KEYS has 31 characters and needs 32"),
+        ("k" * 40, "Entry 1 of KLARTEXT_PORTAL_KEYS is not NAME:KEY"),
+        (f"a:{'k' * 32},a:{'l' * 32}", "Entry 2 of KLARTEXT_PORTAL_KEYS"),
+    ],
+)
+def test_a_portal_that_cannot_be_meant_is_refused_without_its_key(value: str, said: str) -> None:
+    with pytest.raises(UserFixable) as raised:
+        Settings.from_environment({"KLARTEXT_PORTAL_KEYS": value})
+
+    assert said in str(raised.value)
+    assert "kkk" not in str(raised.value)
 
 
 @pytest.mark.parametrize("name", ["KLARTEXT_FHIR_AUTH", "KLARTEXT_FHIR_IDS"])

@@ -20,6 +20,7 @@ from tests.bot.web.staff_members import STAFF_TOKEN, Member
 from tests.browser.chromium import DESKTOP, PHONE, Device, barriers, launch, open_device, sideways
 from tests.browser.encrypting import certificate, encrypting
 from tests.browser.patients import LABELS
+from tests.shipped_texts import PHRASES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -182,7 +183,7 @@ def test_the_button_can_be_used_by_keyboard_and_has_no_barriers(web: Web) -> Non
     page.keyboard.press("Enter")
     box.wait_for()
     frame = page.frame_locator("iframe")
-    frame.get_by_role("heading", name=t["start_heading"]).wait_for()
+    frame.get_by_role("heading", name=PHRASES["en"]["heading"]).wait_for()
     assert page.evaluate("document.activeElement.tagName") == "IFRAME"
     assert barriers(page) == []
     assert sideways(page) == 0

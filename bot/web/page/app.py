@@ -21,7 +21,7 @@ from bot.web.limits import MAX_BODY_BYTES
 from bot.web.logs import request_id
 from bot.web.page.form import FormPages
 from bot.web.page.handlers import Pages
-from bot.web.page.rendering import PageProblem, static_files
+from bot.web.page.rendering import PageProblem
 from bot.web.page.visit import FORM, Visit, read_visit
 
 log = logging.getLogger("klartext")
@@ -57,6 +57,8 @@ def addresses(pages: Pages) -> list[Address]:
         Address("POST", "/end", pages.end),
         Address("GET", "/goodbye", pages.goodbye),
     ]
+    if pages.notices:
+        found.append(Address("GET", "/about/{notice}", pages.about))
     if pages.reception.desk is not None:
         found.append(Address("GET", "/news", pages.news))
     if pages.settings.frame_ancestors:
@@ -100,7 +102,7 @@ def page_headers(settings: Settings) -> dict[str, str]:
 
 def build_pages(pages: Pages, *, is_ready: Callable[[], bool]) -> ASGIApp:
     """Return the application of the page."""
-    static = static_files()
+    static = pages.renderer.files
 
     async def file(request: Request) -> Response:
         found = static.get(request.path_params["name"])

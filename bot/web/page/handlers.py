@@ -14,8 +14,9 @@ from typing import get_args
 
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from bot.catalog.look import NOTICES, Notice
 from bot.errors import NoSuchChoice, Reused
-from bot.ports import FlagReason, StoredConversation, StoredFlag
+from bot.ports import UNBOOKED, FlagReason, StoredConversation, StoredFlag
 from bot.sentences.spelling import spelt
 from bot.settings import UPLOAD_KINDS, Settings
 from bot.talk.conversation import Message, Taken
@@ -36,7 +37,7 @@ from bot.web.schemas import MAX_COMMENT, TURN_ID
 
 SPOKEN = {language: command for command, language in SWITCHES.items()}
 LOOK_HOURS = 24 * 180
-BACK = ("/", "/chat", "/copy", "/delete", "/end")
+BACK = ("/", "/chat", "/copy", "/delete", "/end", *(f"/about/{each}" for each in NOTICES))
 REASONS: dict[str, FlagReason] = {"helpful": "helpful", "wrong": "wrong", "complicated": "complicated"}
 IS_TURN_ID = re.compile(TURN_ID.removeprefix("^").removesuffix("$"))  # databases refuse more than spaces in keys
 IS_FILE_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -68,6 +69,11 @@ class Pages:
     labels: Mapping[str, Labels]
 
     @property
+    def _phrases(self) -> Mapping[str, Mapping[str, str]]:
+        """What is said of the exam, by language."""
+        return self.reception.serving().assistant.wording.phrases
+
+    @property
     def framing(self) -> bool:
         """Whether other sites may show the page in a frame."""
         return bool(self.settings.frame_ancestors)
@@ -87,7 +93,12 @@ class Pages:
             opened, visit = None, replace(visit, session="")  # a device that somebody else used before
         begins = visit if visit.session else replace(visit, session=fresh_session())
         response = self.renderer.page(
-            "start", begins, opened=opened, invited=invitation is not None, note=_note(visit), in_talk=False
+            "start",
+            begins,
+            opened=opened,
+            invited=invitation is not None,
+            note=_note(visit),
+            heading=self._phrases[self.renderer.language_of(visit)]["heading"],
         )
         if begins is not visit:
             keep(response, visit, "session", begins.session, hours=self.settings.session_hours)
@@ -107,6 +118,7 @@ class Pages:
             language=language if language in self.reception.serving().assistant.languages else None,
             consented=True,
             patient=invitation.patient if invitation is not None else None,
+            booking=invitation.booking if invitation is not None else UNBOOKED,
         )
         self.metrics.conversation("page")
         if before is not None:
@@ -307,6 +319,23 @@ class Pages:
         """End the conversation on this device, and let the team have what is new."""
         self._close(self._require(visit))
         return self._left(visit, "/goodbye")
+
+    @property
+    def notices(self) -> Mapping[Notice, Mapping[str, str]]:
+        """What the site says at the foot of every page."""
+        site = self.reception.serving().assistant.site
+        return site.look.notices if site is not None else {}
+
+    def about(self, visit: Visit) -> Response:
+        """Show a notice of the site."""
+        name = visit.path.removeprefix("/about/")
+        said = next((said for notice, said in self.notices.items() if notice == name), None)
+        if said is None:
+            raise PageProblem(HTTPStatus.NOT_FOUND)
+        language = self.renderer.language_of(visit)
+        own = language if language in said else next(iter(said))
+        paragraphs = [" ".join(each.split()) for each in re.split(r"\n\s*\n", said[own])]
+        return self.renderer.page("about", visit, notice=name, written_in=own, paragraphs=paragraphs)
 
     def goodbye(self, visit: Visit) -> Response:
         """Say goodbye, and what to bring; who has deleted everything is reminded of nothing."""

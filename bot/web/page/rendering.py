@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -15,10 +16,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
-from bot.catalog.catalog import Country
+from bot.catalog.look import SHIPPED, Look, is_address
 from bot.errors import BadData
 from bot.sentences.emergency_texts import numbers
 from bot.sentences.spelling import is_swiss
+from bot.sentences.wording import House
 from bot.web.page.visit import Visit
 
 FOLDER = Path(__file__).parent / "texts"
@@ -43,7 +45,13 @@ def load_labels(folder: Path = FOLDER) -> dict[str, Labels]:
 
 
 HERE = Path(__file__).parent
-TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+}
+LOGO, COLOURS = "logo.png", "site.css"  # of a site
 A_YEAR_S, AN_HOUR_S = 31_536_000, 3600
 
 
@@ -60,22 +68,25 @@ class StaticFile:
         return Response(self.content, media_type=self.media_type, headers=headers)
 
 
-def static_files(folder: Path = HERE / "static") -> dict[str, StaticFile]:
-    """Return the files by name."""
-    found = {}
-    for path in sorted(folder.iterdir()):
-        content = path.read_bytes()
-        version = hashlib.sha256(content).hexdigest()[:12]
-        found[path.name] = StaticFile(content, TYPES[path.suffix], f"/static/{path.name}?v={version}")
-    return found
+def static_files(look: Look = SHIPPED, folder: Path = HERE / "static") -> dict[str, StaticFile]:
+    """Return the files by name: those of the page, and those of a site."""
+    contents = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    contents |= {name: own for name, own in ((LOGO, look.logo), (COLOURS, look.css.encode())) if own}
+    return {name: _static_file(name, content) for name, content in contents.items()}
+
+
+def _static_file(name: str, content: bytes) -> StaticFile:
+    version = hashlib.sha256(content).hexdigest()[:12]
+    return StaticFile(content, TYPES[Path(name).suffix], f"/static/{name}?v={version}")
 
 
 class Renderer:
     """Makes pages of templates, labels and what a handler found."""
 
     def __init__(
-        self, labels: Mapping[str, Labels], *, country: Country | None, sample: bool, default: str, dictation: str
+        self, labels: Mapping[str, Labels], *, house: House, sample: bool, default: str, dictation: str
     ) -> None:
+        country, site = house.country, house.site
         self._environment = Environment(
             loader=FileSystemLoader(HERE / "templates"),
             autoescape=True,
@@ -83,15 +94,22 @@ class Renderer:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._environment.tests["address"] = is_address
         self._environment.filters["tag"] = lambda language: "de-CH" if is_swiss(language, country) else language
         self._labels = labels
         self._country = country
         self._default = default
-        static = static_files()
+        self.files = static = static_files(site.look if site is not None else SHIPPED)
+        logo = static[LOGO].content if LOGO in static else b""
+        own = static[COLOURS].content.decode() if COLOURS in static else ""
         self._embed = static["embed.js"].content.decode("utf-8").strip()
         self._common = {
             "static": {name: file.address for name, file in static.items()},
-            "style": Markup(static["page.css"].content.decode("utf-8")),  # our own file, for copies to take away
+            # Our own file, and colours that were checked, for copies to take away.
+            "style": Markup(static["page.css"].content.decode("utf-8") + own),
+            "logo": f"data:image/png;base64,{base64.b64encode(logo).decode()}" if logo else "",
+            "place": site.name if site is not None else "",
+            "notices": site.look.notices if site is not None else {},
             "sample": sample,
             "dictation": dictation,
             "languages": {code: each["name"] for code, each in labels.items()},

@@ -9,9 +9,9 @@ import pytest
 
 from bot import Assistant
 from bot.adapters.sql_records import SqlRecords
-from bot.sentences.interface_texts import INTERFACE_TEXTS
+from tests.shipped_texts import SAID
 
-DE, EN = INTERFACE_TEXTS["de"], INTERFACE_TEXTS["en"]
+DE, EN = SAID["de"], SAID["en"]
 
 
 def _chat(shipped_data: Path, database: Path, said: bytes) -> str:

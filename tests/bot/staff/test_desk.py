@@ -13,6 +13,7 @@ from bot.adapters.sql_staff import SqlCalls
 from bot.catalog.site import Site
 from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import SENTENCES, Reply, guard, interface
+from bot.sentences.wording import House
 from bot.staff.calls import Call
 from bot.staff.desk import WEEKDAYS, Desk
 from bot.talk.calling import told_who_calls
@@ -59,7 +60,7 @@ def test_who_calls_is_told_when_it_will_be_read_and_whom_to_telephone(
 
     parts = told_who_calls(desk, site, "de", SATURDAY)
 
-    guard(Reply("de", parts), None, shown=frozenset(), site=site)
+    guard(Reply("de", parts), None, shown=frozenset(), house=House(site=site))
     assert [part.text for part in parts] == [SENTENCES["de"].get(each, each) for each in told]
 
 

@@ -21,7 +21,7 @@ AFTER_RADIATION = State("en", last_pair="radiation", last_question="How dangerou
 def _react(assistant: Assistant, state: State, text: str) -> Reaction:
     reaction = Reactions(assistant).react(state, text, NOW)
     language = reaction.reply.language
-    guard(reaction.reply, assistant.catalog(language), shown=assistant.shown(language), site=assistant.site)
+    guard(reaction.reply, assistant.catalog(language), shown=assistant.shown(language), house=assistant.house)
     return reaction
 
 

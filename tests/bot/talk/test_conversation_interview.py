@@ -24,6 +24,7 @@ from bot.sentences.reply import SENTENCES, Reply
 from bot.talk.conversation import Conversation
 from bot.talk.interviewing import Interviewer
 from tests.bot.interview.resources import Json, form, item
+from tests.shipped_texts import SAID
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
 DE, EN = SENTENCES["de"], SENTENCES["en"]
@@ -176,7 +177,7 @@ def test_a_question_without_a_checked_answer_is_noted_and_the_open_one_comes_aga
 
     assert shipped.site is not None
     whom_to_call = shipped.site.text("phone", "de")
-    assert texts(conversation.turn(question, at=NOW)) == [DE["declined"], whom_to_call, "Wie alt?"]
+    assert texts(conversation.turn(question, at=NOW)) == [SAID["de"]["declined"], whom_to_call, "Wie alt?"]
     assert [turn.question for turn in records.open_questions()] == [question]
 
     # Where there is room for anything, it may be meant for the team.

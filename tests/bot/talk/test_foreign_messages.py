@@ -10,14 +10,13 @@ from bot import Assistant
 from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.interview.values.fhir_json import dump
 from bot.ports import StoredConversation
-from bot.sentences.foreign_texts import FOREIGN_TEXTS
-from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import FormText, Interface
+from bot.sentences.reply import SENTENCES, FormText, Interface
 from bot.talk.conversation import Conversation
 from bot.talk.interviewing import Interviewer
 from bot.testing import HashEncoder, write_small_catalog
 from tests.bot.interview.resources import Json, form, item
 from tests.bot.talk.test_alarm_exits import NOW
+from tests.shipped_texts import SAID
 
 TURKISH = "Yarın randevum var, yanımda ne getirmem gerekiyor acaba"
 YES_NO = item("first", "boolean", text="Are you pregnant?")
@@ -50,7 +49,7 @@ def test_it_is_declined_in_its_language_and_the_chat_keeps_its_own(
     reply = talk.turn(TURKISH, at=NOW)
 
     assert reply.language == talk.language == language
-    assert reply.parts == (Interface("foreign", FOREIGN_TEXTS["tr"]["foreign"], {}, "tr"),)
+    assert reply.parts == (Interface("foreign", SAID["tr"]["foreign"], {}, "tr"),)
     last = records.last_turn("c")
     assert last is not None
     assert (last.decision, last.language) == ("declined", language)
@@ -62,7 +61,7 @@ def test_the_contract_of_the_batch_door(shipped: Assistant) -> None:
     assert (record["decision"], record["reason"], record["pair_id"], record["answer"]) == (
         "declined", "other-language", None, None,
     )  # fmt: skip
-    assert record["fixed"] == {"key": "foreign", "language": "tr", "text": FOREIGN_TEXTS["tr"]["foreign"]}
+    assert record["fixed"] == {"key": "foreign", "language": "tr", "text": SAID["tr"]["foreign"]}
     ordinary = shipped.answer("Tut das weh?").as_json()
     assert not {"reason", "fixed"} & set(ordinary)
 
@@ -80,9 +79,9 @@ def test_an_emergency_raises_the_alarm_in_its_language_first(
     response = shipped.answer(text, "de")
 
     assert (response.decision, response.flag) == ("urgent", flag)
-    assert reply.parts[0] == Interface("foreign_urgent", FOREIGN_TEXTS[language]["foreign_urgent"], {}, language)
+    assert reply.parts[0] == Interface("foreign_urgent", SAID[language]["foreign_urgent"], {}, language)
     assert reply.parts[1].text.startswith(("Rufen Sie jetzt 112", "Sind Sie in Gefahr"))
-    texts = INTERFACE_TEXTS["de"]
+    texts = SAID["de"]
     assert [choice.text for choice in reply.choices] == [
         texts["chest_breast" if flag == "chest-pain" else "no_emergency"]
     ]
@@ -109,20 +108,20 @@ def test_the_number_is_that_of_the_country(tmp_path: Path, monkeypatch: pytest.M
 
     assert english.fixed is not None
     assert (english.fixed.language, english.fixed.key) == ("en", "foreign_german")
-    assert english.fixed.text == FOREIGN_TEXTS["en"]["foreign_german_at"]
+    assert english.fixed.text == SENTENCES["en"]["foreign_german_at"]
     assert turkish.fixed is not None
     assert "144" in turkish.fixed.text
     urgent = assistant.answer("please help my mother cannot breathe")
     assert urgent.decision == "urgent"
     assert urgent.fixed is not None
-    assert urgent.fixed.text == FOREIGN_TEXTS["en"]["foreign_urgent_at"]
+    assert urgent.fixed.text == SENTENCES["en"]["foreign_urgent_at"]
 
 
 def test_the_open_question_is_put_again_below_it(shipped: Assistant, records: SqlRecords) -> None:
     talk = _talk(shipped, records, "en", YES_NO)
     reply = talk.turn(TURKISH, at=NOW)
 
-    assert reply.parts[0] == Interface("foreign", FOREIGN_TEXTS["tr"]["foreign"], {}, "tr")
+    assert reply.parts[0] == Interface("foreign", SAID["tr"]["foreign"], {}, "tr")
     assert isinstance(reply.parts[-1], FormText | Interface)
     assert "Are you pregnant?" in [part.text for part in reply.parts]
     assert _given(talk) == []
@@ -151,7 +150,7 @@ def test_a_question_in_another_language_is_no_answer(shipped: Assistant, records
     talk = _talk(shipped, records, "en", WORDS)
     reply = talk.turn(f"{TURKISH}?", at=NOW)
 
-    assert reply.parts[0] == Interface("foreign", FOREIGN_TEXTS["tr"]["foreign"], {}, "tr")
+    assert reply.parts[0] == Interface("foreign", SAID["tr"]["foreign"], {}, "tr")
     assert _given(talk) == []
 
 
@@ -167,6 +166,6 @@ def test_an_emergency_is_heard_while_questions_are_asked(shipped: Assistant, rec
     talk = _talk(shipped, records, "en", WORDS)
     reply = talk.turn("No puedo respirar", at=NOW)
 
-    assert reply.parts[0] == Interface("foreign_urgent", FOREIGN_TEXTS["es"]["foreign_urgent"], {}, "es")
+    assert reply.parts[0] == Interface("foreign_urgent", SAID["es"]["foreign_urgent"], {}, "es")
     assert reply.language == "en"
     assert _given(talk) == []

@@ -18,7 +18,7 @@ def _say(assistant: Assistant, *texts: str, language: str = "de") -> list[Reacti
     for text in texts:
         reaction = Reactions(assistant).react(state, text, NOW)
         reply = reaction.reply
-        guard(reply, assistant.catalog(reply.language), shown=assistant.shown(reply.language), site=assistant.site)
+        guard(reply, assistant.catalog(reply.language), shown=assistant.shown(reply.language), house=assistant.house)
         state = reaction.after
         found.append(reaction)
     return found

@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 from bot import Assistant
-from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import SENTENCES
 from bot.testing import HOSTILE_TEXTS
 from tests.bot.web.serving import Patient, Server, texts
+from tests.shipped_texts import SAID
 
-DE, EN = INTERFACE_TEXTS["de"], INTERFACE_TEXTS["en"]
+DE, EN = SAID["de"], SAID["en"]
 PROBLEM = "application/problem+json"
 
 

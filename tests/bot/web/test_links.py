@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot import BadData
+from bot.ports import Booking
 from bot.web.links import Invitation, NotInvited, invite, lifetime, seal, unseal
 from tests.conftest import Run
 
@@ -60,6 +65,38 @@ def test_names_are_no_pseudonyms(patient: str) -> None:
         invite(patient, exam="mammography", language="de", expires=NOW)
 
 
+def test_a_link_says_which_visit_it_is() -> None:
+    booked = replace(INVITATION, booking=Booking("A-1", "O/2", "ACC:3"))
+
+    token = seal(booked, KEY)
+
+    assert unseal(token, KEY, now=NOW) == booked
+    assert "accession" not in _read(seal(INVITATION, KEY)), "links get no longer by what they do not say"
+
+
+def test_links_from_before_visits_were_named_stay_good() -> None:
+    said = {"patient": "P-4711", "exam": "mammography", "language": "de", "expires": 1796040000}
+    content = base64.urlsafe_b64encode(json.dumps(said, separators=(",", ":")).encode()).rstrip(b"=").decode()
+    mac = hmac.new(KEY.encode(), b"klartext link 1\0" + content.encode(), hashlib.sha256).digest()
+    token = f"{content}.{base64.urlsafe_b64encode(mac).rstrip(b'=').decode()}"
+
+    assert unseal(token, KEY, now=NOW).booking == Booking()
+
+
+@pytest.mark.parametrize("name", ["appointment", "order", "accession"])
+@pytest.mark.parametrize("value", ["Anna Muster", "a" * 65, "P?x", "-P", "P\n"])
+def test_what_cannot_stand_in_a_link_is_refused_without_being_quoted(name: str, value: str) -> None:
+    with pytest.raises(BadData, match=f"What `--{name}` says") as raised:
+        invite("P-1", exam="mammography", language="de", expires=NOW, booking=Booking(**{name: value}))
+
+    assert value not in str(raised.value)
+
+
+def _read(token: str) -> str:
+    content = token.partition(".")[0]
+    return base64.urlsafe_b64decode(content + "=" * (-len(content) % 4)).decode()
+
+
 @pytest.mark.parametrize(
     ("text", "time"), [("90m", timedelta(minutes=90)), ("48h", timedelta(days=2)), ("14d", timedelta(days=14))]
 )
@@ -82,6 +119,12 @@ def test_the_command_prints_a_link_that_the_service_can_read(klartext: Run) -> N
         "2h",
         "--base",
         "https://chat.example.org/",
+        "--appointment",
+        "A-1",
+        "--order",
+        "O-2",
+        "--accession",
+        "ACC-3",
         environ={"KLARTEXT_LINK_KEY": KEY},
     )
 
@@ -89,6 +132,7 @@ def test_the_command_prints_a_link_that_the_service_can_read(klartext: Run) -> N
     found: Invitation = unseal(address.removeprefix("https://chat.example.org/start/"), KEY, now=datetime.now(UTC))
     assert done.returncode == 0
     assert (found.patient, found.exam, found.language) == ("P-4711", "mammography", "de")
+    assert found.booking == Booking("A-1", "O-2", "ACC-3")
     assert timedelta(minutes=119) < found.expires - datetime.now(UTC) <= timedelta(hours=2)
 
 

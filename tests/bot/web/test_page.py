@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bot import Assistant
-from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import SENTENCES
 from bot.web.page.rendering import load_labels
 from tests.bot.web.browser import Browser, Browsers
+from tests.shipped_texts import PHRASES, SAID
 
 LABELS = load_labels()
 UNCLEAR = {"de": "Ergebnis und Schmerzen", "en": "pain and results"}
@@ -41,7 +41,7 @@ def test_the_start_says_who_answers_and_whom_to_call(browser: Browser) -> None:
     for key in ("who_program", "who_texts_sample", "can_1", "cannot_1", "consent_text", "consent_free", "sample_note"):
         assert labels[key] in browser.text
     assert [link.get("href") for link in page.all("a", class_="call")] == NUMBERS[language_of(browser)]
-    assert page.one("title").children == [f"{labels['start_heading']} – {labels['title']}"]
+    assert page.one("title").children == [f"{PHRASES[language_of(browser)]['heading']} – {labels['title']}"]
 
 
 def test_without_consent_nothing_begins_and_the_box_is_marked(browser: Browser) -> None:
@@ -67,7 +67,7 @@ def test_a_question_gets_the_approved_answer_with_its_easy_version(browser: Brow
     assert answer.all("p", class_="text")[0].text == pair.short_answer
     assert answer.one("details", class_="whole").text == f"{labels['more_of_it']} {pair.answer}"
     assert answer.one("details", class_="easier").text == f"{labels['easier']} {pair.easy_answer}"
-    assert answer.one("p", class_="label").text == INTERFACE_TEXTS[language]["sample_label"]
+    assert answer.one("p", class_="label").text == SAID[language]["sample_label"]
     assert [button.text for button in browser.newest.one("form", class_="related").all("button")] == [
         shipped.catalog(language).pair(related).question for related in pair.related
     ]
@@ -105,9 +105,9 @@ def test_an_unclear_question_is_asked_back_and_a_choice_answers_it(browser: Brow
 
     browser.say(UNCLEAR[language])
     offered = [button.text for button in browser.page.one("form", class_="choices").all("button")]
-    assert offered[-1] == INTERFACE_TEXTS[language]["none_of_these"]
+    assert offered[-1] == SAID[language]["none_of_these"]
     browser.press(offered[-1])
-    assert INTERFACE_TEXTS[language]["none_chosen"] in browser.newest.text
+    assert SAID[language]["none_chosen"] in browser.newest.text
     assert labels["your_question"] in browser.text
 
     browser.say(UNCLEAR[language])
@@ -181,7 +181,7 @@ def test_an_emergency_interrupts_with_numbers_and_the_staff(browser: Browser) ->
 
     panel = browser.newest.one(class_="panel")
     assert panel.get("role") == "alert"
-    assert INTERFACE_TEXTS[language]["urgent"] in panel.text
+    assert SAID[language]["urgent"] in panel.text
     assert [link.get("href") for link in panel.all("a")] == NUMBERS[language]
     assert browser.page.one("title").children == [f"{labels['alert_heading']} – {labels['title']}"]
     browser.press(labels["call_staff"])
@@ -199,9 +199,9 @@ def test_a_pain_in_the_chest_is_asked_about(browser: Browser) -> None:
     browser.say({"de": "Druck auf der Brust", "en": "pressure on my chest"}[language])
     asked = [button.text for button in browser.page.one("form", class_="choices").all("button")]
 
-    assert asked == [SENTENCES[language]["yes"], INTERFACE_TEXTS[language]["chest_breast"]]
+    assert asked == [SENTENCES[language]["yes"], SAID[language]["chest_breast"]]
     browser.press(asked[0])
-    assert INTERFACE_TEXTS[language]["urgent"] in browser.newest.text
+    assert SAID[language]["urgent"] in browser.newest.text
 
 
 def test_help_and_stop_are_answered_without_commands(browser: Browser) -> None:

@@ -7,11 +7,11 @@ import uuid
 import httpx
 import pytest
 
-from bot.sentences.foreign_texts import FOREIGN_TEXTS
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.web.page.rendering import load_labels
 from tests.bot.web.browser import Browser, Browsers
 from tests.bot.web.serving import CHANNEL_TOKEN, Server
+from tests.shipped_texts import SAID
 
 DE = load_labels()["de"]
 MESSAGES = {
@@ -34,7 +34,7 @@ def test_the_page_marks_language_and_direction(browser: Browser, language: str, 
     browser.say(MESSAGES[language])
 
     said = browser.newest.one("p", lang=language)
-    assert said.text == FOREIGN_TEXTS[language]["foreign"]
+    assert said.text == SAID[language]["foreign"]
     assert said.get("dir") == direction
     assert browser.newest.get("lang") == "de"
 
@@ -44,7 +44,7 @@ def test_an_emergency_is_a_panel_with_buttons_in_the_language_of_the_page(browse
 
     panel = browser.newest.one(role="alert")
     assert panel.one("p", lang="ar").get("dir") == "rtl"
-    assert FOREIGN_TEXTS["ar"]["foreign_urgent"] in panel.text
+    assert SAID["ar"]["foreign_urgent"] in panel.text
     assert INTERFACE_TEXTS["de"]["urgent"] in panel.text
     assert DE["call"].format(number="112") in panel.text
 
@@ -56,7 +56,7 @@ def test_the_rest_channel_says_the_same(server: Server) -> None:
         headers={"Authorization": f"Bearer {CHANNEL_TOKEN}"},
     )
 
-    assert answer.json()[0]["text"] == FOREIGN_TEXTS["tr"]["foreign"]
+    assert answer.json()[0]["text"] == SAID["tr"]["foreign"]
 
 
 def test_the_api_names_the_language_of_the_part(server: Server) -> None:

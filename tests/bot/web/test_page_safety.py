@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from bot import Assistant
-from bot.sentences.emergency_texts import sentences
+from bot.sentences.reply import SENTENCES
 from bot.testing import HOSTILE_TEXTS
 from bot.web.links import invite, seal
 from bot.web.page.rendering import load_labels
@@ -332,7 +332,7 @@ def test_numbers_are_those_of_the_country(hospital: Hospital, invited: Browser) 
     invited.press(LABELS["en"]["begin"], consent="yes")
     invited.say("I cannot breathe")
 
-    assert sentences("en")["urgent_ch"] in invited.newest.text
+    assert SENTENCES["en"]["urgent_ch"] in invited.newest.text
     assert "112" not in invited.text
     assert [link.get("href") for link in invited.newest.all("a")] == ["tel:144"]
 

@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from bot import Assistant
-from bot.sentences.interface_texts import INTERFACE_TEXTS
 from tests.bot.web.serving import CHANNEL_TOKEN, Server
+from tests.shipped_texts import SAID
 
-DE = INTERFACE_TEXTS["de"]
+DE = SAID["de"]
 
 
 def _post(server: Server, sender: str, message: str, token: str = CHANNEL_TOKEN) -> httpx.Response:

@@ -12,12 +12,12 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.testing import HOSTILE_TEXTS
 from tests.bot.web.serving import Patient, Server, texts
 from tests.conftest import Run
+from tests.shipped_texts import SAID
 
-DE = INTERFACE_TEXTS["de"]
+DE = SAID["de"]
 
 
 def test_it_is_alive_and_ready(server: Server) -> None:
