@@ -6,17 +6,18 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 import platformdirs
 
 from bot.catalog.catalog import COUNTRIES, Country
 from bot.errors import Unreachable, UserFixable
+from bot.ports import Cutoffs
 from bot.private_files import make_private_folder
 
 
@@ -44,65 +45,6 @@ class Retention:
         """Return the moments before which things are too old."""
         days = {kind.name: getattr(self, kind.name) or self.conversations for kind in fields(self)}
         return Cutoffs(**{name: now - timedelta(days=number) for name, number in days.items()})
-
-
-@dataclass(frozen=True, slots=True)
-class Cutoffs:
-    """What is older than these moments goes."""
-
-    conversations: datetime
-    questions: datetime
-    comments: datetime
-    interviews: datetime
-    sent: datetime
-
-    @property
-    def questions_stay(self) -> bool:
-        """Whether curators keep questions longer than conversations are kept."""
-        return self.questions < self.conversations
-
-
-@dataclass(frozen=True, slots=True)
-class Purged:
-    """How many of each kind went, or would go.
-
-    Attributes:
-        conversations: With their turns, flags and interviews.
-        questions: Detached before, and now too old.
-        questions_detached: Kept for curators without their conversation.
-        comments: Emptied; the flags stay.
-        interviews: Of conversations that stay.
-        sent: Notes of what was sent.
-        unsent_kept: Entries that no FHIR server has taken yet, of an age at which the rest goes: never deleted.
-        residue: The database could not be cleaned up because somebody was reading all the time: purge again.
-    """
-
-    conversations: int = 0
-    questions: int = 0
-    questions_detached: int = 0
-    comments: int = 0
-    interviews: int = 0
-    sent: int = 0
-    unsent_kept: int = 0
-    residue: bool = False
-
-    def counts(self) -> Iterator[tuple[str, int]]:
-        """Yield the kinds with their counts."""
-        for each in fields(self):
-            if each.name != "residue":
-                yield each.name, int(getattr(self, each.name))
-
-
-class Keeper(Protocol):
-    """Deletes what is too old."""
-
-    def purge(self, cutoffs: Cutoffs, *, dry_run: bool = False) -> Purged:
-        """Delete it while the service runs on; with `dry_run` only count."""
-        ...
-
-    def purge_again(self, conversations: Sequence[str], cutoffs: Cutoffs) -> int:
-        """Delete conversations that had gone before a backup brought them back; return how many."""
-        ...
 
 
 MIN_SECRET = 20  # characters of a secret that people choose

@@ -23,9 +23,21 @@ from bot.matching.red_flags import digest as red_flags_digest
 from bot.matching.remarks import remarks_digest, train_remarks
 from bot.matching.training import general_digest, indexed_texts, taught_digest, train_catalog
 from bot.outbox_ports import FhirServer, Leaving, Outbox, Patience
-from bot.ports import AnswerIndex, AuditEvent, Encoder, Entry, Finder, History, Interviews, Presence, Records, Vectors
+from bot.ports import (
+    AnswerIndex,
+    AuditEvent,
+    Encoder,
+    Entry,
+    Finder,
+    History,
+    Interviews,
+    Keeper,
+    Presence,
+    Records,
+    Vectors,
+)
 from bot.private_files import Derived, SealedFolder, derived_in, installation_key
-from bot.settings import Keeper, Settings, StaffCalls, Uploads
+from bot.settings import Settings, StaffCalls, Uploads
 from bot.staff.calls import Calls
 from bot.staff.desk import Desk
 from bot.staff.escalation import Contact

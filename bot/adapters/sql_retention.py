@@ -16,8 +16,7 @@ from bot.adapters.sql_probe import clean_up
 from bot.adapters.sql_records import UNANSWERED, InterviewRow
 from bot.adapters.sql_staff import DeletedRow
 from bot.adapters.sql_tables import ConversationRow, FlagRow, TurnRow, talking_to
-from bot.ports import COMPLAINTS, Audit, AuditEvent
-from bot.settings import Cutoffs, Purged
+from bot.ports import COMPLAINTS, Audit, AuditEvent, Cutoffs, Purged
 
 log = logging.getLogger("klartext")
 BATCH = 200  # conversations in one transaction: a turn waits for no longer than that

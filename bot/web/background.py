@@ -17,8 +17,8 @@ from bot.handover.outbox import Pushed
 from bot.handover.urgent import RedFlagDelivery, Waiting
 from bot.interview_wiring import Interviewers
 from bot.outbox_ports import FhirServer, Group, Leaving, Patience
-from bot.ports import Finder, Presence
-from bot.settings import Keeper, Settings
+from bot.ports import Finder, Keeper, Presence
+from bot.settings import Settings
 from bot.staff.calls import Tally
 from bot.staff.escalation import Escalation
 from bot.web.editions import ByRelease, Editions

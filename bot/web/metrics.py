@@ -14,8 +14,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from bot.handover.causes import CAUSES, Since, Undelivered
 from bot.handover.urgent import Waiting
 from bot.outbox_ports import Lane
+from bot.ports import Purged
 from bot.sentences.reply import is_safe_reply
-from bot.settings import Purged
 from bot.staff.calls import OPEN, Tally
 from bot.talk.conversation import Taken
 

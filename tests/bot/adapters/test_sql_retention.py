@@ -17,8 +17,8 @@ from bot.adapters.sql_outbox import SqlOutbox
 from bot.adapters.sql_records import SqlInterviews, SqlRecords
 from bot.adapters.sql_retention import SqlRetention
 from bot.errors import Erased, Unreachable
-from bot.ports import Exchange, StoredConversation, StoredFlag, StoredTurn
-from bot.settings import Purged, Retention
+from bot.ports import Exchange, Purged, StoredConversation, StoredFlag, StoredTurn
+from bot.settings import Retention
 from tests.bot.adapters.stored import fill, in_files, in_rows, texts_of
 
 NOW = datetime(2026, 11, 22, 5, 30, tzinfo=UTC)

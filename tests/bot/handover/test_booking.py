@@ -21,7 +21,7 @@ from bot.handover.handover import Context, export_of
 from bot.handover.subject import Export
 from bot.interview.form.indexed import index_questionnaire
 from bot.interview.validate.response import check_response
-from bot.interview.values.fhir_json import dump
+from bot.interview.values.fhir_json import as_object, dump, parse
 from bot.interview.values.finding import has_errors
 from bot.ports import Booking
 from bot.settings import FhirAccess
@@ -85,7 +85,7 @@ def test_everything_refers_to_the_order_and_what_may_to_the_appointment(small: A
     assert all(each["basedOn"] == [ORDER, ACCESSION, APPOINTMENT] for each in found["Task"])
     assert all(each["basedOn"] == [ORDER, ACCESSION] for each in found["Communication"])
     assert all(each["about"] == [APPOINTMENT] for each in found["Communication"])
-    assert not has_errors(check_response(given, index_questionnaire(ASKED)))
+    assert not has_errors(check_response(as_object(parse(dump(given)).value), index_questionnaire(ASKED)))
 
 
 def test_a_red_flag_refers_to_them_too(small: Assistant, records: SqlRecords) -> None:
