@@ -9,7 +9,7 @@ ARGS ?=
 # As many processes as there are cores, but at most eight: each holds the models in memory.
 PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 
-.PHONY: demo test extras check bench proof format clean
+.PHONY: demo test extras check bench proof format wheelhouse sbom clean
 
 demo: $(VENV)/.installed
 	$(BIN)/klartext demo $(ARGS)
@@ -37,6 +37,23 @@ proof: $(VENV)/.installed-test $(VENV)/.extras-tried
 	$(BIN)/klartext bench --scale
 	$(BIN)/klartext bench --harness
 	$(BIN)/klartext bench --service
+
+# For a machine without the internet: the wheel and all that it needs, with exact versions and the hash of each file.
+EXTRAS := postgresql,encryption,fhir
+wheelhouse: $(VENV)/.installed-test
+	rm -rf dist/wheelhouse && mkdir -p dist/wheelhouse
+	$(BIN)/python -m build --wheel --outdir dist/wheelhouse .
+	$(PIP) download -c constraints.txt --only-binary :all: --dest dist/wheelhouse "$$(ls dist/wheelhouse/klartext-*.whl)[$(EXTRAS)]"
+	cd dist/wheelhouse && sha256sum *.whl >SHA256SUMS
+
+# What is installed at run time, with versions and licences, as CycloneDX. In an environment of its own: what the tests
+# need is no part of it.
+sbom:
+	rm -rf dist/sbom && mkdir -p dist && $(PYTHON) -m venv dist/sbom/run && $(PYTHON) -m venv dist/sbom/tool
+	dist/sbom/run/bin/python -m pip --disable-pip-version-check --quiet install -c constraints.txt '.[$(EXTRAS)]'
+	dist/sbom/tool/bin/python -m pip --disable-pip-version-check --quiet install cyclonedx-bom
+	dist/sbom/tool/bin/cyclonedx-py environment --pyproject pyproject.toml --output-file dist/sbom.json dist/sbom/run/bin/python
+	rm -rf dist/sbom
 
 format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .

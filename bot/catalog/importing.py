@@ -50,8 +50,8 @@ class Row:
     answer: str = ""
 
 
-def read_question_set(file: Path) -> Imported:
-    """Read a question set by the ending of its name.
+def read_question_set(file: Path, *, whole: bool = False) -> Imported:
+    """Read a question set by the ending of its name; `whole`: control characters are refused, not dropped.
 
     ``.csv`` and ``.tsv`` with the header ``pair_id,text[,answer]``; ``.json`` with a list of objects of these keys, or
     an object of pair ids and lists of texts; ``.yml`` and ``.yaml`` as Rasa NLU training data. Texts without a pair id,
@@ -67,7 +67,7 @@ def read_question_set(file: Path) -> Imported:
     if reader is None:
         raise BadData(f"{file} ends in {file.suffix or 'nothing'}. Give a file that ends in {', '.join(readers)}.")
     try:
-        return _collect(file, reader(file))
+        return _collect(file, reader(file), whole=whole)
     except UnicodeDecodeError as error:
         raise BadData(f"{file} is not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
     except OSError as error:
@@ -114,12 +114,12 @@ def _rasa_rows(file: Path) -> list[Row]:
     return rows
 
 
-def _collect(file: Path, rows: list[Row]) -> Imported:
+def _collect(file: Path, rows: list[Row], *, whole: bool) -> Imported:
     pairs: dict[str, ImportedPair] = {}
     background: dict[str, None] = {}
     duplicates = 0
     for row in rows:
-        if hidden := _control_in(row):
+        if whole and (hidden := _control_in(row)):
             raise BadData(f"{file}:{row.line} holds the control character U+{ord(hidden):04X}. Remove it.")
         text, name = " ".join(row.text.split()), row.name.strip()
         if not text:

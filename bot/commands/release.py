@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import time
 from dataclasses import dataclass
@@ -13,14 +12,16 @@ from typing import Annotated
 
 import typer
 
+from bot.adapters.audit_log import os_user
 from bot.catalog.catalog import locate
 from bot.catalog.lint import lint
 from bot.errors import BadData, UserFixable, friendly_errors
+from bot.ports import AuditEvent
 from bot.release.contents import Contents, shipped_form
 from bot.release.release import Release, Releases, Side, Switch, contents_of, differences, make_manifest, pack
 from bot.release.stops import Stop, Stops
 from bot.settings import Settings
-from bot.wiring import make_releases, services_ready_for
+from bot.wiring import make_audit, make_releases, services_ready_for
 
 release = typer.Typer(help="Make what patients are shown, and put it into force.", no_args_is_help=True)
 stop = typer.Typer(help="Stop at once: one person is enough.", no_args_is_help=True)
@@ -87,8 +88,9 @@ def make(
         _require_sound(catalog)
         now = _now()
         manifest = make_manifest(contents, now=now, stops=releases.stops(), program=version("klartext"))
+        who = _noted(settings, "release-make", by)
         made = releases.add(
-            lambda number: signer.sign(Release(number, now, by or getpass.getuser(), note, manifest, "")),
+            lambda number: signer.sign(Release(number, now, who, note, manifest, "")),
             pack(contents.files),
         )
         print(f"Release {made.name}: {_summary(made)}")
@@ -169,7 +171,8 @@ def activate(
                 f"Release {chosen.name} cannot be put into force: the approval of {expired} has expired. Have it "
                 "signed again, and make a new release."
             )
-        _switch(settings, releases, Switch(_now(), by or getpass.getuser(), "activate", number), wait)
+        who = _noted(settings, "release-activate", by, release=number)
+        _switch(settings, releases, Switch(_now(), who, "activate", number), wait)
 
 
 @release.command()
@@ -185,7 +188,8 @@ def rollback(
         releases = make_releases(settings)
         number = to if to is not None else _before(releases)
         _require_trusted(settings, _existing(releases, number))
-        _switch(settings, releases, Switch(_now(), by or getpass.getuser(), "rollback", number), wait)
+        who = _noted(settings, "release-rollback", by, release=number)
+        _switch(settings, releases, Switch(_now(), who, "rollback", number), wait)
 
 
 def _before(releases: Releases) -> int:
@@ -251,6 +255,13 @@ def _summary(each: Release) -> str:
     return f"{content['exam']} {versions}, {counts}"
 
 
+def _noted(settings: Settings, action: str, by: str, **counts: int) -> str:
+    """Write into the audit log what is about to be done, and return who does it; without `by` the machine's user."""
+    name = by.strip() or os_user()
+    make_audit(settings).note(AuditEvent(action, f"{name} ({os_user()})" if by.strip() else name, counts=counts))
+    return name
+
+
 def _now() -> datetime:
     return datetime.now().astimezone()
 
@@ -267,12 +278,14 @@ def pair(
 ) -> None:
     """Withdraw a pair at once, in all languages, releases and processes. It comes back with a later release only."""
     with friendly_errors():
-        releases = make_releases(Settings.from_environment(data=data))
+        settings = Settings.from_environment(data=data)
+        releases = make_releases(settings)
         known = {each for one in releases.all() for pairs in one.content["shown"].values() for each in pairs}
         if pair_id not in known:
             some = ", ".join(sorted(known)[:5]) or "none"
             raise BadData(f"No release shows a pair {pair_id!r}. Name one that is shown: {some} …")
-        releases.stop(Stop(_now(), by or getpass.getuser(), "withdraw", pair_id, why=why))
+        who = _noted(settings, f"stop-pair {pair_id}", by)
+        releases.stop(Stop(_now(), who, "withdraw", pair_id, why=why))
         print(f"{pair_id} is withdrawn. Patients who ask for it are told that the answer is being checked.")
 
 
@@ -280,8 +293,9 @@ def pair(
 def chat(by: ByOption = "", why: WhyOption = "", data: DataOption = None) -> None:
     """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call."""
     with friendly_errors():
-        releases = make_releases(Settings.from_environment(data=data))
-        releases.stop(Stop(_now(), by or getpass.getuser(), "close", why=why))
+        settings = Settings.from_environment(data=data)
+        releases = make_releases(settings)
+        releases.stop(Stop(_now(), _noted(settings, "stop-chat", by), "close", why=why))
         print("The chat is closed. Two people open it again with `klartext stop end --by NAME --by NAME`.")
 
 
@@ -296,10 +310,11 @@ def end(
         names = {" ".join(name.casefold().split()): name.strip() for name in by if name.strip()}
         if len(names) < 2:
             raise UserFixable(f"`--by` names {len(names)} person, and opening takes two. Give `--by` twice.")
-        releases = make_releases(Settings.from_environment(data=data))
+        settings = Settings.from_environment(data=data)
+        releases = make_releases(settings)
         if not Stops.of(releases.stops()).closed:
             raise BadData("The chat is open. See `klartext stop list`.")
-        releases.stop(Stop(_now(), ", ".join(names.values()), "open", why=why))
+        releases.stop(Stop(_now(), _noted(settings, "stop-end", ", ".join(names.values())), "open", why=why))
         print("The chat is open again.")
 
 

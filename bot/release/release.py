@@ -13,12 +13,14 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, Protocol
 
-from bot.catalog.approval import SITE, pair_subject
+from bot.catalog.approval import SITE, pair_subject, sentences_subject
 from bot.catalog.catalog import Catalog, Pair
+from bot.catalog.exam import load_exam
 from bot.errors import BadData, UserFixable
 from bot.interview.values.fhir_json import dump
 from bot.release.contents import EXAMS, FORMS, SITE_FILE, Contents
 from bot.release.stops import Stop
+from bot.sentences.wording import wording_of
 
 FORMAT = 1
 SHOWN_HASH = 12  # digits of a hash that people are shown
@@ -235,6 +237,19 @@ def unpack(release: Release, packed: bytes, folder: Path) -> Unpacked:
         folder / SITE_FILE if SITE_FILE in wanted else None,
         folder / forms[0] if forms else None,
     )
+
+
+def require_own_sentences(release: Release, exam: Path) -> None:
+    """Raise UserFixable unless this program says by itself what was approved for a release; `exam`: its folder."""
+    approved, wording = release.content["texts"], wording_of(load_exam(exam))
+    for language in release.content["shown"]:
+        subject = sentences_subject(language, wording.sentences.get(language, {}))
+        if approved.get(subject.what) != subject.text:
+            raise UserFixable(
+                f"This version of Klartext says other sentences by itself ({language}) than were approved for release "
+                f"{release.name}. Have them signed with `klartext qa approve --what sentences`, make a release and put "
+                "it into force."
+            )
 
 
 def contents_of(release: Release, packed: bytes) -> Contents:

@@ -21,7 +21,7 @@ from bot.handover.handover import Handover
 from bot.interview_wiring import Interviewers
 from bot.ports import Encoder, Interviews, Records
 from bot.release.in_force import InForce
-from bot.release.release import Release, Releases, unpack
+from bot.release.release import Release, Releases, require_own_sentences, unpack
 from bot.release.stops import Stops
 from bot.settings import Settings
 from bot.wiring import make_encoder, make_releases
@@ -135,7 +135,7 @@ class Editions:
         with self._lock:
             found = self._open.get(wanted)
             if found is None:
-                found = self._open[wanted] = self._read(wanted)
+                found = self._open[wanted] = self._read_or_in_force(wanted)
                 while len(self._open) > MOST_OPEN:
                     self._open.popitem(last=False)
             self._open.move_to_end(wanted)
@@ -170,6 +170,20 @@ class Editions:
             self._stops = (time.monotonic(), known)
         return known
 
+    def _read_or_in_force(self, number: int) -> Edition:
+        """Open a release; one in whose place another has come, and that cannot be served any more, by that one.
+
+        A new version of the program may say other sentences: whoever began before it goes on with what is approved now.
+        """
+        try:
+            return self._read(number)
+        except UserFixable as error:
+            in_force = self.releases.in_force()
+            if in_force is None or in_force == number or self.releases.get(number) is None:
+                raise
+            log.warning("release %d is served by release %d: %s", number, in_force, error)
+            return self.of(in_force)
+
     def _read(self, number: int) -> Edition:
         release = self.releases.get(number)
         if release is None:
@@ -179,6 +193,7 @@ class Editions:
         self.settings.writable_data()
         with TemporaryDirectory(dir=self.settings.data, prefix=".release-") as folder:
             place = unpack(release, self.releases.files(number), Path(folder))
+            require_own_sentences(release, place.exam)
             settings = replace(self.settings, site=place.site, country=release.content["country"])
             return open_edition(
                 place.exam,

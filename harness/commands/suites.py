@@ -124,7 +124,7 @@ def _import_questions(voices: Voices, catalog: Catalog, out: Path, origin: Origi
     questions: list[Question] = []
     twice = 0
     for file, voice in voices:
-        imported = read_question_set(file)
+        imported = read_question_set(file, whole=True)
         strange = sorted({pair.id for pair in imported.pairs} - known)
         if strange:
             raise BadData(

@@ -73,7 +73,7 @@ def test_an_imported_catalog_answers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "match"),
     [
-        (b"", "has the columns none.*must be `pair_id,text`"),
+        (b"", "is empty. Its first line must be `pair_id,text`"),
         (b"a,b\n1,2\n", "has the columns a, b.*must be `pair_id,text`"),
         (b"pain,Does it hurt?\n", "has the columns pain, Does it hurt"),
         (b"pair_id,text\n", "no row with a pair_id"),

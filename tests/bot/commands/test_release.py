@@ -25,8 +25,14 @@ def test_a_release_is_made_activated_compared_and_taken_back(department: Departm
     department.release(answer="Vier Stunden.")
     assert "    + Vier Stunden." in department.run("release", "diff", "2").stdout.splitlines()
     assert department.run("release", "diff", "1").stdout == "Patients would see no difference.\n"
-    department.run("release", "activate", "2")
+    department.run("release", "activate", "2", "--by", "Anna")
     department.run("release", "rollback")
+    department.run("stop", "pair", "pain", "--by", "Bert")
+    noted = [json.loads(line) for line in department.run("records", "audit", "--json").stdout.splitlines()]
+    assert [each["action"] for each in noted] == [
+        "release-make", "release-activate", "release-make", "release-activate", "release-rollback", "stop-pair pain",
+    ]  # fmt: skip
+    assert noted[3]["actor"].startswith("Anna (")
 
     listed = [json.loads(line) for line in department.run("release", "list", "--json").stdout.splitlines()]
 

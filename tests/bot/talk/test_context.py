@@ -8,7 +8,7 @@ import pytest
 
 from bot import Assistant
 from bot.sentences.interface_texts import INTERFACE_TEXTS
-from bot.sentences.reply import Content, guard
+from bot.sentences.reply import Content, Place, guard, worded
 from bot.talk.dialogue import State, read_state, write_state
 from bot.talk.messages import picks
 from bot.talk.reactions import Reaction, Reactions
@@ -21,7 +21,8 @@ AFTER_RADIATION = State("en", last_pair="radiation", last_question="How dangerou
 def _react(assistant: Assistant, state: State, text: str) -> Reaction:
     reaction = Reactions(assistant).react(state, text, NOW)
     language = reaction.reply.language
-    guard(reaction.reply, assistant.catalog(language), shown=assistant.shown(language), house=assistant.house)
+    said = worded(reaction.reply, Place("api", assistant.country, wording=assistant.wording))
+    guard(said, assistant.catalog(language), shown=assistant.shown(language), house=assistant.house)
     return reaction
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bot import Assistant
-from bot.sentences.reply import Content, Interface, Reply, SiteText, guard
+from bot.sentences.reply import Content, Interface, Place, Reply, SiteText, guard, worded
 from bot.talk.dialogue import State
 from bot.talk.reactions import Reaction, Reactions
 
@@ -18,7 +18,8 @@ def _say(assistant: Assistant, *texts: str, language: str = "de") -> list[Reacti
     for text in texts:
         reaction = Reactions(assistant).react(state, text, NOW)
         reply = reaction.reply
-        guard(reply, assistant.catalog(reply.language), shown=assistant.shown(reply.language), house=assistant.house)
+        said = worded(reply, Place("api", assistant.country, wording=assistant.wording))
+        guard(said, assistant.catalog(reply.language), shown=assistant.shown(reply.language), house=assistant.house)
         state = reaction.after
         found.append(reaction)
     return found

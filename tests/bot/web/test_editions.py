@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,9 +15,11 @@ from bot.adapters.sql_records import SqlRecords
 from bot.adapters.sql_releases import SqlReleases
 from bot.errors import BadData, UserFixable
 from bot.ports import StoredConversation
+from bot.release import contents, release
 from bot.release.release import Release, Switch
 from bot.release.stops import Stop
 from bot.sentences.reply import SENTENCES
+from bot.sentences.wording import NEUTRAL
 from bot.settings import Settings
 from bot.talk.conversation import Message, Taken
 from bot.talk.reception import Reception, Serving
@@ -237,3 +240,21 @@ def test_a_release_that_is_not_there_is_named(hospital: Hospital) -> None:
 
     with pytest.raises((UserFixable, BadData), match="There is no release 7"):
         hospital.process().editions.of(7)
+
+
+def test_another_version_of_the_program_does_not_say_what_nobody_approved(
+    hospital: Hospital, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    running = process.begin()
+    later = deepcopy(SENTENCES)
+    later["de"]["urgent"] = "Rufen Sie 112."  # type: ignore[index]
+    monkeypatch.setattr(release, "wording_of", lambda exam: replace(NEUTRAL, sentences=later))
+
+    with pytest.raises(UserFixable, match=r"says other sentences by itself \(de\) than were approved for release 1@"):
+        hospital.process()
+
+    monkeypatch.setattr(contents, "wording_of", lambda exam: replace(NEUTRAL, sentences=later))
+    hospital.activate(hospital.release(answer=NEW))
+    assert NEW in hospital.process().hears(running)
