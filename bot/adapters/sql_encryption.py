@@ -65,11 +65,14 @@ class SqlPresence:
             connection.execute(delete(ServiceRow).where(ServiceRow.id == self.id))
 
 
-def prepared_by(engine: Engine, now: datetime) -> list[int | None]:
-    """Return of every process that serves patients which release it can serve at once."""
+def prepared_by(engine: Engine, now: datetime) -> list[int]:
+    """Return of every process that serves releases which one it can serve at once.
+
+    One that is just starting takes what is in force; one in sample mode serves none.
+    """
     with engine.connect() as connection:
         rows = connection.execute(select(ServiceRow.release, ServiceRow.seen)).all()
-    return [release for release, seen in rows if now - in_utc(seen) < GONE_AFTER]
+    return [release for release, seen in rows if release is not None and now - in_utc(seen) < GONE_AFTER]
 
 
 def require_known_to_all(connection: Connection, key: str, now: datetime, *, encrypted: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,6 +30,7 @@ from bot.interview.values.fhir_json import JsonObject, as_object
 from bot.resources import data_folder
 from bot.sentences.wording import Wording, wording_of
 
+A_DAY = timedelta(days=1)
 EXAMS, SITE_FILE, FORMS = "exams", "site.yaml", "questionnaires"
 # What of a catalog's folder is content; whatever else lies there stays out of releases.
 _OF_CATALOG = (
@@ -113,6 +114,17 @@ class Contents:
             yield form_subject(self.form)
         if self.site is not None:
             yield site_subject(self.site)
+
+    def review_ends(self, now: datetime) -> dict[str, datetime]:
+        """Return when the day is over on which a pair's review ends, by the pair's name; those without an end are left
+        out.
+        """
+        return {
+            f"pair {pair.id} {language}": datetime.combine(pair.review.valid_until + A_DAY, time(), now.tzinfo)
+            for language, catalog in self.catalogs.items()
+            for pair in catalog.pairs
+            if pair.review.valid_until is not None
+        }
 
     def standings(self, now: datetime) -> dict[str, Standing]:
         """Return how each text stands, by its name; a pair whose review says other than approved is unsigned."""

@@ -156,7 +156,7 @@ def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], progr
     texts = {
         each.what: each.text for each in contents.subjects() if not each.what.startswith("pair ") or each.what in kept
     }
-    signed = contents.approvals.signed
+    signed, ends = contents.approvals.signed, contents.review_ends(now)
     manifest = {
         "format": FORMAT,
         "exam": contents.exam,
@@ -166,7 +166,7 @@ def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], progr
         "shown": shown,
         "left_out": left_out,
         "texts": texts,
-        "until": {what: signed[what].until.isoformat() for what in texts},
+        "until": {what: min(signed[what].until, ends.get(what, signed[what].until)).isoformat() for what in texts},
         "approved": {
             what: {"by": signed[what].names, "on": max(at for _, at in signed[what].by).date().isoformat()}
             for what in texts

@@ -189,12 +189,18 @@ class Editions:
         if release is None:
             raise UserFixable(f"There is no release {number}. See `klartext release list`.")
         self.trust.require(release)
+        country = release.content["country"]
+        if country != self.settings.country:
+            raise UserFixable(
+                f"Release {release.name} was made for KLARTEXT_COUNTRY={country or ''}, which is "
+                f"{self.settings.country or 'not set'} here. Set it to the same, or make a release for this country."
+            )
         in_force = InForce(release, self.stops, self.now)
         self.settings.writable_data()
         with TemporaryDirectory(dir=self.settings.data, prefix=".release-") as folder:
             place = unpack(release, self.releases.files(number), Path(folder))
             require_own_sentences(release, place.exam)
-            settings = replace(self.settings, site=place.site, country=release.content["country"])
+            settings = replace(self.settings, site=place.site)
             return open_edition(
                 place.exam,
                 settings,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -167,6 +167,18 @@ def test_expiry_counts_to_the_minute_and_withdrawal_in_all_earlier_releases(site
     assert not in_force.is_closed
     clock[0] = UNTIL
     assert in_force.is_closed  # what is said in emergencies is approved by nobody any more
+
+
+def test_a_review_that_ends_before_the_signatures_do_ends_first(site: Site, folder: Path) -> None:
+    review = {"status": "approved", "by": "Dr. Test", "on": "2026-01-01", "valid_until": "2026-11-30"}
+    change_pairs(folder, "de", only="pain", review=review)
+    made = site.make(sign(folder, "A", "B"))
+    clock = [datetime(2026, 11, 30, 23, 59, tzinfo=UTC)]
+    in_force = InForce(made, Stops, lambda: clock[0])
+
+    assert in_force.withheld("de") == frozenset()
+    clock[0] = datetime(2026, 12, 1, tzinfo=UTC)
+    assert in_force.withheld("de") == {"pain"}
 
 
 def test_closing_holds_until_it_is_opened() -> None:

@@ -258,3 +258,11 @@ def test_another_version_of_the_program_does_not_say_what_nobody_approved(
     monkeypatch.setattr(contents, "wording_of", lambda exam: replace(NEUTRAL, sentences=later))
     hospital.activate(hospital.release(answer=NEW))
     assert NEW in hospital.process().hears(running)
+
+
+def test_a_release_is_served_in_the_country_that_it_was_made_for(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    hospital.settings = replace(hospital.settings, country="CH")
+
+    with pytest.raises(UserFixable, match="was made for KLARTEXT_COUNTRY=, which is CH here"):
+        hospital.process()
