@@ -114,6 +114,9 @@ def run(
         if expected:
             print_expectations(opened_suite, expected, counts, again=None if record else again)
             record["expectations"] = {name: one.as_json() for name, one in expected.items()}
+        failed = sum(count.n for count in counts if count.cell.decision == ERROR)
+        if failed and not record:  # nothing is scored yet: no table has said so
+            print(_failed(failed, "question", again.questions))
         record |= {"unjudged": waiting} if waiting else {}
         _say_what_waits(out, counts, waiting)
         (out / "summary.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
@@ -139,10 +142,8 @@ def _name_unasked(suite: SuiteOnDisk, system: System, catalog: Catalog) -> None:
     lines = unasked_of(chain((question.text for question in suite.questions), taken))
     if lines:
         first = ", ".join(map(str, lines[:LISTED_LINES])) + (" …" if len(lines) > LISTED_LINES else "")
-        print(
-            f"{counted(len(lines), 'line')} of the file of answers fit no question of {suite.meta.name}, letter by "
-            f"letter: {first}"
-        )
+        fit = f"{counted(len(lines), 'line')} of the file of answers {'fits' if len(lines) == 1 else 'fit'}"
+        print(f"{fit} no question of {suite.meta.name}, letter by letter: {first}")
 
 
 def _say_what_waits(out: Path, counts: Tally, waiting: int) -> None:
@@ -203,9 +204,7 @@ def print_tables(
     if left_out:
         console.print(f"\n{_left_out(left_out, 'question')}")
     if summary.failed:
-        console.print(
-            f"\nThe system failed on {counted(summary.failed, 'question')}: not scored. {about.again.questions}"
-        )
+        console.print(f"\n{_failed(summary.failed, 'question', about.again.questions)}")
     if suite.meta.note:
         console.print(f"\n{suite.meta.note}")
 
@@ -244,9 +243,13 @@ def print_expectations(
         if left_out:
             console.print(_left_out(left_out, "message"))
         if failed:
-            console.print(f"The system failed on {counted(failed, 'message')}: not scored. {again.messages}")
+            console.print(_failed(failed, "message", again.messages))
         if suite.meta.note:
             console.print(f"\n{suite.meta.note}")
+
+
+def _failed(n: int, noun: str, again: str) -> str:
+    return f"The system failed on {counted(n, noun)}: not scored. {again}"
 
 
 def _left_out(n: int, noun: str) -> str:

@@ -185,7 +185,11 @@ def unquoting(complaint: str, told: Iterable[str]) -> str:
     Programs quote whole, cut, escaped and as bytes, so that every word goes that stands in a message. A row of them is
     one ellipsis.
     """
-    heard = " ".join(form for text in told for form in (text, ascii(text), repr(text.encode("utf-8", "replace"))[1:]))
+    heard = " ".join(
+        form
+        for text in told
+        for form in (text, ascii(text), json.dumps(text), repr(text.encode("utf-8", "replace"))[1:])
+    )
     words = set(_WORD.findall(heard.casefold()))
     whole, long = " ".join(words), [word for word in words if len(word) >= SURE]
 

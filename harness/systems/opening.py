@@ -155,7 +155,8 @@ def _require_pairs(file: SystemFile, catalog: Catalog) -> None:
     unknown = [(theirs, ours) for theirs, ours in file.intents.items() if ours not in catalog.by_id]
     if unknown:
         theirs, ours = unknown[0]
-        more = f"; {len(unknown) - 1} more are unknown" if len(unknown) > 1 else ""
+        others = len(unknown) - 1
+        more = f"; {others} more {'is' if others == 1 else 'are'} unknown" if others else ""
         raise BadData(
             f"`intents` of {file.name}: {theirs!r} stands for {ours!r}, which {catalog.ref} does not have{more}. "
             f"Nearest: {nearest(ours, catalog.by_id)}. Correct it in the system's file."

@@ -60,9 +60,10 @@ class Recogniser:
         encoder: Callable[[], Encoder],
         *,
         similarity: float,
-        manners: Manners,
+        manners: Manners | None = None,
     ) -> None:
         self.known = frozenset(catalog.by_id)
+        manners = manners or Manners()
         self._intents = manners.intents
         self._encoder = encoder
         self._encoding = threading.Lock()
