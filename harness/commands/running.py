@@ -103,7 +103,7 @@ def run(
             summary = summarise_tally(counts)
             about = About(
                 verdicts_on(out, opened_suite.meta.name),
-                paper=recipe.file is None and _is_of_paper(opened_suite),
+                paper=recipe.file is None and is_of_paper(opened_suite),
                 again=again,
             )
             print_tables(opened_suite, list(store.novel()), summary, about)
@@ -126,7 +126,7 @@ def _is_file(recipe: Recipe) -> bool:
     return recipe.file is not None and recipe.file.kind == "answers"
 
 
-def _is_of_paper(suite: SuiteOnDisk) -> bool:
+def is_of_paper(suite: SuiteOnDisk) -> bool:
     """Whether the paper's figures stand beside a suite: they are about mammography, in these voices."""
     folder = suite.questions.path.parent
     return folder.parent == data_folder("vignettes") / "suites" and folder.name.startswith(PAPER_SUITES)
