@@ -13,14 +13,17 @@ from rich.text import Text
 
 from bot import BadData, friendly_errors
 from harness.commands import options
-from harness.console import chance, plain_console, plain_table, print_json, share
+from harness.console import chance, folded, plain_console, plain_table, print_json, share
 from harness.running.outcomes import Outcome
-from harness.running.run import load_run
+from harness.running.run import Run, load_run
 from harness.scoring.comparison import Comparison, Paired, compare
+from harness.scoring.score import Score, score
 from harness.scoring.stability import Share, Stability, stability
 from harness.statistics import Interval
+from harness.systems.system import IN_PROCESS
 
 Both = tuple[Outcome, Outcome]
+SYSTEM = ("system", "kind", "system_hash", "method", "encoder")  # of a run: what tells systems apart
 
 
 def compare_(
@@ -135,16 +138,40 @@ def show_stability(runs: Sequence[Path], most: int, *, json_: bool = False) -> N
     found = stability([one.outcomes for one in loaded])
     if not found.compared:
         raise BadData("No question has an answer in two of these runs. Compare runs of the same suite.")
+    several = len({tuple(one.identity.get(key) for key in SYSTEM) for one in loaded}) > 1
     if json_:
-        print_json(found.as_json())
-    else:
-        _print_stability(found, [one.identity for one in loaded], most)
+        found_by = [(str(one.folder), _score(one)) for one in loaded]
+        scores = [{"run": name, "score": one.as_json() if one else None} for name, one in found_by]
+        print_json({**found.as_json(), **({"systems": scores} if several else {})})
+        return
+    if several:
+        plain_console().print(_systems(loaded))
+    title = "Questions that the systems answer differently" if several else f"Stability of {found.runs} runs"
+    _print_stability(title, found, [one.identity for one in loaded], most)
 
 
-def _print_stability(found: Stability, identities: Sequence[dict[str, str]], most: int) -> None:
+def _systems(runs: Sequence[Run]) -> Table:
+    """Return how often each of several systems was right, over all questions that it answered."""
+    table = plain_table(f"{len(runs)} runs of different systems compared", "Run", "n", "acc.", "95 %", folded("system"))
+    for run in runs:
+        total = _score(run)
+        method = run.identity.get("method", "") if run.identity.get("system") == IN_PROCESS else ""
+        name = " ".join(filter(None, (run.identity.get("system", "–"), method)))
+        cells = [str(total.n), share(total.accuracy), _between(total.interval)] if total else ["0", "–", ""]
+        table.add_row(run.folder.name, *cells, name)
+    return table
+
+
+def _score(run: Run) -> Score | None:
+    """Return how a run fared; None where nothing in it has a right pair that was judged."""
+    judged = [outcome for outcome in run.outcomes if outcome.right is not None]
+    return score(judged) if judged else None
+
+
+def _print_stability(title: str, found: Stability, identities: Sequence[dict[str, str]], most: int) -> None:
     """Print shares by vignette and pair, what tells the runs apart, and the questions whose answers changed."""
     console = plain_console()
-    console.print(_shares(f"Stability of {found.runs} runs", "Patient vignette", found.vignettes, found.total))
+    console.print(_shares(title, "Patient vignette", found.vignettes, found.total))
     console.print("changed: decision, shown pair or choices differ. flipped: right in one run, wrong in another.")
     for key in dict.fromkeys(key for identity in identities for key in identity):
         values = list(dict.fromkeys(identity.get(key, "–") for identity in identities))
@@ -169,10 +196,7 @@ def _shares(title: str, first: str, shares: dict[str, Share], total: Share | Non
 
     def cells(one: Share) -> list[str]:
         value = share(one.changed / one.n) if one.n else ""
-        return [str(one.n), str(one.changed), value, between(one.interval), str(one.flipped)]
-
-    def between(interval: Interval | None) -> str:
-        return "" if interval is None else f"{share(interval.low)}-{share(interval.high)}"
+        return [str(one.n), str(one.changed), value, _between(one.interval), str(one.flipped)]
 
     names = ("n", "chan-\nged", "share", "95 %", "flip-\nped")
     table = plain_table(title, first, *names, padding=(0, 1))
@@ -182,3 +206,7 @@ def _shares(title: str, first: str, shares: dict[str, Share], total: Share | Non
         table.add_section()
         table.add_row("Total", *cells(total), style="bold")
     return table
+
+
+def _between(interval: Interval | None) -> str:
+    return "" if interval is None else f"{share(interval.low)}-{share(interval.high)}"

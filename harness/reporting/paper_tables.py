@@ -33,56 +33,61 @@ class Titles:
         return self.by_id.get(vignette, vignette)
 
 
-def table_1(ours: Summary, cosine: Summary | None, titles: Titles) -> Table:
-    """Return Table 1: accuracy on paraphrases per vignette."""
+def table_1(ours: Summary, cosine: Summary | None, titles: Titles, *, paper: bool = True) -> Table:
+    """Return Table 1: accuracy on paraphrases per vignette; `paper`: with the published method and figures beside."""
     names = ("n", "err.", "acc.", "95 %", "un-\nansw.", "of-\nfered", "pre-\ncis.")
-    table = _table("Table 1. Paraphrases", names, ("co-\nsine", "paper"))
+    table = _table("Table 1. Paraphrases", names, ("co-\nsine", "paper") if paper else ())
     for name, score in ours.vignettes.items():
         beside = cosine.vignettes[name].accuracy if cosine and name in cosine.vignettes else None
-        table.add_row(titles.of(name), *_cells(score), _share(beside), _share(_paper(name)))
+        others = [_share(beside), _share(_paper(name))] if paper else []
+        table.add_row(titles.of(name), *_cells(score), *others)
     table.add_section()
-    total = cosine.total.accuracy if cosine else None
-    table.add_row(
-        "Total",
-        *_cells(ours.total),
-        _share(total),
-        _share(1 - sum(PAPER_ERRORS.values()) / (PAPER_N * len(PAPER_ERRORS))),
-        style="bold",
-    )
+    published = 1 - sum(PAPER_ERRORS.values()) / (PAPER_N * len(PAPER_ERRORS))
+    others = [_share(cosine.total.accuracy if cosine else None), _share(published)] if paper else []
+    table.add_row("Total", *_cells(ours.total), *others, style="bold")
     return table
 
 
 NOTE_1 = """\
 acc.: answered with the right pair; asking back counts as wrong. 95 %: questions
 about one pair fare alike, and count accordingly. offered: right pair among the
-choices when asking back. precis.: right among direct answers.
+choices when asking back. precis.: right among direct answers."""
+NOTE_PAPER = """\
 cosine: the published method on our questions. paper: the published assistant on
 its own questions, another set: not a comparison of like with like."""
 
 
-def table_2(ours: Sequence[Outcome], cosine: Sequence[Outcome] | None, verdicts: Verdicts, titles: Titles) -> Table:
-    """Return Table 2: raters' verdicts on novel questions per vignette."""
+def table_2(
+    ours: Sequence[Outcome],
+    cosine: Sequence[Outcome] | None,
+    verdicts: Verdicts,
+    titles: Titles,
+    *,
+    paper: bool = True,
+) -> Table:
+    """Return Table 2: raters' verdicts on novel questions per vignette; `paper` as in Table 1."""
     names = ("n", "incor-\nrect", "par-\ntial", "cor-\nrect", "unan-\nswered", "to\nlabel")
-    table = _table("Table 2. Novel questions", names, ("cosine\ni/p/c/u/l", "paper\ni/p/c"))
+    table = _table("Table 2. Novel questions", names, ("cosine\ni/p/c/u/l", "paper\ni/p/c") if paper else ())
     for name in dict.fromkeys(outcome.vignette for outcome in ours if outcome.kind == "novel"):
         score = score_novel([outcome for outcome in ours if outcome.vignette == name], verdicts)
         beside = score_novel([o for o in cosine if o.vignette == name], verdicts) if cosine else None
-        paper = "/".join(map(str, PAPER_NOVEL[name])) if name in PAPER_NOVEL else ""
-        table.add_row(titles.of(name), *_novel_cells(score), _novel_line(beside), paper)
+        published = "/".join(map(str, PAPER_NOVEL.get(name, ())))
+        table.add_row(titles.of(name), *_novel_cells(score), *([_novel_line(beside), published] if paper else []))
     table.add_section()
     beside = score_novel(cosine, verdicts) if cosine else None
-    paper = "/".join(str(sum(column)) for column in zip(*PAPER_NOVEL.values(), strict=True))
-    table.add_row("Total", *_novel_cells(score_novel(ours, verdicts)), _novel_line(beside), paper, style="bold")
+    published = "/".join(str(sum(column)) for column in zip(*PAPER_NOVEL.values(), strict=True))
+    others = [_novel_line(beside), published] if paper else []
+    table.add_row("Total", *_novel_cells(score_novel(ours, verdicts)), *others, style="bold")
     return table
 
 
-def note_2(verdicts: Verdicts) -> str:
+def note_2(verdicts: Verdicts, *, paper: bool = True) -> str:
     """Return who labelled, and what the columns mean."""
     raters = ", ".join(f"{name} ({kind})" for kind, name in verdicts.raters) or "none yet"
+    of_paper = "; the paper counts these as\nincorrect. paper: 10 questions per vignette, another set."
     return (
         f"Raters: {raters}. Where they differ, the question stays to label.\n"
-        "unanswered: declined, asked back or sent to a human; the paper counts these as\n"
-        "incorrect. paper: 10 questions per vignette, another set."
+        f"unanswered: declined, asked back or sent to a human{of_paper if paper else '.'}"
     )
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 from bot import Catalog
 from harness.running.dialogues import Conversations, goes_on, require_conversing
 from harness.running.outcomes import ERROR, Equivalence, Outcome, Placed, Row
-from harness.systems.system import Failure, System
+from harness.systems.system import NO_LINE, Failure, System
 
 CHUNK = 128  # questions that a system gets at once: the same everywhere, so that batches are, too
 MOST_FAILURES = 10  # in a row: then the system is down, and asking on would only mark every question as failed
@@ -44,7 +44,8 @@ class Strikes:
 
     def note(self, unit: Sequence[Row]) -> None:
         last = unit[-1][1]
-        self.count = self.count + 1 if last.decision == ERROR else 0
+        # A file that lacks lines is not down.
+        self.count = self.count + 1 if last.decision == ERROR and last.error != NO_LINE else 0
         self.reason = last.error
 
     @property

@@ -15,6 +15,7 @@ from harness.systems.system import Failure, Matched, Reply, SystemReply, own_wor
 
 ERROR = "error"
 JUDGEABLE = ("first", "same", "pair", "new")  # expected in chats: of these a label of the answer says whether it came
+LONGEST = 20_000  # characters of a text that are kept: no patient reads more, and no rater
 SAID = "said:"  # how the keys of free texts begin, where labels name a pair
 # Fields that came later, and say something of messages in chats alone: lines without them are as before.
 SPOKEN_FIELDS = ("expected", "wanted", "met", "urgency", "language", "dialogue")
@@ -99,7 +100,7 @@ class Outcome:
         urgency: How soon the patient was advised to see somebody, if at all.
         language: That the patient was answered in, where the system tells.
         dialogue: Id of the dialogue that it is a turn of.
-        said: The text that was shown, where it is not word for word a pair's: raters read it.
+        said: The text that was shown, where it is not word for word a pair's: raters read it. A very long one is cut.
     """
 
     id: str
@@ -162,7 +163,7 @@ class Outcome:
             offered=any(choice in accepted for choice in response.choices) if scored else None,
             top1=bool(candidates) and candidates[0] in accepted if scored else None,
             elapsed_ms=round(response.elapsed_ms, 3),
-            said=response.said if isinstance(response, Reply) else None,
+            said=_kept(response.said) if isinstance(response, Reply) else None,
             matched=response.matched if isinstance(response, Reply) else ("id" if response.pair_id else None),
             runner_up=None
             if isinstance(response, Reply)
@@ -187,7 +188,7 @@ class Outcome:
             met=verdict.met,
             urgency=reply.urgency,
             language=reply.language,
-            said=reply.said,
+            said=_kept(reply.said),
         )
 
     @classmethod
@@ -224,6 +225,13 @@ class Outcome:
     def from_line(cls, line: str) -> Outcome:
         record: dict[str, Any] = json.loads(line)
         return cls(**{**record, "candidates": tuple(record["candidates"]), "choices": tuple(record["choices"])})
+
+
+def _kept(said: str | None) -> str | None:
+    """Return a text that was shown; of a very long one the beginning, with a note that says so."""
+    if said is None or len(said) <= LONGEST:
+        return said
+    return f"{said[:LONGEST]}\n[cut here: {len(said):,} characters]"
 
 
 def _asked(question: Question) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from bot import BadData
 from harness.files import unreadable
 from harness.systems.description import AnswersFile, Paths
 from harness.systems.recognition import JsonReader, Recogniser
-from harness.systems.system import Begin, Failure, Reply
+from harness.systems.system import NO_LINE, Begin, Failure, Reply
 
 FIELDS = ("question", "after", "id", "answer", "pair_id", "decision", "elapsed_ms")
 PATHS = Paths(answer="$.answer", pair="$.pair_id", decision="$.decision")
@@ -51,10 +51,16 @@ class AnswersSystem:
         """Yield what begins conversations."""
         yield lambda: nullcontext(AnswersChat(self))
 
+    def unasked(self, texts: Iterable[str]) -> list[int]:
+        """Return the numbers of the lines that answer none of these texts, or come after none of them."""
+        wanted = {text for key in self.lines for text in key}
+        asked = {"", *(text for text in texts if text in wanted)}
+        return [line["line"] for key, line in self.lines.items() if not asked.issuperset(key)]
+
     def answer(self, before: str, text: str) -> Reply | Failure:
         line = self.lines.get((before, text)) or self.lines.get(("", text))
         if line is None:
-            return Failure("the file has no answer to this question", 0.0)
+            return Failure(NO_LINE, 0.0)
         return self.reader.read(line, float(line.get("elapsed_ms") or 0.0))
 
 
@@ -96,7 +102,7 @@ def _read(path: Path) -> dict[Key, dict[str, Any]]:
                 "`after`: what the patient said just before."
             )
         # Nothing in a column is nothing said; a bot that said nothing has declined.
-        found[key] = {name: row.get(name) or None for name in FIELDS}
+        found[key] = {"line": number, **{name: row.get(name) or None for name in FIELDS}}
     if not found:
         raise BadData(f"{path} holds no answers. Give a CSV or JSON lines file with `question` and `answer`.")
     return found

@@ -5,19 +5,31 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import IO, Any
 from uuid import uuid4
 
 from bot import Unreachable
+from harness.console import printable
+from harness.files import without_controls
 from harness.systems.description import CommandFile
 from harness.systems.system import Begin, Failure, Reply
+
+LONGEST_LINE = 10_000_000  # bytes of one answer
+LONGEST_COMPLAINT = 200  # characters of what a command says on standard error
+REMEMBERED = 10  # messages that a command may still quote in what it says on standard error
+LONGEST_SEEN = 2_000  # characters of it that are looked at
+SURE = 4  # characters of a word that tell it apart where it stands in a longer one, or is cut
+_WORD = re.compile(r"\w+")
+_STEERING = re.compile(r"::+|##+")  # with these, lines are commands to a CI server
 
 
 class CommandSystem:
@@ -30,8 +42,10 @@ class CommandSystem:
         self.turns = system.conversations
         self._system = system
         self._read = read
-        self._process: subprocess.Popen[str] | None = None
-        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._complaints = _Complaints()
+        self._told: deque[str] = deque(maxlen=REMEMBERED)
 
     def ask(self, texts: Sequence[str], language: str) -> Iterator[Reply | Failure]:
         for text in texts:
@@ -39,12 +53,14 @@ class CommandSystem:
 
     def say(self, text: str, about: dict[str, Any]) -> Reply | Failure:
         """Send one message with what is known `about` it; return what came back."""
+        self._told.append(text)
         started = time.perf_counter()
         said = self._exchange(text, about)
         elapsed_ms = 1000 * (time.perf_counter() - started)
         if isinstance(said, _Fault):
             self.close()
-            return Failure(str(said), elapsed_ms)
+            complaint = unquoting(self._complaints.last(), self._told)
+            return Failure(f"{said}; it says: {complaint}" if complaint else str(said), elapsed_ms)
         return self._read(said, elapsed_ms)
 
     @contextmanager
@@ -70,32 +86,35 @@ class CommandSystem:
         question = json.dumps({"question": text, **about})  # escaped: any text is one line of ASCII
         try:
             if process.stdin is not None:  # it is a pipe, which the type does not say
-                process.stdin.write(question + "\n")
+                process.stdin.write(question.encode() + b"\n")
                 process.stdin.flush()
             line = self._lines.get(timeout=self._system.timeout_s)
         except OSError:
-            line = ""
+            line = b""
         except queue.Empty:
             return _Fault(f"no answer within {self._system.timeout_s:g} s")
-        if not line.endswith("\n"):
+        if len(line) >= LONGEST_LINE:
+            return _Fault(f"an answer of more than {LONGEST_LINE // 1_000_000} MB")
+        if not line.endswith(b"\n"):
             return _Fault(f"the command ended with exit code {_exit_code(process)}")
         try:
-            record = json.loads(line)
+            record = json.loads(line.decode("utf-8"))
+        except UnicodeDecodeError:
+            return _Fault("not UTF-8")
         except (ValueError, RecursionError):
             return _Fault("no JSON")
         if isinstance(record, dict) and record.get("question", text) != text:
             return _Fault("the answer is to another question")
         return record
 
-    def _running(self) -> subprocess.Popen[str]:
+    def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             try:
                 self._process = subprocess.Popen(
                     self._system.command,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
-                    encoding="utf-8",
-                    errors="replace",
+                    stderr=subprocess.PIPE,
                     start_new_session=True,
                     # A Python command that forgets to flush would otherwise keep its answers to itself.
                     env={**os.environ, "PYTHONUNBUFFERED": "1"},
@@ -107,6 +126,9 @@ class CommandSystem:
                 ) from error
             self._lines = queue.SimpleQueue()
             threading.Thread(target=_pass_on, args=(self._process.stdout, self._lines), daemon=True).start()
+            self._complaints = _Complaints()
+            if self._process.stderr is not None:  # it is a pipe, which the type does not say
+                self._complaints.listen(self._process.stderr)
         return self._process
 
 
@@ -134,15 +156,63 @@ class _Fault(str):
     __slots__ = ()
 
 
-def _pass_on(stream: TextIO, lines: queue.SimpleQueue[str]) -> None:
+class _Complaints:
+    """What a process says on standard error: read, so that it never waits, and all but the last line forgotten."""
+
+    def __init__(self) -> None:
+        self._line = b""
+        self._thread: threading.Thread | None = None
+
+    def listen(self, stream: IO[bytes]) -> None:
+        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def last(self) -> str:
+        """Return the last line of a process that has ended; a child of it that goes on is not waited for."""
+        if self._thread is not None:
+            self._thread.join(timeout=1)
+        return self._line.decode("utf-8", "replace")
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with stream:
+            for line in iter(lambda: stream.readline(4 * LONGEST_SEEN), b""):
+                self._line = line if line.strip() else self._line
+
+
+def unquoting(complaint: str, told: Iterable[str]) -> str:
+    """Return what a command complains of in one short line, without a word of what it was told.
+
+    Programs quote whole, cut, escaped and as bytes, so that every word goes that stands in a message. A row of them is
+    one ellipsis.
+    """
+    heard = " ".join(
+        form
+        for text in told
+        for form in (text, ascii(text), json.dumps(text), repr(text.encode("utf-8", "replace"))[1:])
+    )
+    words = set(_WORD.findall(heard.casefold()))
+    whole, long = " ".join(words), [word for word in words if len(word) >= SURE]
+
+    def masked(found: re.Match[str]) -> str:
+        word = found[0].casefold()
+        part = len(word) >= SURE and (word in whole or any(one in word for one in long))
+        return "…" if part or word in words else found[0]
+
+    seen = printable(" ".join(without_controls(complaint).split()))[:LONGEST_SEEN]
+    line = " ".join(_STEERING.sub(" ", seen).split())
+    line = re.sub(r"…(?:\W*…)+", "…", _WORD.sub(masked, line))
+    return line if len(line) <= LONGEST_COMPLAINT else f"{line[: LONGEST_COMPLAINT - 1]}…"
+
+
+def _pass_on(stream: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
     """Put lines where they can be waited for; an empty one says that the stream has ended."""
     with stream:
-        for line in stream:
+        for line in iter(lambda: stream.readline(LONGEST_LINE), b""):
             lines.put(line)
-    lines.put("")
+    lines.put(b"")
 
 
-def _exit_code(process: subprocess.Popen[str]) -> int | str:
+def _exit_code(process: subprocess.Popen[bytes]) -> int | str:
     try:
         return process.wait(timeout=1)
     except subprocess.TimeoutExpired:

@@ -25,6 +25,7 @@ LATER = {
     "after",
     "decisions",
     "conversations",
+    "intents",
 }  # keys that came later: runs of files without them can still be continued
 LATER_PATHS = {"texts", "keys", "reason", "urgency", "language"}  # as well; nothing of it is an answer
 
@@ -57,6 +58,7 @@ class _System(Record):
         similarity: Smallest cosine at which an answer is taken for a pair's answer.
         declined: Texts that say that there is no answer.
         urgent: Texts that send the patient to a human.
+        intents: The system's own names of what patients ask, and the pair that each stands for.
         timeout_s: For one answer.
     """
 
@@ -64,6 +66,7 @@ class _System(Record):
     similarity: float = Field(default=0.9, gt=0, le=1)
     declined: tuple[str, ...] = ()
     urgent: tuple[str, ...] = ()
+    intents: dict[str, str] = Field(default={})
     timeout_s: float = Field(default=30.0, gt=0)
 
     @property

@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from bot import Assistant, Catalog, Settings
+from bot import Assistant, BadData, Catalog, Settings
+from harness.console import nearest
 from harness.systems.answers import AnswersSystem
 from harness.systems.command import CommandSystem
 from harness.systems.description import (
@@ -34,7 +35,7 @@ from harness.systems.endpoint import (
     Templated,
     connect,
 )
-from harness.systems.recognition import JsonReader, Recogniser, read_messages
+from harness.systems.recognition import JsonReader, Manners, Recogniser, read_messages
 from harness.systems.system import Begin, Failure, Opening, System, SystemReply
 
 DescribedSystem = AnswersSystem | CommandSystem | HttpSystem
@@ -117,12 +118,12 @@ def open_described(  # noqa: PLR0913 - settings and environment are the caller's
         opening.catalog, data=opening.data, encoder=opening.encoder, sample=True, languages=[language]
     )
     catalog = assistant.catalog(language)
+    _require_pairs(file, catalog)
     recogniser = Recogniser(
         catalog,
         lambda: assistant.encoder,
         similarity=file.similarity,
-        declined=file.declined,
-        urgent=file.urgent,
+        manners=Manners(file.declined, file.urgent, file.intents),
     )
     identity = {
         "system": file.name,
@@ -147,6 +148,19 @@ def open_described(  # noqa: PLR0913 - settings and environment are the caller's
             caller = Caller(client, file, Pace(limit))
             lanes = [_http_system(file, identity, recogniser, environ, caller)] * traffic.parallel
         yield Lanes(identity, lanes) if len(lanes) > 1 else lanes[0], catalog
+
+
+def _require_pairs(file: SystemFile, catalog: Catalog) -> None:
+    """Raise BadData where a system's own names stand for pairs that are not there."""
+    unknown = [(theirs, ours) for theirs, ours in file.intents.items() if ours not in catalog.by_id]
+    if unknown:
+        theirs, ours = unknown[0]
+        others = len(unknown) - 1
+        more = f"; {others} more {'is' if others == 1 else 'are'} unknown" if others else ""
+        raise BadData(
+            f"`intents` of {file.name}: {theirs!r} stands for {ours!r}, which {catalog.ref} does not have{more}. "
+            f"Nearest: {nearest(ours, catalog.by_id)}. Correct it in the system's file."
+        )
 
 
 def _http_system(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from jsonpath import CompoundJSONPath, JSONPath, JSONPathError
 from jsonpath import compile as compile_path
 
 from bot import Catalog, Encoder, fold
@@ -18,6 +19,7 @@ from harness.systems.description import LATER_PATHS, Paths
 from harness.systems.system import Failure, Matched, Ranked, Reply
 
 SHORTEST_QUOTE = 40  # characters of a folded answer that may stand within a longer reply
+SEVERAL = ("candidates", "choices", "texts", "keys")  # what may be a list of texts, in place of several texts
 DECISIONS = ("answered", "clarify", "declined", "urgent")
 
 
@@ -28,6 +30,21 @@ class Recognised:
     decision: str
     pair_id: str | None = None
     matched: Matched | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """How a system says what is no pair's answer, and what it calls pairs.
+
+    Attributes:
+        declined: Texts (or ids) that say that there is no answer.
+        urgent: Those that send the patient to a human.
+        intents: Its own names of pairs, and which pair each stands for.
+    """
+
+    declined: Sequence[str] = ()
+    urgent: Sequence[str] = ()
+    intents: Mapping[str, str] = field(default_factory=dict)
 
 
 class Recogniser:
@@ -43,15 +60,16 @@ class Recogniser:
         encoder: Callable[[], Encoder],
         *,
         similarity: float,
-        declined: Sequence[str] = (),
-        urgent: Sequence[str] = (),
+        manners: Manners | None = None,
     ) -> None:
         self.known = frozenset(catalog.by_id)
+        manners = manners or Manners()
+        self._intents = manners.intents
         self._encoder = encoder
         self._encoding = threading.Lock()
         self._similarity = similarity
-        self._declined = {fold(text) for text in declined}
-        self._urgent = {fold(text) for text in urgent} - {""}
+        self._declined = {fold(text) for text in manners.declined}
+        self._urgent = {fold(text) for text in manners.urgent} - {""}
         # Texts that belong to one pair only, by their first wording.
         texts = ((t, pair.id) for pair in catalog.pairs for t in (pair.answer, pair.easy_answer) if t)
         owners: dict[str, set[str]] = defaultdict(set)
@@ -100,9 +118,13 @@ class Recogniser:
             return Recognised("declined")
         return Recognised("urgent") if folded in self._urgent else Recognised("answered", None, "none")
 
+    def named(self, name: str) -> str:
+        """Return the pair id that a system's own name stands for; a name that stands for none as it is."""
+        return self._intents.get(name, name)
+
     def choice(self, title: str, payload: str) -> str | None:
         """Return the pair that a button offers, by its payload (``/pair-id``) or by the pair's question."""
-        name = payload.removeprefix("/").partition("{")[0]
+        name = self.named(payload.removeprefix("/").partition("{")[0])
         return name if name in self.known else self._questions.get(fold(title))
 
     def _quoted(self, folded: str) -> str | None:
@@ -133,6 +155,8 @@ class JsonReader:
     def __init__(self, paths: Paths, recogniser: Recogniser, decisions: Mapping[str, str] | None = None) -> None:
         given = {name: path for name in Paths.model_fields if (path := getattr(paths, name)) is not None}
         self._paths = {name: compile_path(path) for name, path in given.items()}
+        self._lists = {name: inner for name, path in given.items() if (inner := _list_in(path)) is not None}
+        self._given = given
         self._said = ", ".join(path for name, path in given.items() if name not in LATER_PATHS)
         self._recogniser = recogniser
         self._decisions = decisions or {}
@@ -142,6 +166,12 @@ class JsonReader:
         found = {name: path.findall(document) for name, path in self._paths.items()}
         if not any(values for name, values in found.items() if name not in LATER_PATHS):
             return Failure(f"nothing at {self._said}", elapsed_ms)
+        fault = self._misfit(found, document)
+        if fault:
+            return Failure(fault, elapsed_ms)
+        for name in ("pair", "candidates", "choices"):
+            if name in found:
+                found[name] = [self._recogniser.named(one) for one in _texts(found[name])]
         said = _first(found.get("decision"))
         decision = None if said is None else self._decisions.get(said, said)
         if decision is not None and decision not in DECISIONS:
@@ -154,6 +184,19 @@ class JsonReader:
         if answer and recognised.decision == "answered" and not self._recogniser.approved(answer):
             reply = replace(reply, said=answer)
         return self._told(reply, found, answered=recognised.decision == "answered")
+
+    def _misfit(self, found: dict[str, list[Any]], document: Any) -> str:
+        """Return what is of a kind that cannot be read: it would pass for a system that says nothing."""
+        for name, path in self._lists.items():
+            for one in path.findall(document):
+                if not isinstance(one, list | None):
+                    return f"`{name}` is {_kind(one)}, not a list (at {self._given[name]})"
+        for name, values in found.items():
+            several = name in SEVERAL and len(values) == 1 and isinstance(values[0], list)
+            for one in values[0] if several else values:
+                if not isinstance(one, str | None):
+                    return f"`{name}` is {_kind(one)}, not a text (at {self._given[name]})"
+        return ""
 
     def _told(self, reply: Reply, found: dict[str, list[Any]], *, answered: bool) -> Reply:
         """Add what counts for messages in chats: there, an answer may be shown anew without being a decision."""
@@ -220,6 +263,22 @@ def make_reply(recognised: Recognised, choices: list[str], elapsed_ms: float, ca
         elapsed_ms=elapsed_ms,
         shown=(recognised.pair_id,) if recognised.pair_id else (),
     )
+
+
+def _list_in(path: str) -> JSONPath | CompoundJSONPath | None:
+    """Return the path to the list of which a path takes every item; None where it takes none."""
+    inner, every, _ = path.partition("[*]")
+    try:
+        return compile_path(inner) if every else None
+    except JSONPathError:  # the brackets are part of a name
+        return None
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true or false"
+    kinds = ((dict, "an object"), (list, "a list"), (str, "a text"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "a number")
 
 
 def _texts(values: list[Any] | None) -> list[str]:

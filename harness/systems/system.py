@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bot.talk.chats import Chat as PatientChat
 
 IN_PROCESS = "klartext"
+NO_LINE = "the file has no answer to this question"  # of a system that is a file: not down, and none the better later
 Matched = Literal["id", "text", "similarity", "none"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 
 from bot import BadData
 from harness.labelling.labels import (
+    VERDICTS,
     Label,
     NovelScore,
     Rater,
@@ -19,6 +21,7 @@ from harness.labelling.labels import (
     Verdicts,
     append_label,
     load_labels,
+    load_reasons,
     now,
     score_novel,
 )
@@ -141,3 +144,16 @@ def test_a_line_that_is_no_label_is_named_with_its_number(tmp_path: Path, broken
 def test_a_rater_is_a_person_or_a_model() -> None:
     with pytest.raises(ValidationError, match="'person' or 'model'"):
         Rater.model_validate({"kind": "expert", "name": "a"})
+
+
+def test_the_reference_lists_the_reasons_that_raters_can_give() -> None:
+    reference = (Path(__file__).parents[3] / "docs" / "reference.md").read_text(encoding="utf-8")
+    numbers = {verdict: f"`{number}`" for number, verdict in enumerate(VERDICTS, 1)}
+
+    listed = re.search(r"\| key \| reason \| after \| meaning \|\n\|[-|]+\n((?:\|.*\n)+)", reference)
+
+    assert listed is not None
+    assert listed[1].splitlines() == [
+        f"| `{one.key}` | `{one.code}` | {', '.join(numbers[label] for label in one.labels)} | {one.text} |"
+        for one in load_reasons()
+    ]

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 from rich.table import Table
 
+from bot import data_folder
+from harness.commands.running import is_of_paper
 from harness.labelling.labels import VERDICTS, Label, Rater, Verdicts
+from harness.patients.suites import open_suite
 from harness.patients.vignettes import Vignette, load_vignettes
-from harness.reporting.paper_tables import NOTE_1, Titles, note_2, table_1, table_2
+from harness.reporting.paper_tables import NOTE_1, NOTE_PAPER, Titles, note_2, table_1, table_2
 from harness.running.outcomes import Outcome
 from harness.scoring.score import summarise
 
@@ -96,6 +101,29 @@ def test_table_2_fits_with_every_number(full_run: MakeRun, vignettes: tuple[Vign
     assert row(lines, "Total") == ["300", "0", "0", "0", "0", "300", "0/0/0/0/300", "18/5/7"]
 
 
+def test_the_published_figures_stand_beside_nothing_that_the_paper_did_not_ask(make_outcome: MakeOutcome) -> None:
+    outcomes = [make_outcome("1"), make_outcome("2", pair_id=None)]
+
+    first = " ".join(rendered(table_1(summarise(outcomes), None, Titles({}), paper=False)))
+    second = " ".join(rendered(table_2(outcomes, None, Verdicts([]), Titles({}), paper=False)))
+
+    for text in (first, second, NOTE_1, note_2(Verdicts([]), paper=False)):
+        assert not any(word in text for word in ("paper", "sine", ".75", "18/5/7"))
+
+
+@pytest.mark.parametrize(
+    ("name", "beside"), [("mammography-en", True), ("mammography-de", True), ("chat-everyday-en", False)]
+)
+def test_the_paper_stands_beside_shipped_suites_of_mammography(name: str, beside: bool) -> None:
+    assert is_of_paper(open_suite(name)) is beside
+
+
+def test_a_suite_of_the_same_name_elsewhere_is_another(tmp_path: Path) -> None:
+    shutil.copytree(data_folder("vignettes") / "suites" / "mammography-en", tmp_path / "mammography-en")
+
+    assert not is_of_paper(open_suite(tmp_path / "mammography-en"))
+
+
 def test_table_2_counts_verdicts(make_outcome: MakeOutcome) -> None:
     outcomes = [make_outcome(str(number), pair_id=None) for number in range(4)]
     outcomes += [make_outcome("4", pair_id=None, answered_with=None)]
@@ -124,6 +152,6 @@ def test_the_notes_say_what_is_beside_what_and_who_rated() -> None:
 
     assert "Raters: model-a (model)." in note_2(Verdicts([model]))
     assert "Raters: none yet." in note_2(Verdicts([]))
-    assert "not a comparison of like with like" in NOTE_1
-    assert all(len(line) <= 80 for line in NOTE_1.splitlines())
+    assert "not a comparison of like with like" in NOTE_PAPER
+    assert all(len(line) <= 80 for note in (NOTE_1, NOTE_PAPER) for line in note.splitlines())
     assert re.search(r"asking back counts as wrong", NOTE_1)

@@ -147,6 +147,29 @@ def test_releases_are_compared_and_what_differs_is_said(
     assert done.returncode == 0, done.stderr
     assert "The runs differ in catalog_hash: –, bbbbbbbb." in done.stdout
     assert "answered pain | answered costs" in done.stdout
+    assert "Stability of 2 runs" in done.stdout
+
+
+def test_runs_of_different_systems_are_compared_by_name_with_the_accuracy_of_each(
+    command: Command, make_outcome: MakeOutcome, tmp_path: Path
+) -> None:
+    answers = {"ours": "pain", "theirs": "costs", "silent": None}
+    for name, shown in answers.items():
+        folder = write_run(tmp_path / name, [make_outcome("1"), make_outcome("2", answered_with=shown)])
+        identity = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        (folder / "run.json").write_text(json.dumps({**identity, "system": f"Bot of {name}"}), encoding="utf-8")
+    folders = [tmp_path / name for name in answers]
+
+    done = command("compare", *folders)
+    told = json.loads(command("compare", *folders, "--json").stdout)
+
+    assert done.returncode == 0, done.stderr
+    assert "Stability" not in done.stdout
+    assert "3 runs of different systems compared" in done.stdout
+    assert "Questions that the systems answer differently" in done.stdout
+    accuracies = {row[0]: row[1:3] for line in done.stdout.splitlines() if (row := line.split()) and row[0] in answers}
+    assert accuracies == {"ours": ["2", "1.000"], "theirs": ["2", ".500"], "silent": ["2", ".500"]}
+    assert [one["score"]["accuracy"] for one in told["systems"]] == [1.0, 0.5, 0.5]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from bot import Assistant, Catalog, Settings
 from bot.testing import HashEncoder
 from harness.systems.description import load_system_file
 from harness.systems.opening import open_described
-from harness.systems.recognition import Recogniser
+from harness.systems.recognition import Manners, Recogniser
 from harness.systems.system import Opening, System
 
 Opener = Callable[..., AbstractContextManager[tuple[System, Catalog]]]
@@ -44,6 +44,5 @@ def recogniser(small: Assistant) -> Recogniser:
         small.catalog("de"),
         HashEncoder,
         similarity=0.8,
-        declined=["Weiß ich nicht.", "nlu_fallback"],
-        urgent=["Ruf 112!"],
+        manners=Manners(["Weiß ich nicht.", "nlu_fallback"], ["Ruf 112!"], {"ask_pain": "pain", "7": "costs"}),
     )

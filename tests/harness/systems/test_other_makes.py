@@ -138,6 +138,75 @@ def test_questions_without_an_answer_are_failures(talks: Path, ask: Callable[...
     assert {outcome.decision for outcome in load_outcomes(tmp_path / "file")} == {"error"}
 
 
+@pytest.fixture
+def questions(small_folder: Path, tmp_path: Path) -> Path:
+    """A suite of twelve questions, more than the faults in a row that end the run of a system that is down."""
+    file = tmp_path / "list.csv"
+    file.write_text("pair_id,text\n" + "".join(f"pain,Zwickt es Nummer {n}?\n" for n in range(12)), encoding="utf-8")
+    origin = ("--lang", "de", "--catalog", small_folder, "--by", "person")
+    done = harness("suite", "import", file, "--out", tmp_path / "questions", *origin)
+    assert done.exit_code == 0, done.output
+    return tmp_path / "questions"
+
+
+def test_a_file_of_answers_is_told_which_lines_fit_no_question_and_what_it_lacks(
+    questions: Path, ask: Callable[..., Any], tmp_path: Path
+) -> None:
+    asked = load_suite(questions).questions[-1].text
+    rows = [f"{asked},,Nein.,ask_pain", "Zwickt es?,,Ja.,", f"{asked},Ganz was anderes,Ja.,"]
+    (tmp_path / "a.csv").write_text("question,after,answer,pair_id\n" + "\n".join(rows) + "\n", encoding="utf-8")
+
+    done = ask(questions, {"kind": "answers", "file": "a.csv", "intents": {"ask_pain": "pain"}}, "file")
+
+    assert done.exit_code == 0, done.output
+    assert "2 lines of the file of answers fit no question of questions, letter by letter: 3, 4" in done.stdout
+    assert "The system failed on 11 questions: not scored. Complete the file of answers" in done.stdout
+    assert "Run again" not in done.stdout
+    assert "cosine" not in done.stdout
+    assert "paper" not in done.stdout
+    assert "1 answer is in words that no approved text has" in done.stdout
+    (answered,) = [one for one in load_outcomes(tmp_path / "file") if one.decision != "error"]
+    assert (answered.answered_with, answered.matched) == ("pain", "id")
+
+
+def test_a_file_without_any_line_that_fits_is_to_be_completed(
+    questions: Path, ask: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("question,answer\nZwickt es?,Ja.\n", encoding="utf-8")
+
+    done = ask(questions, {"kind": "answers", "file": "a.csv"}, "file")
+
+    assert "1 line of the file of answers fits no question of questions, letter by letter: 2" in done.stdout
+    assert "Complete the file of answers" in done.stderr
+    assert "run this again" not in done.stderr
+
+
+def test_own_names_for_pairs_that_are_not_there_are_one_line_with_the_nearest(
+    questions: Path, ask: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("question,answer\nx,y\n", encoding="utf-8")
+    intents = {"ask_pain": "pian", "ask_costs": "cots", "ask_duration": "duration"}
+
+    done = ask(questions, {"kind": "answers", "file": "a.csv", "intents": intents}, "file")
+
+    assert done.exit_code == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "'ask_costs' stands for 'cots'" in done.stderr
+    assert "1 more is unknown" in done.stderr
+    assert "Nearest: costs" in done.stderr
+
+
+def test_a_very_long_answer_is_cut_and_says_so(questions: Path, ask: Callable[..., Any], tmp_path: Path) -> None:
+    asked = load_suite(questions).questions[0].text
+    (tmp_path / "a.csv").write_text(f"question,answer\n{asked},{'Blabla ' * 5000}\n", encoding="utf-8")
+
+    ask(questions, {"kind": "answers", "file": "a.csv"}, "file")
+
+    said = [one.said for one in load_outcomes(tmp_path / "file") if one.said is not None]
+    assert [len(one) for one in said] == [20_000 + len("\n[cut here: 35,000 characters]")]
+    assert said[0].endswith("\n[cut here: 35,000 characters]")
+
+
 REMEMBERS = """
 import json, sys
 said = {}
