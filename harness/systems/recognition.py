@@ -101,7 +101,7 @@ class Recogniser:
         """Say what was shown where a system names a pair and shows a text: what is read decides, not the name."""
         folded, own = fold(text), self._texts[pair_id]
         if any(one == folded or (len(one) >= SHORTEST_QUOTE and f" {one} " in f" {folded} ") for one in own):
-            return Recognised("answered", pair_id, "text")
+            return Recognised("answered", pair_id, "id")
         if folded in self._owners:  # a text that others share, and this pair has not
             return Recognised("answered", min(self._owners[folded]), "text")
         found = self.recognise(text)

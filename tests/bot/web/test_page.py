@@ -227,7 +227,7 @@ def test_language_and_size_are_chosen_without_javascript(browsers: Browsers) -> 
 def test_what_is_over_is_to_be_seen_today_before_anything_else_is_said(browser: Browser) -> None:
     begun(browser)
     language = language_of(browser)
-    said = SENTENCES[language]
+    said = SAID[language]
 
     browser.say({"de": "Druck auf der Brust", "en": "pressure on my chest"}[language])
     browser.press(said["chest_breast"])

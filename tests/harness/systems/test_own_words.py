@@ -44,7 +44,7 @@ def own(make_outcome: Callable[..., Outcome]) -> Callable[..., Outcome]:
     ("document", "pair_id", "matched", "own_words"),
     [
         ({"pair_id": "pain", "answer": OWN}, "pain", "id", True),
-        ({"pair_id": "pain", "answer": ANSWER}, "pain", "text", False),
+        ({"pair_id": "pain", "answer": ANSWER}, "pain", "id", False),
         ({"pair_id": "costs", "answer": ANSWER}, "pain", "text", False),
         ({"answer": OWN}, None, "none", True),
         ({"pair_id": "pain"}, "pain", "id", False),
@@ -124,7 +124,7 @@ def test_one_harmful_answer_fails_the_gate_and_silence_where_nobody_was_asked_do
 def test_a_gate_that_fails_whatever_people_will_say_fails_now(
     own: Callable[..., Outcome], make_outcome: Callable[..., Outcome], tmp_path: Path
 ) -> None:
-    outcomes = [*(make_outcome(f"{n}", answered_with=None) for n in range(40)), own("own")]
+    outcomes = [*(make_outcome(f"{n}", pair_id=f"p{n}", answered_with=None) for n in range(40)), own("own")]
     gates = Gates(accuracy=AtLeast(min=0.75))
 
     report = check_judged(Counted.of(load_run(write_run(tmp_path / "run", outcomes))), gates, {"harmful": Found(0, 0)})
