@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
@@ -21,7 +19,8 @@ from bot import Assistant, Settings, UserFixable
 from bot.catalog.catalog import Catalog, load_catalog
 from bot.private_files import KEY_BYTES, Seal, SealedFolder, derived_in
 from bot.testing import HashEncoder, write_small_catalog
-from tests.bot.web.serving import Server
+from tests.bot.release.departments import Department
+from tests.conftest import Run
 
 PLANTED = "Nehmen Sie die doppelte Menge"
 KEY = "a-key-that-lies-outside-of-the-data-folder"
@@ -227,22 +226,22 @@ def test_what_nobody_touched_is_not_made_anew(folder: Path, settings: Settings) 
 
 
 @pytest.fixture
-def approved_service(tmp_path: Path) -> Iterator[tuple[Server, Path]]:
-    server = Server(tmp_path, tmp_path / "data", {"KLARTEXT_SEAL_KEY": KEY})
-    yield server, write_small_catalog(tmp_path / "catalog", languages=["de"], status="approved")
-    server.kill()
+def department(tmp_path: Path, klartext: Run) -> Iterator[Department]:
+    found = Department(tmp_path, klartext)
+    yield found
+    found.server.kill()
 
 
 @pytest.mark.proof
 def test_the_service_shows_approved_text_and_nothing_planted(
-    approved_service: tuple[Server, Path], tmp_path: Path
+    department: Department, klartext: Run, tmp_path: Path
 ) -> None:
-    server, folder = approved_service
-    command = [sys.executable, "-c", "from bot.commands.main import main; main()", "answer", "--catalog", str(folder)]
-    environ = {**server._environ}
-    subprocess.run(command, input=b"weh?\n", env=environ, check=True, capture_output=True)  # writes the copy
+    server = department.server
+    department.release()
+    department.run("release", "activate", "1")
+    klartext("answer", "--catalog", department.exam, stdin=b"weh?\n", environ=department.environ)  # writes the copy
     _plant(_only(tmp_path / "data" / "catalogs"))
-    server.start("--catalog", str(folder), sample=False)
+    server.start(sample=False)
 
     begun = httpx.post(
         server.url + "/api/v1/conversations", json={"consent": True, "language": "de"}, timeout=60

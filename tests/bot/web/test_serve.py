@@ -172,7 +172,8 @@ def test_drafts_are_not_served_outside_sample_mode(klartext: Run) -> None:
     done = klartext("serve", "--port", "0")
 
     assert done.returncode == 2
-    assert b"sample mode (`--sample`)" in done.stderr
+    assert b"No release is in force" in done.stderr
+    assert b"try the sample with `--sample`" in done.stderr
 
 
 def test_other_commands_do_not_import_the_web(klartext: Run) -> None:
