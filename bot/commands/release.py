@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -18,7 +19,18 @@ from bot.catalog.lint import lint
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.ports import AuditEvent
 from bot.release.contents import Contents, shipped_form
-from bot.release.release import Release, Releases, Side, Switch, contents_of, differences, make_manifest, pack
+from bot.release.release import (
+    Release,
+    Releases,
+    Side,
+    Switch,
+    contents_of,
+    differences,
+    make_manifest,
+    pack,
+    require_servable,
+    unpack,
+)
 from bot.release.stops import Stop, Stops
 from bot.settings import Settings
 from bot.wiring import make_audit, make_releases, services_ready_for
@@ -165,7 +177,7 @@ def activate(
         settings = Settings.from_environment(data=data)
         releases = make_releases(settings)
         chosen = _existing(releases, number)
-        _require_trusted(settings, chosen)
+        _require_servable(settings, releases, chosen)
         if expired := _expired(chosen):
             raise UserFixable(
                 f"Release {chosen.name} cannot be put into force: the approval of {expired} has expired. Have it "
@@ -187,7 +199,7 @@ def rollback(
         settings = Settings.from_environment(data=data)
         releases = make_releases(settings)
         number = to if to is not None else _before(releases)
-        _require_trusted(settings, _existing(releases, number))
+        _require_servable(settings, releases, _existing(releases, number))
         who = _noted(settings, "release-rollback", by, release=number)
         _switch(settings, releases, Switch(_now(), who, "rollback", number), wait)
 
@@ -222,10 +234,14 @@ def _switch(settings: Settings, releases: Releases, switch: Switch, wait_s: int)
     print(f"Release {_existing(releases, switch.number).name} is in force.")
 
 
-def _require_trusted(settings: Settings, chosen: Release) -> None:
+def _require_servable(settings: Settings, releases: Releases, chosen: Release) -> None:
+    """Raise UserFixable for a release that services would refuse."""
     from bot.adapters.release_keys import Trust
 
     Trust.of(settings.release_trust, settings.release_key).require(chosen)
+    with TemporaryDirectory() as folder:
+        place = unpack(chosen, releases.files(chosen.number), Path(folder))
+        require_servable(chosen, place.exam, settings.country)
 
 
 def _existing(releases: Releases, number: int) -> Release:

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, Protocol
 
 from bot.catalog.approval import SITE, pair_subject, sentences_subject
-from bot.catalog.catalog import Catalog, Pair
+from bot.catalog.catalog import Catalog, Country, Pair
 from bot.catalog.exam import load_exam
 from bot.errors import BadData, UserFixable
 from bot.interview.values.fhir_json import dump
@@ -239,8 +239,17 @@ def unpack(release: Release, packed: bytes, folder: Path) -> Unpacked:
     )
 
 
-def require_own_sentences(release: Release, exam: Path) -> None:
-    """Raise UserFixable unless this program says by itself what was approved for a release; `exam`: its folder."""
+def require_servable(release: Release, exam: Path, country: Country | None) -> None:
+    """Raise UserFixable unless a release is of this country, and the program says by itself what was approved for it.
+
+    `exam`: its folder.
+    """
+    own = release.content["country"]
+    if own != country:
+        raise UserFixable(
+            f"Release {release.name} was made for KLARTEXT_COUNTRY={own or ''}, which is {country or 'not set'} here. "
+            "Set it to the same, or make a release for this country."
+        )
     approved, wording = release.content["texts"], wording_of(load_exam(exam))
     for language in release.content["shown"]:
         subject = sentences_subject(language, wording.sentences.get(language, {}))

@@ -21,7 +21,7 @@ from bot.handover.handover import Handover
 from bot.interview_wiring import Interviewers
 from bot.ports import Encoder, Interviews, Records
 from bot.release.in_force import InForce
-from bot.release.release import Release, Releases, require_own_sentences, unpack
+from bot.release.release import Release, Releases, require_servable, unpack
 from bot.release.stops import Stops
 from bot.settings import Settings
 from bot.wiring import make_encoder, make_releases
@@ -104,6 +104,7 @@ class Editions:
     now: Callable[[], datetime]
     encoder: str | Encoder = "embedded"
     prepared: int | None = None
+    _refused: int | None = None
     _open: OrderedDict[int, Edition] = field(default_factory=OrderedDict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _serving: InForce | None = None
@@ -133,14 +134,19 @@ class Editions:
         """
         wanted = number if number is not None else self.in_force()
         with self._lock:
+            found = self._opened(wanted, self._read_or_in_force)
+            if number is None and found.release is not None:
+                self._serving = InForce(found.release, self.stops, self.now)
+            return found
+
+    def _opened(self, wanted: int, read: Callable[[int], Edition]) -> Edition:
+        with self._lock:
             found = self._open.get(wanted)
             if found is None:
-                found = self._open[wanted] = self._read_or_in_force(wanted)
+                found = self._open[wanted] = read(wanted)
                 while len(self._open) > MOST_OPEN:
                     self._open.popitem(last=False)
             self._open.move_to_end(wanted)
-            if number is None and found.release is not None:
-                self._serving = InForce(found.release, self.stops, self.now)
             return found
 
     @property
@@ -152,11 +158,17 @@ class Editions:
         """Make ready what is asked for and not ready yet: the release in force, or one that is to be; say if it was."""
         switches = self.releases.switches()
         asked = switches[-1].number if switches else None
-        if asked is None or asked == self.prepared:
+        if asked is None or asked in (self.prepared, self._refused):
             return False
-        self.of(asked).assistant.prepare()
-        self.prepared = asked
-        log.info("release prepared", extra={"fields": {"release": self.of(asked).assistant.release}})
+        try:
+            edition = self._opened(asked, self._read)
+        except UserFixable as error:
+            self._refused = asked  # said once: it stays so until another one is asked for
+            log.error("release %d cannot be served: %s", asked, error)
+            return False
+        edition.assistant.prepare()
+        self.prepared, self._refused = asked, None
+        log.info("release prepared", extra={"fields": {"release": edition.assistant.release}})
         return True
 
     def stops(self) -> Stops:
@@ -189,17 +201,11 @@ class Editions:
         if release is None:
             raise UserFixable(f"There is no release {number}. See `klartext release list`.")
         self.trust.require(release)
-        country = release.content["country"]
-        if country != self.settings.country:
-            raise UserFixable(
-                f"Release {release.name} was made for KLARTEXT_COUNTRY={country or ''}, which is "
-                f"{self.settings.country or 'not set'} here. Set it to the same, or make a release for this country."
-            )
         in_force = InForce(release, self.stops, self.now)
         self.settings.writable_data()
         with TemporaryDirectory(dir=self.settings.data, prefix=".release-") as folder:
             place = unpack(release, self.releases.files(number), Path(folder))
-            require_own_sentences(release, place.exam)
+            require_servable(release, place.exam, self.settings.country)
             settings = replace(self.settings, site=place.site)
             return open_edition(
                 place.exam,

@@ -266,3 +266,15 @@ def test_a_release_is_served_in_the_country_that_it_was_made_for(hospital: Hospi
 
     with pytest.raises(UserFixable, match="was made for KLARTEXT_COUNTRY=, which is CH here"):
         hospital.process()
+
+
+def test_a_process_never_says_that_it_is_ready_for_a_release_that_it_cannot_serve(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    process.editions.keep_up()
+    abroad = hospital.site.make(replace(sign(hospital.folder, "A", "B"), country="CH"))
+    hospital.site.releases.switch(Switch(NOW, "Anna", "prepare", abroad.number))
+
+    assert not process.editions.keep_up()
+    assert process.editions.prepared == 1
+    assert OLD in process.hears(process.begin())
