@@ -209,4 +209,4 @@ def test_a_folder_without_a_run_is_one_line(command: Command, tmp_path: Path) ->
 
     assert done.returncode == 2
     assert done.stderr.startswith("klartext: ")
-    assert "holds no complete run" in done.stderr
+    assert "holds no run. Run `klartext harness run" in done.stderr

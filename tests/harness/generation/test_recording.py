@@ -83,7 +83,7 @@ def test_a_file_that_is_no_text_is_one_clear_line(tmp_path: Path) -> None:
 
     for wrong in (tmp_path / "a.jsonl", tmp_path / "missing.jsonl", tmp_path):
         with pytest.raises(
-            BadData, match=r"cannot be read \((it is no UTF-8 text|there is no such file|Is a directory)\)"
+            BadData, match=r"cannot be read \((it is no UTF-8 text \(byte 0\)|there is no such file|it is a folder)\)"
         ):
             read_answers([wrong])
 

@@ -84,8 +84,8 @@ def test_two_raters_and_a_model_from_queue_to_new_score(
     assert queued.stdout.count("12 items in") == 2, queued.stderr
     anna = command("labels", "give", run, "--rater", "anna", *catalog, typed="3\n" * 12)
     ben = command("labels", "give", run, "--rater", "ben", *catalog, typed="3\n" * 9 + "1a\n" * 3)
-    assert "All 12 labelled" in anna.stdout + anna.stderr
-    assert "All 12 labelled" in ben.stdout
+    assert "12 beurteilt, in " in anna.stdout + anna.stderr
+    assert "12 beurteilt, in " in ben.stdout
 
     exported = command("judge", run, "--prompts", tmp_path / "in.jsonl", *catalog)
     assert exported.stdout == f"12 prompts in {tmp_path / 'in.jsonl'}\n", exported.stderr
@@ -109,7 +109,7 @@ def test_two_raters_and_a_model_from_queue_to_new_score(
     assert "Agreement" in command("labels", "agreement", run, "--all-labelled").stdout
 
     decided = command("labels", "give", run, "--decide", "--rater", "carla", *catalog, typed="2d\n3\n1\n")
-    assert "All 3 labelled" in decided.stdout, decided.stderr
+    assert "3 beurteilt, in " in decided.stdout, decided.stderr
     rescored = command("labels", "apply", run)
     assert "Novel questions: 12; incorrect 1, partially correct 1, correct 10" in rescored.stdout, rescored.stderr
     record = json.loads((run / "rescored.json").read_text(encoding="utf-8"))
@@ -209,7 +209,7 @@ def test_a_judge_may_change_its_mind_and_the_latest_counts(run: Path) -> None:
     [
         (("labels", "agreement", "RUN"), "No two raters labelled an item of"),
         (("labels", "apply", "RUN"), "has no labels by a person"),
-        (("labels", "give", "RUN", "--decide", "--rater", "c"), "differ on nothing"),
+        (("labels", "give", "RUN", "--decide", "--rater", "c"), "Es gibt nichts mehr zu entscheiden"),
         (("judge", "RUN"), "has no judge's scores"),
         (("judge", "RUN", "--mode", "compare", "--prompts", "OUT"), "A comparison needs two runs"),
         (("judge", "RUN", "--answers", "STRANGE"), "answers belong to no question of"),
@@ -235,7 +235,7 @@ def test_what_cannot_be_done_is_one_clear_line(
 
     assert message in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
-    if "differ on nothing" not in message:
+    if "nichts mehr zu entscheiden" not in message:
         assert done.exit_code == 2
         assert done.stderr.count("\n") == 1
 
