@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
 from bot.adapters.release_keys import Signer, Trust, new_key
 from bot.adapters.sql_records import SqlRecords
@@ -18,6 +17,7 @@ from bot.release.in_force import InForce
 from bot.release.release import Side, Switch, contents_of, differences, unpack
 from bot.release.stops import Stop, Stops
 from tests.bot.release.exams import NOW, UNTIL, Site, change_pairs, gather, sign, write_exam
+from tests.postgresql import emptied
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -25,11 +25,7 @@ def releases(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlRele
     if request.param == "sqlite":
         records = SqlRecords.open(f"sqlite:///{tmp_path / 'records.db'}")
     else:
-        records = SqlRecords.open(request.getfixturevalue("postgresql"))
-        with records.engine.begin() as connection:
-            connection.execute(text("DELETE FROM stops"))
-            connection.execute(text("DELETE FROM release_switches"))
-            connection.execute(text("DELETE FROM releases"))
+        records = SqlRecords.open(emptied(request.getfixturevalue("postgresql")))
     yield SqlReleases(records.engine)
     records.close()
 

@@ -83,6 +83,5 @@ def test_every_way_to_a_stored_or_new_reply_passes_the_guard() -> None:
     assert "reply = self._guarded(reaction.reply)" in conversation
     assert {source for source, _ in made} == {"conversation.py", "reception.py"}
     assert all(
-        reply == "reply" if source == "conversation.py" else reply.startswith("_shown_again(")
-        for source, reply in made
+        reply == "reply" if source == "conversation.py" else reply.startswith("_shown_again(") for source, reply in made
     )

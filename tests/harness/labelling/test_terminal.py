@@ -32,7 +32,12 @@ def start(run: Path, small_folder: Path) -> Iterator[Start]:
     def begin(*more: str, rater: str = "anna") -> pexpect.spawn:
         arguments = ["harness", "labels", "give", str(run), "--rater", rater, "--catalog", str(small_folder), *more]
         child = pexpect.spawn(
-            sys.executable, ["-c", PROGRAM, *arguments], dimensions=(24, 80), encoding="utf-8", timeout=30, use_poll=True
+            sys.executable,
+            ["-c", PROGRAM, *arguments],
+            dimensions=(24, 80),
+            encoding="utf-8",
+            timeout=30,
+            use_poll=True,
         )
         child.delaybeforesend = None
         started.append(child)
