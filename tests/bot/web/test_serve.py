@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from bot.testing import HOSTILE_TEXTS
 from tests.bot.web.serving import Patient, Server, texts
 from tests.conftest import Run
+from tests.postgresql import emptied
 from tests.shipped_texts import SAID
 
 DE = SAID["de"]
@@ -187,7 +188,7 @@ def test_other_commands_do_not_import_the_web(klartext: Run) -> None:
 
 def test_on_postgresql_too(own_server: Server, postgresql: str) -> None:
     own_server.stop()
-    own_server.use_database(postgresql)
+    own_server.use_database(emptied(postgresql))
     own_server.start()
     patient = Patient(own_server)
 

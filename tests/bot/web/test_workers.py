@@ -18,6 +18,7 @@ from tests.bot.web.alerting import firing, names, scrape
 from tests.bot.web.serving import Patient, Server
 from tests.chroma_server import running_chroma
 from tests.conftest import Run
+from tests.postgresql import emptied
 
 PATIENTS, TURNS = 8, 6
 
@@ -28,7 +29,7 @@ def two(postgresql: str, small_folder: Path, tmp_path_factory: pytest.TempPathFa
     folder = tmp_path_factory.mktemp("workers")
     with running_chroma(folder / "chroma") as chroma:
         environ = {
-            "KLARTEXT_DATABASE_URL": postgresql,
+            "KLARTEXT_DATABASE_URL": emptied(postgresql),
             "KLARTEXT_CHROMA_URL": chroma,
             "KLARTEXT_WORKERS": "2",
         }
