@@ -115,24 +115,13 @@ class Editions:
         if isinstance(self.encoder, str):
             self.encoder = make_encoder(self.encoder, self.settings)
 
-    def in_force(self) -> int:
-        """Return the number of the release in force; raise UserFixable when there is none."""
-        number = self.releases.in_force()
-        if number is None:
-            raise UserFixable(
-                "No release is in force in this database, and patients are shown releases only. Make one with "
-                "`klartext release make CATALOG` and put it into force with `klartext release activate`, or try the "
-                "sample with `--sample`."
-            )
-        return number
-
     def of(self, number: int | None) -> Edition:
         """Return what a release is served from; None: the one in force.
 
         Raises:
             UserFixable: There is no such release, or it is not what was signed.
         """
-        wanted = number if number is not None else self.in_force()
+        wanted = number if number is not None else _in_force(self.releases)
         with self._lock:
             found = self._opened(wanted, self._read_or_in_force)
             if number is None and found.release is not None:
@@ -217,6 +206,18 @@ class Editions:
             )
 
 
+def _in_force(releases: Releases) -> int:
+    """Return the number of the release in force; raise UserFixable when there is none."""
+    number = releases.in_force()
+    if number is None:
+        raise UserFixable(
+            "No release is in force in this database, and patients are shown releases only. Make one with "
+            "`klartext release make CATALOG` and put it into force with `klartext release activate`, or try the "
+            "sample with `--sample`."
+        )
+    return number
+
+
 class ByRelease:
     """Interviewers and handovers of all conversations, each of the release that its conversation began with."""
 
@@ -242,7 +243,7 @@ def make_editions(settings: Settings, records: Records, now: Callable[[], dateti
     """Return what serves releases, by the keys of the settings.
 
     Raises:
-        UserFixable: It is not said whose releases may be shown.
+        UserFixable: There is no release in force, or it is not said whose releases may be shown.
     """
     from bot.adapters.release_keys import Trust  # cryptography is loaded where releases are
 
