@@ -247,6 +247,7 @@ def make_editions(settings: Settings, records: Records, now: Callable[[], dateti
     """
     from bot.adapters.release_keys import Trust  # cryptography is loaded where releases are
 
-    return Editions(
-        settings, records, make_releases(settings), Trust.of(settings.release_trust, settings.release_key), now
-    )
+    releases = make_releases(settings)
+    _in_force(releases)  # before keys are asked for that only who has a release can have
+    trust = Trust.of(settings.release_trust, settings.release_key)
+    return Editions(settings, records, releases, trust, now)
