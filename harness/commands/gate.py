@@ -88,7 +88,7 @@ def check_labelled(folder: Path, gates: Gates) -> GateReport:
 def _print_gates(report: GateReport) -> None:
     """Print the gates as a table, the notes, and the verdict."""
     figures = [Column(name, justify="right") for name in ("value", "limit")]
-    table = plain_table(None, "", folded("gate"), *figures, Column("detail", style="dim"))
+    table = plain_table(None, "", folded("gate"), *figures, Column("detail", style="dim", overflow="fold"))
     for result in report.results:
         status = Text(result.status, style=STYLES[result.status])
         table.add_row(status, *map(Text, (result.name, result.value, result.limit, result.detail)))
