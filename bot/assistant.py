@@ -173,7 +173,7 @@ class Assistant:
     @property
     def release(self) -> str:
         """The release that answers, as ``number@hash``; empty where it is none."""
-        return self._in_force.release.name if self._in_force is not None else ""
+        return self._in_force.name if self._in_force is not None else ""
 
     def approved(self, pair_id: str, language: str) -> tuple[str, date] | None:
         """Return who approved a pair of the release, and when; None where there is no release."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
+from typing import Any
 
 from bot.catalog.approval import FORM, SITE
 from bot.release.release import Release
@@ -27,13 +28,22 @@ class InForce:
     now: Callable[[], datetime]
 
     @cached_property
+    def name(self) -> str:
+        """Return what turns, logs and exports call the release; every turn asks for it."""
+        return self.release.name
+
+    @cached_property
+    def _content(self) -> Mapping[str, Any]:
+        return self.release.content
+
+    @cached_property
     def shown(self) -> Mapping[str, frozenset[str]]:
         """Ids of the pairs that the release was made to show, by language."""
-        return {language: frozenset(pairs) for language, pairs in self.release.content["shown"].items()}
+        return {language: frozenset(pairs) for language, pairs in self._content["shown"].items()}
 
     @cached_property
     def _until(self) -> Mapping[str, datetime]:
-        return {what: datetime.fromisoformat(at) for what, at in self.release.content["until"].items()}
+        return {what: datetime.fromisoformat(at) for what, at in self._content["until"].items()}
 
     @cached_property
     def first_expiry(self) -> datetime:
@@ -50,7 +60,7 @@ class InForce:
 
     def approved(self, pair_id: str, language: str) -> tuple[str, date]:
         """Return who approved a pair that is shown, and on which day it was complete."""
-        found = self.release.content["approved"][f"pair {pair_id} {language}"]
+        found = self._content["approved"][f"pair {pair_id} {language}"]
         return str(found["by"]), date.fromisoformat(found["on"])
 
     @property

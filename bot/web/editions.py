@@ -124,7 +124,8 @@ class Editions:
         wanted = number if number is not None else _in_force(self.releases)
         with self._lock:
             found = self._opened(wanted, self._read_or_in_force)
-            if number is None and found.release is not None:
+            known = self._serving.release.number if self._serving is not None else None
+            if number is None and found.release is not None and found.number != known:
                 self._serving = InForce(found.release, self.stops, self.now)
             return found
 

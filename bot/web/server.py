@@ -126,7 +126,7 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         metrics=metrics,
         left=lambda id_: interviewers.left(id_, at=_now()),
         background=background,
-        release=lambda: editions.serving.release.name if editions is not None and editions.serving is not None else "",
+        release=lambda: editions.serving.name if editions is not None and editions.serving is not None else "",
     )
     return service, background
 
