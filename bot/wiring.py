@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from bot.adapters.otlp_tracing import OtlpTracer
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
+    from bot.curation.acts import Acts
+    from bot.curation.jobs import Jobs
+    from bot.curation.people import People
+    from bot.curation.workbench import Workbench
     from bot.release.release import Releases
 
 
@@ -279,6 +283,40 @@ def make_releases(settings: Settings) -> Releases:
     from bot.adapters.sql_releases import SqlReleases
 
     return SqlReleases(_database(settings).engine)
+
+
+def make_people(
+    settings: Settings, now: Callable[[], datetime], *, request_id: Callable[[], str] = lambda: ""
+) -> People:
+    """Open the accounts of staff in the same database.
+
+    Raises:
+        MissingExtra: The library that hashes passwords is not installed.
+    """
+    from bot.adapters.sql_people import SqlPeople
+
+    return SqlPeople(_database(settings).engine, now, request_id)
+
+
+def make_acts(settings: Settings) -> Acts:
+    """Open the trail of what staff did in the same database."""
+    from bot.adapters.sql_acts import SqlActs
+
+    return SqlActs(_database(settings).engine)
+
+
+def make_workbench(settings: Settings, *, request_id: Callable[[], str] = lambda: "") -> Workbench:
+    """Open drafts and signatures in the same database."""
+    from bot.adapters.sql_workbench import SqlWorkbench
+
+    return SqlWorkbench(_database(settings).engine, request_id)
+
+
+def make_jobs(settings: Settings) -> Jobs:
+    """Open the queue of long work in the same database."""
+    from bot.adapters.sql_jobs import SqlJobs
+
+    return SqlJobs(_database(settings).engine)
 
 
 def services_ready_for(settings: Settings, release: int, *, now: datetime) -> tuple[int, int]:

@@ -36,6 +36,7 @@ FLOORS = (
     "bot.catalog",
     "bot.sentences",
     "bot.release",
+    "bot.curation",
     "bot.settings",
     "bot.matching",
     "bot.response",

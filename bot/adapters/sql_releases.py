@@ -87,6 +87,11 @@ class SqlReleases:
         with talking_to(self.engine) as session:
             return [_release(row) for row in session.scalars(select(ReleaseRow).order_by(ReleaseRow.number))]
 
+    def newest(self) -> Release | None:
+        with talking_to(self.engine) as session:
+            row = session.scalars(select(ReleaseRow).order_by(ReleaseRow.number.desc()).limit(1)).first()
+            return _release(row) if row is not None else None
+
     def get(self, number: int) -> Release | None:
         with talking_to(self.engine) as session:
             row = session.get(ReleaseRow, number)

@@ -222,6 +222,7 @@ def assemble() -> None:
     from bot.commands.records import purge, records
     from bot.commands.release import release, stop
     from bot.commands.serve import link, serve
+    from bot.commands.staff import console, staff
 
     if any(group.name == "qa" for group in app.registered_groups):
         return
@@ -235,6 +236,8 @@ def assemble() -> None:
     app.command()(interview)
     app.command()(serve)
     app.command()(link)
+    app.add_typer(staff, name="staff")
+    app.command()(console)
     for part in entry_points(group="klartext.parts"):
         part.load()(app)
 

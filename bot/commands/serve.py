@@ -32,6 +32,7 @@ def serve(
         int | None,
         typer.Option(help="Processes; needs PostgreSQL and a Chroma server. Default: KLARTEXT_WORKERS.", min=1),
     ] = None,
+    staff: Annotated[bool, typer.Option("--staff", help="Serve the pages for staff, too, at /console.")] = False,
     data: Annotated[Path | None, typer.Option(help="Folder for index and database. Default: KLARTEXT_DATA.")] = None,
 ) -> None:
     """Serve the page for patients, the JSON API and the REST channel until told to stop."""
@@ -48,6 +49,7 @@ def serve(
                 questionnaire=questionnaire,
                 terminology_server=terminology_server,
                 workers=workers,
+                staff=staff,
             )
         )
 

@@ -97,6 +97,10 @@ class Releases(Protocol):
         """Return all releases, first to last."""
         ...
 
+    def newest(self) -> Release | None:
+        """Return the release that was made last; None before the first."""
+        ...
+
     def get(self, number: int) -> Release | None: ...
 
     def files(self, number: int) -> bytes:

@@ -28,7 +28,7 @@ from bot.web.fair_queue import Crowd
 from bot.web.health import StorageHealth
 from bot.web.limits import MAX_BODY_BYTES, RateLimit
 from bot.web.metrics import CONTENT_TYPE, Metrics
-from bot.web.middleware import HEADERS, Envelope, Side
+from bot.web.middleware import HEADERS, Envelope, Side, Sides, is_console
 from bot.web.page.app import build_pages, page_headers, refuse
 from bot.web.page.handlers import Pages
 from bot.web.page.rendering import Labels, PageProblem, Renderer, load_labels
@@ -36,7 +36,9 @@ from bot.web.problems import HANDLERS, Problem, ProblemView, documented, not_rea
 from bot.web.receiving import Gate, takes_file
 from bot.web.rest_channel import ChannelReply, RestChannel
 from bot.web.schemas import ConversationView, ExportView, FlagView, HealthView, StaffView, TranscriptView, TurnView
-from bot.web.staff import CallView, InboxView, LiveView, StaffApi
+from bot.web.staff.console import MOST_BYTES as MOST_BYTES_OF_STAFF
+from bot.web.staff.console import Console, staff_headers
+from bot.web.staff_api import CallView, InboxView, LiveView, StaffApi
 from bot.wiring import make_scanner
 
 API = "/api/v1"
@@ -90,6 +92,7 @@ class Service:
         prepared: Set when the catalog is trained.
         background: What runs beside it; None where nothing does.
         release: Returns the name of the release in force; empty where there is none.
+        console: Pages for staff; None where they are served elsewhere, or not at all.
     """
 
     reception: Reception
@@ -99,6 +102,7 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     background: Background | None = None
     release: Callable[[], str] = field(default=lambda: "")
+    console: Console | None = None
 
     @cached_property
     def storage(self) -> StorageHealth:
@@ -231,11 +235,30 @@ def build_app(service: Service) -> ASGIApp:
     people = _people(service, crowd)
 
     def most_bytes(scope: Scope) -> int | None:
+        if service.console is not None and is_console(scope):
+            return _most_bytes_of_staff(scope)
         # The gate says itself that a file is too large: beside the field, not on a page of its own.
         return None if gate is not None and takes_file(scope) else MAX_BODY_BYTES
 
     people = replace(people, app=let_in(people.app))
-    return Envelope(machines, people, service.metrics, addresses, most_bytes)
+    sides = Sides(machines, people, _staff(service.console) if service.console is not None else None)
+    return Envelope(sides, service.metrics, addresses, most_bytes)
+
+
+def console_alone(console: Console, metrics: Metrics, settings: Settings) -> ASGIApp:
+    """Return an application that serves the console and nothing else."""
+    nothing = Side(respond(Problem(HTTPStatus.NOT_FOUND, "The console is at /console.")), respond, HEADERS)
+    addresses = RateLimit(settings.requests_per_minute, clock_s=time.monotonic)
+    return Envelope(Sides(nothing, nothing, _staff(console)), metrics, addresses, _most_bytes_of_staff)
+
+
+def _staff(console: Console) -> Side:
+    """Return the pages for staff."""
+    return Side(console.app, respond, staff_headers())
+
+
+def _most_bytes_of_staff(_: Scope) -> int | None:
+    return MOST_BYTES_OF_STAFF
 
 
 def _gate(service: Service) -> Gate | None:

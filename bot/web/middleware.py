@@ -34,6 +34,7 @@ METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 UNLIMITED = frozenset({"/healthz", "/livez", "/metrics"})  # asked by machines, all the time
 
 
+CONSOLE = "/console"  # for staff
 # For machines; everything else is the page.
 MACHINES = ("/api/", "/webhooks/", "/staff/", "/healthz", "/livez", "/metrics")
 
@@ -66,7 +67,7 @@ class Proxied:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two halves of the service: for machines, or for people.
+    """One part of the service: for machines, for patients, or for staff.
 
     Attributes:
         app: Answers.
@@ -79,26 +80,50 @@ class Side:
     headers: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Who answers what.
+
+    Attributes:
+        machines: The API, and what watches the service.
+        people: The page for patients: all addresses that are nobody else's.
+        staff: The console; None where it is not served here.
+    """
+
+    machines: Side
+    people: Side
+    staff: Side | None = None
+
+    def of(self, scope: Scope) -> Side:
+        if self.staff is not None and is_console(scope):
+            return self.staff
+        return self.machines if scope.get("path", "").startswith(MACHINES) else self.people
+
+
+def is_console(scope: Scope) -> bool:
+    """Whether an address is one of the console's."""
+    path = scope.get("path", "")
+    return bool(path == CONSOLE or path.startswith(f"{CONSOLE}/"))
+
+
 class Envelope:
     """The outermost application: nothing is answered without it, not even an error."""
 
     def __init__(
         self,
-        machines: Side,
-        people: Side,
+        sides: Sides,
         metrics: Metrics,
         addresses: RateLimit,
         most_bytes: Callable[[Scope], int | None] = lambda _: MAX_BODY_BYTES,
     ) -> None:
         """`most_bytes` says how long the body of a request may be; None where whoever reads it says that."""
-        self._machines = machines
-        self._people = people
+        self._sides = sides
         self._metrics = metrics
         self._addresses = addresses
         self._most_bytes = most_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        side = self._machines if scope.get("path", "").startswith(MACHINES) else self._people
+        side = self._sides.of(scope)
         if scope["type"] != "http":
             await side.app(scope, receive, send)
             return

@@ -7,32 +7,41 @@ import ctypes
 import logging
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import uvicorn
+from starlette.types import ASGIApp
 
+from bot.assistant import Assistant
 from bot.errors import KlartextError, Unreachable, UserFixable
 from bot.interview_wiring import Interviewers, for_terminology
+from bot.ports import Records
 from bot.settings import Settings
 from bot.talk.reception import Reception
 from bot.talk.reception import Serving as Serves
 from bot.web import logs
-from bot.web.app import Service, build_app
+from bot.web.app import Service, build_app, console_alone
 from bot.web.background import Background, Telling
 from bot.web.editions import ByRelease, Editions, make_editions, open_edition
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
-from bot.web.middleware import Proxied
+from bot.web.middleware import CONSOLE, Proxied
 from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
 from bot.web.tracing import TracedApp, TracedReception
 from bot.web.workers import Worker, require_shareable, supervise
 from bot.wiring import make_audit, make_desk, make_records, make_tracer
+
+if TYPE_CHECKING:
+    from bot.adapters.otlp_tracing import OtlpTracer
+    from bot.web.staff.console import Console
 
 log = logging.getLogger("klartext.web")
 BACKLOG = 2048
@@ -53,6 +62,7 @@ class Serving:
     questionnaire: Path | None = None
     terminology_server: str | None = None
     workers: int | None = None
+    staff: bool = False
 
 
 def run_server(serving: Serving) -> None:
@@ -127,8 +137,25 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         left=lambda id_: interviewers.left(id_, at=_now()),
         background=background,
         release=lambda: editions.serving.name if editions is not None and editions.serving is not None else "",
+        console=_console(serving, settings, records, lambda: reception.serving().assistant) if serving.staff else None,
     )
     return service, background
+
+
+def _console(
+    serving: Serving, settings: Settings, records: Records, assistant: Callable[[], Assistant | None]
+) -> Console:
+    from bot.web.staff.opening import open_console  # what hashes passwords is loaded where staff log in
+
+    return open_console(
+        serving.catalog,
+        settings,
+        records,
+        now=_now,
+        assistant=assistant,
+        questionnaire=serving.questionnaire,
+        sample=serving.sample,
+    )
 
 
 def _serving(editions: Editions, number: int | None) -> Serves:
@@ -145,7 +172,8 @@ def _opens(reception: Reception, now: datetime) -> datetime | None:
 
 def _serve(service: Service, background: Background, listening: socket.socket, worker: Worker | None = None) -> None:
     """Serve on a socket in this process, alone or as one of several workers."""
-    server = _Server(_config(service, service.settings), background)
+    stops = [background.stop, *([service.console.stop] if service.console is not None else [])]
+    server = _Server(_config(service, service.settings), *stops)
     failed: list[KlartextError] = []
 
     def prepare() -> None:
@@ -177,6 +205,8 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
         threading.Thread(target=prepare, daemon=True, name="prepare").start()
     if not failed:
         background.start(_shown(listening))
+        if service.console is not None:
+            service.console.start()
         server.run(sockets=[listening])
     if failed:
         raise failed[0]
@@ -185,13 +215,34 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
 class _Server(uvicorn.Server):
     """Ends what runs in the background before the signal that ended it takes effect."""
 
-    def __init__(self, config: uvicorn.Config, background: Background) -> None:
+    def __init__(self, config: uvicorn.Config, *stops: Callable[[], None]) -> None:
         super().__init__(config)
-        self._background = background
+        self._stops = stops
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
-        await asyncio.to_thread(self._background.stop)
+        for stop in self._stops:
+            await asyncio.to_thread(stop)
+
+
+def run_console(serving: Serving) -> None:
+    """Serve the console alone, until a signal comes: beside a service, or before there is a release.
+
+    Raises:
+        UserFixable: Catalog, database or address cannot be used.
+    """
+    from bot.web.staff.opening import AssistantAside
+
+    logs.configure()
+    _share_memory()
+    settings = _settings(serving)
+    metrics, records = Metrics(shared_in=None), make_records(settings)
+    console = _console(serving, settings, records, AssistantAside(serving.catalog, settings))
+    listening = _listen(serving.host, serving.port)
+    print(f"The console listens on {_shown(listening)}{CONSOLE}", flush=True)
+    console.start()
+    config = _uvicorn_config(console_alone(console, metrics, settings), settings)
+    _Server(config, console.stop).run(sockets=[listening])
 
 
 def _now() -> datetime:
@@ -217,7 +268,11 @@ def _announce(serving: Serving, listening: socket.socket) -> None:
 
 
 def _config(service: Service, settings: Settings) -> uvicorn.Config:
-    app, tracer = build_app(service), service.background.telling.tracer if service.background is not None else None
+    tracer = service.background.telling.tracer if service.background is not None else None
+    return _uvicorn_config(build_app(service), settings, tracer)
+
+
+def _uvicorn_config(app: ASGIApp, settings: Settings, tracer: OtlpTracer | None = None) -> uvicorn.Config:
     app = Proxied(app, settings.trusted_proxies) if settings.trusted_proxies else app
     return uvicorn.Config(
         TracedApp(app, tracer) if tracer is not None else app,

@@ -72,12 +72,13 @@ def static_files(look: Look = SHIPPED, folder: Path = HERE / "static") -> dict[s
     """Return the files by name: those of the page, and those of a site."""
     contents = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
     contents |= {name: own for name, own in ((LOGO, look.logo), (COLOURS, look.css.encode())) if own}
-    return {name: _static_file(name, content) for name, content in contents.items()}
+    return {name: static_file(name, content) for name, content in contents.items()}
 
 
-def _static_file(name: str, content: bytes) -> StaticFile:
+def static_file(name: str, content: bytes, *, base: str = "/static") -> StaticFile:
+    """Return a file for browsers; `base`: where it is served."""
     version = hashlib.sha256(content).hexdigest()[:12]
-    return StaticFile(content, TYPES[Path(name).suffix], f"/static/{name}?v={version}")
+    return StaticFile(content, TYPES[Path(name).suffix], f"{base}/{name}?v={version}")
 
 
 class Renderer:

@@ -107,15 +107,15 @@ def read_visit(request: Request, body: bytes, *, framing: bool) -> Visit:
     return Visit(
         path=request.url.path,
         query=dict(request.query_params),
-        form=_fields(body, MAX_QUESTION_FIELDS if request.url.path.startswith("/form/") else MAX_FIELDS),
+        form=fields(body, MAX_QUESTION_FIELDS if request.url.path.startswith("/form/") else MAX_FIELDS),
         session=session if CONVERSATION.fullmatch(session) or FRESH.fullmatch(session) else "",
         link=kept("link"),
         language=language,
-        accepted=_accepted(request.headers.get("accept-language", "")),
+        accepted=accepted(request.headers.get("accept-language", "")),
         large=size == "large",
         secure=secure,
         framed=framed,
-        own_form=_from_us(request),
+        own_form=from_us(request),
     )
 
 
@@ -156,12 +156,14 @@ def _is_framed(request: Request) -> bool:
     return request.headers.get("sec-fetch-dest") in ("iframe", "frame") or FRAMED in request.headers
 
 
-def _fields(body: bytes, most: int) -> tuple[tuple[str, str], ...]:
+def fields(body: bytes, most: int) -> tuple[tuple[str, str], ...]:
+    """Return the fields of a posted form in order; raise ValueError for more than `most`."""
     text = body.decode("ascii", "replace")
     return tuple(parse_qsl(text, keep_blank_values=True, errors="replace", max_num_fields=most))
 
 
-def _from_us(request: Request) -> bool:
+def from_us(request: Request) -> bool:
+    """Whether the browser says that a request came from our own page, or from no page at all."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site in ("same-origin", "none")
@@ -172,7 +174,7 @@ def _from_us(request: Request) -> bool:
         return False
 
 
-def _accepted(header: str) -> tuple[str, ...]:
+def accepted(header: str) -> tuple[str, ...]:
     """Return the languages of an Accept-Language header, best first."""
     found: list[tuple[float, str]] = []
     for part in header.split(",")[:20]:

@@ -1,0 +1,111 @@
+"""The trail of staff's acts in the SQL database, where the database itself refuses to change or delete it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import Text, select, update
+from sqlalchemy.engine import Engine
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from bot.adapters.sql_tables import Base, talking_to
+from bot.curation.acts import Act
+
+AT_ONCE = 500
+
+
+class HeadRow(Base):
+    """How many acts there are, and the hash of the last: whoever adds one waits here for the others."""
+
+    __tablename__ = "staff_acts_head"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    number: Mapped[int]
+    hash: Mapped[str]
+
+
+class ActRow(Base):
+    """One act."""
+
+    __tablename__ = "staff_acts"
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    at: Mapped[str]  # as it was hashed
+    by: Mapped[str]
+    action: Mapped[str]
+    what: Mapped[str]
+    before: Mapped[str] = mapped_column(Text)
+    after: Mapped[str] = mapped_column(Text)
+    request_id: Mapped[str]
+    hash: Mapped[str]
+
+
+def add_act(session: Session, act: Act) -> None:
+    """Add an act to the transaction of what it did."""
+    # A write first: it takes the lock, so that what is read next is the last act.
+    raised = update(HeadRow).values(number=HeadRow.number + 1).returning(HeadRow.number, HeadRow.hash)
+    number, previous = session.execute(raised).one()
+    hashed = act.hashed(previous)
+    session.execute(update(HeadRow).values(hash=hashed))
+    session.add(
+        ActRow(
+            number=number,
+            at=act.at.isoformat(),
+            by=act.by,
+            action=act.action,
+            what=act.what,
+            before=json.dumps(dict(act.before), ensure_ascii=False),
+            after=json.dumps(dict(act.after), ensure_ascii=False),
+            request_id=act.request_id,
+            hash=hashed,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SqlActs:
+    """Fulfils `bot.curation.acts.Acts`."""
+
+    engine: Engine
+
+    def note(self, act: Act) -> None:
+        with talking_to(self.engine) as session:
+            add_act(session, act)
+            session.commit()
+
+    def read(self, *, what: str = "", by: str = "", before: int | None = None, most: int = 100) -> list[Act]:
+        wanted = select(ActRow).order_by(ActRow.number.desc()).limit(most)
+        if what:
+            wanted = wanted.where(ActRow.what == what)
+        if by:
+            wanted = wanted.where(ActRow.by == by)
+        if before is not None:
+            wanted = wanted.where(ActRow.number < before)
+        with talking_to(self.engine) as session:
+            return [_act(row) for row in session.scalars(wanted)]
+
+    def all(self) -> Iterator[Act]:
+        after = 0
+        while True:
+            with talking_to(self.engine) as session:
+                wanted = select(ActRow).where(ActRow.number > after).order_by(ActRow.number).limit(AT_ONCE)
+                found = [_act(row) for row in session.scalars(wanted)]
+            yield from found
+            if len(found) < AT_ONCE:
+                return
+            after = found[-1].number
+
+    def head(self) -> tuple[int, str]:
+        """Return how many acts there are, and the hash of the last: whoever cuts off the end is found out by it."""
+        with talking_to(self.engine) as session:
+            row = session.execute(select(HeadRow.number, HeadRow.hash)).one()
+            return int(row[0]), str(row[1])
+
+
+def _act(row: ActRow) -> Act:
+    act = Act(datetime.fromisoformat(row.at), row.by, row.action, row.what, request_id=row.request_id)
+    stored = {"before": json.loads(row.before), "after": json.loads(row.after)}
+    return replace(act, **stored, number=row.number, hash=row.hash)

@@ -1,0 +1,363 @@
+"""Accounts and sessions of staff in the SQL database. Passwords are kept as argon2id hashes, sessions as SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import DateTime, ForeignKey, UniqueConstraint, delete, select
+from sqlalchemy.engine import Engine
+from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Session as SqlSession
+
+from bot.adapters.sql_acts import add_act
+from bot.adapters.sql_tables import Base, PatientText, in_utc, talking_to
+from bot.curation.acts import Act
+from bot.curation.people import (
+    CLOSED_FOR,
+    IDLE,
+    LONGEST_SESSION,
+    MOST_NAME,
+    MOST_WRONG,
+    ROLES,
+    SHORTEST_PASSWORD,
+    Entry,
+    Person,
+    Role,
+    Session,
+    flaw_of_password,
+)
+from bot.errors import BadData, MissingExtra
+
+SEEN_EVERY = timedelta(minutes=1)  # no write for each request
+CODE_S = 30
+ISSUER = "Klartext"
+
+
+class PersonRow(Base):
+    """One account. `folded` is the name as signatures compare it; `code_at` is the time step of the last code used."""
+
+    __tablename__ = "staff_people"
+    __table_args__ = (UniqueConstraint("issuer", "subject"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    login: Mapped[str] = mapped_column(unique=True)
+    name: Mapped[str]
+    folded: Mapped[str] = mapped_column(unique=True)
+    roles: Mapped[str]
+    language: Mapped[str]
+    password: Mapped[str | None]
+    code: Mapped[str | None] = mapped_column(PatientText("staff_people.code"))
+    code_at: Mapped[int] = mapped_column(default=0)
+    closed: Mapped[bool] = mapped_column(default=False)
+    wrong: Mapped[int] = mapped_column(default=0)
+    closed_until: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    issuer: Mapped[str | None]
+    subject: Mapped[str | None]
+
+
+class SessionRow(Base):
+    """One browser that is logged in."""
+
+    __tablename__ = "staff_sessions"
+
+    hash: Mapped[str] = mapped_column(primary_key=True)
+    person: Mapped[int] = mapped_column(ForeignKey("staff_people.id"), index=True)
+    begun: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    seen: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    waits_for_code: Mapped[bool]
+
+
+def _hasher() -> Any:
+    try:
+        from argon2 import PasswordHasher
+    except ImportError:
+        raise MissingExtra(feature="Accounts of staff", extra="staff") from None
+    return PasswordHasher()
+
+
+@dataclass
+class SqlPeople:
+    """Fulfils `bot.curation.people.People`."""
+
+    engine: Engine
+    now: Callable[[], datetime]
+    request_id: Callable[[], str] = field(default=lambda: "")
+    _hasher: Any = field(default_factory=_hasher, repr=False)
+
+    def __post_init__(self) -> None:
+        # Checked where there is no such login: how long an answer takes must not tell who has an account.
+        self._nobody = self._hasher.hash(secrets.token_urlsafe())
+
+    def all(self) -> list[Person]:
+        with talking_to(self.engine) as session:
+            return [_person(row) for row in session.scalars(select(PersonRow).order_by(PersonRow.folded))]
+
+    def by_login(self, login: str) -> Person | None:
+        with talking_to(self.engine) as session:
+            row = _row(session, login)
+            return _person(row) if row is not None else None
+
+    def add(self, person: Person, password: str | None, *, by: str) -> Person:
+        self._require_usable(person, password)
+        with talking_to(self.engine) as session:
+            self._require_free(session, person)
+            row = PersonRow(
+                login=person.login,
+                name=person.name,
+                folded=_folded(person.name),
+                roles=_written(person.roles),
+                language=person.language,
+                password=self._hasher.hash(password) if password is not None else None,
+            )
+            session.add(row)
+            add_act(session, self._act(by, "add", person, after=_told(person)))
+            session.commit()
+            return _person(row)
+
+    def change(self, person: Person, *, by: str, password: str | None = None) -> Person:
+        self._require_usable(person, password)
+        with talking_to(self.engine) as session:
+            row = session.get_one(PersonRow, person.id)
+            before = _person(row)
+            self._require_free(session, person, besides=row.id)
+            row.name, row.folded, row.roles = person.name, _folded(person.name), _written(person.roles)
+            row.language, row.closed = person.language, person.closed
+            if password is not None:
+                row.password, row.wrong, row.closed_until = self._hasher.hash(password), 0, None
+            if before.has_code and not person.has_code:
+                row.code = None
+            after = _person(row)
+            if replace(before, language=after.language) != after or password is not None:
+                session.execute(delete(SessionRow).where(SessionRow.person == row.id))
+                changed = {**_told(after), **({"password": "new"} if password is not None else {})}
+                add_act(session, self._act(by, "change", person, before=_told(before), after=changed))
+            self._require_admin(session)
+            session.commit()
+            return after
+
+    def enter(self, login: str, password: str, *, now: datetime) -> tuple[Entry, str]:
+        from argon2.exceptions import InvalidHashError, VerificationError
+
+        with talking_to(self.engine) as session:
+            row = _row(session, login, lock=True)
+            stored = row.password if row is not None and row.password is not None else self._nobody
+            try:
+                right = self._hasher.verify(stored, password[: 4 * 1024]) and stored is not self._nobody
+            except (VerificationError, InvalidHashError):
+                right = False
+            if row is None:
+                return "wrong", ""
+            if row.closed_until is not None and now < in_utc(row.closed_until):
+                return "too often", ""
+            if not right:
+                self._count_wrong(session, row, now)
+                return "wrong", ""
+            if row.closed:
+                return "closed", ""
+            if self._hasher.check_needs_rehash(stored):
+                row.password = self._hasher.hash(password)
+            if row.code is None:
+                row.wrong, row.closed_until = 0, None
+            secret = self._open(session, row, now, waits_for_code=row.code is not None)
+            session.commit()
+            return ("code" if row.code is not None else "in"), secret
+
+    def enter_code(self, secret: str, code: str, *, now: datetime) -> Entry:
+        with talking_to(self.engine) as session:
+            open_ = session.get(SessionRow, _hash(secret), with_for_update=True)
+            row = session.get(PersonRow, open_.person, with_for_update=True) if open_ is not None else None
+            if open_ is None or row is None or row.code is None or not open_.waits_for_code:
+                return "wrong"
+            if row.closed_until is not None and now < in_utc(row.closed_until):
+                return "too often"
+            step = _step_of(row.code, code, now)
+            if step is None or step <= row.code_at:  # a code that was seen over a shoulder is good for nothing
+                self._count_wrong(session, row, now)
+                return "wrong"
+            row.code_at, row.wrong, row.closed_until = step, 0, None
+            open_.waits_for_code = False
+            add_act(session, self._act(row.name, "login", _person(row)))
+            session.commit()
+            return "in"
+
+    def enter_from_outside(self, issuer: str, subject: str, person: Person, *, now: datetime) -> tuple[Entry, str]:
+        self._require_usable(person, None)
+        with talking_to(self.engine) as session:
+            wanted = select(PersonRow).where(PersonRow.issuer == issuer, PersonRow.subject == subject)
+            row = session.scalars(wanted).first()
+            if row is None:
+                self._require_free(session, person)
+                row = PersonRow(login=person.login, language=person.language, issuer=issuer, subject=subject)
+                row.name, row.folded, row.roles = person.name, _folded(person.name), _written(person.roles)
+                session.add(row)
+                session.flush()
+                add_act(session, self._act(person.name, "add", person, after={**_told(person), "issuer": issuer}))
+            elif row.closed:
+                return "closed", ""
+            elif (row.name, row.roles) != (person.name, _written(person.roles)):
+                self._require_free(session, person, besides=row.id)
+                before = _told(_person(row))
+                row.name, row.folded, row.roles = person.name, _folded(person.name), _written(person.roles)
+                add_act(session, self._act(person.name, "change", person, before=before, after=_told(person)))
+            secret = self._open(session, row, now, waits_for_code=False)
+            session.commit()
+            return "in", secret
+
+    def session(self, secret: str, *, now: datetime) -> Session | None:
+        with talking_to(self.engine) as session:
+            open_ = session.get(SessionRow, _hash(secret)) if secret else None
+            if open_ is None:
+                return None
+            row = session.get_one(PersonRow, open_.person)
+            begun, seen = in_utc(open_.begun), in_utc(open_.seen)
+            if now - seen > IDLE or now - begun > LONGEST_SESSION or row.closed:
+                session.delete(open_)
+                session.commit()
+                return None
+            if now - seen > SEEN_EVERY:
+                open_.seen = now.astimezone(UTC)
+                session.commit()
+            return Session(_person(row), begun, open_.waits_for_code)
+
+    def leave(self, secret: str) -> None:
+        with talking_to(self.engine) as session:
+            open_ = session.get(SessionRow, _hash(secret))
+            if open_ is not None:
+                row = session.get_one(PersonRow, open_.person)
+                session.delete(open_)
+                add_act(session, self._act(row.name, "logout", _person(row)))
+                session.commit()
+
+    def new_code(self, person: Person) -> str:
+        del person
+        return _pyotp().random_base32()  # type: ignore[no-any-return]
+
+    def confirm_code(self, person: Person, secret: str, code: str, *, now: datetime) -> bool:
+        step = _step_of(secret, code, now)
+        if step is None:
+            return False
+        with talking_to(self.engine) as session:
+            row = session.get_one(PersonRow, person.id)
+            row.code, row.code_at = secret, step
+            add_act(session, self._act(person.name, "code", person))
+            session.commit()
+            return True
+
+    def _open(self, session: SqlSession, row: PersonRow, now: datetime, *, waits_for_code: bool) -> str:
+        secret, at = secrets.token_urlsafe(32), now.astimezone(UTC)
+        session.execute(delete(SessionRow).where(SessionRow.begun < at - LONGEST_SESSION))
+        session.add(SessionRow(hash=_hash(secret), person=row.id, begun=at, seen=at, waits_for_code=waits_for_code))
+        if not waits_for_code:
+            add_act(session, self._act(row.name, "login", _person(row)))
+        return secret
+
+    def _count_wrong(self, session: SqlSession, row: PersonRow, now: datetime) -> None:
+        row.wrong += 1
+        if row.wrong >= MOST_WRONG:
+            row.wrong, row.closed_until = 0, (now + CLOSED_FOR).astimezone(UTC)
+            add_act(session, self._act("", "lock", _person(row)))
+        session.commit()
+
+    def _act(self, by: str, action: str, person: Person, **values: Any) -> Act:
+        return Act(self.now(), by, action, f"account {person.login}", **values, request_id=self.request_id())
+
+    def _require_usable(self, person: Person, password: str | None) -> None:
+        for label, value in (("login", person.login), ("name", person.name)):
+            if not value.strip() or value != value.strip() or len(value) > MOST_NAME or not value.isprintable():
+                raise BadData(
+                    f"The {label} {value[:MOST_NAME]!r} cannot be used: 1 to {MOST_NAME} printable characters."
+                )
+        if odd := sorted(set(person.roles) - set(ROLES)):
+            raise BadData(f"There is no role {odd[0]!r}. There are {', '.join(ROLES)}.")
+        if password is None:
+            return
+        flaw = flaw_of_password(password, login=person.login, name=person.name)
+        if flaw:
+            why = {
+                "short": f"it has fewer than {SHORTEST_PASSWORD} characters",
+                "long": "it is too long",
+                "guessed": "it would be guessed first (part of a name, one of the usual words, or few letters)",
+            }
+            raise BadData(
+                f"This password cannot be used: {why[flaw]}. Take several words that nobody connects with you."
+            )
+
+    def _require_free(self, session: SqlSession, person: Person, *, besides: int | None = None) -> None:
+        for column, value, label in (
+            (PersonRow.login, person.login, "login"),
+            (PersonRow.folded, _folded(person.name), "name"),
+        ):
+            taken = session.scalars(select(PersonRow).where(column == value)).first()
+            if taken is not None and taken.id != besides:
+                raise BadData(
+                    f"The {label} {value!r} belongs to another account. Signatures must tell two people apart."
+                )
+
+    def _require_admin(self, session: SqlSession) -> None:
+        session.flush()
+        everybody = session.scalars(select(PersonRow)).all()
+        if everybody and not any("admin" in _roles(row.roles) and not row.closed for row in everybody):
+            raise BadData("Nobody would be left who may hand out roles. Give somebody else the role admin first.")
+
+
+def _row(session: SqlSession, login: str, *, lock: bool = False) -> PersonRow | None:
+    wanted = select(PersonRow).where(PersonRow.login == login)
+    return session.scalars(wanted.with_for_update() if lock else wanted).first()
+
+
+def _person(row: PersonRow) -> Person:
+    return Person(
+        id=row.id,
+        login=row.login,
+        name=row.name,
+        roles=_roles(row.roles),
+        language=row.language,
+        has_code=row.code is not None,
+        closed=bool(row.closed),
+        outside=row.issuer is not None,
+    )
+
+
+def _roles(written: str) -> frozenset[Role]:
+    return frozenset(role for role in ROLES if role in written.split())
+
+
+def _written(roles: frozenset[Role]) -> str:
+    return " ".join(role for role in ROLES if role in roles)
+
+
+def _told(person: Person) -> dict[str, Any]:
+    roles = [role for role in ROLES if role in person.roles]
+    return {"name": person.name, "roles": roles, "closed": person.closed, "code": person.has_code}
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.casefold().split())
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _pyotp() -> Any:
+    try:
+        import pyotp
+    except ImportError:
+        raise MissingExtra(feature="One-time codes", extra="staff") from None
+    return pyotp
+
+
+def _step_of(secret: str, code: str, now: datetime) -> int | None:
+    """Return the time step whose code this is: the present one, or one beside it; None where it is none of them."""
+    totp, given = _pyotp().TOTP(secret), "".join(code.split())
+    present = int(now.timestamp()) // CODE_S
+    fitting = [
+        step for step in (present - 1, present, present + 1) if hmac.compare_digest(totp.generate_otp(step), given)
+    ]
+    return fitting[-1] if fitting else None

@@ -1,0 +1,356 @@
+"""Drafts and signatures on top of what was released last, and what the next release would be made of."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, Protocol, Self
+
+from bot.catalog.approval import Approvals, Standing, Subject, pair_subject, text_hash, write_approvals
+from bot.catalog.catalog import Catalog, NearMiss, Pair, Review
+from bot.catalog.yaml_edit import edit_pairs
+from bot.curation.people import Person
+from bot.errors import BadData
+from bot.release.contents import EXAMS, SITE_FILE, Contents
+from bot.release.release import Unpacked
+
+SITE_DRAFT = "@site"  # stands for a pair's id where the draft is of the site's file
+# How a text stands on its way to patients: a draft that nobody signed, signed by one, by two, shown; or run out.
+Stage = Literal["draft", "reviewed", "approved", "released", "changed", "expired", "unsigned"]
+
+
+class Stale(Exception):
+    """Somebody else has stored another version meanwhile; `theirs` is what stands there now, None: it is gone."""
+
+    def __init__(self, theirs: Draft | None) -> None:
+        super().__init__("Somebody else has stored another version.")
+        self.theirs = theirs
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A change that is not released: of one pair in one language, or of the site's file.
+
+    Attributes:
+        exam: The exam.
+        language: Of the pair; empty for the site's file.
+        name: The pair's id, or `SITE_DRAFT`.
+        content: The whole pair as JSON values, or the site's file as ``{"text": …}``; None: it is to be removed.
+        base: Hash of the released pair that it began with; empty: there was none.
+        version: Grows with each change; 0 before the first.
+        editors: Ids of all who changed it since it was last released: they may not be the second to sign.
+        changed_by: Name of who changed it last.
+        changed_at: When.
+    """
+
+    exam: str
+    language: str
+    name: str
+    content: Mapping[str, Any] | None
+    base: str = ""
+    version: int = 0
+    editors: frozenset[int] = frozenset()
+    changed_by: str = ""
+    changed_at: datetime | None = None
+
+    @cached_property
+    def pair(self) -> Pair | None:
+        """The pair; None where the draft removes one, or is not of one."""
+        if self.content is None or self.name == SITE_DRAFT:
+            return None
+        return Pair.model_validate(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One person's signature under a text."""
+
+    what: str
+    text: str
+    person: int
+    name: str
+    at: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a text that patients' words became part of the content came from.
+
+    Attributes:
+        exam, language, pair: The pair that it was added to.
+        text: SHA-256 of the text as it was added.
+        pseudonym: Of the conversation, as logs call it: whoever erases a patient is told which texts came from them.
+    """
+
+    exam: str
+    language: str
+    pair: str
+    text: str
+    pseudonym: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddedNearMiss:
+    """A text that a pair must not be taken for, on its way into the next release."""
+
+    language: str
+    near_miss: NearMiss
+
+
+class Workbench(Protocol):
+    """Drafts and signatures as they are kept. Each change is stored with its act, or not at all."""
+
+    def drafts(self, exam: str) -> list[Draft]:
+        """Return all drafts of an exam, newest change first."""
+        ...
+
+    def draft(self, exam: str, language: str, name: str) -> Draft | None: ...
+
+    def save(self, draft: Draft, *, by: Person, now: datetime, origins: Sequence[Origin] = ()) -> Draft:
+        """Store a change on top of `draft.version`; an editor is added, the version grows.
+
+        Raises:
+            Stale: Another version is stored.
+        """
+        ...
+
+    def drop(self, draft: Draft, *, by: Person, now: datetime) -> None:
+        """Give a draft up; what is released stays. Raise Stale as `save` does."""
+        ...
+
+    def near_misses(self, exam: str) -> list[AddedNearMiss]: ...
+
+    def add_near_miss(
+        self, exam: str, added: AddedNearMiss, *, by: Person, now: datetime, origin: str = ""
+    ) -> None: ...
+
+    def remove_near_miss(self, exam: str, added: AddedNearMiss, *, by: Person, now: datetime) -> None: ...
+
+    def signatures(self, exam: str) -> list[Signature]:
+        """Return all signatures of an exam, in the order in which they were given."""
+        ...
+
+    def sign(self, exam: str, signatures: Sequence[Signature]) -> None:
+        """Store signatures: all, or none."""
+        ...
+
+    def origins(self, pseudonym: str) -> list[Origin]:
+        """Return which texts came from a conversation."""
+        ...
+
+    def released(self, exam: str, drafts: Sequence[Draft], near_misses: Sequence[AddedNearMiss], release: int) -> None:
+        """Forget drafts that a release holds as they are; those that were changed meanwhile stay."""
+        ...
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What the next release could be made of: the last one, or an exam's folder, and what was drafted and signed since.
+
+    Attributes:
+        base: What drafts stand on.
+        source: Its name for people: ``release 3``, or the folder's.
+        drafts: By language and name.
+        signatures: In order.
+        near_misses: Added since.
+    """
+
+    base: Contents
+    source: str
+    drafts: Mapping[tuple[str, str], Draft] = field(default_factory=dict)
+    signatures: Sequence[Signature] = ()
+    near_misses: Sequence[AddedNearMiss] = ()
+
+    @classmethod
+    def of(cls, base: Contents, source: str, workbench: Workbench) -> Self:
+        exam = base.exam
+        drafts = {(each.language, each.name): each for each in workbench.drafts(exam)}
+        return cls(base, source, drafts, workbench.signatures(exam), workbench.near_misses(exam))
+
+    @property
+    def exam(self) -> str:
+        return self.base.exam
+
+    def released_pair(self, language: str, pair_id: str) -> Pair | None:
+        return self.base.catalogs[language].by_id.get(pair_id) if language in self.base.catalogs else None
+
+    def pair(self, language: str, pair_id: str) -> Pair | None:
+        """Return a pair as it is drafted, else as it was released; None: there is none, or it is to be removed."""
+        draft = self.drafts.get((language, pair_id))
+        return draft.pair if draft is not None else self.released_pair(language, pair_id)
+
+    def pairs(self, language: str) -> Iterator[tuple[Pair, Draft | None]]:
+        """Yield all pairs of a language as they are drafted, in order, new ones last; what is to go, as released."""
+        catalog = self.base.catalogs[language]
+        for pair in catalog.pairs:
+            draft = self.drafts.get((language, pair.id))
+            yield (draft.pair or pair if draft is not None else pair), draft
+        for (code, name), draft in sorted(self.drafts.items()):
+            if code == language and draft.pair is not None and name not in catalog.by_id:
+                yield draft.pair, draft
+
+    def is_outdated(self, draft: Draft) -> bool:
+        """Whether what a draft began with is no longer what was released."""
+        released = self.released_pair(draft.language, draft.name)
+        return draft.base != (pair_hash(released) if released is not None else "")
+
+    def subject(self, language: str, pair_id: str) -> Subject:
+        """Return what is signed of a pair as it is drafted; raise BadData when there is none."""
+        catalog, draft = self._catalog(language), self.drafts.get((language, pair_id))
+        if draft is not None and draft.content is None:
+            return Subject(f"pair {pair_id} {language}", text_hash(["removed", catalog.name, language, pair_id]))
+        pair = self.pair(language, pair_id)
+        if pair is None:
+            raise BadData(f"There is no pair {pair_id!r} ({language}).")
+        return pair_subject(catalog, pair)
+
+    def other_subjects(self) -> list[Subject]:
+        """Return what is signed beside pairs: the program's own sentences, the Questionnaire, the site."""
+        return [each for each in self.base.subjects() if not each.what.startswith("pair ")]
+
+    @cached_property
+    def approvals(self) -> Approvals:
+        """All signatures that were given, of the released and of the drafted texts."""
+        found = self.base.approvals
+        for each in self.signatures:
+            found = found.sign([Subject(each.what, each.text)], name=each.name, at=each.at, until=each.until)
+        return found
+
+    def standing(self, subject: Subject, *, now: datetime) -> Standing:
+        return self.approvals.standing(subject, now=now)
+
+    def stage(self, language: str, pair_id: str, *, now: datetime) -> Stage:
+        """Return how far a pair is on its way to patients."""
+        draft = self.drafts.get((language, pair_id))
+        standing = self.standing(self.subject(language, pair_id), now=now)
+        if standing == "approved":
+            return "approved" if draft is not None or not self._is_signed_in(language, pair_id, now) else "released"
+        if standing == "one signature":
+            return "reviewed"
+        if draft is not None:
+            return "draft"
+        return "expired" if standing == "expired" else "changed" if standing == "changed" else "unsigned"
+
+    def _is_signed_in(self, language: str, pair_id: str, now: datetime) -> bool:
+        pair = self.released_pair(language, pair_id)
+        return pair is not None and pair.review.is_approved(now.date())
+
+    def may_sign(self, person: Person, subject: Subject, *, now: datetime) -> str:
+        """Return why somebody may not sign a text, in a word, or nothing.
+
+        ``signed``: this person has; ``complete``: two others have; ``task``: the roles do not allow it; ``own``: nobody
+        is the second to sign what they wrote.
+        """
+        standing = self.standing(subject, now=now)
+        if standing == "approved":
+            return "complete"
+        found = self.approvals.signed.get(subject.what)
+        first = found if standing == "one signature" else None
+        if first is not None and any(name.casefold() == person.name.casefold() for name, _ in first.by):
+            return "signed"
+        if first is None:
+            return "" if person.may("review") else "task"
+        if not person.may("approve"):
+            return "task"
+        return "own" if person.id in self.editors_of(subject) else ""
+
+    def editors_of(self, subject: Subject) -> frozenset[int]:
+        kind, *rest = subject.what.split()
+        draft = self.drafts.get(
+            (rest[1], rest[0]) if kind == "pair" else ("", SITE_DRAFT) if kind == "site" else ("", "")
+        )
+        return draft.editors if draft is not None else frozenset()
+
+    def ready(self, *, now: datetime) -> list[Draft]:
+        """Return the drafts that would go into a release made now: those whose text two people have signed."""
+        return [
+            draft
+            for (language, name), draft in sorted(self.drafts.items())
+            if name != SITE_DRAFT and self.standing(self.subject(language, name), now=now) == "approved"
+        ]
+
+    def write(self, folder: Path, *, now: datetime, drafts: Sequence[Draft] | None = None) -> Unpacked:
+        """Write an exam's files into an empty folder: the base with drafts (default: those that are ready) in them.
+
+        What only its drafts say stays as it was; all else keeps every byte, comments as well.
+
+        Raises:
+            BadData: A file cannot be written.
+        """
+        chosen = self.ready(now=now) if drafts is None else list(drafts)
+        exam = folder / EXAMS / self.exam
+        for path, raw in self.base.files.items():
+            place = folder / PurePosixPath(path)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(raw)
+        for language, catalog in self.base.catalogs.items():
+            mine = [each for each in chosen if each.language == language]
+            changed = self._signed({each.name: each.pair for each in mine if each.pair is not None}, catalog, now)
+            removed = [each.name for each in mine if each.content is None]
+            if changed or removed:
+                file = exam / f"{language}.yaml"
+                text = edit_pairs(file.read_text(encoding="utf-8"), changed=list(changed.values()), removed=removed)
+                file.write_text(text, encoding="utf-8")
+            self._write_near_misses(exam, language)
+        write_approvals(exam, self.approvals)
+        site = folder / SITE_FILE
+        forms = sorted((folder / "questionnaires").glob("*.json"))
+        return Unpacked(exam, site if site.is_file() else None, forms[0] if forms else None)
+
+    def _signed(self, drafted: Mapping[str, Pair], catalog: Catalog, now: datetime) -> dict[str, Pair]:
+        """Return drafted pairs, and released ones that were signed since, each saying who approved it."""
+        found = dict(drafted)
+        for pair in (*catalog.pairs, *(each for each in drafted.values() if each.id not in catalog.by_id)):
+            own = drafted.get(pair.id, pair)
+            subject = pair_subject(catalog, own)
+            if self.standing(subject, now=now) != "approved":
+                continue
+            if pair.id in drafted or not own.review.is_approved(now.date()):
+                signed = self.approvals.signed[subject.what]
+                on = max(at for _, at in signed.by).date()
+                review = Review(status="approved", by=signed.names, on=on, valid_until=own.review.valid_until)
+                found[pair.id] = own.model_copy(update={"review": review})
+        return found
+
+    def _write_near_misses(self, exam: Path, language: str) -> None:
+        added = [each.near_miss for each in self.near_misses if each.language == language]
+        if not added:
+            return
+        file = exam / "near_misses" / f"{language}.tsv"
+        file.parent.mkdir(exist_ok=True)
+        known = file.read_text(encoding="utf-8") if file.is_file() else "author\tpair\ttext\n"
+        columns = known.splitlines()[0].split("\t")
+        lines = ["\t".join(str(getattr(each, name)) for name in columns) for each in added]
+        file.write_text(f"{known.rstrip(chr(10))}\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+    def _catalog(self, language: str) -> Catalog:
+        if language not in self.base.catalogs:
+            raise BadData(f"{self.exam} has no language {language!r}.")
+        return self.base.catalogs[language]
+
+
+def pair_hash(pair: Pair) -> str:
+    """Return the hash of all of a pair, variants and sources too: drafts say by it what they began with."""
+    return hashlib.sha256(pair.model_dump_json().encode()).hexdigest()
+
+
+def changed_draft(candidate: Candidate, language: str, pair_id: str, change: Callable[[Pair], Pair]) -> Draft:
+    """Return the draft of a pair with a change, on top of what is drafted or released.
+
+    Raises:
+        BadData: There is no such pair.
+    """
+    known = candidate.drafts.get((language, pair_id))
+    pair = candidate.pair(language, pair_id)
+    if pair is None:
+        raise BadData(f"There is no pair {pair_id!r} ({language}).")
+    content = change(pair).model_dump(mode="json", exclude_none=False)
+    if known is not None:
+        return replace(known, content=content)
+    released = candidate.released_pair(language, pair_id)
+    return Draft(candidate.exam, language, pair_id, content, pair_hash(released) if released is not None else "")

@@ -1,0 +1,200 @@
+"""Logging in and out, one's own account, and the accounts of others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from bot.curation.people import ROLES, SHORTEST_PASSWORD, TASKS_OF, Person, Role
+from bot.errors import BadData
+from bot.web.limits import RateLimit
+from bot.web.staff.area import Address, Area
+from bot.web.staff.rendering import LANGUAGES, StaffProblem, go_to
+from bot.web.staff.visit import StaffVisit, fresh_secret, keep_language, keep_secret
+
+if TYPE_CHECKING:
+    from bot.web.staff.console import Tools
+    from bot.web.staff.rendering import StaffRenderer
+
+ATTEMPTS_PER_MINUTE = 60  # of all who log in here: a guess costs the service a tenth of a second
+
+
+class Accounts(Area):
+    """Everybody's own account; administrators see all of them."""
+
+    def __init__(self, tools: Tools, renderer: StaffRenderer) -> None:
+        super().__init__(tools, renderer)
+        self._attempts = RateLimit(ATTEMPTS_PER_MINUTE, clock_s=time.monotonic)
+
+    def addresses(self) -> Sequence[Address]:
+        return [
+            Address("GET", "/login", self.login, None),
+            Address("POST", "/login", self.enter, None),
+            Address("GET", "/login/code", self.ask_code, None),
+            Address("POST", "/login/code", self.enter_code, None),
+            Address("POST", "/language", self.language, None),
+            Address("POST", "/logout", self.leave, "look"),
+            Address("GET", "/account", self.account, "look"),
+            Address("POST", "/account/password", self.new_password, "look"),
+            Address("POST", "/account/code", self.new_code, "look"),
+            Address("POST", "/account/code/confirm", self.confirm_code, "look"),
+            Address("GET", "/people", self.everybody, "people", menu="menu_people"),
+            Address("POST", "/people", self.add, "people"),
+            Address("GET", "/people/{login}", self.one, "people"),
+            Address("POST", "/people/{login}", self.change, "people"),
+        ]
+
+    def login(self, visit: StaffVisit) -> Response:
+        if visit.person is not None:
+            return go_to("")
+        return self._login_page(visit, "")
+
+    def _login_page(self, visit: StaffVisit, flaw: str, *, status: int = 200) -> Response:
+        fresh = replace(visit, secret=visit.secret if visit.secret.startswith("new.") else fresh_secret())
+        outside = self.tools.identity is not None
+        response = self.renderer.page(
+            "login", fresh, status=status, flaw=flaw, login=visit.said("login"), outside=outside
+        )
+        keep_secret(response, fresh, fresh.secret)
+        return response
+
+    def enter(self, visit: StaffVisit) -> Response:
+        if self._attempts.wait_s("all"):
+            return self._login_page(visit, "login_busy", status=HTTPStatus.TOO_MANY_REQUESTS)
+        entry, secret = self.tools.people.enter(
+            visit.said("login").strip(), visit.said("password"), now=self.tools.now()
+        )
+        if entry not in ("in", "code"):
+            # One sentence for all of it: nobody learns which logins exist.
+            return self._login_page(visit, "login_wrong", status=HTTPStatus.FORBIDDEN)
+        response = go_to("/login/code" if entry == "code" else "")
+        keep_secret(response, visit, secret)
+        return response
+
+    def ask_code(self, visit: StaffVisit) -> Response:
+        return self.renderer.page("login_code", visit, flaw="")
+
+    def enter_code(self, visit: StaffVisit) -> Response:
+        if self._attempts.wait_s("all"):
+            return self.renderer.page("login_code", visit, flaw="login_busy", status=HTTPStatus.TOO_MANY_REQUESTS)
+        if self.tools.people.enter_code(visit.secret, visit.said("code"), now=self.tools.now()) != "in":
+            return self.renderer.page("login_code", visit, flaw="code_wrong", status=HTTPStatus.FORBIDDEN)
+        return go_to("")
+
+    def leave(self, visit: StaffVisit) -> Response:
+        self.tools.people.leave(visit.secret)
+        response = go_to("/login")
+        keep_secret(response, visit, "")
+        return response
+
+    def language(self, visit: StaffVisit) -> Response:
+        wanted, back = visit.said("language"), visit.said("back")
+        response = go_to(back if back.startswith("/") and not back.startswith("//") else "")
+        if wanted in LANGUAGES:
+            keep_language(response, visit, wanted)
+        return response
+
+    def account(self, visit: StaffVisit, *, line: str = "", secret: str = "", status: int = 200) -> Response:
+        return self.renderer.page(
+            "account",
+            visit,
+            status=status,
+            line=line,
+            secret=secret,
+            address=_address_of_code(visit.who, secret, self.renderer.labels(visit.language)["program"]),
+            shortest=SHORTEST_PASSWORD,
+            tasks=sorted({task for role in visit.who.roles for task in TASKS_OF[role]}),
+        )
+
+    def new_password(self, visit: StaffVisit) -> Response:
+        person, wanted = visit.who, visit.said("new")
+        entry, _ = self.tools.people.enter(person.login, visit.said("password"), now=self.tools.now())
+        if entry not in ("in", "code"):
+            return self.account(visit, line=self.renderer.labels(visit.language)["password_wrong"], status=403)
+        try:
+            self.tools.people.change(person, by=person.name, password=wanted)
+        except BadData as error:
+            return self.account(visit, line=str(error), status=400)
+        response = go_to("/login", told="password")
+        keep_secret(response, visit, "")
+        return response
+
+    def new_code(self, visit: StaffVisit) -> Response:
+        return self.account(visit, secret=self.tools.people.new_code(visit.who))
+
+    def confirm_code(self, visit: StaffVisit) -> Response:
+        secret, code = visit.said("secret"), visit.said("code")
+        if not self.tools.people.confirm_code(visit.who, secret, code, now=self.tools.now()):
+            labels = self.renderer.labels(visit.language)
+            return self.account(visit, line=labels["code_wrong"], secret=secret, status=403)
+        return go_to("/account", told="code")
+
+    def everybody(self, visit: StaffVisit, *, line: str = "", status: int = 200) -> Response:
+        return self.renderer.page(
+            "people",
+            visit,
+            status=status,
+            line=line,
+            people=self.tools.people.all(),
+            roles=ROLES,
+            said=dict(visit.form),
+        )
+
+    def add(self, visit: StaffVisit) -> Response:
+        person = Person(0, visit.said("login").strip(), visit.said("name").strip(), _roles(visit), visit.language)
+        try:
+            self.tools.people.add(person, visit.said("password"), by=visit.who.name)
+        except BadData as error:
+            return self.everybody(visit, line=str(error), status=400)
+        return go_to("/people", told="saved")
+
+    def one(self, visit: StaffVisit, *, line: str = "", status: int = 200) -> Response:
+        return self.renderer.page(
+            "person",
+            visit,
+            status=status,
+            line=line,
+            person=self._meant(visit),
+            roles=ROLES,
+            shortest=SHORTEST_PASSWORD,
+        )
+
+    def change(self, visit: StaffVisit) -> Response:
+        known = self._meant(visit)
+        wanted = replace(
+            known,
+            name=visit.said("name").strip() if not known.outside else known.name,
+            roles=_roles(visit) if not known.outside else known.roles,
+            closed=bool(visit.said("closed")),
+            has_code=known.has_code and not visit.said("no_code"),
+        )
+        try:
+            self.tools.people.change(wanted, by=visit.who.name, password=visit.said("password") or None)
+        except BadData as error:
+            return self.one(visit, line=str(error), status=400)
+        return go_to("/people", told="saved")
+
+    def _meant(self, visit: StaffVisit) -> Person:
+        found = self.tools.people.by_login(visit.parts["login"])
+        if found is None:
+            raise StaffProblem(HTTPStatus.NOT_FOUND)
+        return found
+
+
+def _roles(visit: StaffVisit) -> frozenset[Role]:
+    wanted = visit.all_said("role")
+    return frozenset(role for role in ROLES if role in wanted)
+
+
+def _address_of_code(person: Person, secret: str, program: str) -> str:
+    """Return what an authenticator app reads."""
+    if not secret:
+        return ""
+    import pyotp
+
+    return pyotp.TOTP(secret).provisioning_uri(name=person.login, issuer_name=program)

@@ -1,0 +1,68 @@
+"""What an area of the console is made of: addresses, each with the task that it asks for, templates, texts and work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from starlette.responses import Response
+
+from bot.curation.jobs import Job
+from bot.curation.people import Person, Task
+from bot.web.staff.visit import StaffVisit
+
+if TYPE_CHECKING:
+    from bot.web.staff.console import Tools
+    from bot.web.staff.rendering import StaffRenderer
+
+Handler = Callable[[StaffVisit], Response]
+# Does a job; is given what to call with the share that is done and a few words, which raises Cancelled.
+Work = Callable[[Job, Callable[[float, str], None]], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One address.
+
+    Attributes:
+        method: GET or POST; a posted form must be one that this browser got from us.
+        path: Below `/console`.
+        handler: Answers, in a thread.
+        task: What whoever asks must be allowed to do; None: anybody, also who is not logged in.
+        menu: The label under which the menu names it; empty: not in the menu.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    task: Task | None
+    menu: str = ""
+
+
+class Area:
+    """Some pages of the console that belong together. It is made with the console's tools and renderer.
+
+    Attributes:
+        folder: Where its ``templates``, ``static`` and ``texts/LANG`` lie; None: among those of the console.
+    """
+
+    folder: ClassVar[Path | None] = None
+
+    def __init__(self, tools: Tools, renderer: StaffRenderer) -> None:
+        self.tools = tools
+        self.renderer = renderer
+
+    def addresses(self) -> Sequence[Address]:
+        """Return what it answers."""
+        raise NotImplementedError
+
+    def badges(self, person: Person) -> Mapping[str, int]:
+        """Return by label of the menu how much waits there for somebody."""
+        del person
+        return {}
+
+    def works(self) -> Mapping[str, Work]:
+        """Return what does its jobs, by kind."""
+        return {}

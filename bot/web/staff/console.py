@@ -1,0 +1,259 @@
+"""The console put together: its areas, who may do what, and what answers a request."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from functools import cached_property
+from http import HTTPStatus
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from bot.assistant import Assistant
+from bot.curation.acts import Acts
+from bot.curation.jobs import Cancelled, Jobs
+from bot.curation.people import People, Person
+from bot.curation.workbench import Candidate, Workbench
+from bot.errors import BadData, KlartextError, Unreachable
+from bot.ports import Records
+from bot.release.release import Releases
+from bot.settings import Settings
+from bot.staff.calls import Calls
+from bot.web.logs import request_id
+from bot.web.middleware import CONSOLE
+from bot.web.page.visit import FORM
+from bot.web.staff.area import Address, Area, Work
+from bot.web.staff.rendering import HERE, LANGUAGES, StaffProblem, StaffRenderer
+from bot.web.staff.visit import StaffVisit, read_staff_visit
+
+log = logging.getLogger("klartext")
+MOST_BYTES = 4 * 1024 * 1024  # of a form: a pair with its variants; files to import are larger and read elsewhere
+LOOK_FOR_WORK_S = 1.0
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What pages work with.
+
+    Attributes:
+        settings: Of this installation.
+        people, acts, workbench, jobs, releases, records: Where things are kept.
+        calls: Patients who wait for a person; None where nobody reads them.
+        candidate: Returns what the next release could be made of now.
+        assistant: Returns what answers patients now; None while nothing is ready.
+        now: The clock, in the time of the place.
+        identity: The hospital's identity provider; None where nobody logs in by one.
+        sample: Whether this is the sample: everything is shown, nothing is approved.
+    """
+
+    settings: Settings
+    people: People
+    acts: Acts
+    workbench: Workbench
+    jobs: Jobs
+    releases: Releases
+    records: Records
+    calls: Calls | None
+    candidate: Callable[[], Candidate]
+    assistant: Callable[[], Assistant | None]
+    now: Callable[[], datetime]
+    identity: str | None = None
+    sample: bool = False
+
+
+@dataclass
+class Console:
+    """All areas behind one door: `app` answers what begins with `/console`."""
+
+    tools: Tools
+    renderer: StaffRenderer
+    areas: Sequence[Area]
+    _stopped: threading.Event = field(default_factory=threading.Event)
+    _worker: threading.Thread | None = None
+
+    def __post_init__(self) -> None:
+        self.renderer.menu = [each for each in self.addresses if each.menu]
+        self.renderer.badges = self._badges
+
+    @cached_property
+    def addresses(self) -> Sequence[Address]:
+        """Every address with the task that it asks for."""
+        return [address for area in self.areas for address in area.addresses()]
+
+    @cached_property
+    def works(self) -> Mapping[str, Work]:
+        return {kind: work for area in self.areas for kind, work in area.works().items()}
+
+    @cached_property
+    def app(self) -> ASGIApp:
+        async def file(request: Request) -> Response:
+            found = self.renderer.files.get(request.path_params["name"])
+            if found is None:
+                raise StaffProblem(HTTPStatus.NOT_FOUND)
+            return found.respond()
+
+        routes = [
+            Route(CONSOLE + each.path, self._endpoint(each), methods=[each.method], name=each.path)
+            for each in self.addresses
+        ]
+        handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = dict.fromkeys(
+            (StaffProblem, HTTPException, KlartextError, Exception), self._apologise
+        )
+        app = Starlette(routes=[Route(f"{CONSOLE}/static/{{name}}", file), *routes], exception_handlers=dict(handlers))
+        app.router.redirect_slashes = False
+        return app
+
+    def start(self) -> None:
+        """Begin to do jobs in the background."""
+        self._worker = threading.Thread(target=self._work, daemon=True, name="console-jobs")
+        self._worker.start()
+
+    def stop(self) -> None:
+        """End that; a job that is under way is begun again by whoever finds it."""
+        self._stopped.set()
+        if self._worker is not None:
+            self._worker.join(timeout=5)
+
+    def _badges(self, person: Person) -> dict[str, int]:
+        return {label: count for area in self.areas for label, count in area.badges(person).items()}
+
+    def _endpoint(self, address: Address) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            body = await _body(request)
+            return await run_in_threadpool(self._answer, address, request, body)
+
+        return endpoint
+
+    def _answer(self, address: Address, request: Request, body: bytes) -> Response:
+        visit = self._known(request, body)
+        if address.task is not None:
+            if visit.person is None:
+                return self._to_login(visit)
+            if not visit.may(address.task):
+                raise StaffProblem(HTTPStatus.FORBIDDEN)
+        if address.method == "POST" and not visit.is_honest:
+            raise StaffProblem(HTTPStatus.FORBIDDEN, "error_form")
+        return address.handler(visit)
+
+    def _known(self, request: Request, body: bytes) -> StaffVisit:
+        try:
+            visit = read_staff_visit(request, body, LANGUAGES)
+        except ValueError:
+            raise StaffProblem(HTTPStatus.BAD_REQUEST) from None
+        if not visit.secret or visit.secret.startswith("new."):
+            return visit
+        session = self.tools.people.session(visit.secret, now=self.tools.now())
+        if session is None or session.waits_for_code:
+            return visit
+        return replace(visit, person=session.person)
+
+    def _to_login(self, visit: StaffVisit) -> Response:
+        if visit.wants_json:
+            return JSONResponse({"error": "not logged in"}, HTTPStatus.UNAUTHORIZED)
+        return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": f"{CONSOLE}/login"})
+
+    async def _apologise(self, request: Request, error: Exception) -> Response:
+        problem = _problem(error)
+        if problem.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+            log.error("a page of the console failed", exc_info=error)
+        try:
+            visit = await run_in_threadpool(self._known, request, b"")
+        except (StaffProblem, KlartextError):  # that may be just what is wrong
+            visit = StaffVisit(path=request.url.path)
+        said = problem.line or self.renderer.labels(visit.language).get(problem.sentence, "")
+        said = said or self.renderer.labels(visit.language)["error_500"]
+        if visit.wants_json:
+            return JSONResponse({"error": said, "request_id": request_id()}, problem.status)
+        return await run_in_threadpool(
+            self.renderer.page, "problem", visit, status=int(problem.status), said=said, request_id=request_id()
+        )
+
+    def _work(self) -> None:
+        """Do what is queued, one job at a time."""
+        while not self._stopped.wait(LOOK_FOR_WORK_S):
+            try:
+                job = self.tools.jobs.claim(frozenset(self.works), now=self.tools.now())
+            except Unreachable:
+                continue
+            if job is None:
+                continue
+
+            def tell(share: float, told: str, id_: int = job.id) -> None:
+                if self._stopped.is_set():
+                    raise Cancelled
+                self.tools.jobs.tell(id_, share, told, now=self.tools.now())
+
+            try:
+                result = self.works[job.kind](job, tell)
+                self.tools.jobs.end(job.id, "done", "", result, now=self.tools.now())
+            except Cancelled:
+                log.info("job stopped", extra={"fields": {"job": job.id, "kind": job.kind}})
+            except KlartextError as error:
+                self.tools.jobs.end(job.id, "failed", str(error), {}, now=self.tools.now())
+            except Exception as error:
+                log.error("a job failed", exc_info=error, extra={"fields": {"job": job.id, "kind": job.kind}})
+                self.tools.jobs.end(job.id, "failed", type(error).__name__, {}, now=self.tools.now())
+
+
+def staff_headers() -> dict[str, str]:
+    """Return the security headers of the console: everything comes from here, and nothing may frame it."""
+    return {
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": (
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+            "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        ),
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+        "Referrer-Policy": "same-origin",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+    }
+
+
+def make_console(tools: Tools, areas: Sequence[type[Area]], *, zone: tzinfo | None = None, place: str = "") -> Console:
+    """Return the console of these areas, in this order; `zone`: of the place, whose name is `place`."""
+    folders: list[Path] = [HERE]
+    for make in areas:
+        if make.folder is not None and make.folder not in folders:
+            folders.append(make.folder)
+    renderer = StaffRenderer(folders, zone=zone, place=place, sample=tools.sample)
+    return Console(tools, renderer, [make(tools, renderer) for make in areas])
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    if request.method == "POST":
+        if request.headers.get("content-type", "").partition(";")[0].strip() != FORM:
+            raise StaffProblem(HTTPStatus.BAD_REQUEST)
+        try:
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MOST_BYTES:
+                    raise StaffProblem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        except ClientDisconnect:
+            raise StaffProblem(HTTPStatus.BAD_REQUEST) from None
+    return bytes(body)
+
+
+def _problem(error: Exception) -> StaffProblem:
+    if isinstance(error, StaffProblem):
+        return error
+    if isinstance(error, HTTPException):
+        return StaffProblem(HTTPStatus(error.status_code))
+    if isinstance(error, Unreachable):
+        return StaffProblem(HTTPStatus.SERVICE_UNAVAILABLE)
+    if isinstance(error, BadData | KlartextError):
+        return StaffProblem(HTTPStatus.BAD_REQUEST, line=str(error))
+    return StaffProblem(HTTPStatus.INTERNAL_SERVER_ERROR)

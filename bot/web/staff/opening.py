@@ -1,0 +1,140 @@
+"""Open the console of an installation: where its content comes from, and what its pages work with."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from bot.assistant import Assistant
+from bot.catalog.catalog import locate
+from bot.catalog.site import open_site
+from bot.curation.workbench import Candidate, Workbench
+from bot.ports import Records
+from bot.release.contents import Contents, shipped_form
+from bot.release.release import Release, Releases, contents_of
+from bot.settings import Settings
+from bot.web.logs import request_id
+from bot.web.staff.accounts import Accounts
+from bot.web.staff.area import Area
+from bot.web.staff.console import Console, Tools, make_console
+from bot.web.staff.overview import Overview
+from bot.web.staff.trail import Trail
+from bot.wiring import make_acts, make_calls, make_jobs, make_people, make_releases, make_workbench
+
+# In the order of the menu. Other parts of the distribution bring areas of their own: the harness its tests.
+FIRST: Sequence[type[Area]] = (Overview,)
+LAST: Sequence[type[Area]] = (Accounts, Trail)
+
+
+@dataclass
+class Bases:
+    """What drafts stand on: the newest release of this database, else an exam's folder, read again when it changed."""
+
+    releases: Releases
+    folder: Path
+    site: Path | None
+    questionnaire: Path | None
+    settings: Settings
+    _known: tuple[object, Contents, str] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def newest(self) -> tuple[Contents, str]:
+        """Return the contents and what they are called.
+
+        Raises:
+            UserFixable: They cannot be used.
+        """
+        newest = self.releases.newest()
+        state: object = newest.number if newest is not None else self._state_of_folder()
+        with self._lock:
+            if self._known is None or self._known[0] != state:
+                self._known = (state, *self._read(newest))
+            return self._known[1], self._known[2]
+
+    def _read(self, newest: Release | None) -> tuple[Contents, str]:
+        if newest is not None:
+            return contents_of(newest, self.releases.files(newest.number)), newest.name
+        country = self.settings.country
+        form = self.questionnaire or shipped_form(self.folder.resolve().name)
+        return Contents.gather(self.folder, site=self.site, questionnaire=form, country=country), self.folder.name
+
+    def _state_of_folder(self) -> object:
+        files = sorted(each for each in self.folder.rglob("*") if each.is_file())
+        more = [each for each in (self.site, self.questionnaire) if each is not None and each.is_file()]
+        return tuple((str(each), each.stat().st_mtime_ns, each.stat().st_size) for each in (*files, *more))
+
+
+def open_console(  # noqa: PLR0913 - what a console is made of
+    catalog: str,
+    settings: Settings,
+    records: Records,
+    *,
+    now: Callable[[], datetime],
+    assistant: Callable[[], Assistant | None],
+    questionnaire: Path | None = None,
+    sample: bool = False,
+) -> Console:
+    """Open the console; `assistant` returns what answers patients now.
+
+    Raises:
+        UserFixable: The content or the database cannot be used.
+    """
+    folder, releases = locate(catalog), make_releases(settings)
+    workbench: Workbench = make_workbench(settings, request_id=request_id)
+    bases = Bases(releases, folder, settings.site, questionnaire, settings)
+
+    def candidate() -> Candidate:
+        return Candidate.of(*bases.newest(), workbench)
+
+    zone, place = _place(settings, folder, sample=sample)
+    tools = Tools(
+        settings=settings,
+        people=make_people(settings, now, request_id=request_id),
+        acts=make_acts(settings),
+        workbench=workbench,
+        jobs=make_jobs(settings),
+        releases=releases,
+        records=records,
+        calls=make_calls(settings),
+        candidate=candidate,
+        assistant=assistant,
+        now=now,
+        sample=sample,
+    )
+    brought: list[type[Area]] = [part.load() for part in entry_points(group="klartext.console")]
+    return make_console(tools, [*FIRST, *brought, *LAST], zone=zone, place=place)
+
+
+def _place(settings: Settings, folder: Path, *, sample: bool) -> tuple[tzinfo | None, str]:
+    if settings.site is None:
+        return None, ""
+    today = datetime.now().astimezone().date()
+    site = open_site(settings.site, exam=folder, languages=(), sample=sample, today=today)
+    return (site.timezone, site.name) if site is not None else (None, "")
+
+
+class AssistantAside:
+    """An assistant of an exam's folder for a console that serves no patients: opened when it is first asked for.
+
+    Opening may train for minutes; until it is there, pages do without.
+    """
+
+    def __init__(self, catalog: str, settings: Settings) -> None:
+        self._catalog, self._settings = catalog, settings
+        self._found: Assistant | None = None
+        self._began = threading.Event()
+
+    def __call__(self) -> Assistant | None:
+        if not self._began.is_set():
+            self._began.set()
+            threading.Thread(target=self._open, daemon=True, name="assistant").start()
+        return self._found
+
+    def _open(self) -> None:
+        assistant = Assistant.open(self._catalog, settings=replace(self._settings), sample=True)
+        assistant.prepare()
+        self._found = assistant
