@@ -1,5 +1,5 @@
 """The console: pages for radiology staff. Each address names the task that it asks for: `Console.addresses`.
 
-From outside: `open_console`, `AssistantAside` (opening.py), `Console`, `Tools` (console.py), `Address`, `Area`
-(area.py), `StaffVisit` (visit.py). Imports: anything but commands.
+From outside: `open_console`, `AssistantAside` (opening.py), `Console` (console.py), `Tools` (tools.py),
+`Address`, `Area` (area.py), `StaffVisit` (visit.py). Imports: anything but commands.
 """

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
@@ -14,12 +13,9 @@ from bot.curation.people import ROLES, SHORTEST_PASSWORD, TASKS_OF, Person, Role
 from bot.errors import BadData
 from bot.web.limits import RateLimit
 from bot.web.staff.area import Address, Area
-from bot.web.staff.rendering import LANGUAGES, StaffProblem, go_to
+from bot.web.staff.rendering import LANGUAGES, StaffProblem, StaffRenderer, go_to
+from bot.web.staff.tools import Tools
 from bot.web.staff.visit import StaffVisit, fresh_secret, keep_language, keep_secret
-
-if TYPE_CHECKING:
-    from bot.web.staff.console import Tools
-    from bot.web.staff.rendering import StaffRenderer
 
 ATTEMPTS_PER_MINUTE = 60  # of all who log in here: a guess costs the service a tenth of a second
 

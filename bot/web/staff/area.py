@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from starlette.responses import Response
 
 from bot.curation.jobs import Job
 from bot.curation.people import Person, Task
+from bot.web.staff.rendering import StaffRenderer
+from bot.web.staff.tools import Tools
 from bot.web.staff.visit import StaffVisit
-
-if TYPE_CHECKING:
-    from bot.web.staff.console import Tools
-    from bot.web.staff.rendering import StaffRenderer
 
 Handler = Callable[[StaffVisit], Response]
 # Does a job; is given what to call with the share that is done and a few words, which raises Cancelled.

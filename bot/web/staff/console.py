@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
@@ -19,56 +19,20 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from bot.assistant import Assistant
-from bot.curation.acts import Acts
-from bot.curation.jobs import Cancelled, Jobs
-from bot.curation.people import People, Person
-from bot.curation.workbench import Candidate, Workbench
+from bot.curation.jobs import Cancelled
+from bot.curation.people import Person
 from bot.errors import BadData, KlartextError, Unreachable
-from bot.ports import Records
-from bot.release.release import Releases
-from bot.settings import Settings
-from bot.staff.calls import Calls
 from bot.web.logs import request_id
 from bot.web.middleware import CONSOLE
 from bot.web.page.visit import FORM
 from bot.web.staff.area import Address, Area, Work
-from bot.web.staff.rendering import HERE, LANGUAGES, StaffProblem, StaffRenderer
+from bot.web.staff.rendering import HERE, LANGUAGES, MenuItem, StaffProblem, StaffRenderer
+from bot.web.staff.tools import Tools
 from bot.web.staff.visit import StaffVisit, read_staff_visit
 
 log = logging.getLogger("klartext")
 MOST_BYTES = 4 * 1024 * 1024  # of a form: a pair with its variants; files to import are larger and read elsewhere
 LOOK_FOR_WORK_S = 1.0
-
-
-@dataclass(frozen=True)
-class Tools:
-    """What pages work with.
-
-    Attributes:
-        settings: Of this installation.
-        people, acts, workbench, jobs, releases, records: Where things are kept.
-        calls: Patients who wait for a person; None where nobody reads them.
-        candidate: Returns what the next release could be made of now.
-        assistant: Returns what answers patients now; None while nothing is ready.
-        now: The clock, in the time of the place.
-        identity: The hospital's identity provider; None where nobody logs in by one.
-        sample: Whether this is the sample: everything is shown, nothing is approved.
-    """
-
-    settings: Settings
-    people: People
-    acts: Acts
-    workbench: Workbench
-    jobs: Jobs
-    releases: Releases
-    records: Records
-    calls: Calls | None
-    candidate: Callable[[], Candidate]
-    assistant: Callable[[], Assistant | None]
-    now: Callable[[], datetime]
-    identity: str | None = None
-    sample: bool = False
 
 
 @dataclass
@@ -82,7 +46,9 @@ class Console:
     _worker: threading.Thread | None = None
 
     def __post_init__(self) -> None:
-        self.renderer.menu = [each for each in self.addresses if each.menu]
+        self.renderer.menu = [
+            MenuItem(each.path, each.menu, each.task) for each in self.addresses if each.menu and each.task
+        ]
         self.renderer.badges = self._badges
 
     @cached_property

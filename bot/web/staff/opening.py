@@ -20,8 +20,9 @@ from bot.settings import Settings
 from bot.web.logs import request_id
 from bot.web.staff.accounts import Accounts
 from bot.web.staff.area import Area
-from bot.web.staff.console import Console, Tools, make_console
+from bot.web.staff.console import Console, make_console
 from bot.web.staff.overview import Overview
+from bot.web.staff.tools import Tools
 from bot.web.staff.trail import Trail
 from bot.wiring import make_acts, make_calls, make_jobs, make_people, make_releases, make_workbench
 

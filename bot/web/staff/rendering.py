@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from http import HTTPStatus
 from pathlib import Path
@@ -12,16 +13,25 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from bot.curation.people import Task
 from bot.errors import BadData
 from bot.web.middleware import CONSOLE
 from bot.web.page.rendering import HERE as PAGE
 from bot.web.page.rendering import StaticFile, static_file
-from bot.web.staff.area import Address
 from bot.web.staff.visit import StaffVisit
 
 HERE = Path(__file__).parent
 LANGUAGES = ("de", "en")
 SHARED = ("icon.svg",)  # of the page for patients
+
+
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    """A page that the menu names: its path below `/console`, its label, and the task that it asks for."""
+
+    path: str
+    menu: str
+    task: Task
 
 
 class StaffProblem(Exception):
@@ -81,7 +91,7 @@ class StaffRenderer:
             "console": CONSOLE,
             "languages": LANGUAGES,
         }
-        self.menu: Sequence[Address] = ()
+        self.menu: Sequence[MenuItem] = ()
         self.badges: Any = lambda person: {}
 
     def labels(self, language: str) -> Mapping[str, str]:
@@ -99,7 +109,7 @@ class StaffRenderer:
             t=labels,
             lang=visit.language,
             visit=visit,
-            menu=[each for each in self.menu if person is not None and each.task and person.may(each.task)],
+            menu=[each for each in self.menu if person is not None and person.may(each.task)],
             badges=self.badges(person) if person is not None else {},
         )
         return HTMLResponse(text, status)

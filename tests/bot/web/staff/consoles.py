@@ -1,0 +1,104 @@
+"""A console on a small exam, in this process, and members of staff who use it as a browser does."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import uvicorn
+
+from bot.adapters.sql_records import SqlRecords, in_folder
+from bot.assistant import Assistant
+from bot.curation.people import Person, Role
+from bot.settings import Settings
+from bot.web.app import console_alone
+from bot.web.metrics import Metrics
+from bot.web.middleware import CONSOLE
+from bot.web.staff.console import Console
+from bot.web.staff.opening import open_console
+from bot.wiring import make_records
+from tests.bot.release.exams import write_exam
+from tests.bot.web.browser import Browser
+
+PASSWORD = "Sonne Wiese Ordner Kamm"
+
+
+def now() -> datetime:
+    return datetime.now().astimezone()
+
+
+@dataclass
+class Staff:
+    """A console that is served on loopback.
+
+    Attributes:
+        console: The console itself, for what a test sets up behind its back.
+        url: Of the server.
+    """
+
+    console: Console
+    url: str
+    _opened: list[Browser] = field(default_factory=list)
+
+    def person(self, login: str, *roles: Role, name: str = "") -> Person:
+        """Return an account, which is made if there is none."""
+        people = self.console.tools.people
+        known = people.by_login(login)
+        return known or people.add(Person(0, login, name or login.title(), frozenset(roles)), PASSWORD, by="a test")
+
+    def browser(self, language: str = "en") -> Browser:
+        self._opened.append(Browser(self.url, language))
+        return self._opened[-1]
+
+    def logged_in(self, login: str, *roles: Role, language: str = "en", name: str = "") -> Browser:
+        """Return a browser in which somebody is logged in."""
+        self.person(login, *roles, name=name)
+        browser = self.browser(language)
+        browser.open(f"{CONSOLE}/login")
+        browser.send(browser.page.one("form", action=f"{CONSOLE}/login"), login=login, password=PASSWORD)
+        assert browser.answer.url.path == CONSOLE, browser.text
+        return browser
+
+    def close(self) -> None:
+        for each in self._opened:
+            each.client.close()
+
+
+@contextmanager
+def running_console(
+    folder: Path,
+    *,
+    database: str = "",
+    exam: Path | None = None,
+    assistant: Callable[[], Assistant | None] = lambda: None,
+) -> Iterator[Staff]:
+    """Serve a console with a database of its own on loopback, in a thread."""
+    settings = Settings(data=folder, database_url=database or None, requests_per_minute=1_000_000)
+    SqlRecords.open(database or in_folder(settings.writable_data())).engine.dispose()  # it makes the schema
+    content = exam or write_exam(folder / "content", languages=("de", "en"))
+    console = open_console(str(content), settings, make_records(settings), now=now, assistant=assistant)
+    app = console_alone(console, Metrics(shared_in=None), settings)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off"))
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    staff = Staff(console, f"http://127.0.0.1:{port}")
+    console.start()
+    try:
+        yield staff
+    finally:
+        staff.close()
+        console.stop()
+        server.should_exit = True
+        thread.join(10)
+        for kept in vars(console.tools).values():
+            engine = getattr(kept, "engine", None) or getattr(kept, "_engine", None)
+            if engine is not None:
+                engine.dispose()

@@ -1,0 +1,181 @@
+"""Who may log in to the console, what they may do there, and what is noted of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pyotp
+import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import DBAPIError
+
+from bot.curation.acts import first_flaw
+from bot.curation.acts_fhir import audit_bundle
+from bot.curation.people import CLOSED_FOR, IDLE, MOST_WRONG, ROLES, TASKS_OF, Person, Role
+from bot.errors import BadData
+from bot.web.middleware import CONSOLE
+from tests.bot.web.staff.consoles import PASSWORD, Staff, now, running_console
+from tests.postgresql import emptied
+
+
+def test_whoever_is_not_logged_in_sees_the_login_and_nothing_else(staff: Staff) -> None:
+    browser = staff.browser()
+
+    for address in staff.console.addresses:
+        if address.task is None or address.method != "GET":
+            continue
+        browser.open(CONSOLE + address.path.replace("{", "").replace("}", ""))
+        assert browser.answer.url.path == f"{CONSOLE}/login", address.path
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_address_is_open_to_just_those_whose_roles_allow_its_task(staff: Staff, role: Role) -> None:
+    browser = staff.logged_in(f"only-{role}", role)
+    token = browser.page.all("input", type="hidden")[0].get("value")
+
+    for address in staff.console.addresses:
+        if address.task is None or address.path == "/logout":
+            continue
+        path = CONSOLE + address.path.replace("{id}", "999999").replace("{", "").replace("}", "")
+        sent = {"token": token} if address.method == "POST" else None
+        refused = browser.client.request(address.method, path, data=sent).status_code == 403
+        allowed = address.task in TASKS_OF[role]
+        if address.path.startswith("/account/"):
+            continue  # they answer 403 to a wrong password, too
+        assert refused is not allowed, (address.method, address.path, address.task)
+
+
+def test_a_form_that_did_not_come_from_here_changes_nothing(staff: Staff) -> None:
+    browser = staff.logged_in("ada", "admin")
+    form = {"login": "intruder", "name": "Intruder", "password": PASSWORD, "role": "admin"}
+
+    without = browser.client.post(f"{CONSOLE}/people", data=form)
+    token = {"token": browser.page.all("input", type="hidden")[0].get("value")}
+    other = browser.client.post(
+        f"{CONSOLE}/people",
+        data={**form, **token},
+        headers={"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
+    )
+
+    assert (without.status_code, other.status_code) == (403, 403)
+    assert staff.console.tools.people.by_login("intruder") is None
+
+
+def test_five_wrong_passwords_close_an_account_for_a_while_and_say_no_more_than_one(staff: Staff) -> None:
+    staff.person("lea", "curator")
+    browser = staff.browser()
+    said = set()
+
+    for _ in range(MOST_WRONG):
+        browser.open(f"{CONSOLE}/login")
+        said.add(browser.press("Log in", login="lea", password="wrong").one("p", role="alert").text)
+    said.add(browser.press("Log in", login="lea", password=PASSWORD).one("p", role="alert").text)
+    said.add(browser.press("Log in", login="nobody", password=PASSWORD).one("p", role="alert").text)
+
+    people = staff.console.tools.people
+    assert len(said) == 1
+    assert people.enter("lea", PASSWORD, now=now())[0] == "too often"
+    assert people.enter("lea", PASSWORD, now=now() + CLOSED_FOR)[0] == "in"
+
+
+def test_one_time_codes_are_asked_for_once_set_up_and_each_counts_once(staff: Staff) -> None:
+    browser = staff.logged_in("tom", "approver")
+    browser.open(f"{CONSOLE}/account")
+    browser.press("Set up one-time codes")
+    secret = browser.page.one("code", class_="secret").text
+    before = pyotp.TOTP(secret).at(now() - timedelta(seconds=30))
+    browser.press("Confirm", code=before)
+    assert "From now on" in browser.text
+
+    browser.press("Log out")
+    browser.press("Log in", login="tom", password=PASSWORD)
+    assert browser.answer.url.path == f"{CONSOLE}/login/code"
+    assert browser.client.get(f"{CONSOLE}/account", follow_redirects=False).status_code == 303  # a password alone
+    browser.open(f"{CONSOLE}/login/code")
+    browser.press("Log in", code=before)
+    assert "does not count" in browser.text
+    browser.press("Log in", code=pyotp.TOTP(secret).at(now()))
+
+    assert browser.answer.url.path == CONSOLE
+
+
+def test_sessions_end_by_leaving_by_idleness_and_when_roles_change(staff: Staff) -> None:
+    people, person = staff.console.tools.people, staff.person("eva", "curator")
+    _, first = people.enter("eva", PASSWORD, now=now())
+    _, second = people.enter("eva", PASSWORD, now=now())
+    _, third = people.enter("eva", PASSWORD, now=now())
+
+    people.leave(first)
+    assert people.session(first, now=now()) is None
+    assert people.session(second, now=now() + IDLE + timedelta(seconds=1)) is None
+    people.change(replace(person, roles=frozenset({"rater"})), by="a test")
+    assert people.session(third, now=now()) is None
+
+
+def test_an_administrator_makes_accounts_and_cannot_lock_everybody_out(tmp_path: Path) -> None:
+    with running_console(tmp_path) as staff:
+        browser = staff.logged_in("chief", "admin")
+        browser.follow("Accounts")
+        browser.press("Make the account", login="curt", name="Curt Ott", password="kurz", role="curator")
+        assert "fewer than 12" in browser.text
+        browser.press("Make the account", login="curt", name="chief", password=PASSWORD, role="curator")
+        assert "belongs to another account" in browser.text  # signatures must tell two people apart
+        browser.press("Make the account", login="curt", name="Curt Ott", password=PASSWORD, role="curator")
+        browser.open(f"{CONSOLE}/people/chief")
+        browser.press("Save", name="Chief", closed="yes", role="curator")
+
+        assert "Nobody would be left" in browser.text
+        assert staff.console.tools.people.by_login("curt") == Person(
+            2, "curt", "Curt Ott", frozenset({"curator"}), "en"
+        )
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def both(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Staff]:
+    url = emptied(request.getfixturevalue("postgresql")) if request.param == "postgresql" else ""
+    with running_console(tmp_path, database=url) as running:
+        yield running
+
+
+def test_the_trail_is_whole_and_the_database_refuses_to_change_it(both: Staff, tmp_path: Path) -> None:
+    browser = both.logged_in("ana", "auditor")
+    both.person("bob", "curator")
+    acts = list(both.console.tools.acts.all())
+    url = both.console.tools.settings.database_url or f"sqlite:///{tmp_path / 'klartext.db'}"
+    engine = create_engine(url)
+
+    for change in ("UPDATE staff_acts SET action = 'x'", "DELETE FROM staff_acts"):
+        with pytest.raises(DBAPIError), engine.begin() as connection:
+            connection.execute(text(change))
+    engine.dispose()
+
+    browser.follow("Trail")
+    assert "account bob" in browser.text
+    assert [act.action for act in acts] == ["add", "login", "add"]
+    assert first_flaw(acts) is None
+    assert first_flaw([acts[0], replace(acts[1], by="somebody else"), acts[2]]) == 2
+    assert first_flaw([acts[0], acts[2]]) == 2
+
+
+def test_the_trail_leaves_as_audit_events(staff: Staff) -> None:
+    from fhir.resources.R4B.auditevent import AuditEvent
+    from fhir.resources.R4B.provenance import Provenance
+
+    staff.person("someone", "rater")
+    acts = list(staff.console.tools.acts.all())
+
+    bundle = audit_bundle(acts, whole=True)
+
+    read = {"AuditEvent": AuditEvent, "Provenance": Provenance}
+    for entry in bundle["entry"]:
+        read[entry["resource"]["resourceType"]](**entry["resource"])
+    assert sum(entry["resource"]["resourceType"] == "AuditEvent" for entry in bundle["entry"]) == len(acts)
+
+
+def test_a_password_that_others_try_first_is_refused(staff: Staff) -> None:
+    for bad in ("kurz", "radiologie2026!", "aaaaaaaaaaaaaaaa", "mein Name ist Xaver"):
+        with pytest.raises(BadData):
+            staff.console.tools.people.add(Person(0, "xaver", "Xaver", frozenset({"rater"})), bad, by="a test")
