@@ -30,11 +30,11 @@ Country = Literal["AT", "CH", "DE", "GB"]
 COUNTRIES: tuple[Country, ...] = get_args(Country)
 
 
-class _Loader(yaml.CSafeLoader):
+class Loader(yaml.CSafeLoader):
     """YAML 1.2 booleans: only true and false. In YAML 1.1 the key ``on`` and a patient's "no" would be booleans."""
 
 
-_Loader.yaml_implicit_resolvers = {
+Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool" or first in "tTfF"]
     for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
 }
@@ -396,12 +396,12 @@ def read_yaml(path: Path, findings: list[Finding]) -> Document | None:
     """Read a YAML file; on broken YAML or encoding append a finding and return None."""
     try:
         text = path.read_text(encoding="utf-8")
-        root = yaml.compose(text, Loader=_Loader)
+        root = yaml.compose(text, Loader=Loader)
         if root is None:
             findings.append(Finding(path, 1, "", "The file is empty.", "Write into it what belongs there."))
             return None
         findings.extend(_repeated_keys(path, root))
-        return Document(yaml.load(text, Loader=_Loader), root)
+        return Document(yaml.load(text, Loader=Loader), root)
     except UnicodeDecodeError as error:
         findings.append(Finding(path, 0, "", f"Not UTF-8 (byte {error.start}).", "Save the file as UTF-8."))
     except (yaml.YAMLError, ValueError) as error:
@@ -449,11 +449,16 @@ def _pairs(path: Path, document: Document, head: _PairFile, findings: list[Findi
     for number, raw in enumerate(head.pairs):
         name = str(raw.get("id", f"pair {number + 1}"))
         try:
-            pairs[number] = Pair.model_validate({**raw, "variants": _variants(raw.get("variants", ()))})
+            pairs[number] = pair_from(raw)
         except ValidationError as error:
             findings.extend(_findings(path, document, name, error, ("pairs", number)))
     findings.extend(_reference_findings(path, document, pairs, {str(raw.get("id")) for raw in head.pairs}))
     return tuple(pairs.values()) if len(pairs) == len(head.pairs) else None
+
+
+def pair_from(raw: Mapping[str, Any]) -> Pair:
+    """Return a pair as a file has it; raise ValidationError where it breaks the schema."""
+    return Pair.model_validate({**raw, "variants": _variants(raw.get("variants", ()))})
 
 
 def _variants(raw: Any) -> Any:
