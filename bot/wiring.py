@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from bot.adapters.otlp_tracing import OtlpTracer
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
-    from bot.curation.acts import Acts
-    from bot.curation.jobs import Jobs
-    from bot.curation.people import People
-    from bot.curation.workbench import Workbench
+    from bot.editorial.acts import Acts
+    from bot.editorial.jobs import Jobs
+    from bot.editorial.people import People
+    from bot.editorial.workbench import Workbench
     from bot.release.release import Releases
 
 

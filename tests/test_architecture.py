@@ -36,7 +36,7 @@ FLOORS = (
     "bot.catalog",
     "bot.sentences",
     "bot.release",
-    "bot.curation",
+    "bot.editorial",
     "bot.settings",
     "bot.matching",
     "bot.response",

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from bot.adapters.sql_tables import Base, talking_to
-from bot.curation.acts import Act
+from bot.editorial.acts import Act
 
 AT_ONCE = 500
 
@@ -67,7 +67,7 @@ def add_act(session: Session, act: Act) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SqlActs:
-    """Fulfils `bot.curation.acts.Acts`."""
+    """Fulfils `bot.editorial.acts.Acts`."""
 
     engine: Engine
 

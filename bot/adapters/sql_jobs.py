@@ -14,8 +14,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from bot.adapters.sql_acts import add_act
 from bot.adapters.sql_tables import Base, in_utc, talking_to
-from bot.curation.acts import Act
-from bot.curation.jobs import LOST_AFTER, Cancelled, Job, JobState
+from bot.editorial.acts import Act
+from bot.editorial.jobs import LOST_AFTER, Cancelled, Job, JobState
 
 GOING = ("queued", "running")
 
@@ -40,7 +40,7 @@ class JobRow(Base):
 
 @dataclass(frozen=True, slots=True)
 class SqlJobs:
-    """Fulfils `bot.curation.jobs.Jobs`."""
+    """Fulfils `bot.editorial.jobs.Jobs`."""
 
     engine: Engine
 

@@ -17,8 +17,8 @@ from sqlalchemy.orm import Session as SqlSession
 
 from bot.adapters.sql_acts import add_act
 from bot.adapters.sql_tables import Base, PatientText, in_utc, talking_to
-from bot.curation.acts import Act
-from bot.curation.people import (
+from bot.editorial.acts import Act
+from bot.editorial.people import (
     CLOSED_FOR,
     IDLE,
     LONGEST_SESSION,
@@ -83,7 +83,7 @@ def _hasher() -> Any:
 
 @dataclass
 class SqlPeople:
-    """Fulfils `bot.curation.people.People`."""
+    """Fulfils `bot.editorial.people.People`."""
 
     engine: Engine
     now: Callable[[], datetime]

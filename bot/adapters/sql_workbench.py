@@ -16,9 +16,9 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from bot.adapters.sql_acts import add_act
 from bot.adapters.sql_tables import Base, in_utc, talking_to
 from bot.catalog.catalog import NearMiss
-from bot.curation.acts import Act
-from bot.curation.people import Person
-from bot.curation.workbench import AddedNearMiss, Draft, Origin, Signature, Stale
+from bot.editorial.acts import Act
+from bot.editorial.people import Person
+from bot.editorial.workbench import AddedNearMiss, Draft, Origin, Signature, Stale
 from bot.errors import AlreadyStored
 
 
@@ -83,7 +83,7 @@ class OriginRow(Base):
 
 @dataclass(frozen=True, slots=True)
 class SqlWorkbench:
-    """Fulfils `bot.curation.workbench.Workbench`."""
+    """Fulfils `bot.editorial.workbench.Workbench`."""
 
     engine: Engine
     request_id: Callable[[], str] = field(default=lambda: "")

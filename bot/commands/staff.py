@@ -13,9 +13,9 @@ from typing import Annotated
 import typer
 
 from bot.adapters.audit_log import os_user
-from bot.curation.acts import NOTHING, Act, first_flaw
-from bot.curation.acts_fhir import audit_bundle
-from bot.curation.people import ROLES, Person, Role
+from bot.editorial.acts import NOTHING, Act, first_flaw
+from bot.editorial.acts_fhir import audit_bundle
+from bot.editorial.people import ROLES, Person, Role
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.settings import Settings
 from bot.wiring import make_acts, make_people

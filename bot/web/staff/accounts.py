@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 from starlette.responses import Response
 
-from bot.curation.people import ROLES, SHORTEST_PASSWORD, TASKS_OF, Person, Role
+from bot.editorial.people import ROLES, SHORTEST_PASSWORD, TASKS_OF, Person, Role
 from bot.errors import BadData
 from bot.web.limits import RateLimit
 from bot.web.staff.area import Address, Area

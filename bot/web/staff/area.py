@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from starlette.responses import Response
 
-from bot.curation.jobs import Job
-from bot.curation.people import Person, Task
+from bot.editorial.jobs import Job
+from bot.editorial.people import Person, Task
 from bot.web.staff.rendering import StaffRenderer
 from bot.web.staff.tools import Tools
 from bot.web.staff.visit import StaffVisit

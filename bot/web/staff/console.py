@@ -19,8 +19,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from bot.curation.jobs import Cancelled
-from bot.curation.people import Person
+from bot.editorial.jobs import Cancelled
+from bot.editorial.people import Person
 from bot.errors import BadData, KlartextError, Unreachable
 from bot.web.logs import request_id
 from bot.web.middleware import CONSOLE

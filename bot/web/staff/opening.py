@@ -12,7 +12,7 @@ from pathlib import Path
 from bot.assistant import Assistant
 from bot.catalog.catalog import locate
 from bot.catalog.site import open_site
-from bot.curation.workbench import Candidate, Workbench
+from bot.editorial.workbench import Candidate, Workbench
 from bot.ports import Records
 from bot.release.contents import Contents, shipped_form
 from bot.release.release import Release, Releases, contents_of

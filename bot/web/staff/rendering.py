@@ -13,7 +13,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from bot.curation.people import Task
+from bot.editorial.people import Task
 from bot.errors import BadData
 from bot.web.middleware import CONSOLE
 from bot.web.page.rendering import HERE as PAGE

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.assistant import Assistant
-from bot.curation.acts import Acts
-from bot.curation.jobs import Jobs
-from bot.curation.people import People
-from bot.curation.workbench import Candidate, Workbench
+from bot.editorial.acts import Acts
+from bot.editorial.jobs import Jobs
+from bot.editorial.people import People
+from bot.editorial.workbench import Candidate, Workbench
 from bot.ports import Records
 from bot.release.release import Releases
 from bot.settings import Settings

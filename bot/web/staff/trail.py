@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
-from bot.curation.acts import first_flaw
-from bot.curation.acts_fhir import audit_bundle
+from bot.editorial.acts import first_flaw
+from bot.editorial.acts_fhir import audit_bundle
 from bot.web.staff.area import Address, Area
 from bot.web.staff.visit import StaffVisit
 

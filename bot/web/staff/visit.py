@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.curation.people import Person, Task
+from bot.editorial.people import Person, Task
 from bot.settings import LOOPBACK_HOSTS
 from bot.web.page.visit import accepted, cookie_name, fields, form_token, fresh_session, from_us
 

@@ -14,7 +14,7 @@ import uvicorn
 
 from bot.adapters.sql_records import SqlRecords, in_folder
 from bot.assistant import Assistant
-from bot.curation.people import Person, Role
+from bot.editorial.people import Person, Role
 from bot.settings import Settings
 from bot.web.app import console_alone
 from bot.web.metrics import Metrics

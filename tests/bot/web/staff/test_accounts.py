@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
-from bot.curation.acts import first_flaw
-from bot.curation.acts_fhir import audit_bundle
-from bot.curation.people import CLOSED_FOR, IDLE, MOST_WRONG, ROLES, TASKS_OF, Person, Role
+from bot.editorial.acts import first_flaw
+from bot.editorial.acts_fhir import audit_bundle
+from bot.editorial.people import CLOSED_FOR, IDLE, MOST_WRONG, ROLES, TASKS_OF, Person, Role
 from bot.errors import BadData
 from bot.web.middleware import CONSOLE
 from tests.bot.web.staff.consoles import PASSWORD, Staff, now, running_console

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bot.curation.acts import Act
+from bot.editorial.acts import Act
 
 # https://hl7.org/fhir/R4/valueset-audit-event-action.html
 _ACTION = {"add": "C", "edit": "U", "change": "U", "remove": "D", "give up": "D", "read": "R"}

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, Self
 from bot.catalog.approval import Approvals, Standing, Subject, pair_subject, text_hash, write_approvals
 from bot.catalog.catalog import Catalog, NearMiss, Pair, Review
 from bot.catalog.yaml_edit import edit_pairs
-from bot.curation.people import Person
+from bot.editorial.people import Person
 from bot.errors import BadData
 from bot.release.contents import EXAMS, SITE_FILE, Contents
 from bot.release.release import Unpacked
