@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from bot.editorial.jobs import Jobs
     from bot.editorial.people import People
     from bot.editorial.workbench import Workbench
+    from bot.release.publishing import Publisher
     from bot.release.release import Releases
 
 
@@ -317,6 +318,28 @@ def make_jobs(settings: Settings) -> Jobs:
     from bot.adapters.sql_jobs import SqlJobs
 
     return SqlJobs(_database(settings).engine)
+
+
+def make_publisher(settings: Settings, now: Callable[[], datetime]) -> Publisher:
+    """Return what makes releases and puts them into force, as the settings say."""
+    from bot.adapters.audit_log import os_user
+    from bot.adapters.release_keys import SiteKeys
+    from bot.release.publishing import Publisher
+
+    def note(action: str, by: str, counts: Mapping[str, int]) -> None:
+        user = os_user()
+        actor = by if by == user else f"{by} ({user})"
+        make_audit(settings).note(AuditEvent(action, actor, counts=counts))
+
+    return Publisher(
+        make_releases(settings),
+        SiteKeys(settings.release_trust, settings.release_key),
+        settings.country,
+        version("klartext"),
+        lambda number, at: services_ready_for(settings, number, now=at),
+        note,
+        now,
+    )
 
 
 def services_ready_for(settings: Settings, release: int, *, now: datetime) -> tuple[int, int]:

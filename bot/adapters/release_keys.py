@@ -119,6 +119,25 @@ class Trust:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class SiteKeys:
+    """Fulfils `bot.release.publishing.Keys`: keys are read when they are needed, so that a mended one counts at once.
+
+    Attributes:
+        trusted: Public keys whose releases may be shown.
+        signing: File of the private key; None: releases are not made here.
+    """
+
+    trusted: Sequence[str]
+    signing: Path | None
+
+    def sign(self, release: Release) -> Release:
+        return Signer.of(self.signing).sign(release)
+
+    def require(self, release: Release) -> None:
+        Trust.of(self.trusted, self.signing).require(release)
+
+
 def _public(key: Ed25519PublicKey) -> str:
     return base64.urlsafe_b64encode(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).decode()
 

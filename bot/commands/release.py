@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from bot.adapters.audit_log import os_user
 from bot.catalog.catalog import locate
-from bot.catalog.lint import lint
-from bot.errors import BadData, UserFixable, friendly_errors
-from bot.ports import AuditEvent
+from bot.errors import friendly_errors
 from bot.release.contents import Contents, shipped_form
-from bot.release.release import (
-    Release,
-    Releases,
-    Side,
-    Switch,
-    contents_of,
-    differences,
-    make_manifest,
-    pack,
-    require_servable,
-    unpack,
-)
-from bot.release.stops import Stop, Stops
+from bot.release.publishing import summary
+from bot.release.release import differences
+from bot.release.stops import Stops
 from bot.settings import Settings
-from bot.wiring import make_audit, make_releases, services_ready_for
+from bot.wiring import make_publisher, make_releases
 
 release = typer.Typer(help="Make what patients are shown, and put it into force.", no_args_is_help=True)
 stop = typer.Typer(help="Stop at once: one person is enough.", no_args_is_help=True)
@@ -41,7 +26,6 @@ stop = typer.Typer(help="Stop at once: one person is enough.", no_args_is_help=T
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
 ByOption = Annotated[str, typer.Option("--by", help="Who does it. Default: the user of this machine.", metavar="NAME")]
 NumberArgument = Annotated[int, typer.Argument(help="Number of the release.", min=1)]
-LOOK_S = 0.5  # between looks at whether all processes are ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,36 +75,15 @@ def make(
     data: DataOption = None,
 ) -> None:
     """Make a release of what is approved: numbered, hashed, signed, never changed. It is not yet in force."""
-    from bot.adapters.release_keys import Signer
-
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         contents = Files(catalog, questionnaire, site).gather(settings)
-        signer, releases = Signer.of(settings.release_key), make_releases(settings)
-        _require_sound(catalog)
-        now = _now()
-        manifest = make_manifest(contents, now=now, stops=releases.stops(), program=version("klartext"))
-        who = _noted(settings, "release-make", by)
-        made = releases.add(
-            lambda number: signer.sign(Release(number, now, who, note, manifest, "")),
-            pack(contents.files),
-        )
-        print(f"Release {made.name}: {_summary(made)}")
+        made = make_publisher(settings, _now).make(contents, locate(catalog), by=_who(by), note=note)
+        print(f"Release {made.name}: {summary(made)}")
         for language, pairs in made.content["left_out"].items():
             for pair_id, why in pairs.items():
                 print(f"  left out: {pair_id} ({language}): {why}")
         print(f"Put it into force with `klartext release activate {made.number}`.")
-
-
-def _require_sound(catalog: str) -> None:
-    """Raise UserFixable when lint calls something an error."""
-    folder = locate(catalog)
-    errors = [each for each in lint(folder, today=_now().date()) if each.severity == "error"]
-    if errors:
-        raise UserFixable(
-            f"{errors[0].as_line()} {len(errors)} error{'s' if len(errors) > 1 else ''} in {folder}: run "
-            f"`klartext qa lint {folder}` for the whole list, and mend them before a release is made."
-        )
 
 
 @release.command("list")
@@ -141,7 +104,7 @@ def list_(
                 )
                 continue
             mark = "in force" if each.number == in_force else "was in force" if since else ""
-            print(f"{each.name:>18}  {each.made:%Y-%m-%d %H:%M}  {mark:12}  {each.by}: {each.note or _summary(each)}")
+            print(f"{each.name:>18}  {each.made:%Y-%m-%d %H:%M}  {mark:12}  {each.by}: {each.note or summary(each)}")
         if not releases.all() and not as_json:
             print("No releases. Make one with `klartext release make CATALOG`.")
 
@@ -154,9 +117,9 @@ def diff(
 ) -> None:
     """Show what patients would see differently with a release: pairs that come, go and change, with both texts."""
     with friendly_errors():
-        releases = make_releases(Settings.from_environment(data=data))
-        before = other if other is not None else releases.in_force()
-        new, old = _side(releases, number), _side(releases, before) if before is not None else None
+        publisher = make_publisher(Settings.from_environment(data=data), _now)
+        before = other if other is not None else publisher.releases.in_force()
+        new, old = publisher.side(number), publisher.side(before) if before is not None else None
         lines = list(differences(old, new))
         print(
             f"{before or 'nothing'} -> {number}: {len(lines)} lines" if lines else "Patients would see no difference."
@@ -174,17 +137,9 @@ def activate(
 ) -> None:
     """Put a release into force for all conversations that begin from now on, in all processes at once."""
     with friendly_errors():
-        settings = Settings.from_environment(data=data)
-        releases = make_releases(settings)
-        chosen = _existing(releases, number)
-        _require_servable(settings, releases, chosen)
-        if expired := _expired(chosen):
-            raise UserFixable(
-                f"Release {chosen.name} cannot be put into force: the approval of {expired} has expired. Have it "
-                "signed again, and make a new release."
-            )
-        who = _noted(settings, "release-activate", by, release=number)
-        _switch(settings, releases, Switch(_now(), who, "activate", number), wait)
+        publisher = make_publisher(Settings.from_environment(data=data), _now)
+        chosen = publisher.activate(number, by=_who(by), wait_s=wait, tell=_say)
+        print(f"Release {chosen.name} is in force.")
 
 
 @release.command()
@@ -196,86 +151,18 @@ def rollback(
 ) -> None:
     """Put the release that was in force before into force again; running conversations stay on theirs."""
     with friendly_errors():
-        settings = Settings.from_environment(data=data)
-        releases = make_releases(settings)
-        number = to if to is not None else _before(releases)
-        _require_servable(settings, releases, _existing(releases, number))
-        who = _noted(settings, "release-rollback", by, release=number)
-        _switch(settings, releases, Switch(_now(), who, "rollback", number), wait)
+        publisher = make_publisher(Settings.from_environment(data=data), _now)
+        chosen = publisher.roll_back(to, by=_who(by), wait_s=wait, tell=_say)
+        print(f"Release {chosen.name} is in force.")
 
 
-def _before(releases: Releases) -> int:
-    """Return the release that was in force before the one that is."""
-    in_force = releases.in_force()
-    earlier = [each.number for each in releases.switches() if each.move == "activate" and each.number != in_force]
-    if not earlier:
-        raise BadData("No other release was ever in force. Choose one of `klartext release list` with `--to`.")
-    return earlier[-1]
+def _who(by: str) -> str:
+    """Return who does it; without `by`, the user of this machine."""
+    return by.strip() or os_user()
 
 
-def _switch(settings: Settings, releases: Releases, switch: Switch, wait_s: int) -> None:
-    """Have every process prepare a release, then put it into force at one moment."""
-    releases.switch(Switch(switch.at, switch.by, "prepare", switch.number))
-    until_s = time.monotonic() + wait_s
-    running, ready = services_ready_for(settings, switch.number, now=_now())
-    said = False
-    while ready < running and time.monotonic() < until_s:
-        if not said:
-            print(f"{running} process{'es' if running > 1 else ''} prepare release {switch.number} …", flush=True)
-            said = True
-        time.sleep(LOOK_S)
-        running, ready = services_ready_for(settings, switch.number, now=_now())
-    if ready < running:
-        raise UserFixable(
-            f"{running - ready} of {running} processes are not ready for release {switch.number} after {wait_s} s; "
-            "what was in force still is. See their logs, or wait longer with `--wait`."
-        )
-    releases.switch(Switch(_now(), switch.by, switch.move, switch.number))
-    print(f"Release {_existing(releases, switch.number).name} is in force.")
-
-
-def _require_servable(settings: Settings, releases: Releases, chosen: Release) -> None:
-    """Raise UserFixable for a release that services would refuse."""
-    from bot.adapters.release_keys import Trust
-
-    Trust.of(settings.release_trust, settings.release_key).require(chosen)
-    with TemporaryDirectory() as folder:
-        place = unpack(chosen, releases.files(chosen.number), Path(folder))
-        require_servable(chosen, place.exam, settings.country)
-
-
-def _existing(releases: Releases, number: int) -> Release:
-    found = releases.get(number)
-    if found is None:
-        raise BadData(f"There is no release {number}. See `klartext release list`.")
-    return found
-
-
-def _side(releases: Releases, number: int) -> Side:
-    chosen = _existing(releases, number)
-    return Side(contents_of(chosen, releases.files(number)), chosen.content["shown"])
-
-
-def _expired(chosen: Release) -> str:
-    """Return what of a release is not approved any more; empty for nothing."""
-    now = _now()
-    gone = [what for what, until in chosen.content["until"].items() if datetime.fromisoformat(until) <= now]
-    more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
-    return f"{gone[0]}{more}" if gone else ""
-
-
-def _summary(each: Release) -> str:
-    content = each.content
-    counts = ", ".join(f"{len(pairs)} pairs ({language})" for language, pairs in content["shown"].items())
-    versions = "/".join(dict.fromkeys(content["versions"].values()))
-    return f"{content['exam']} {versions}, {counts}"
-
-
-def _noted(settings: Settings, action: str, by: str, **counts: int) -> str:
-    """Write into the audit log what is about to be done, and return who does it; without `by` the machine's user."""
-    name = by.strip() or os_user()
-    make_audit(settings).note(AuditEvent(action, f"{name} ({os_user()})" if by.strip() else name, counts=counts))
-    return name
+def _say(line: str) -> None:
+    print(line, flush=True)
 
 
 def _now() -> datetime:
@@ -294,14 +181,8 @@ def pair(
 ) -> None:
     """Withdraw a pair at once, in all languages, releases and processes. It comes back with a later release only."""
     with friendly_errors():
-        settings = Settings.from_environment(data=data)
-        releases = make_releases(settings)
-        known = {each for one in releases.all() for pairs in one.content["shown"].values() for each in pairs}
-        if pair_id not in known:
-            some = ", ".join(sorted(known)[:5]) or "none"
-            raise BadData(f"No release shows a pair {pair_id!r}. Name one that is shown: {some} …")
-        who = _noted(settings, f"stop-pair {pair_id}", by)
-        releases.stop(Stop(_now(), who, "withdraw", pair_id, why=why))
+        publisher = make_publisher(Settings.from_environment(data=data), _now)
+        publisher.withdraw(pair_id, by=_who(by), why=why)
         print(f"{pair_id} is withdrawn. Patients who ask for it are told that the answer is being checked.")
 
 
@@ -309,9 +190,7 @@ def pair(
 def chat(by: ByOption = "", why: WhyOption = "", data: DataOption = None) -> None:
     """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call."""
     with friendly_errors():
-        settings = Settings.from_environment(data=data)
-        releases = make_releases(settings)
-        releases.stop(Stop(_now(), _noted(settings, "stop-chat", by), "close", why=why))
+        make_publisher(Settings.from_environment(data=data), _now).close(by=_who(by), why=why)
         print("The chat is closed. Two people open it again with `klartext stop end --by NAME --by NAME`.")
 
 
@@ -323,14 +202,7 @@ def end(
 ) -> None:
     """Open the chat again; that takes two people."""
     with friendly_errors():
-        names = {" ".join(name.casefold().split()): name.strip() for name in by if name.strip()}
-        if len(names) < 2:
-            raise UserFixable(f"`--by` names {len(names)} person, and opening takes two. Give `--by` twice.")
-        settings = Settings.from_environment(data=data)
-        releases = make_releases(settings)
-        if not Stops.of(releases.stops()).closed:
-            raise BadData("The chat is open. See `klartext stop list`.")
-        releases.stop(Stop(_now(), _noted(settings, "stop-end", ", ".join(names.values())), "open", why=why))
+        make_publisher(Settings.from_environment(data=data), _now).open_again(*by, why=why)
         print("The chat is open again.")
 
 

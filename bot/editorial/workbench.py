@@ -31,7 +31,7 @@ class Stale(Exception):
         self.theirs = theirs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draft:
     """A change that is not released: of one pair in one language, or of the site's file.
 
@@ -169,8 +169,17 @@ class Candidate:
     @classmethod
     def of(cls, base: Contents, source: str, workbench: Workbench) -> Self:
         exam = base.exam
-        drafts = {(each.language, each.name): each for each in workbench.drafts(exam)}
-        return cls(base, source, drafts, workbench.signatures(exam), workbench.near_misses(exam))
+        # Whoever was killed after a release was made and before its drafts were forgotten has left some behind.
+        drafts = {(each.language, each.name): each for each in workbench.drafts(exam) if not _is_in(base, each)}
+        known = {
+            (language, each.pair, each.text) for language, own in base.catalogs.items() for each in own.near_misses
+        }
+        added = [
+            each
+            for each in workbench.near_misses(exam)
+            if (each.language, each.near_miss.pair, each.near_miss.text) not in known
+        ]
+        return cls(base, source, drafts, workbench.signatures(exam), added)
 
     @property
     def exam(self) -> str:
@@ -335,8 +344,21 @@ class Candidate:
 
 
 def pair_hash(pair: Pair) -> str:
-    """Return the hash of all of a pair, variants and sources too: drafts say by it what they began with."""
-    return hashlib.sha256(pair.model_dump_json().encode()).hexdigest()
+    """Return the hash of a pair, variants and sources too, but not who approved it: drafts say by it what they began
+    with.
+    """
+    return hashlib.sha256(pair.model_dump_json(exclude={"review": {"status", "by", "on"}}).encode()).hexdigest()
+
+
+def _is_in(base: Contents, draft: Draft) -> bool:
+    """Whether the base holds a draft as it is."""
+    catalog = base.catalogs.get(draft.language)
+    if catalog is None:
+        return False
+    released = catalog.by_id.get(draft.name)
+    if draft.pair is None:
+        return released is None
+    return released is not None and pair_hash(released) == pair_hash(draft.pair)
 
 
 def changed_draft(candidate: Candidate, language: str, pair_id: str, change: Callable[[Pair], Pair]) -> Draft:

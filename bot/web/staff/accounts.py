@@ -111,7 +111,7 @@ class Accounts(Area):
         person, wanted = visit.who, visit.said("new")
         entry, _ = self.tools.people.enter(person.login, visit.said("password"), now=self.tools.now())
         if entry not in ("in", "code"):
-            return self.account(visit, line=self.renderer.labels(visit.language)["password_wrong"], status=403)
+            return self.account(visit, line=self.renderer.labels(visit.language)["password_wrong"], status=400)
         try:
             self.tools.people.change(person, by=person.name, password=wanted)
         except BadData as error:
@@ -127,7 +127,7 @@ class Accounts(Area):
         secret, code = visit.said("secret"), visit.said("code")
         if not self.tools.people.confirm_code(visit.who, secret, code, now=self.tools.now()):
             labels = self.renderer.labels(visit.language)
-            return self.account(visit, line=labels["code_wrong"], secret=secret, status=403)
+            return self.account(visit, line=labels["code_wrong"], secret=secret, status=400)
         return go_to("/account", told="code")
 
     def everybody(self, visit: StaffVisit, *, line: str = "", status: int = 200) -> Response:

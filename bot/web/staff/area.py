@@ -12,7 +12,7 @@ from starlette.responses import Response
 from bot.editorial.jobs import Job
 from bot.editorial.people import Person, Task
 from bot.web.staff.rendering import StaffRenderer
-from bot.web.staff.tools import Tools
+from bot.web.staff.tools import Check, Tools
 from bot.web.staff.visit import StaffVisit
 
 Handler = Callable[[StaffVisit], Response]
@@ -64,3 +64,7 @@ class Area:
     def works(self) -> Mapping[str, Work]:
         """Return what does its jobs, by kind."""
         return {}
+
+    def checks(self) -> Sequence[Check]:
+        """Return what it asks of a candidate before it becomes a release."""
+        return []

@@ -50,6 +50,7 @@ class Console:
             MenuItem(each.path, each.menu, each.task) for each in self.addresses if each.menu and each.task
         ]
         self.renderer.badges = self._badges
+        self.tools.checks.extend(check for area in self.areas for check in area.checks())
 
     @cached_property
     def addresses(self) -> Sequence[Address]:

@@ -22,12 +22,13 @@ from bot.web.staff.accounts import Accounts
 from bot.web.staff.area import Area
 from bot.web.staff.console import Console, make_console
 from bot.web.staff.overview import Overview
+from bot.web.staff.releases import ReleasePages
 from bot.web.staff.tools import Tools
 from bot.web.staff.trail import Trail
-from bot.wiring import make_acts, make_calls, make_jobs, make_people, make_releases, make_workbench
+from bot.wiring import make_acts, make_calls, make_jobs, make_people, make_publisher, make_releases, make_workbench
 
 # In the order of the menu. Other parts of the distribution bring areas of their own: the harness its tests.
-FIRST: Sequence[type[Area]] = (Overview,)
+FIRST: Sequence[type[Area]] = (Overview, ReleasePages)
 LAST: Sequence[type[Area]] = (Accounts, Trail)
 
 
@@ -102,6 +103,7 @@ def open_console(  # noqa: PLR0913 - what a console is made of
         records=records,
         calls=make_calls(settings),
         candidate=candidate,
+        publisher=make_publisher(settings, now),
         assistant=assistant,
         now=now,
         sample=sample,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.assistant import Assistant
@@ -12,9 +12,31 @@ from bot.editorial.jobs import Jobs
 from bot.editorial.people import People
 from bot.editorial.workbench import Candidate, Workbench
 from bot.ports import Records
-from bot.release.release import Releases
+from bot.release.publishing import Publisher
+from bot.release.release import Releases, Unpacked
 from bot.settings import Settings
 from bot.staff.calls import Calls
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check found.
+
+    Attributes:
+        check: Its name, a label of the console.
+        passed: Whether a release may be made; None: it could not tell, and is not in the way.
+        line: What it found, in one line.
+        to: The page that shows more, below `/console`; empty: there is none.
+    """
+
+    check: str
+    passed: bool | None
+    line: str
+    to: str = ""
+
+
+# Is given a candidate's files, and what to call with the share that is done and a few words, which raises Cancelled.
+Check = Callable[[Unpacked, Callable[[float, str], None]], Verdict]
 
 
 @dataclass(frozen=True)
@@ -26,6 +48,8 @@ class Tools:
         people, acts, workbench, jobs, releases, records: Where things are kept.
         calls: Patients who wait for a person; None where nobody reads them.
         candidate: Returns what the next release could be made of now.
+        publisher: Makes releases and puts them into force.
+        checks: What is asked of a candidate before it becomes a release; other parts bring theirs.
         assistant: Returns what answers patients now; None while nothing is ready.
         now: The clock, in the time of the place.
         identity: The hospital's identity provider; None where nobody logs in by one.
@@ -41,7 +65,9 @@ class Tools:
     records: Records
     calls: Calls | None
     candidate: Callable[[], Candidate]
+    publisher: Publisher
     assistant: Callable[[], Assistant | None]
     now: Callable[[], datetime]
     identity: str | None = None
     sample: bool = False
+    checks: list[Check] = field(default_factory=list)

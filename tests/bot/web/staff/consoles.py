@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
@@ -76,9 +77,10 @@ def running_console(
     database: str = "",
     exam: Path | None = None,
     assistant: Callable[[], Assistant | None] = lambda: None,
+    **more: Any,
 ) -> Iterator[Staff]:
-    """Serve a console with a database of its own on loopback, in a thread."""
-    settings = Settings(data=folder, database_url=database or None, requests_per_minute=1_000_000)
+    """Serve a console with a database of its own on loopback, in a thread; `more`: further settings."""
+    settings = Settings(data=folder, database_url=database or None, requests_per_minute=1_000_000, **more)
     SqlRecords.open(database or in_folder(settings.writable_data())).engine.dispose()  # it makes the schema
     content = exam or write_exam(folder / "content", languages=("de", "en"))
     console = open_console(str(content), settings, make_records(settings), now=now, assistant=assistant)

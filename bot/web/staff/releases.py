@@ -1,0 +1,306 @@
+"""Releases: what the next one would change, making and checking it, putting it into force, going back, stopping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from http import HTTPStatus
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from bot.editorial.jobs import Job
+from bot.editorial.people import Person
+from bot.editorial.workbench import Candidate
+from bot.errors import BadData, KlartextError, UserFixable
+from bot.release.contents import Contents
+from bot.release.publishing import require_sound, summary
+from bot.release.release import Release, Side, Unpacked, differences, make_manifest
+from bot.release.stops import Stops
+from bot.web.staff.area import Address, Area, Work
+from bot.web.staff.rendering import StaffProblem, go_to
+from bot.web.staff.tools import Verdict
+from bot.web.staff.visit import StaffVisit
+
+PUBLISH, CHECK, SWITCH = "publish", "check", "switch"  # kinds of jobs
+MOST_NOTE = 200
+PREPARING_S = 900.0
+SHARE_OF_CHECKS = 0.8  # of a job's progress
+
+
+class ReleasePages(Area):
+    """What approvers publish; curators see what it would be."""
+
+    def addresses(self) -> Sequence[Address]:
+        return [
+            Address("GET", "/releases", self.overview, "review", menu="menu_releases"),
+            Address("POST", "/releases", self.make, "release"),
+            Address("POST", "/releases/check", self.check, "review"),
+            Address("GET", "/releases/next", self.next, "review"),
+            Address("GET", "/releases/{number}", self.one, "review"),
+            Address("POST", "/releases/{number}/activate", self.activate, "release"),
+            Address("POST", "/releases/{number}/roll-back", self.roll_back, "release"),
+            Address("GET", "/stop", self.stop_page, "release", menu="menu_stop"),
+            Address("POST", "/stop/pair", self.withdraw, "release"),
+            Address("POST", "/stop/chat", self.close, "release"),
+            Address("POST", "/stop/end", self.open_again, "release"),
+        ]
+
+    def badges(self, person: Person) -> Mapping[str, int]:
+        if not person.may("release"):
+            return {}
+        candidate = self.tools.candidate()
+        return {"menu_releases": len(candidate.ready(now=self.tools.now())) + len(candidate.near_misses)}
+
+    def works(self) -> Mapping[str, Work]:
+        return {PUBLISH: self._publish, CHECK: self._check, SWITCH: self._switch}
+
+    def overview(self, visit: StaffVisit, *, line: str = "", status: int = 200) -> Response:
+        tools, now = self.tools, self.tools.now()
+        candidate, releases = tools.candidate(), tools.releases
+        in_force, all_ = releases.in_force(), list(reversed(releases.all()))
+        ready = candidate.ready(now=now)
+        blocked = [
+            (each.what, standing)
+            for each in candidate.other_subjects()
+            if (standing := candidate.standing(each, now=now)) != "approved"
+        ]
+        if visit.wants_json:
+            return JSONResponse([self._told(each, in_force) for each in all_])
+        return self.renderer.page(
+            "releases",
+            visit,
+            status=status,
+            line=line,
+            releases=[(each, summary(each)) for each in all_],
+            in_force=in_force,
+            source=candidate.source,
+            ready=ready,
+            waiting=len(candidate.drafts) - len(ready),
+            near_misses=candidate.near_misses,
+            blocked=blocked,
+            unsigned=self._unsigned(candidate),
+            has_key=tools.settings.release_key is not None,
+            has_checks=bool(tools.checks),
+            jobs=[each for kind in (PUBLISH, CHECK, SWITCH) for each in tools.jobs.newest(kind, most=3)],
+            most_note=MOST_NOTE,
+        )
+
+    def _unsigned(self, candidate: Candidate) -> int:
+        """Return how many released pairs nobody may be shown: they would stay out of a release made now."""
+        now = self.tools.now()
+        return sum(
+            candidate.stage(language, pair.id, now=now) in ("unsigned", "changed", "expired")
+            for language in candidate.base.catalogs
+            for pair, draft in candidate.pairs(language)
+            if draft is None
+        )
+
+    def next(self, visit: StaffVisit) -> Response:
+        """Show what patients would see differently with a release made now."""
+        with TemporaryDirectory() as folder:
+            contents, _, lines = self._gathered(Path(folder))
+        del contents
+        return self.renderer.page("release_next", visit, lines=lines)
+
+    def _gathered(self, folder: Path) -> tuple[Contents, Unpacked, list[str]]:
+        """Write a candidate's files and read them back; return it with what patients would see differently."""
+        tools = self.tools
+        candidate = tools.candidate()
+        place = candidate.write(folder, now=tools.now())
+        contents = Contents.gather(
+            place.exam, site=place.site, questionnaire=place.questionnaire, country=tools.settings.country
+        )
+        in_force = tools.releases.in_force()
+        old = tools.publisher.side(in_force) if in_force is not None else None
+        standings = contents.standings(tools.now())
+        shown = {
+            language: [pair.id for pair in catalog.pairs if standings[f"pair {pair.id} {language}"] == "approved"]
+            for language, catalog in contents.catalogs.items()
+        }
+        lines = list(differences(old, Side(contents, shown)))
+        if old is not None:
+            lines += _learned(old.contents, contents)
+        return contents, place, lines
+
+    def make(self, visit: StaffVisit) -> Response:
+        wanted = {"note": visit.said("note").strip()[:MOST_NOTE], "activate": bool(visit.said("activate"))}
+        job = self.tools.jobs.ask(PUBLISH, {**wanted, "by": visit.who.name}, by=visit.who.name, now=self.tools.now())
+        return go_to(f"/jobs/{job.id}")
+
+    def check(self, visit: StaffVisit) -> Response:
+        job = self.tools.jobs.ask(CHECK, {}, by=visit.who.name, now=self.tools.now())
+        return go_to(f"/jobs/{job.id}")
+
+    def one(self, visit: StaffVisit) -> Response:
+        chosen, publisher = self._chosen(visit), self.tools.publisher
+        in_force = self.tools.releases.in_force()
+        against = visit.query.get("against", "")
+        other = int(against) if against.isascii() and against.isdigit() and len(against) < 9 else in_force
+        other = other if other != chosen.number else None
+        old = publisher.side(other) if other is not None else None
+        new = publisher.side(chosen.number)
+        if visit.wants_json:
+            return JSONResponse(self._told(chosen, in_force))
+        return self.renderer.page(
+            "release",
+            visit,
+            release=chosen,
+            summary=summary(chosen),
+            lines=list(differences(old, new)) + (_learned(old.contents, new.contents) if old is not None else []),
+            other=other,
+            in_force=in_force,
+            numbers=[each.number for each in self.tools.releases.all() if each.number != chosen.number],
+            approved=chosen.content["approved"],
+            left_out=chosen.content["left_out"],
+        )
+
+    def activate(self, visit: StaffVisit) -> Response:
+        return self._asked_to_switch(visit, "activate")
+
+    def roll_back(self, visit: StaffVisit) -> Response:
+        return self._asked_to_switch(visit, "rollback")
+
+    def _asked_to_switch(self, visit: StaffVisit, move: str) -> Response:
+        chosen = self._chosen(visit)
+        wanted = {"number": chosen.number, "move": move, "by": visit.who.name}
+        job = self.tools.jobs.ask(SWITCH, wanted, by=visit.who.name, now=self.tools.now())
+        return go_to(f"/jobs/{job.id}")
+
+    def stop_page(self, visit: StaffVisit, *, line: str = "", status: int = 200) -> Response:
+        acts = self.tools.releases.stops()
+        number = self.tools.releases.in_force()
+        release = self.tools.releases.get(number) if number is not None else None
+        shown = release.content["shown"] if release is not None else {}
+        return self.renderer.page(
+            "stop",
+            visit,
+            status=status,
+            line=line,
+            acts=list(reversed(acts)),
+            now=Stops.of(acts),
+            pairs=sorted({pair for pairs in shown.values() for pair in pairs}),
+        )
+
+    def withdraw(self, visit: StaffVisit) -> Response:
+        return self._stopped(visit, lambda by, why: self.tools.publisher.withdraw(visit.said("pair"), by=by, why=why))
+
+    def close(self, visit: StaffVisit) -> Response:
+        return self._stopped(visit, lambda by, why: self.tools.publisher.close(by=by, why=why))
+
+    def open_again(self, visit: StaffVisit) -> Response:
+        """Open the chat: the second person gives login and password on the same form."""
+        login, people = visit.said("login").strip(), self.tools.people
+        entry, secret = people.enter(login, visit.said("password"), now=self.tools.now())
+        second = people.by_login(login)
+        if secret:
+            people.leave(secret)
+        if entry not in ("in", "code") or second is None or not second.may("release"):
+            return self.stop_page(visit, line=self.renderer.labels(visit.language)["stop_second_wrong"], status=400)
+        return self._stopped(visit, lambda by, why: self.tools.publisher.open_again(by, second.name, why=why))
+
+    def _stopped(self, visit: StaffVisit, stop: Callable[[str, str], None]) -> Response:
+        why = visit.said("why").strip()[:MOST_NOTE]
+        try:
+            stop(visit.who.name, why)
+        except UserFixable as error:
+            return self.stop_page(visit, line=str(error), status=400)
+        return go_to("/stop", told="stop")
+
+    def _chosen(self, visit: StaffVisit) -> Release:
+        written = visit.parts["number"]
+        found = self.tools.releases.get(int(written)) if written.isascii() and written.isdigit() else None
+        if found is None:
+            raise StaffProblem(HTTPStatus.NOT_FOUND)
+        return found
+
+    def _told(self, each: Release, in_force: int | None) -> dict[str, Any]:
+        said = {"number": each.number, "name": each.name, "hash": each.hash, "made": each.made.isoformat()}
+        return {**said, "by": each.by, "note": each.note, "in_force": each.number == in_force}
+
+    def _publish(self, job: Job, tell: Callable[[float, str], None]) -> Mapping[str, Any]:
+        """Check the candidate, make a release of it, and put it into force where that was asked for."""
+        tools, by = self.tools, str(job.wanted["by"])
+        candidate = tools.candidate()
+        with TemporaryDirectory() as folder:
+            place = candidate.write(Path(folder), now=tools.now())
+            verdicts = self._checked(place, tell)
+            failed = [each for each in verdicts if each["passed"] is False]
+            if failed:
+                raise UserFixable("; ".join(f"{each['line']}" for each in failed))
+            contents = Contents.gather(
+                place.exam, site=place.site, questionnaire=place.questionnaire, country=tools.settings.country
+            )
+            tell(SHARE_OF_CHECKS, "")
+            # One row in one transaction: whoever is killed before it leaves the old state, after it the new one.
+            made = tools.publisher.make(contents, place.exam, by=by, note=str(job.wanted["note"]))
+        tools.workbench.released(candidate.exam, candidate.ready(now=tools.now()), candidate.near_misses, made.number)
+        if job.wanted["activate"]:
+            share = SHARE_OF_CHECKS + 0.1
+            tools.publisher.activate(made.number, by=by, wait_s=PREPARING_S, tell=lambda line: tell(share, line))
+        return {"to": f"/releases/{made.number}", "verdicts": verdicts}
+
+    def _check(self, job: Job, tell: Callable[[float, str], None]) -> Mapping[str, Any]:
+        """Check the candidate without making a release."""
+        del job
+        with TemporaryDirectory() as folder:
+            place = self.tools.candidate().write(Path(folder), now=self.tools.now())
+            return {"verdicts": self._checked(place, tell)}
+
+    def _checked(self, place: Unpacked, tell: Callable[[float, str], None]) -> list[dict[str, Any]]:
+        tools = self.tools
+        verdicts = [_verdict("check_lint", lambda: require_sound(place.exam, today=tools.now().date()))]
+
+        def approved() -> None:
+            contents = Contents.gather(
+                place.exam, site=place.site, questionnaire=place.questionnaire, country=tools.settings.country
+            )
+            make_manifest(contents, now=tools.now(), stops=tools.releases.stops(), program=tools.publisher.program)
+
+        verdicts.append(_verdict("check_approved", approved))
+        if not any(each.passed is False for each in verdicts):
+            for number, check in enumerate(tools.checks):
+                begun, width = SHARE_OF_CHECKS * number / len(tools.checks), SHARE_OF_CHECKS / len(tools.checks)
+                verdicts.append(check(place, lambda share, told, b=begun, w=width: tell(b + w * share, told)))  # type: ignore[misc]
+        return [asdict(each) for each in verdicts]
+
+    def _switch(self, job: Job, tell: Callable[[float, str], None]) -> Mapping[str, Any]:
+        """Have all processes prepare a release, and put it into force."""
+        number, by, publisher = int(job.wanted["number"]), str(job.wanted["by"]), self.tools.publisher
+
+        def waiting(line: str) -> None:
+            tell(0.5, line)
+
+        if job.wanted["move"] == "activate":
+            publisher.activate(number, by=by, wait_s=PREPARING_S, tell=waiting)
+        else:
+            publisher.roll_back(number, by=by, wait_s=PREPARING_S, tell=waiting)
+        return {"to": "/releases"}
+
+
+def _verdict(name: str, require: Callable[[], None]) -> Verdict:
+    try:
+        require()
+    except (BadData, KlartextError) as error:
+        return Verdict(name, False, str(error))
+    return Verdict(name, True, "")
+
+
+def _learned(old: Contents, new: Contents) -> list[str]:
+    """Return what changes in how questions find their pairs: variants and near misses that come and go."""
+    lines: list[str] = []
+    for language, catalog in new.catalogs.items():
+        before = old.catalogs.get(language)
+        if before is None:
+            continue
+        for pair in catalog.pairs:
+            known = before.by_id.get(pair.id)
+            was = {each.text for each in known.variants} if known is not None else set()
+            now = {each.text for each in pair.variants}
+            lines += [f"+ {pair.id} ({language}) variant: {text}" for text in sorted(now - was)]
+            lines += [f"- {pair.id} ({language}) variant: {text}" for text in sorted(was - now)]
+        missed, misses = ({each.text: each.pair for each in each_.near_misses} for each_ in (before, catalog))
+        lines += [f"+ {misses[text]} ({language}) near miss: {text}" for text in sorted(set(misses) - set(missed))]
+    return lines
