@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from bot.adapters.embedded_encoder import EmbeddedEncoder
+from bot.adapters.vector_files import VectorFiles
 from bot.catalog.catalog import Catalog, Pair, content_hash, load_catalog
-from bot.errors import BadData, Unreachable, UserFixable
+from bot.errors import BadData, MissingExtra, Unreachable, UserFixable, is_installed
 from bot.matching import store
 from bot.matching.fit_head import Part
 from bot.matching.head import Head
@@ -30,11 +31,13 @@ from bot.ports import (
     Entry,
     Finder,
     History,
+    IndexStore,
     Interviews,
     Keeper,
     Presence,
     Records,
     Vectors,
+    entry_id,
 )
 from bot.private_files import Derived, SealedFolder, derived_in, installation_key
 from bot.settings import Settings, StaffCalls, Uploads
@@ -45,7 +48,6 @@ from bot.staff.escalation import Contact
 if TYPE_CHECKING:
     from bot.adapters.audit_log import AuditLog
     from bot.adapters.blind_keys import BlindKeys
-    from bot.adapters.chroma_index import ChromaStore
     from bot.adapters.otlp_tracing import OtlpTracer
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
@@ -199,9 +201,24 @@ def _derived(settings: Settings) -> Derived:
     return derived_in(settings.writable_data(), settings.seal_key, settings.seal_key_file)
 
 
-def _embedded_store(derived: Derived) -> ChromaStore:
+def has_chroma() -> bool:
+    """Say whether the extra `chroma` is installed."""
+    return is_installed("chromadb")
+
+
+def require_chroma(settings: Settings) -> None:
+    """Raise MissingExtra when the settings name a Chroma server that nothing here can speak to."""
+    if settings.chroma_url is not None and not has_chroma():
+        raise MissingExtra(feature="A Chroma server (KLARTEXT_CHROMA_URL)", extra="chroma")
+
+
+def _index_store(settings: Settings, derived: Derived) -> IndexStore:
+    if settings.chroma_url is None and not has_chroma():
+        return VectorFiles(derived)
     from bot.adapters.chroma_index import ChromaStore
 
+    if settings.chroma_url is not None:
+        return ChromaStore.server(settings.chroma_url, derived.seal)
     return ChromaStore.embedded(derived.folder / "chroma", derived.seal)
 
 
@@ -228,12 +245,8 @@ def _cached_catalog(folder: Path, language: str, derived: Derived) -> Catalog:
 
 
 def _open_index(settings: Settings, derived: Derived, name: str, catalog: Catalog, encoder: Encoder) -> AnswerIndex:
-    from bot.adapters.chroma_index import ChromaStore, entry_id
-
-    server = settings.chroma_url
-    store_ = ChromaStore.server(server, derived.seal) if server else _embedded_store(derived)
     entries = [Entry(entry_id(number), pair_id, text) for number, (pair_id, text) in enumerate(indexed_texts(catalog))]
-    return store_.index(name, entries, encoder)
+    return _index_store(settings, derived).index(name, entries, encoder)
 
 
 def make_records(settings: Settings) -> Records:
