@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -46,6 +49,8 @@ from bot.staff.desk import Desk
 from bot.staff.escalation import Contact
 
 if TYPE_CHECKING:
+    from sqlalchemy import URL, Engine
+
     from bot.adapters.audit_log import AuditLog
     from bot.adapters.blind_keys import BlindKeys
     from bot.adapters.otlp_tracing import OtlpTracer
@@ -480,9 +485,32 @@ def make_finder(settings: Settings) -> Finder:
     return SqlFinder(_database(settings).engine, blind_keys(settings))
 
 
+# Databases that are in use, by what they were opened with: all parts of a process share one pool of connections.
+_engines: WeakValueDictionary[tuple[str | URL, str | None, float], Engine] = WeakValueDictionary()
+_opening = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_engines.clear)  # two processes must not speak on one connection
+
+
+def close_databases() -> None:
+    """Close the connections that nobody uses just now, of all databases that this process has opened."""
+    for engine in list(_engines.values()):
+        engine.dispose()
+
+
+atexit.register(close_databases)  # commands leave nothing open either
+
+
 def _database(settings: Settings) -> SqlRecords:
     from bot.adapters.sql_records import SqlRecords, in_folder
 
-    url, wait_s = settings.database_url or in_folder(settings.writable_data()), settings.database_wait_s
-    # Who reads or serves changes no schema: another version may be running beside, or the backup be missing.
-    return SqlRecords.open(url, text_cipher(settings), blind_keys(settings), wait_s=wait_s, upgrade=False)
+    url = settings.database_url or in_folder(settings.writable_data())
+    keys, wait_s = blind_keys(settings), settings.database_wait_s
+    with _opening:
+        engine = _engines.get((url, settings.text_keys, wait_s))
+        if engine is not None:
+            return SqlRecords(engine, keys)
+        # Who reads or serves changes no schema: another version may be running beside, or the backup be missing.
+        opened = SqlRecords.open(url, text_cipher(settings), keys, wait_s=wait_s, upgrade=False)
+        _engines[url, settings.text_keys, wait_s] = opened.engine
+        return opened

@@ -32,7 +32,7 @@ from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
 from bot.web.tracing import TracedApp, TracedReception
 from bot.web.workers import Worker, require_shareable, supervise
-from bot.wiring import has_chroma, make_audit, make_desk, make_records, make_tracer, require_chroma
+from bot.wiring import close_databases, has_chroma, make_audit, make_desk, make_records, make_tracer, require_chroma
 
 log = logging.getLogger("klartext.web")
 BACKLOG = 2048
@@ -193,6 +193,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
         await asyncio.to_thread(self._background.stop)
+        close_databases()
 
 
 def _now() -> datetime:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import httpx
@@ -71,7 +71,7 @@ def test_the_line_at_its_start_says_where_vectors_are(server: Server) -> None:
 
 def _answers(folder: Path, settings: Settings) -> list[tuple[object, ...]]:
     assistant = Assistant.open(folder, settings=settings, encoder=HashEncoder(), sample=True)
-    said = []
+    said = list[tuple[object, ...]]()
     for question in ("weh?", "Wer bezahlt das?", "geht das schnell", "Wie wird das Wetter?"):
         answer, told = assistant.answer(question, "de"), assistant.explain(question, "de")
         near = [(each.pair_id, each.text, round(each.similarity, 4)) for each in told.nearest[:1]]
@@ -125,7 +125,7 @@ def test_vectors_are_encoded_once_and_those_that_others_changed_are_made_anew(tm
 class Failing(HashEncoder):
     """Stops after the first thousand."""
 
-    def encode(self, texts: list[str]) -> Vectors:  # type: ignore[override]
+    def encode(self, texts: Sequence[str]) -> Vectors:
         if self.encoded:
             raise RuntimeError("the machine stops")
         return super().encode(texts)
