@@ -455,6 +455,27 @@ class Audit(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class SeenAudit:
+    """How far the audit log was seen to go: its lines, the SHA-256 of the last, and when that was."""
+
+    lines: int
+    last: str
+    at: datetime
+
+
+class Witness(Protocol):
+    """Knows how far the audit log has gone, elsewhere than in the log."""
+
+    def seen(self) -> SeenAudit | None:
+        """Return what was seen last; None where nobody has looked yet."""
+        ...
+
+    def see(self, seen: SeenAudit) -> None:
+        """Keep it in place of what was seen before."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Cutoffs:
     """What is older than these moments goes."""
 

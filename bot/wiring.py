@@ -40,6 +40,7 @@ from bot.ports import (
     Presence,
     Records,
     Vectors,
+    Witness,
     entry_id,
 )
 from bot.private_files import Derived, SealedFolder, derived_in, installation_key
@@ -476,6 +477,13 @@ def make_audit(settings: Settings, *, request_id: Callable[[], str] = lambda: ""
 
     path = settings.audit_log or settings.writable_data() / "audit.jsonl"
     return AuditLog(path, blind_keys(settings), text_cipher(settings), request_id)
+
+
+def make_witness(settings: Settings) -> Witness:
+    """Open the same database to keep how far the audit log was seen to go."""
+    from bot.adapters.sql_witness import SqlWitness
+
+    return SqlWitness(_database(settings).engine)
 
 
 def make_finder(settings: Settings) -> Finder:
