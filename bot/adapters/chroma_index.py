@@ -1,4 +1,4 @@
-"""Chroma as the store of vectors: embedded and persistent, or a server by URL.
+"""Chroma as the store of vectors: embedded and persistent, or a server by URL. The optional extra `chroma` has it.
 
 A collection is written under a temporary name and renamed when it is complete, so a half-written one is never found:
 its name holds the catalog's content hash and the encoder, and is there only after the rename. With the name comes a
@@ -17,17 +17,21 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import chromadb
 import numpy as np
-from chromadb.api import ClientAPI
-from chromadb.api.collection_configuration import CreateCollectionConfiguration
-from chromadb.api.models.Collection import Collection
-from chromadb.config import Settings as ChromaSettings
-from chromadb.errors import ChromaError, NotFoundError
 
-from bot.errors import KlartextError, Unreachable
+from bot.errors import KlartextError, MissingExtra, Unreachable
 from bot.ports import Encoder, Entry, Neighbour, Vectors
 from bot.private_files import Seal, make_private, private_umask
+
+try:
+    import chromadb
+    from chromadb.api import ClientAPI
+    from chromadb.api.collection_configuration import CreateCollectionConfiguration
+    from chromadb.api.models.Collection import Collection
+    from chromadb.config import Settings as ChromaSettings
+    from chromadb.errors import ChromaError, NotFoundError
+except ImportError as error:
+    raise MissingExtra(feature="A Chroma server (KLARTEXT_CHROMA_URL)", extra="chroma") from error
 
 log = logging.getLogger("klartext")
 BATCH = 1000
@@ -216,11 +220,6 @@ def _is_damaged(folder: Path) -> bool:
         return False
     except sqlite3.DatabaseError:
         return True
-
-
-def entry_id(number: int) -> str:
-    """Return the id of the entry at a position in the catalog."""
-    return f"{number:07d}"
 
 
 def _quiet() -> ChromaSettings:

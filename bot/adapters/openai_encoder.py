@@ -1,16 +1,20 @@
-"""Any OpenAI-compatible embeddings endpoint. The only module of the assistant that imports `openai`."""
+"""Any OpenAI-compatible embeddings endpoint. The only module of the assistant that imports `openai`, an extra."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-import openai
 
-from bot.errors import Unreachable, UserFixable
+from bot.errors import MissingExtra, Unreachable, UserFixable
 from bot.ports import Vectors
 from bot.settings import Settings
 from bot.text import sanitise
+
+try:
+    import openai
+except ImportError as error:
+    raise MissingExtra(feature="An encoder 'openai:MODEL'", extra="openai") from error
 
 BATCH = 256  # endpoints limit how many texts one request may hold
 

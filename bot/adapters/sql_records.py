@@ -181,6 +181,7 @@ UNANSWERED = ("declined", "clarify")
 TALK = "talk"  # what is no question
 _NewTurn = tuple[StoredTurn, InterviewChange | None, Stir | None]
 WAIT_S = 30.0  # for another writer to SQLite, or a free connection
+POOL = (10, 30)  # connections to a database server that one process keeps, and opens at most
 COMMITTED_TOGETHER = 64
 ALWAYS = datetime.max.replace(tzinfo=UTC)
 MIGRATION_LOCK = 0x6B6C6172  # any number, the same in every worker
@@ -447,7 +448,10 @@ def alembic_config() -> Config:
 def _engine(url: str | URL, wait_s: float) -> Engine:
     # Errors must not quote what patients wrote, and a server that was restarted must not fail the next turn.
     if make_url(url).get_backend_name() != "sqlite":
-        return create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_timeout=wait_s)
+        kept, most = POOL
+        return create_engine(
+            url, hide_parameters=True, pool_pre_ping=True, pool_size=kept, max_overflow=most - kept, pool_timeout=wait_s
+        )
     file = make_url(url).database
     if file and not file.startswith((":", "file:")):
         make_private_database(Path(file))

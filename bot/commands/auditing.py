@@ -13,37 +13,44 @@ import typer
 
 from bot.adapters.audit_log import AuditLine, AuditTrail, os_user, returned
 from bot.commands.moments import local_zone, moment
-from bot.errors import friendly_errors
+from bot.errors import UserFixable, friendly_errors
 from bot.outbox_ports import pseudonym
-from bot.ports import AuditEvent
+from bot.ports import AuditEvent, SeenAudit
 from bot.settings import Settings
-from bot.wiring import make_audit, make_finder, make_keeper, make_records
+from bot.wiring import make_audit, make_finder, make_keeper, make_records, make_witness
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
 
 
 def audit(
     verify: Annotated[bool, typer.Option("--verify", help="Only say whether the log is whole.")] = False,
+    rotate: Annotated[
+        bool, typer.Option("--rotate", help="Close the file, and begin the next one, which goes on with the chain.")
+    ] = False,
     since: Annotated[str | None, typer.Option("--since", help="Only from this moment on.", metavar="TIME")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Print who did what with what is stored of patients; exit 1 if the log is not whole."""
+    """Print who did what with what is stored of patients; exit 1 if the log is not whole, or its end is missing."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         zone = local_zone(settings)
         first = moment(since, "--since", zone) if since is not None else None
         log = make_audit(settings)
         log.require()
+        if rotate:
+            closed = log.rotate(os_user())
+            print(f"closed {closed}" if closed is not None else "nothing to close: the file has no lines")
         trail = log.read()
-        for line in [] if verify else trail.lines:
+        seen = _seen(settings)
+        for line in [] if verify or rotate else trail.lines:
             if line.at is not None and (first is None or line.at >= first):
                 told = {"line": line.number, **line.said}
                 print(json.dumps(told) if as_json else _row(line, f"{line.at.astimezone(zone):%Y-%m-%d %H:%M:%S}"))
         if verify:
-            print(json.dumps(_verdict(trail)) if as_json else _sentence(trail))
-        _tell_flaws(trail)
-    raise typer.Exit(1 if trail.flaws else 0)
+            print(json.dumps(_verdict(trail, seen)) if as_json else _sentence(trail, seen))
+        _tell_flaws(trail, seen)
+    raise typer.Exit(1 if trail.flaws or trail.lacks(seen) else 0)
 
 
 def erase_again(
@@ -55,7 +62,7 @@ def erase_again(
         settings = Settings.from_environment(data=data)
         log, finder = make_audit(settings), make_finder(settings)
         log.require()
-        trail = log.read()
+        trail, seen = log.read(), make_witness(settings).seen()
         back = returned(trail, finder.lives())
         if not dry_run:
             finder.index_patients()
@@ -70,14 +77,23 @@ def erase_again(
         for id_ in (*back.by_people, *back.by_retention):
             print(f"{'would erase' if dry_run else 'erased'} {pseudonym(id_)}")
         print(f"{len(back.by_people)} erased before by patients or staff, {len(back.by_retention)} by age")
-        _tell_flaws(trail)
+        _tell_flaws(trail, seen)
         if back.unreadable:
             print(
                 f"{back.unreadable} lines about erasures are of keys {', '.join(_missing(trail))}, which are "
                 "not here: add the text key of that time behind the others in KLARTEXT_TEXT_KEY, and run this again.",
                 file=sys.stderr,
             )
-    raise typer.Exit(1 if trail.flaws or back.unreadable else 0)
+    raise typer.Exit(1 if trail.flaws or trail.lacks(seen) or back.unreadable else 0)
+
+
+def _seen(settings: Settings) -> SeenAudit | None:
+    """Return what the database has seen of the log, which can be read without it."""
+    try:
+        return make_witness(settings).seen()
+    except UserFixable as error:
+        print(f"klartext: not compared with what the database has seen of the log: {error}", file=sys.stderr)
+        return None
 
 
 def _row(line: AuditLine, at: str) -> str:
@@ -90,8 +106,10 @@ def _row(line: AuditLine, at: str) -> str:
     return f"{line.number:6}  {at}  {line.actor:12}  {line.action:12}  {'  '.join([counts, *about])}".rstrip()
 
 
-def _verdict(trail: AuditTrail) -> Mapping[str, object]:
+def _verdict(trail: AuditTrail, seen: SeenAudit | None) -> Mapping[str, object]:
     return {
+        "cut_off": trail.lacks(seen),
+        "seen": {"lines": seen.lines, "last": seen.last, "at": seen.at.isoformat()} if seen is not None else None,
         "lines": len(trail.lines),
         "last": trail.last_hash,
         "without_key": _without_key(trail),
@@ -99,8 +117,8 @@ def _verdict(trail: AuditTrail) -> Mapping[str, object]:
     }
 
 
-def _sentence(trail: AuditTrail) -> str:
-    whole = "not whole" if trail.flaws else "whole"
+def _sentence(trail: AuditTrail, seen: SeenAudit | None) -> str:
+    whole = "not whole" if trail.flaws or trail.lacks(seen) else "whole"
     without = _without_key(trail)
     unchecked = f"; {without} lines are of keys that are not here: their MACs were not checked" if without else ""
     return f"{whole}: {len(trail.lines)} lines, the last one {trail.last_hash}{unchecked}"
@@ -114,6 +132,12 @@ def _missing(trail: AuditTrail) -> list[str]:
     return sorted({line.key for line in trail.lines if line.key and line.key not in trail.keys})
 
 
-def _tell_flaws(trail: AuditTrail) -> None:
+def _tell_flaws(trail: AuditTrail, seen: SeenAudit | None) -> None:
+    if seen is not None and trail.lacks(seen):
+        print(
+            f"klartext: the end of the audit log is missing: at {seen.at:%Y-%m-%d %H:%M} UTC it had {seen.lines} "
+            f"lines, the last one {seen.last}.",
+            file=sys.stderr,
+        )
     for line in trail.flaws:
         print(f"klartext: the audit log is broken at line {line.number}: {line.flaw}.", file=sys.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,12 +21,14 @@ from bot.ports import Finder, Keeper, Presence
 from bot.settings import Settings
 from bot.staff.calls import Tally
 from bot.staff.escalation import Escalation
+from bot.web.audit_watch import AuditWatch
 from bot.web.editions import ByRelease, Editions
 from bot.web.health import StorageHealth
 from bot.web.metrics import Metrics
 from bot.web.pulse import Pulse
 from bot.web.tracing import TracedFhirServer
 from bot.wiring import (
+    make_audit,
     make_calls,
     make_contacts,
     make_fhir_server,
@@ -35,6 +37,7 @@ from bot.wiring import (
     make_leaving,
     make_outbox,
     make_presence,
+    make_witness,
 )
 
 if TYPE_CHECKING:
@@ -112,7 +115,9 @@ class Background:
         stopping = threading.Event()
         presence, finder = make_presence(settings), make_finder(settings)
         editions = interviewers.editions if isinstance(interviewers, ByRelease) else None
-        present = partial(_present, presence, storage, telling, stopping, editions)
+        watch = AuditWatch(make_audit(settings), make_witness(settings), telling.now)
+        looks = (storage.look_now, watch.look)
+        present = partial(_present, presence, looks, telling, stopping, editions)
         tasks: dict[str, Callable[[], None]] = {"presence": partial(_indexed, finder, present)}
         if editions is not None:
             tasks["releases"] = partial(_keep_up, editions, presence, telling, stopping)
@@ -328,15 +333,16 @@ def _indexed(finder: Finder, run: Callable[[], None]) -> None:
 
 def _present(
     presence: Presence,
-    storage: StorageHealth,
+    looks: Sequence[Callable[[], object]],
     telling: Telling,
     stopping: threading.Event,
     editions: Editions | None,
 ) -> None:
-    """Say that this process runs until it ends, and look whether the database takes anything."""
+    """Say that this process runs until it ends, and look at what else has to be looked at again and again."""
     while True:
         try:
-            storage.look_now()
+            for look in looks:
+                look()
             presence.beat(telling.now(), prepared=editions.prepared if editions is not None else None)
             telling.pulse.beat("presence")
             if stopping.wait(BEAT_S):

@@ -5,6 +5,7 @@ Every series that an alert looks at is there from the start: what appears with i
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -101,10 +102,11 @@ class Metrics:
         )
         self._expiry_s = Gauge(
             "klartext_release_first_expiry_seconds",
-            "Time until the first approval of the release in force ends; below 0 once it has.",
+            "Time until the first approval of the release in force ends; below 0 once it has; +Inf without a release.",
             registry=registry,
             multiprocess_mode="mostrecent",
         )
+        self._expiry_s.set(math.inf)  # 0 would be an approval that has ended
         self._closed = Gauge(
             "klartext_chat_closed",
             "1 while nothing but emergencies is answered.",

@@ -37,7 +37,7 @@ from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
 from bot.web.tracing import TracedApp, TracedReception
 from bot.web.workers import Worker, require_shareable, supervise
-from bot.wiring import make_audit, make_desk, make_records, make_tracer
+from bot.wiring import close_databases, has_chroma, make_audit, make_desk, make_records, make_tracer, require_chroma
 
 if TYPE_CHECKING:
     from bot.adapters.otlp_tracing import OtlpTracer
@@ -74,6 +74,7 @@ def run_server(serving: Serving) -> None:
     logs.configure()
     _share_memory()
     settings = _settings(serving)
+    require_chroma(settings)
     names_patients = settings.link_key or settings.portals
     if names_patients and settings.fhir.url and not settings.fhir.patient_system:
         raise UserFixable(
@@ -194,7 +195,7 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
             failed.append(
                 UserFixable(
                     f"The catalog cannot be prepared ({type(error).__name__}). "
-                    f"Delete the folders `chroma` and `heads` in {service.settings.data}; they are made anew."
+                    f"Delete `chroma`, `vectors` and `heads` in {service.settings.data}; they are made anew."
                 )
             )
             server.should_exit = True
@@ -223,6 +224,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
         for stop in self._stops:
             await asyncio.to_thread(stop)
+        close_databases()
 
 
 def run_console(serving: Serving) -> None:
@@ -264,7 +266,11 @@ def _share_memory() -> None:
 
 
 def _announce(serving: Serving, listening: socket.socket) -> None:
-    print(f"Klartext listens on {_shown(listening)}{' (sample mode)' if serving.sample else ''}", flush=True)
+    notes = ["sample mode"] if serving.sample else []
+    if not has_chroma():
+        notes.append("vectors in files, without the extra 'chroma'")
+    noted = f" ({', '.join(notes)})" if notes else ""
+    print(f"Klartext listens on {_shown(listening)}{noted}", flush=True)
 
 
 def _config(service: Service, settings: Settings) -> uvicorn.Config:

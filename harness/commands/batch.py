@@ -12,6 +12,8 @@ import typer
 from bot import Settings, friendly_errors
 from harness.commands import options
 from harness.console import counted
+from harness.llm.opening import require_openai
+from harness.llm.prices import in_words, load_prices, write_costs
 
 if TYPE_CHECKING:
     from harness.llm.batch import State
@@ -46,11 +48,11 @@ def batch(
 
     Exit code 3 while batches are under way, 1 when requests are left without an answer.
     """
-    from harness.llm.batch import BatchTerms, Purse, costs_of, fetch, poll, require_usable, submit
-    from harness.llm.batch_service import BatchService, Patience  # openai is slow to import
-    from harness.llm.prices import in_words, load_prices, write_costs
-
     with friendly_errors():
+        require_openai()
+        from harness.llm.batch import BatchTerms, Purse, costs_of, fetch, poll, require_usable, submit
+        from harness.llm.batch_service import BatchService, Patience  # openai is slow to import
+
         state, table = waiting.state or file.with_suffix(".batch.json"), load_prices(prices)
         purse = Purse(table, budget) if budget is not None else None
         require_usable(out, state, file)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot import BadData, Settings, UserFixable
+from bot import BadData, MissingExtra, Settings, UserFixable, is_installed
 from harness.llm.budget import Budget
 from harness.llm.contract import Completion, ModelCall, Request, Terms, key_of
 from harness.llm.prices import PriceTable, load_prices
@@ -75,12 +75,19 @@ def open_model(settings: Settings, call: ModelCall, terms: Terms) -> Iterator[Li
             yield ReplayModel(store, terms.store, call, prices)
         return
     url = endpoint_of(settings)
+    require_openai()
     from harness.llm.live import Books, Endpoint, LiveModel  # openai is slow to import
 
     with AnswerStore.open(terms.store if terms.mode == "record" else None) as store:
         books = Books(store if terms.mode == "record" else None, prices, Budget.open(store, terms, call, prices))
         with LiveModel.open(Endpoint(url, settings.model_key or "none", call), books, terms) as model:
             yield model
+
+
+def require_openai() -> None:
+    """Raise MissingExtra when the package that speaks to endpoints is not installed."""
+    if not is_installed("openai"):
+        raise MissingExtra(feature="Asking a language model", extra="openai")
 
 
 def endpoint_of(settings: Settings) -> str:

@@ -170,3 +170,60 @@ def test_only_what_began_before_its_erasure_has_come_back(log: AuditLog) -> None
     back = returned(log.read(), lives)
 
     assert (back.by_people, back.by_retention, back.unreadable) == (("erased",), ("aged",), 0)
+
+
+def test_files_that_were_closed_are_one_chain_with_the_next(log: AuditLog) -> None:
+    _three(log)
+    with log.path.open("ab") as file:
+        file.write(b'{"torn')
+    first = log.rotate("anna")
+    log.note(AuditEvent("find", "anna"))
+    second = log.rotate("anna")
+
+    trail = log.read()
+
+    assert [each.name for each in (first, second) if each] == ["audit.jsonl.0001", "audit.jsonl.0002"]
+    assert [line.action for line in trail.lines] == [*["erase"] * 3, "rotate", "find", "rotate"]
+    assert ([line.number for line in trail.lines], trail.flaws) == ([1, 2, 3, 4, 5, 6], [])
+    assert first is not None
+    assert first.stat().st_mode & 0o777 == 0o600
+    assert returned(trail, [Life("c1", NOW - timedelta(days=1), NOW)]).by_people == ("c1",)
+
+
+def test_a_log_without_lines_is_not_rotated(log: AuditLog) -> None:
+    assert log.rotate("anna") is None
+    assert log.read().lines == ()
+
+
+def test_a_rotation_that_was_interrupted_does_not_break_the_chain(log: AuditLog) -> None:
+    _three(log)
+    log.path.rename(log.path.with_name("audit.jsonl.0001"))  # killed before the next file was begun
+    assert len(log.read().lines) == 3
+    log.require()
+
+    log.note(AuditEvent("find", "anna"))
+
+    assert (len(log.read().lines), log.read().flaws) == (4, [])
+
+
+@pytest.mark.parametrize("gone", ["audit.jsonl.0001", "audit.jsonl.0002", "line"])
+def test_a_file_that_is_taken_away_or_shortened_breaks_the_chain(log: AuditLog, gone: str) -> None:
+    for _ in range(2):
+        _three(log)
+        log.rotate("anna")
+    if gone == "line":
+        closed = log.path.with_name("audit.jsonl.0002")
+        closed.write_bytes(b"".join(closed.read_bytes().splitlines(keepends=True)[:-1]))
+    else:
+        log.path.with_name(gone).unlink()
+
+    assert len(log.read().flaws) == 1
+
+
+def test_many_write_while_files_are_closed(log: AuditLog) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda number: log.rotate("r") if number % 7 == 3 else _three(log), range(28)))
+
+    trail = log.read()
+    assert trail.flaws == []
+    assert sum(line.action == "erase" for line in trail.lines) == 24 * 3

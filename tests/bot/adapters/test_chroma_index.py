@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from bot import Assistant
-from bot.adapters.chroma_index import ABANDONED_AFTER_S, ChromaStore, entry_id
+from bot.adapters.chroma_index import ABANDONED_AFTER_S, ChromaStore
 from bot.matching.training import general_background
-from bot.ports import Entry, Vectors
+from bot.ports import Entry, Vectors, entry_id
 from bot.testing import HashEncoder, write_small_catalog
 
 TEXTS = ["tut es weh", "was kostet es", "wie lange dauert es", "wie wird das wetter"]

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import create_engine, inspect, text
 
 from bot import BadData, Settings, Unreachable
-from bot.adapters import sql_releases
+from bot.adapters import sql_releases, sql_witness
 from bot.adapters.sql_records import SqlRecords, migrate
 from bot.adapters.sql_tables import Base
 from bot.adapters.text_cipher import TextCipher
@@ -55,7 +55,8 @@ def test_migrations_lead_from_nothing_to_the_tables_of_the_code(url: str) -> Non
             if "duplicates_constraint" not in index
         }
         assert indexes == {(index.name, index.unique) for index in table.indexes}
-    assert sql_releases.ReleaseRow.metadata is Base.metadata  # its tables are known, too
+    for row in (sql_releases.ReleaseRow, sql_witness.WitnessRow):
+        assert row.metadata is Base.metadata  # their tables are known, too
     assert set(found.get_table_names()) == {*Base.metadata.tables, "alembic_version"}
     engine.dispose()
 

@@ -58,6 +58,12 @@ def scrape(url: str) -> Scrape:
         text = httpx.get(url + "/metrics", trust_env=False, timeout=10).text
     except httpx.TransportError:
         return Scrape(time.time(), {("up", job): 0.0})
+    read = parsed(text)
+    return Scrape(read.at_s, {**read.samples, ("up", job): 1.0})
+
+
+def parsed(text: str) -> Scrape:
+    """Read what a service says, as it says it now."""
     families = text_string_to_metric_families(text)
     samples = {
         (sample.name, frozenset(sample.labels.items())): sample.value
@@ -65,7 +71,7 @@ def scrape(url: str) -> Scrape:
         for sample in family.samples
         if not sample.name.endswith("_bucket")
     }
-    return Scrape(time.time(), {**samples, ("up", job): 1.0})
+    return Scrape(time.time(), samples)
 
 
 @cache

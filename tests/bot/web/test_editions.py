@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -24,8 +26,13 @@ from bot.settings import Settings
 from bot.talk.conversation import Message, Taken
 from bot.talk.reception import Reception, Serving
 from bot.testing import HashEncoder
+from bot.web.background import Telling, _keep_up
 from bot.web.editions import ByRelease, Editions
-from tests.bot.release.exams import NOW, Site, change_pairs, sign, write_exam
+from bot.web.metrics import Metrics
+from bot.web.pulse import Pulse
+from bot.wiring import make_presence
+from tests.bot.release.exams import NOW, UNTIL, Site, change_pairs, sign, write_exam
+from tests.bot.web.alerting import firing, names, parsed
 
 DE = SENTENCES["de"]
 PAIN = "Tut die Untersuchung weh?"
@@ -278,3 +285,35 @@ def test_a_process_never_says_that_it_is_ready_for_a_release_that_it_cannot_serv
     assert not process.editions.keep_up()
     assert process.editions.prepared == 1
     assert OLD in process.hears(process.begin())
+
+
+APPROVALS = {"KlartextApprovalEndsIn30Days", "KlartextApprovalEndsIn7Days"}
+
+
+def _alerts(process: Process, hospital: Hospital, wanted: float) -> set[str]:
+    """Let the thread that keeps up with releases tell what it sees, and return the alerts on approvals that fire."""
+    metrics, stopping = Metrics(), threading.Event()
+    assert names(firing(parsed(metrics.as_text().decode()))) & APPROVALS == set()  # before it knows of a release
+    telling = Telling(metrics, Pulse(metrics), lambda: hospital.clock[0], None)
+    presence = make_presence(hospital.settings)
+    keeping = threading.Thread(target=_keep_up, args=(process.editions, presence, telling, stopping))
+    keeping.start()
+    end = time.monotonic() + 30
+    while (said := parsed(metrics.as_text().decode())).value("klartext_release_first_expiry_seconds") != wanted:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    stopping.set()
+    keeping.join()
+    return names(firing(said)) & APPROVALS
+
+
+def test_an_approval_that_ends_soon_is_told_a_month_and_a_week_before(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    fired = {}
+    for days in (31, 29, 8, 6, -1):
+        hospital.clock[0] = UNTIL - timedelta(days=days)
+        fired[days] = _alerts(process, hospital, days * 86400.0)
+
+    month = {"KlartextApprovalEndsIn30Days"}
+    assert fired == {31: set(), 29: month, 8: month, 6: APPROVALS, -1: APPROVALS}

@@ -22,7 +22,7 @@ from bot.web.metrics import Metrics
 from bot.web.middleware import CONSOLE
 from bot.web.staff.console import Console
 from bot.web.staff.opening import open_console
-from bot.wiring import make_records
+from bot.wiring import close_databases, make_records
 from tests.bot.release.exams import write_exam
 from tests.bot.web.browser import Browser
 
@@ -100,7 +100,4 @@ def running_console(
         console.stop()
         server.should_exit = True
         thread.join(10)
-        for kept in vars(console.tools).values():
-            engine = getattr(kept, "engine", None) or getattr(kept, "_engine", None)
-            if engine is not None:
-                engine.dispose()
+        close_databases()
