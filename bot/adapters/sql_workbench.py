@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import DateTime, Text, delete, select, update
+from sqlalchemy import DateTime, Text, delete, func, select, update
 from sqlalchemy.engine import CursorResult, Engine
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
@@ -172,14 +172,20 @@ class SqlWorkbench:
                 for row in session.scalars(wanted)
             ]
 
-    def sign(self, exam: str, signatures: Sequence[Signature]) -> None:
+    def sign(self, exam: str, signatures: Sequence[Signature], *, after: Sequence[Signature] | None = None) -> None:
         with talking_to(self.engine) as session:
             for each in signatures:
+                signed = {"text": each.text, "until": each.until.isoformat()}
+                # First, since whoever adds an act waits for all others who do: what is counted next is all there is.
+                add_act(session, Act(each.at, each.name, "sign", each.what, after=signed, request_id=self.request_id()))
+                if after is not None:
+                    mine = [SignatureRow.exam == exam, SignatureRow.what == each.what, SignatureRow.text == each.text]
+                    there = session.scalar(select(func.count()).select_from(SignatureRow).where(*mine))
+                    if there != sum(known.what == each.what and known.text == each.text for known in after):
+                        raise Stale(None)
                 row = SignatureRow(exam=exam, what=each.what, text=each.text, person=each.person, name=each.name)
                 row.at, row.until = each.at.astimezone(UTC), each.until.astimezone(UTC)
                 session.add(row)
-                signed = {"text": each.text, "until": each.until.isoformat()}
-                add_act(session, Act(each.at, each.name, "sign", each.what, after=signed, request_id=self.request_id()))
             session.commit()
 
     def origins(self, pseudonym: str) -> list[Origin]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -120,8 +120,12 @@ class Approvals:
 
         A text that changed, or whose approval has expired, begins anew; of two moments the earlier ends the approval.
         """
+        return self.signed_by([(subject, name, at, until) for subject in subjects])
+
+    def signed_by(self, signatures: Iterable[tuple[Subject, str, datetime, datetime]]) -> Approvals:
+        """Return the approvals with signatures: what, by whom, when, and until when; in the order of signing."""
         signed = dict(self.signed)
-        for subject in subjects:
+        for subject, name, at, until in signatures:
             known = signed.get(subject.what)
             if known is None or known.text != subject.text or at >= known.until:
                 signed[subject.what] = Signed(subject.text, until, ((name, at),))

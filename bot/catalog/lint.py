@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import yaml
 
 from bot.catalog.agreement import across_texts
 from bot.catalog.amounts import TIMES, amounts, lacking, listed
-from bot.catalog.catalog import Pair, background_file, language_files, read_catalog, read_yaml
+from bot.catalog.catalog import Catalog, Document, Pair, background_file, language_files, read_catalog, read_yaml
 from bot.catalog.checked import Checked, PairText, Place, texts_of
 from bot.catalog.exam import lint_exam
 from bot.catalog.readability import measure
@@ -63,6 +66,62 @@ def lint(folder: Path, *, today: date, encoder: Encoder | None = None) -> list[F
 
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+@dataclass(frozen=True)
+class _Places(Document):
+    """Stands for a file where there is none: its lines are the numbers of the places that were asked for."""
+
+    asked: list[Place]
+
+    def line(self, location: Place) -> int:
+        self.asked.append(location)
+        return len(self.asked)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFinding:
+    """A finding about a pair that stands in no file yet: the language and the field that it is about."""
+
+    language: str
+    field: str
+    finding: Finding
+
+
+def lint_pair(catalogs: Mapping[str, Catalog], pairs: Mapping[str, Pair], *, today: date) -> list[FieldFinding]:
+    """Return what `lint` finds of one pair as it is drafted, worst first; how it goes with other pairs is left out.
+
+    Args:
+        catalogs: That it belongs to, by language.
+        pairs: The pair as it is drafted, by language.
+        today: Decides whether its review has expired.
+    """
+    drafted = {
+        language: Checked(
+            replace(catalogs[language], pairs=(pair,), background=(), path=Path(f"{language}.yaml")),
+            _Places(None, yaml.ScalarNode("", ""), []),
+        )
+        for language, pair in pairs.items()
+    }
+    found = [each for checked in drafted.values() for each in (*_texts(checked, today), *_copies(checked))]
+    found += across_texts(drafted)
+    placed = [_in_field(each, drafted[each.path.stem].document) for each in found]
+    return sorted(placed, key=lambda each: _ORDER[each.finding.severity])
+
+
+def _in_field(finding: Finding, document: Document) -> FieldFinding:
+    place = document.asked[finding.line - 1][2:] if isinstance(document, _Places) and finding.line else ()
+    within = [str(step) for step in place if not isinstance(step, int)]
+    name = "" if within in ([], ["id"]) else ".".join(within).removesuffix(".text").removesuffix(".facet")
+    name = {"review": "valid_until", "": _AT_TOP.get(finding.rule, "")}.get(name, name)
+    problem = _LINE_OF.sub(r"(\1)", finding.problem)  # there are no files, and so no lines
+    remedy = _LINE_OF.sub(r"(\1)", finding.remedy)
+    return FieldFinding(finding.path.stem, name, replace(finding, problem=problem, remedy=remedy))
+
+
+# Where what is missing belongs; and how findings name a line of a file.
+_AT_TOP = {"easy-answer": "easy_answer", "sources": "sources"}
+_LINE_OF = re.compile(r"\((\w\w)\.yaml:\d+\)")
 
 
 def _texts(checked: Checked, today: date) -> Iterator[Finding]:

@@ -10,8 +10,19 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Protocol, Self
 
-from bot.catalog.approval import Approvals, Standing, Subject, pair_subject, text_hash, write_approvals
-from bot.catalog.catalog import Catalog, NearMiss, Pair, Review
+import yaml
+
+from bot.catalog.approval import (
+    SITE,
+    Approvals,
+    Standing,
+    Subject,
+    pair_subject,
+    site_subject,
+    text_hash,
+    write_approvals,
+)
+from bot.catalog.catalog import Catalog, Loader, NearMiss, Pair, Review
 from bot.catalog.yaml_edit import edit_pairs
 from bot.editorial.people import Person
 from bot.errors import BadData
@@ -135,8 +146,15 @@ class Workbench(Protocol):
         """Return all signatures of an exam, in the order in which they were given."""
         ...
 
-    def sign(self, exam: str, signatures: Sequence[Signature]) -> None:
-        """Store signatures: all, or none."""
+    def sign(self, exam: str, signatures: Sequence[Signature], *, after: Sequence[Signature] | None = None) -> None:
+        """Store signatures: all, or none.
+
+        `after`: all that were known when it was decided that this person may sign. Two people who sign at the same
+        moment would else both be the first, and nobody the second.
+
+        Raises:
+            Stale: One of the texts was signed by somebody meanwhile.
+        """
         ...
 
     def origins(self, pseudonym: str) -> list[Origin]:
@@ -213,22 +231,50 @@ class Candidate:
         catalog, draft = self._catalog(language), self.drafts.get((language, pair_id))
         if draft is not None and draft.content is None:
             return Subject(f"pair {pair_id} {language}", text_hash(["removed", catalog.name, language, pair_id]))
-        pair = self.pair(language, pair_id)
-        if pair is None:
+        if draft is not None and draft.pair is not None:
+            return pair_subject(catalog, draft.pair)
+        released = self.base.pair_subjects.get((language, pair_id))
+        if released is None:
             raise BadData(f"There is no pair {pair_id!r} ({language}).")
-        return pair_subject(catalog, pair)
+        return released
 
     def other_subjects(self) -> list[Subject]:
-        """Return what is signed beside pairs: the program's own sentences, the Questionnaire, the site."""
-        return [each for each in self.base.subjects() if not each.what.startswith("pair ")]
+        """Return what is signed beside pairs: the program's own sentences, the Questionnaire, the site as drafted."""
+        found = [each for each in self.base.subjects() if not each.what.startswith(("pair ", SITE))]
+        site = self.site
+        return found if site is None else [*found, site_subject(site)]
+
+    @property
+    def site_draft(self) -> Draft | None:
+        return self.drafts.get(("", SITE_DRAFT))
+
+    @property
+    def site_text(self) -> str:
+        """The site's file as it is drafted, else as it was released; empty where there is none."""
+        draft = self.site_draft
+        if draft is not None and draft.content is not None:
+            return str(draft.content["text"])
+        return self.released_site_text
+
+    @property
+    def released_site_text(self) -> str:
+        return self.base.files.get(SITE_FILE, b"").decode("utf-8", "replace")
+
+    @cached_property
+    def site(self) -> Mapping[str, Any] | None:
+        """What the site's file says, as it is drafted, and the hash of its logo; None where there is none."""
+        if self.site_draft is None:
+            return self.base.site
+        read = yaml.load(self.site_text, Loader=Loader)  # it was checked before it was stored
+        said: Mapping[str, Any] = read if isinstance(read, dict) else {}
+        logo = self.base.files.get(str(said.get("logo")))
+        return {**said, "logo": hashlib.sha256(logo).hexdigest()} if logo is not None else said
 
     @cached_property
     def approvals(self) -> Approvals:
         """All signatures that were given, of the released and of the drafted texts."""
-        found = self.base.approvals
-        for each in self.signatures:
-            found = found.sign([Subject(each.what, each.text)], name=each.name, at=each.at, until=each.until)
-        return found
+        given = ((Subject(each.what, each.text), each.name, each.at, each.until) for each in self.signatures)
+        return self.base.approvals.signed_by(given)
 
     def standing(self, subject: Subject, *, now: datetime) -> Standing:
         return self.approvals.standing(subject, now=now)
@@ -237,6 +283,9 @@ class Candidate:
         """Return how far a pair is on its way to patients."""
         draft = self.drafts.get((language, pair_id))
         standing = self.standing(self.subject(language, pair_id), now=now)
+        pair = draft.pair if draft is not None else self.released_pair(language, pair_id)
+        if standing == "approved" and pair is not None and _is_over(pair.review, now):
+            return "expired"
         if standing == "approved":
             return "approved" if draft is not None or not self._is_signed_in(language, pair_id, now) else "released"
         if standing == "one signature":
@@ -279,9 +328,12 @@ class Candidate:
         """Return the drafts that would go into a release made now: those whose text two people have signed."""
         return [
             draft
-            for (language, name), draft in sorted(self.drafts.items())
-            if name != SITE_DRAFT and self.standing(self.subject(language, name), now=now) == "approved"
+            for _, draft in sorted(self.drafts.items())
+            if self.standing(self.subject_of(draft), now=now) == "approved"
         ]
+
+    def subject_of(self, draft: Draft) -> Subject:
+        return self.subject(draft.language, draft.name) if draft.language else site_subject(self.site or {})
 
     def write(self, folder: Path, *, now: datetime, drafts: Sequence[Draft] | None = None) -> Unpacked:
         """Write an exam's files into an empty folder: the base with drafts (default: those that are ready) in them.
@@ -303,11 +355,13 @@ class Candidate:
             removed = [each.name for each in mine if each.content is None]
             if changed or removed:
                 file = exam / f"{language}.yaml"
-                text = edit_pairs(file.read_text(encoding="utf-8"), changed=list(changed.values()), removed=removed)
-                file.write_text(text, encoding="utf-8")
+                text = edit_pairs(file.read_bytes().decode(), changed=list(changed.values()), removed=removed)
+                file.write_bytes(text.encode())
             self._write_near_misses(exam, language)
         write_approvals(exam, self.approvals)
         site = folder / SITE_FILE
+        if any(each.name == SITE_DRAFT for each in chosen):
+            site.write_bytes(self.site_text.encode())
         forms = sorted((folder / "questionnaires").glob("*.json"))
         return Unpacked(exam, site if site.is_file() else None, forms[0] if forms else None)
 
@@ -341,6 +395,10 @@ class Candidate:
         if language not in self.base.catalogs:
             raise BadData(f"{self.exam} has no language {language!r}.")
         return self.base.catalogs[language]
+
+
+def _is_over(review: Review, now: datetime) -> bool:
+    return review.valid_until is not None and review.valid_until < now.date()
 
 
 def pair_hash(pair: Pair) -> str:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -46,7 +47,7 @@ _OF_CATALOG = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Contents:
     """One exam as it lies on the disk.
 
@@ -104,12 +105,20 @@ class Contents:
         wording, namespaces = wording_of(load_exam(folder)), namespaces_of(site, folder)
         return cls(exam, country, files, catalogs, form, said, wording, namespaces, approvals_in(folder))
 
+    @cached_property
+    def pair_subjects(self) -> Mapping[tuple[str, str], Subject]:
+        """What has to be approved of the pairs, by language and id."""
+        return {
+            (language, pair.id): pair_subject(catalog, pair)
+            for language, catalog in self.catalogs.items()
+            for pair in catalog.pairs
+        }
+
     def subjects(self) -> Iterator[Subject]:
         """Yield all that has to be approved."""
         for language, catalog in self.catalogs.items():
             yield sentences_subject(language, self.wording.sentences.get(language, {}))
-            for pair in catalog.pairs:
-                yield pair_subject(catalog, pair)
+            yield from (self.pair_subjects[language, pair.id] for pair in catalog.pairs)
         if self.form is not None:
             yield form_subject(self.form)
         if self.site is not None:
