@@ -271,13 +271,22 @@ class Candidate:
         return {**said, "logo": hashlib.sha256(logo).hexdigest()} if logo is not None else said
 
     @cached_property
-    def approvals(self) -> Approvals:
-        """All signatures that were given, of the released and of the drafted texts."""
-        given = ((Subject(each.what, each.text), each.name, each.at, each.until) for each in self.signatures)
-        return self.base.approvals.signed_by(given)
+    def _given(self) -> Mapping[tuple[str, str], list[tuple[Subject, str, datetime, datetime]]]:
+        """Signatures by what was signed and its text."""
+        found: dict[tuple[str, str], list[tuple[Subject, str, datetime, datetime]]] = {}
+        for each in self.signatures:
+            given = (Subject(each.what, each.text), each.name, each.at, each.until)
+            found.setdefault((each.what, each.text), []).append(given)
+        return found
+
+    def approval(self, subject: Subject) -> Approvals:
+        """Return the approval of one text. A draft that is being signed takes nothing from what is released."""
+        released = self.base.approvals.signed.get(subject.what)
+        known = Approvals({subject.what: released} if released is not None else {})
+        return known.signed_by(self._given.get((subject.what, subject.text), ()))
 
     def standing(self, subject: Subject, *, now: datetime) -> Standing:
-        return self.approvals.standing(subject, now=now)
+        return self.approval(subject).standing(subject, now=now)
 
     def stage(self, language: str, pair_id: str, *, now: datetime) -> Stage:
         """Return how far a pair is on its way to patients."""
@@ -307,7 +316,7 @@ class Candidate:
         standing = self.standing(subject, now=now)
         if standing == "approved":
             return "complete"
-        found = self.approvals.signed.get(subject.what)
+        found = self.approval(subject).signed.get(subject.what)
         first = found if standing == "one signature" else None
         if first is not None and any(name.casefold() == person.name.casefold() for name, _ in first.by):
             return "signed"
@@ -358,12 +367,19 @@ class Candidate:
                 text = edit_pairs(file.read_bytes().decode(), changed=list(changed.values()), removed=removed)
                 file.write_bytes(text.encode())
             self._write_near_misses(exam, language)
-        write_approvals(exam, self.approvals)
+        write_approvals(exam, self._approvals_with(chosen))
         site = folder / SITE_FILE
         if any(each.name == SITE_DRAFT for each in chosen):
             site.write_bytes(self.site_text.encode())
         forms = sorted((folder / "questionnaires").glob("*.json"))
         return Unpacked(exam, site if site.is_file() else None, forms[0] if forms else None)
+
+    def _approvals_with(self, chosen: Sequence[Draft]) -> Approvals:
+        """Return the approvals of the texts that are written: of those drafts, and of all else as it was released."""
+        drafted = {self.subject_of(each).what: self.subject_of(each) for each in chosen}
+        written = {each.what: each for each in self.base.subjects()} | drafted
+        signed = {what: own for each in written.values() for what, own in self.approval(each).signed.items()}
+        return Approvals(signed)
 
     def _signed(self, drafted: Mapping[str, Pair], catalog: Catalog, now: datetime) -> dict[str, Pair]:
         """Return drafted pairs, and released ones that were signed since, each saying who approved it."""
@@ -374,7 +390,7 @@ class Candidate:
             if self.standing(subject, now=now) != "approved":
                 continue
             if pair.id in drafted or not own.review.is_approved(now.date()):
-                signed = self.approvals.signed[subject.what]
+                signed = self.approval(subject).signed[subject.what]
                 on = max(at for _, at in signed.by).date()
                 review = Review(status="approved", by=signed.names, on=on, valid_until=own.review.valid_until)
                 found[pair.id] = own.model_copy(update={"review": review})
