@@ -40,6 +40,8 @@ def recognises(handed: Handed) -> bool:
         return False
     if name.lower().endswith(".json"):
         return _documents(handed.json(name)) is not None
+    if not name.lower().endswith((".tsv", ".txt", ".csv")):
+        return False
     first = handed.text(name).lstrip("\ufeff").partition("\n")[0]
     columns = [unquoted(each).casefold() for each in first.strip("\r").split("\t")]
     return {"question", "answer"} <= set(columns) and bool({"qnaid", "metadata", "source"} & set(columns))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.catalog.catalog import Catalog
-from bot.catalog.exchange.entries import Entry, Reading, language_of
+from bot.catalog.exchange.entries import Entry, Reading, language_of, strings
 from bot.catalog.exchange.sources import Handed
 
 NAME, MAKER = "rasa", "Rasa"
@@ -97,12 +97,14 @@ def _collect(project: _Project, name: str, document: dict[Any, Any]) -> None:
         project.examples.setdefault(intent, []).append((f"{name}, {intent}:{number}", text))
     responses = document.get("responses")
     if isinstance(responses, dict):
-        project.responses |= {str(key): each if isinstance(each, list) else [] for key, each in responses.items()}
+        project.responses |= {
+            key: each if isinstance(each, list) else [] for key, each in responses.items() if isinstance(key, str)
+        }
     rules = document.get("rules")
     for rule in rules if isinstance(rules, list) else []:
         steps = rule.get("steps") if isinstance(rule, dict) else None
         found = [each for each in steps if isinstance(each, dict)] if isinstance(steps, list) else []
-        names = [str(each.get("intent") or each.get("action") or "") for each in found]
+        names = [(strings([each.get("intent"), each.get("action")]) or [""])[0] for each in found]
         if len(found) == 2 and "intent" in found[0] and "action" in found[1] and names[1].startswith("utter_"):
             project.answers.setdefault(names[0], names[1])
         else:
@@ -117,17 +119,18 @@ def examples_in(document: Mapping[Any, Any]) -> Iterator[tuple[str, int, str]]:
     """Yield intent, number and text of the examples in training data; synonyms, lookups and regexes are none."""
     blocks = document.get("nlu")
     for block in blocks if isinstance(blocks, list) else []:
-        if not isinstance(block, dict) or "intent" not in block:
+        if not isinstance(block, dict) or not isinstance(block.get("intent"), str):
             continue
         examples = block.get("examples")
         if isinstance(examples, list):
-            lines = [str(each.get("text", "")) if isinstance(each, dict) else str(each) for each in examples]
+            # Only what is a text: a list of aliases of lists could be unfolded without end.
+            lines = strings([each.get("text") if isinstance(each, dict) else each for each in examples])
         else:
             lines = examples.splitlines() if isinstance(examples, str) else []
         for number, line in enumerate(lines, 1):
             text = _ENTITY.sub(r"\1", line.strip().removeprefix("-").strip())
             if text:
-                yield str(block["intent"]), number, text
+                yield block["intent"], number, text
 
 
 def write(catalogs: Sequence[Catalog]) -> Mapping[str, bytes]:
