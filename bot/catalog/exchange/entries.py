@@ -80,7 +80,7 @@ def strings(value: object) -> list[str]:
 
 
 _TAGS = (
-    "a|b|blockquote|br|code|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|s|small|span|strong|sub|sup|table|tbody|td|th|thead"
+    "a|b|blockquote|br|code|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|small|span|strong|sub|sup|table|tbody|td|th|thead"
     "|tr|u|ul"
 )
 _TAG = re.compile(rf"</?(?:{_TAGS})(?:\s[^<>]*)?/?>", re.IGNORECASE)
@@ -91,7 +91,10 @@ _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|nbsp|[aou]uml|[AOU]uml|szlig|eacute|eu
 _IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 _LINKED = re.compile(r"\[([^\]]+)\]\(((?:https?:|mailto:|tel:|/)[^)\s]*)\)")
 _MARKS = re.compile(r"(?<![\w*])(\*\*|__|\*|`)(?=\S)(.+?)(?<=\S)\1(?![\w*])")
-_LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}|[*+-]|>)[ \t]+", re.MULTILINE)
+# A sign before a number may be a minus or "more than": that is no mark.
+_LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}|[*+-]|>)[ \t]+(?!\d)", re.MULTILINE)
+_RAISED = re.compile(r"<(sup|sub)>(\d+)</\1>", re.IGNORECASE)
+_DIGITS = {"sup": str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"), "sub": str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")}
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
@@ -99,6 +102,7 @@ def without_html(text: str) -> str:
     """Return a text without HTML; links keep their address in brackets."""
     found = _HIDDEN.sub(" ", text)
     found = _ANCHOR.sub(lambda link: f"{link[2]} ({link[1]})" if link[1] not in link[2] else link[2], found)
+    found = _RAISED.sub(lambda one: one[2].translate(_DIGITS[one[1].lower()]), found)  # 10³ is not 103
     found = _TAG.sub("", _BREAKING.sub("\n", found))
     return html.unescape(found) if found != text or _ENTITY.search(found) else text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import struct
 import zipfile
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot.catalog.exchange import sources
+from bot.catalog.exchange.entries import plain, tidy_lines
 from bot.catalog.exchange.exchange import Imported, ReadOptions, read_foreign
 from bot.catalog.exchange.tables import Layout
 from bot.errors import BadData
@@ -269,6 +271,23 @@ def test_bad_input_is_one_line_that_says_what_and_what_next(
     assert "\n" not in str(caught.value)
 
 
+def test_marks_are_taken_off_and_amounts_stay_what_they_are() -> None:
+    told = {
+        "<p>Bitte <b>nicht</b> essen.</p><ul><li>Wasser</li></ul>": "Bitte nicht essen.\nWasser",
+        "10<sup>3</sup> m<sup>2</sup> CO<sub>2</sub>": "10³ m² CO₂",
+        "- 5 Grad": "- 5 Grad",
+        "> 40 Jahre": "> 40 Jahre",
+        "<40 Jahre und >30": "<40 Jahre und >30",
+        "Das ist __wichtig__: `nie` *allein*": "Das ist wichtig: nie allein",
+        '<a href="https://x.example">Hier</a>': "Hier (https://x.example)",
+        "![Plan](plan.png) [Hier](https://x.example/a_b)": "Plan Hier (https://x.example/a_b)",
+        "<script>alert(1)</script>Ja &amp; nein": "Ja & nein",
+        "2 * 3 * 4, a_b_c, 5*3*2": "2 * 3 * 4, a_b_c, 5*3*2",
+    }
+
+    assert {text: tidy_lines(plain(text)) for text in told} == told
+
+
 def test_a_file_that_is_not_there_and_one_that_is_too_large_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadData, match="There is no file or folder"):
         read_foreign(tmp_path / "absent.json", ["de"])
@@ -301,7 +320,7 @@ def test_a_language_that_is_not_there_is_said_with_those_that_are(tmp_path: Path
 
 def test_hostile_yaml_is_not_unfolded(tmp_path: Path) -> None:
     keys = [f"k{number}" for number in range(60)]
-    bomb = "k0: &k0 [x, x]\n" + "".join(f"{c}: &{c} [*{p}, *{p}]\n" for p, c in zip(keys, keys[1:], strict=False))
+    bomb = "k0: &k0 [x, x]\n" + "".join(f"{c}: &{c} [*{p}, *{p}]\n" for p, c in itertools.pairwise(keys))
     file = write_file(tmp_path / "nlu.yml", f"{bomb}nlu:\n- intent: x\n  examples: *k59\n")
 
     with pytest.raises(BadData):
