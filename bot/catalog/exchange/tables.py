@@ -85,14 +85,16 @@ def rows_of(name: str, text: str, delimiter: str) -> Iterator[tuple[int, list[st
     """
     quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, quoting=quoting)
+    read = 0  # lines of whole rows
     try:
         for row in reader:
+            read = reader.line_num
             if any(cell.strip() for cell in row):
                 yield reader.line_num, row
     except csv.Error as error:
         if str(error).startswith("field larger"):
             raise BadData(
-                f"{name}:{reader.line_num + 1} has a cell of more than {csv.field_size_limit():,} characters, or a "
+                f"{name}:{read + 1} has a cell of more than {csv.field_size_limit():,} characters, or a "
                 "quotation mark without an end. Shorten it, or mend the quotation marks."
             ) from error
         raise BadData(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bot import Assistant, load_catalog
 from bot.catalog.catalog import Catalog
+from bot.catalog.exchange.entries import tidy
 from bot.catalog.exchange.exchange import read_foreign
 from bot.catalog.exchange.placing import write_catalog
 from bot.catalog.exchange.question_set import catalog_name, pair_id, read_question_set
@@ -141,7 +142,7 @@ def test_a_write_that_fails_leaves_no_half_catalog(tmp_path: Path) -> None:
 
 @given(st.text(st.characters(codec="utf-8"), max_size=40))
 def test_any_text_survives_the_way_into_a_catalog(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    wanted = " ".join(text.split()) or "x"
+    wanted = tidy(text) or "x"
     folder = tmp_path_factory.mktemp("any")
 
     catalog = _imported(folder, f'pair_id,text\npain,"{wanted.replace(chr(34), chr(34) * 2)}"\n')
