@@ -93,6 +93,12 @@ def edit_pairs(text: str, *, changed: Sequence[Pair], removed: Collection[str] =
     return mark + _applied(body, edits)
 
 
+def new_file(catalog: str, language: str, pairs: Sequence[Pair]) -> str:
+    """Return a language file of its own, written as `edit_pairs` writes."""
+    head = f'catalog: {_flow(catalog)}\nlanguage: {_flow(language)}\nversion: "1"\npairs:\n'
+    return head + "".join(f"  - {_pair_lines(pair, 4, chr(10))}\n" for pair in pairs)
+
+
 @dataclass(frozen=True, slots=True)
 class _Item:
     """A pair in the file: from the beginning of the line of its dash to the end of its last line."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from bot.catalog.exchange.tables import no_formula
 from bot.commands.moments import local_zone, moment
 from bot.outbox_ports import pseudonym
 from bot.ports import Complaint, KeptTurn
@@ -20,7 +21,6 @@ State = Literal["unanswered", "asked back", "flagged wrong", "flagged complicate
 _DECIDED: dict[str, State] = {"declined": "unanswered", "clarify": "asked back"}
 _FLAGGED: dict[Complaint, State] = {"wrong": "flagged wrong", "complicated": "flagged complicated"}
 COLUMNS = ("id", "at", "language", "states", "pair_id", "in_logs", "question")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,5 @@ def as_csv(items: Sequence[InboxItem]) -> str:
     table.writerow(COLUMNS)
     for each in items:
         values = {**each.as_json(), "states": ", ".join(each.states)}
-        table.writerow([_no_formula(str(values[name])) for name in COLUMNS])
+        table.writerow([no_formula(str(values[name])) for name in COLUMNS])
     return file.getvalue()
-
-
-def _no_formula(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import date
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,16 +16,28 @@ import typer
 from bot import wiring
 from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.catalog.catalog import language_files, load_catalog, locate
+from bot.catalog.exchange.exchange import WRITTEN, ReadOptions, read_foreign, write_foreign
+from bot.catalog.exchange.expecting import expect
+from bot.catalog.exchange.placing import add_drafts, write_catalog
+from bot.catalog.exchange.question_set import catalog_name
+from bot.catalog.exchange.tables import Layout, columns_named, delimiter_named
 from bot.catalog.fhir_files import write_text
-from bot.catalog.importing import catalog_name, read_question_set, write_catalog
 from bot.catalog.lint import lint, worst
-from bot.errors import BadData, UserFixable, friendly_errors
+from bot.errors import UserFixable, friendly_errors
 from bot.matching.calibration import Judged, Limit, Row, choose_with_risk, risk_table, smallest_sample
 from bot.matching.training import judge_calibration
 from bot.ports import Encoder
 from bot.settings import Settings
 
 qa = typer.Typer(help="Curate question-answer pairs.", no_args_is_help=True)
+
+
+class Language(StrEnum):
+    """A language whose questions can be taken or written."""
+
+    DE = "de"
+    EN = "en"
+
 
 CatalogArgument = Annotated[str, typer.Argument(help="A shipped exam, or a catalog folder.")]
 
@@ -60,24 +73,65 @@ def list_(catalog: CatalogArgument = "mammography") -> None:
 
 @qa.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="CSV, TSV, JSON or Rasa NLU YAML.")],
-    out: Annotated[Path, typer.Option(help="Folder of the catalog to write.")],
-    lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")],
+    file: Annotated[Path, typer.Argument(help="What another assistant exported, or a table: a file, folder or zip.")],
+    out: Annotated[Path, typer.Option(help="Folder of the catalog to write, or to add to.")],
+    lang: Annotated[list[Language], typer.Option("--lang", help="Language of the questions; more than one: which.")],
     name: Annotated[str | None, typer.Option("--name", help="Name of the catalog; default: the folder's.")] = None,
+    add: Annotated[bool, typer.Option("--add", help="Add drafts to the catalog that is there.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; write nothing.")] = False,
+    format_: Annotated[str | None, typer.Option("--format", help="Format of the file; default: found out.")] = None,
+    column: Annotated[
+        list[str] | None, typer.Option("--column", help="ROLE=NAME of a table's column, or its number.")
+    ] = None,
+    delimiter: Annotated[str | None, typer.Option("--delimiter", help="Between the cells of a table.")] = None,
+    encoding: Annotated[str | None, typer.Option("--encoding", help="Of the texts, where it is not UTF-8.")] = None,
+    prefix: Annotated[str, typer.Option("--prefix", help="Put before the ids.")] = "",
 ) -> None:
-    """Make a catalog from a question set; rows with an empty pair_id are questions that no pair answers."""
+    """Make a catalog of drafts from another assistant's questions and answers, or add them to one."""
     with friendly_errors():
-        if not file.is_file():
-            raise BadData(f"There is no file {str(file)!r}. Give a CSV, TSV, JSON or Rasa NLU file.")
-        imported = read_question_set(file)
-        write_catalog(imported, out, name=catalog_name(name or out.resolve().name), language=lang)
-        variants = sum(len(pair.texts) - 1 for pair in imported.pairs)
+        layout = Layout(columns_named(column or []), delimiter_named(delimiter))
+        options = ReadOptions(format_, encoding, layout, prefix)
+        imported = read_foreign(file, [each.value for each in dict.fromkeys(lang)], options)
+        report = imported.report
+        variants = sum(report.variants.values())
+        if dry_run:
+            for line in report.lines():
+                print(line)
+            for line in expect(imported, out if add else None, today=date.today()).lines():
+                print(line)
+            print("Nothing was written.")
+            return
+        if add:
+            add_drafts(imported, out)
+        else:
+            write_catalog(imported, out, name=catalog_name(name or out.resolve().name))
         print(
-            f"{out}: {len(imported.pairs)} pairs, {variants} variants, {len(imported.background)} background questions"
+            f"{out}: {sum(report.pairs.values())} pairs, {variants} variants, {report.background} background questions"
         )
-        missing = sum(pair.answer is None for pair in imported.pairs)
-        if missing:
-            print(f"{missing} pairs have a placeholder instead of an answer and stay drafts.")
+        if report.placeholders:
+            print(f"{report.placeholders} pairs have a placeholder instead of an answer and stay drafts.")
+        if report.left or report.stripped:
+            print(
+                f"{len(report.left)} left out ({report.flows} parts of conversations), marks taken off in "
+                f"{len(report.stripped)} pairs; `--dry-run` lists them."
+            )
+
+
+@qa.command("export")
+def export(
+    out: Annotated[Path, typer.Option("--out", help="File or folder to write.")],
+    catalog: CatalogArgument = "mammography",
+    format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(WRITTEN)}.")] = "json",
+    lang: Annotated[list[Language] | None, typer.Option("--lang", help="Which languages; default: all.")] = None,
+) -> None:
+    """Write a catalog in another assistant's format; JSON keeps everything."""
+    with friendly_errors():
+        folder = locate(catalog)
+        languages = [each.value for each in dict.fromkeys(lang)] if lang else list(language_files(folder))
+        written = write_foreign([load_catalog(folder, each) for each in languages], format_, out)
+        print(f"{out}: {written.pairs} pairs")
+        if written.lost:
+            print(f"This format has no place for {', '.join(written.lost)}.")
 
 
 @qa.command("inbox")

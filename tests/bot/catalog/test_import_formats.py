@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.catalog.importing import Imported, read_question_set
+from bot.catalog.exchange.question_set import QuestionSet, read_question_set
 from bot.errors import BadData
 
 RASA = """\
@@ -28,7 +28,7 @@ TSV = "pair_id\ttext\nparking\tWhere can I park?\nparking\tis there a garage\n\t
 JSON = json.dumps({"parking": ["Where can I park?", "is there a garage"], "": ["tell me a joke"]})
 
 
-def texts(imported: Imported) -> tuple[list[tuple[str, list[str]]], tuple[str, ...]]:
+def texts(imported: QuestionSet) -> tuple[list[tuple[str, list[str]]], tuple[str, ...]]:
     return [(pair.id, pair.texts) for pair in imported.pairs], imported.background
 
 

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 from bot import Assistant, load_catalog
 from bot.catalog.catalog import Catalog
-from bot.catalog.importing import catalog_name, pair_id, read_question_set, write_catalog
+from bot.catalog.exchange.entries import tidy
+from bot.catalog.exchange.exchange import read_foreign
+from bot.catalog.exchange.placing import write_catalog
+from bot.catalog.exchange.question_set import catalog_name, pair_id, read_question_set
 from bot.errors import BadData
 from bot.testing import HashEncoder
 from bot.text import sanitise
@@ -28,7 +31,7 @@ costs,no,
 def _imported(tmp_path: Path, text: str, *, name: str = "mine", language: str = "en") -> Catalog:
     file = tmp_path / "questions.csv"
     file.write_text(text, encoding="utf-8")
-    write_catalog(read_question_set(file), tmp_path / "out", name=name, language=language)
+    write_catalog(read_foreign(file, [language]), tmp_path / "out", name=name)
     return load_catalog(tmp_path / "out", language)
 
 
@@ -122,7 +125,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     file.write_text(GOOD)
 
     with pytest.raises(BadData, match=r"cannot be written.*--out"):
-        write_catalog(read_question_set(file), file / "out", name="mine", language="en")
+        write_catalog(read_foreign(file, ["en"]), file / "out", name="mine")
 
 
 def test_a_write_that_fails_leaves_no_half_catalog(tmp_path: Path) -> None:
@@ -132,14 +135,14 @@ def test_a_write_that_fails_leaves_no_half_catalog(tmp_path: Path) -> None:
     (tmp_path / "out" / "background").write_text("a file where a folder is needed")
 
     with pytest.raises(BadData, match=r"cannot be written.*--out"):
-        write_catalog(read_question_set(file), tmp_path / "out", name="mine", language="en")
+        write_catalog(read_foreign(file, ["en"]), tmp_path / "out", name="mine")
 
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["background"]
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=40))
 def test_any_text_survives_the_way_into_a_catalog(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    wanted = " ".join(text.split()) or "x"
+    wanted = tidy(text) or "x"
     folder = tmp_path_factory.mktemp("any")
 
     catalog = _imported(folder, f'pair_id,text\npain,"{wanted.replace(chr(34), chr(34) * 2)}"\n')
