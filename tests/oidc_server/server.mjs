@@ -105,7 +105,7 @@ async function resource(request, path) {
 }
 
 const form = (uid, wrong) => `<!doctype html><html lang="en"><title>Sign in</title><h1>Sign in</h1>${wrong ? "<p>Wrong.</p>" : ""}
-<form method="post" action="/interaction/${uid}">
+<form method="post" action="${issuer}/interaction/${uid}">
 <label>Name <input name="account" autofocus></label> <label>Password <input name="password" type="password"></label>
 <button name="do" value="login">Sign in</button> <button name="do" value="deny">Cancel</button></form></html>`;
 
@@ -156,6 +156,7 @@ async function answer(request, response) {
   }
   asked.push(path);
   const fault = now.fault[nameOf(path)];
+  if (nameOf(path) === "jwks" && now.fault.jwks_says) return send(response, 200, now.fault.jwks_says);
   if (fault === "hang") return undefined;
   if (fault === "page") return send(response, 200, "<!doctype html><title>Please sign in</title>", "text/html");
   if (fault === "elsewhere") return response.writeHead(302, { location: `${issuer}/elsewhere` }).end();

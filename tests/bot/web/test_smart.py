@@ -1,0 +1,365 @@
+"""Patients who come from a hospital's portal or EHR: a real service, a real OpenID provider, and browsers between them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+import yaml
+
+from bot import Assistant
+from bot.adapters.sql_records import SqlRecords
+from bot.ports import Booking, StoredConversation
+from bot.web.links import invite, seal
+from bot.web.page.launching import SIGN_IN_S
+from bot.web.page.rendering import load_labels
+from tests.bot.web.browser import Browser
+from tests.bot.web.serving import Server, always_open
+from tests.conftest import Run
+from tests.oidc_process import OidcServer, free_port
+from tests.smart_hospital import ACCESSIONS, APPOINTMENTS, ORDERS, PSEUDONYMS, hospital
+
+LABELS = load_labels()
+KEY = "a-key-for-links-in-the-tests"
+
+
+def environ_for(provider: OidcServer, port: int) -> dict[str, str]:
+    """Return the settings of a service that patients come to from a provider."""
+    return {
+        "KLARTEXT_SMART": f"{provider.fhir} klartext, https://unreachable.example.org/fhir klartext",
+        "KLARTEXT_PUBLIC_URL": f"http://127.0.0.1:{port}",
+        "KLARTEXT_LINK_KEY": KEY,
+        "KLARTEXT_FHIR_PATIENT_SYSTEM": PSEUDONYMS,
+        "KLARTEXT_FHIR_APPOINTMENT_SYSTEM": APPOINTMENTS,
+        "KLARTEXT_FHIR_ORDER_SYSTEM": ORDERS,
+        "KLARTEXT_FHIR_ACCESSION_SYSTEM": ACCESSIONS,
+    }
+
+
+@dataclass
+class Place:
+    """A service, and the provider of its hospital."""
+
+    server: Server
+    provider: OidcServer
+    phone: str
+    opened: list[Browser] = field(default_factory=list)
+
+    def browser(self, language: str = "de") -> Browser:
+        opened = Browser(self.server.url, language)
+        opened.client.headers["Sec-Fetch-Site"] = "cross-site"  # as after a way through the provider
+        self.opened.append(opened)
+        return opened
+
+    def ehr(self, launch: str) -> dict[str, str]:
+        return {"iss": self.provider.fhir, "launch": launch}
+
+    def conversation(self, browser: Browser) -> StoredConversation:
+        """Return what is stored of the conversation that a browser has begun."""
+        session = browser.client.cookies["klartext-session"]
+        records = SqlRecords.open(f"sqlite:///{self.server.database()}")
+        try:
+            found = records.conversation(session.partition(".")[0])
+        finally:
+            records.close()
+        assert found is not None
+        return found
+
+    def told(self) -> list[dict[str, object]]:
+        """Return what staff read of launches in the log."""
+        lines = [json.loads(line) for line in self.server.stderr().splitlines() if line.startswith("{")]
+        return [line for line in lines if str(line["event"]).startswith("launch")]
+
+
+@pytest.fixture(scope="module")
+def running(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    assert shipped.sample
+    port, folder = free_port(), tmp_path_factory.mktemp("smart")
+    with hospital(f"http://127.0.0.1:{port}/smart/callback") as provider:
+        site = always_open(folder)
+        server = Server(folder, shipped_data, environ_for(provider, port) | site)
+        server.start("--port", str(port))
+        said = yaml.safe_load(Path(site["KLARTEXT_SITE"]).read_text(encoding="utf-8"))
+        yield Place(server, provider, said["phone"])
+        server.kill()
+
+
+@pytest.fixture
+def place(running: Place) -> Iterator[Place]:
+    running.provider.behave(login="anna")
+    running.provider.asked()
+    yield running
+    while running.opened:
+        running.opened.pop().client.close()
+
+
+def begin(browser: Browser) -> str:
+    """Agree on the start page, and return the language of the page."""
+    browser.client.headers["Sec-Fetch-Site"] = "same-origin"
+    language = browser.page.one("html").get("lang")
+    browser.press(LABELS[language]["begin"], consent="yes")
+    assert browser.answer.url.path == "/chat"
+    return language
+
+
+def open_(browser: Browser, path: str, **query: str) -> httpx.Response:
+    browser.open(str(httpx.URL(path, params=query)) if query else path)
+    return browser.answer
+
+
+def test_an_ehr_launch_begins_what_a_link_begins(place: Place, klartext: Run) -> None:
+    browser, linked = place.browser(), place.browser()
+
+    assert open_(browser, "/smart/launch", **place.ehr("visit")).url.path == "/"
+    assert LABELS["en"]["invited"] in browser.text, "in the language that the patient speaks"
+    assert begin(browser) == "en"
+
+    came = place.conversation(browser)
+    until = came.begun.replace(year=came.begun.year + 1)
+    booking = Booking("A-1", "O-2", "ACC-3")
+    linked.open(
+        f"/start/{seal(invite('P-4711', exam='mammography', language='en', expires=until, booking=booking), KEY)}"
+    )
+    begin(linked)
+    told = place.conversation(linked)
+    names = [name for name in StoredConversation.__slots__ if name not in ("id", "begun", "secret_hash")]
+    assert {name: getattr(came, name) for name in names} == {name: getattr(told, name) for name in names}
+    assert came.patient == "P-4711"
+    assert came.booking == booking
+
+    environ = {
+        "KLARTEXT_DATABASE_URL": f"sqlite:///{place.server.database()}",
+        "KLARTEXT_AUDIT_LOG": str(place.server.audit_log()),
+    }
+    erased = klartext("records", "erase", "--patient", "P-4711", environ=environ, stdin=b"y\n")
+    assert erased.returncode == 0, erased.stderr
+    assert browser.client.get("/chat").url.path == "/", "who launched is found and erased by the pseudonym"
+
+
+def test_a_patient_who_comes_alone_signs_in_with_a_form(place: Place) -> None:
+    place.provider.behave()
+    browser = place.browser()
+
+    assert "Sign in" in open_(browser, "/smart/launch").text
+    browser.press("Sign in", do="login", account="berta", password="wrong")
+    assert "Wrong." in browser.text
+    browser.press("Sign in", do="login", account="berta", password="of berta")
+    assert browser.answer.url.path == "/"
+    begin(browser)
+
+    came = place.conversation(browser)
+    assert (came.patient, came.language, came.booking) == ("P-4712", "de", Booking())
+
+
+def test_an_issuer_may_end_with_a_slash(place: Place) -> None:
+    assert open_(place.browser(), "/smart/launch", iss=place.provider.fhir + "/").url.path == "/"
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "sentence"),
+    [
+        ({"iss": "https://evil.example.org/fhir"}, 403, "launch_unknown"),
+        ({"iss": "http://localhost:{port}/fhir"}, 403, "launch_unknown"),
+        ({"iss": "http://user@127.0.0.1:{port}/fhir"}, 403, "launch_unknown"),
+        ({"iss": "http://127.0.0.1:1/fhir", "launch": "x"}, 403, "launch_unknown"),
+        ({"launch": "visit"}, 400, "launch_odd"),
+        ({"iss": "http://127.0.0.1:{port}/fhir", "launch": "x" * 10_000}, 400, "launch_odd"),
+        ({"iss": "x" * 10_000}, 400, "launch_odd"),
+    ],
+)
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_who_comes_from_elsewhere_gets_one_kind_page_and_nobody_is_asked(
+    place: Place, query: dict[str, str], status: int, sentence: str, language: str
+) -> None:
+    browser, port = place.browser(language), place.provider.issuer.rpartition(":")[2]
+
+    answer = open_(browser, "/smart/launch", **{name: value.replace("{port}", port) for name, value in query.items()})
+
+    assert answer.status_code == status
+    assert LABELS[language][sentence] in browser.text
+    assert place.phone in browser.text
+    assert LABELS[language]["launch_anonymous"] in browser.text
+    assert "klartext-launch" not in browser.client.cookies
+    assert place.provider.asked() == []
+    assert "evil" not in place.server.stderr()
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "status", "sentence"),
+    [
+        ({"login": {"deny": True}}, 403, "launch_denied"),
+        ({"login": "dr-tal"}, 409, "launch_no_patient"),
+        ({"login": "anna", "forge": {"key": "none"}}, 502, "launch_unproven"),
+        ({"login": "anna", "forge": {"claims": {"aud": "other-app"}}}, 502, "launch_unproven"),
+        ({"login": "anna", "fault": {"token": "page"}}, 502, "launch_unproven"),
+        ({"login": "anna", "fault": {"Patient": 503}}, 503, "launch_down"),
+    ],
+)
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_each_failure_is_one_kind_sentence_and_one_line_for_staff(
+    place: Place, behaviour: dict[str, object], status: int, sentence: str, language: str
+) -> None:
+    place.provider.behave(**behaviour)  # type: ignore[arg-type]
+    browser, before = place.browser(language), len(place.told())
+
+    answer = open_(browser, "/smart/launch", iss=place.provider.fhir)
+
+    assert answer.status_code == status
+    assert LABELS[language][sentence] in browser.text
+    assert place.phone in browser.text
+    assert browser.text.count(LABELS[language]["error_heading"]) == 1
+    (line,) = place.told()[before:]
+    assert (line["level"], line["event"], line["reason"]) == (
+        "warning",
+        "launch failed",
+        sentence.removeprefix("launch_"),
+    )
+    assert line["provider"] == urlsplit(place.provider.issuer).netloc
+    assert line["detail"]
+    assert browser.client.get("/").status_code == 200
+    assert LABELS[language]["anonymous"] in browser.open("/").text
+
+
+def test_nothing_of_the_patient_and_no_token_stands_in_the_log(place: Place) -> None:
+    browser = place.browser()
+    address = _callback_of(browser, place)
+    assert open_(browser, address).url.path == "/"
+
+    log = place.server.stderr()
+    assert place.told()[-1]["event"] == "launched"
+    assert place.told()[-1]["user"] == "Patient"
+    said = parse_qs(urlsplit(address).query)
+    for secret in (
+        "P-4711",
+        "Patient/anna",
+        "Muster",
+        "A123456789",
+        said["code"][0],
+        said["state"][0],
+        "Bearer",
+        "eyJ",
+    ):
+        assert secret not in log
+
+
+def _callback_of(browser: Browser, place: Place, **query: str) -> str:
+    """Let a browser sign in, and return the address that it would come back to, unopened."""
+    browser.client.follow_redirects = False
+    answer = browser.client.get("/smart/launch", params=query)
+    while "/smart/callback" not in answer.headers["location"]:
+        answer = browser.client.get(httpx.URL(str(answer.url)).join(answer.headers["location"]))
+        assert answer.has_redirect_location, answer.text
+    browser.client.follow_redirects = True
+    address = str(answer.headers["location"])
+    assert address.startswith(place.server.url)
+    return address
+
+
+def assert_late(place: Place, browser: Browser, address: str) -> None:
+    place.provider.asked()
+    answer = open_(browser, address)
+    assert answer.status_code == 410
+    assert LABELS["de"]["launch_late"] in browser.text
+    assert "/token" not in place.provider.asked()
+
+
+def test_a_state_is_good_once_even_where_a_browser_keeps_its_cookie(place: Place) -> None:
+    browser = place.browser()
+    address = _callback_of(browser, place)
+    kept = browser.client.cookies["klartext-launch"]
+    assert open_(browser, address).url.path == "/"
+    assert "klartext-launch" not in browser.client.cookies
+
+    assert_late(place, browser, address)
+    browser.client.cookies.set("klartext-launch", kept, domain="127.0.0.1")
+    assert_late(place, browser, address)
+
+
+def test_the_state_of_another_browser_is_refused(place: Place) -> None:
+    victim, attacker = place.browser(), place.browser()
+    address = _callback_of(attacker, place)
+
+    assert_late(place, victim, address)
+    _callback_of(victim, place)
+    assert_late(place, victim, address)
+    assert "klartext-link" not in victim.client.cookies
+
+
+def test_a_launch_that_was_altered_or_is_too_old_is_refused(place: Place) -> None:
+    browser = place.browser()
+    address = _callback_of(browser, place)
+    content, _, given = browser.client.cookies["klartext-launch"].partition(".")
+
+    for forged in (f"{content}.{given[:-1]}A", f"{content[:-4]}AAAA.{given}", content, "ü", "." * 3000):
+        headers = {"Cookie": f"klartext-launch={forged}".encode()}
+        assert httpx.get(address, headers=headers).status_code == 410
+    assert open_(browser, address).url.path == "/", "what others tried has not used it up"
+    assert SIGN_IN_S <= 600
+
+
+def test_a_provider_that_never_answers_is_not_waited_for(place: Place) -> None:
+    browser = place.browser()
+    address = _callback_of(browser, place)
+    place.provider.behave(login="anna", fault={"token": "hang"})
+
+    answer = open_(browser, address)
+
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"] == "60"
+    assert answer.elapsed.total_seconds() < 15
+    assert LABELS["de"]["launch_down"] in browser.text
+
+
+def test_another_patients_launch_does_not_end_a_conversation_unasked(place: Place) -> None:
+    browser = place.browser()
+    open_(browser, "/smart/launch", **place.ehr("visit"))
+    begin(browser)
+    place.provider.behave(login="berta")
+    for cookie in list(browser.client.cookies.jar):
+        if not cookie.name.startswith("klartext"):
+            browser.client.cookies.jar.clear(cookie.domain, cookie.path, cookie.name)
+    browser.client.headers["Sec-Fetch-Site"] = "cross-site"
+
+    open_(browser, "/smart/launch", iss=place.provider.fhir)
+
+    assert LABELS["en"]["unfinished_text"] in browser.text
+    assert place.conversation(browser).patient == "P-4711"
+    browser.client.headers["Sec-Fetch-Site"] = "same-origin"
+    browser.follow(LABELS["en"]["begin_new"])
+    begin(browser)
+    assert place.conversation(browser).patient == "P-4712"
+
+
+def test_who_sends_the_browser_elsewhere_is_not_followed(place: Place) -> None:
+    browser = place.browser()
+    browser.client.follow_redirects = False
+    answer = browser.client.get(
+        "/smart/launch", params={"redirect_uri": "https://evil.example.org", "iss": place.provider.fhir}
+    )
+    said = parse_qs(urlsplit(answer.headers["location"]).query)
+
+    assert said["redirect_uri"] == [f"{place.server.url}/smart/callback"]
+    assert answer.headers["location"].startswith(f"{place.provider.issuer}/auth?")
+    other = browser.client.get("/smart/launch", headers={"Host": "evil.example.org"})
+    assert parse_qs(urlsplit(other.headers["location"]).query)["redirect_uri"] == [f"{place.server.url}/smart/callback"]
+
+
+def test_without_the_setting_there_is_no_such_address(server: Server) -> None:
+    for path in ("/smart/launch", "/smart/callback"):
+        assert httpx.get(server.url + path).status_code == 404
+
+
+@pytest.mark.parametrize("missing", ["KLARTEXT_PUBLIC_URL", "KLARTEXT_LINK_KEY", "KLARTEXT_FHIR_PATIENT_SYSTEM"])
+def test_what_else_has_to_be_set_is_said_before_anything_starts(klartext: Run, missing: str) -> None:
+    environ = environ_for(OidcServer("http://127.0.0.1:1"), 1) | {missing: ""}
+
+    done = klartext("serve", "--sample", "--port", "0", environ=environ)
+
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith(f"klartext: {missing} is not set, and KLARTEXT_SMART needs it")
+    assert done.stderr.count(b"\n") == 1
