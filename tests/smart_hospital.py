@@ -12,7 +12,7 @@ APPOINTMENTS = "https://hospital.example.org/sid/appointment"
 ORDERS = "https://hospital.example.org/sid/order"
 ACCESSIONS = "https://hospital.example.org/sid/accession"
 SECRET = "what only the hospital and we know"
-SCOPES = ("patient/Patient.rs", "patient/Appointment.rs", "patient/ServiceRequest.rs")
+SCOPES = ("patient/Patient.rs", "patient/Appointment.rs", "patient/ServiceRequest.rs", "patient/Encounter.rs")
 
 
 def _patient(id_: str, *numbers: dict[str, str], language: str = "") -> dict[str, object]:
@@ -42,12 +42,23 @@ RESOURCES = [
     _patient("spaces", _number(PSEUDONYMS, "Anna Muster")),
     _visit("Appointment", "a1", "anna", _number(APPOINTMENTS, "A-1"), basedOn=[{"reference": "ServiceRequest/o1"}]),
     _visit("ServiceRequest", "o1", "anna", _number(ORDERS, "O-2"), _number(ACCESSIONS, "ACC-3")),
+    _visit("Encounter", "e1", "anna", appointment=[{"reference": "Appointment/a1"}]),
+    _visit("Encounter", "e2", "berta", appointment=[{"reference": "Appointment/a1"}]),
+    _visit("Encounter", "e3", "anna", basedOn=[{"reference": "ServiceRequest/o1"}], appointment="odd"),
     _visit("Appointment", "a2", "berta", _number(APPOINTMENTS, "A-9")),
     _visit("ServiceRequest", "o2", "anna", _number(ORDERS, "O 2 with spaces"), _number(ACCESSIONS, "ACC-4")),
 ]
 LAUNCHES = {
     "visit": {"patient": "anna", "fhirContext": [{"reference": "Appointment/a1"}]},
     "order": {"patient": "anna", "fhirContext": [{"reference": "ServiceRequest/o2"}]},
+    "encounter": {"patient": "anna", "encounter": "e1"},
+    "encounter-of-order": {"patient": "anna", "encounter": "e3", "fhirContext": [{"reference": "Location/1"}]},
+    "encounter-of-another": {"patient": "anna", "encounter": "e2"},
+    "odd-encounter": {
+        "patient": "anna",
+        "encounter": "../Patient/berta",
+        "fhirContext": {"reference": "Appointment/a1"},
+    },
     "of-another": {"patient": "anna", "fhirContext": [{"reference": "Appointment/a2"}]},
     "elsewhere": {"patient": "anna", "fhirContext": [{"reference": "http://localhost:1/fhir/Appointment/a1"}, "odd"]},
     "gone": {"patient": "anna", "fhirContext": [{"reference": "Appointment/none"}]},

@@ -32,10 +32,12 @@ DISCOVERY_S = 5.0  # a patient looks at an empty page meanwhile
 EXCHANGE_S = 10.0  # likewise: token, keys, Patient and visit together
 REMEMBERED_S = 300.0  # a configuration
 AT_ONCE = 4  # launches that wait for a provider: one that hangs must not hold the threads that patients write in
+PLACE_S = 1.0  # until one of these is free
 LEEWAY_S = 60.0  # by which clocks may differ
 # No HS*: with these the public key would be the secret.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
 _ID = re.compile(r"[A-Za-z0-9.-]{1,64}")
+_VISIT = ("Appointment/", "ServiceRequest/")
 JSON = {"Accept": "application/json"}
 
 Json = Mapping[str, Any]
@@ -85,9 +87,10 @@ class SmartLauncher:
 
     def begin(self, issuer: str, launch: str) -> tuple[str, PendingLaunch]:
         client = self._client(issuer)
-        until_s = time.monotonic() + self.limits.discovery_s
-        with self._place():
-            provider = self._provider(client, until_s)
+        provider = self._remembered(client)
+        if provider is None:
+            with self._place():
+                provider = self._discovered(client, time.monotonic() + self.limits.discovery_s)
         pending = PendingLaunch(client.issuer, *(secrets.token_urlsafe(32) for _ in range(3)))
         challenge = base64.urlsafe_b64encode(hashlib.sha256(pending.verifier.encode()).digest()).rstrip(b"=").decode()
         said = {
@@ -106,9 +109,9 @@ class SmartLauncher:
 
     def finish(self, pending: PendingLaunch, code: str, *, issuer: str = "") -> Launched:
         client = self._client(pending.issuer)
-        until_s = time.monotonic() + self.limits.exchange_s
         with self._place():
-            provider = self._provider(client, until_s)
+            until_s = time.monotonic() + self.limits.exchange_s
+            provider = self._remembered(client) or self._discovered(client, until_s)
             if issuer and provider.issuer and issuer != provider.issuer:
                 raise LaunchFailed("unproven", "the answer names another issuer")
             said = self._exchange(client, provider, pending, code, until_s)
@@ -123,7 +126,7 @@ class SmartLauncher:
             number = _identifier(found, self.access.patient_system)
             if not number:
                 raise LaunchFailed("no_patient", "the Patient has no identifier in KLARTEXT_FHIR_PATIENT_SYSTEM")
-            booking = self._booking(record, patient, said.get("fhirContext"))
+            booking = self._booking(record, patient, said)
         return Launched(number, _languages(found), booking, user)
 
     def ask(self, url: str, until_s: float, *, headers: Mapping[str, str] = JSON, form: bytes | None = None) -> Answer:
@@ -155,7 +158,7 @@ class SmartLauncher:
 
     @contextmanager
     def _place(self) -> Iterator[None]:
-        if not self._free.acquire(blocking=False):
+        if not self._free.acquire(timeout=PLACE_S):
             raise LaunchFailed("down", "too many launches wait for providers")
         try:
             yield
@@ -165,9 +168,11 @@ class SmartLauncher:
     def _scopes(self, provider: _Provider, launch: str) -> list[str]:
         """Return what is asked for: nothing that is not needed."""
         access = self.access
+        order = access.order_system or access.accession_system
         needed = {
             "Appointment": access.appointment_system,
-            "ServiceRequest": access.order_system or access.accession_system,
+            "ServiceRequest": order,
+            "Encounter": launch and (access.appointment_system or order),  # nobody who comes alone is in one
         }
         return [
             "launch" if launch else "launch/patient",
@@ -176,10 +181,12 @@ class SmartLauncher:
             *(f"patient/{kind}.rs" for kind, wanted in needed.items() if wanted),
         ]
 
-    def _provider(self, client: SmartClient, until_s: float) -> _Provider:
+    def _remembered(self, client: SmartClient) -> _Provider | None:
         read_s, known = self._known.get(client.issuer, (0.0, None))
-        if known is not None and time.monotonic() < read_s + REMEMBERED_S:
-            return known
+        return known if time.monotonic() < read_s + REMEMBERED_S else None
+
+    def _discovered(self, client: SmartClient, until_s: float) -> _Provider:
+        """Read a server's smart-configuration."""
         address = f"{client.issuer.rstrip('/')}/.well-known/smart-configuration"
         said = _object(self.ask(address, until_s), "the smart-configuration")
         near = urlsplit(client.issuer).hostname in LOOPBACK_HOSTS
@@ -253,14 +260,21 @@ class SmartLauncher:
         kind = str(claims.get("fhirUser", "")).split("/")[-2:-1]
         return kind[0] if kind and kind[0] in ("Patient", "RelatedPerson", "Practitioner", "Person") else ""
 
-    def _booking(self, record: _Record, patient: str, context: object) -> Booking:
-        """Return which visit it is, as far as the launch says; who comes for another patient's visit has none."""
+    def _booking(self, record: _Record, patient: str, said: Json) -> Booking:
+        """Return which visit it is, as far as the launch says; who comes for another patient's visit has none.
+
+        An encounter counts only where the launch names neither appointment nor order itself.
+        """
         access = self.access
         if not (access.appointment_system or access.order_system or access.accession_system):
             return UNBOOKED
-        named = [str(each["reference"]) for each in _list(context) if isinstance(each, dict) and "reference" in each]
+        named = _references(said.get("fhirContext"))
+        encounter = said.get("encounter")
+        if isinstance(encounter, str) and not any(kind in each for each in named for kind in _VISIT):
+            found = record.named("Encounter", [f"Encounter/{encounter}"], patient)
+            named += _references(found.get("appointment")) + _references(found.get("basedOn"))
         appointment = record.named("Appointment", named, patient) if access.appointment_system else {}
-        named += [str(each.get("reference")) for each in _dicts(appointment.get("basedOn"))]
+        named += _references(appointment.get("basedOn"))
         wants_order = access.order_system or access.accession_system
         order = record.named("ServiceRequest", named, patient) if wants_order else {}
         return Booking(
@@ -340,6 +354,11 @@ def _identifier(resource: Json, system: str | None) -> str:
     known = [each for each in _dicts(resource.get("identifier")) if each.get("use") != "old"]
     found = [each.get("value") for each in known if system and each.get("system") == system]
     return next((each for each in found if isinstance(each, str)), "")
+
+
+def _references(value: object) -> list[str]:
+    """Return where a list of References leads to."""
+    return [each["reference"] for each in _dicts(value) if isinstance(each.get("reference"), str)]
 
 
 def _languages(patient: Json) -> tuple[str, ...]:

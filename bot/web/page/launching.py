@@ -102,6 +102,7 @@ class LaunchPages:
             invitation = self._invitation(launched, visit)
         except LaunchFailed as failed:
             raise self._problem(failed, provider) from None
+        self.pages.metrics.launch("launched")
         log.info("launched", extra={"fields": {"provider": provider, "user": launched.user or "unknown"}})
         key = self.pages.settings.link_key or ""
         response = self.pages.take_up(visit, seal(invitation, key), invitation)
@@ -126,6 +127,7 @@ class LaunchPages:
 
     def _problem(self, failed: LaunchFailed, provider: str = "") -> PageProblem:
         fields = {"reason": failed.reason, "detail": failed.detail, **({"provider": provider} if provider else {})}
+        self.pages.metrics.launch(failed.reason)
         log.warning("launch failed", extra={"fields": fields})
         wait_s = 60.0 if failed.reason == "down" else 0.0
         return PageProblem(STATUSES[failed.reason], sentence=f"launch_{failed.reason}", wait_s=wait_s)

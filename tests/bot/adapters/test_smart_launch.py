@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
+import jwt
 import pytest
 
 from bot.adapters.bounded_http import BoundedHttp
@@ -85,9 +88,11 @@ def test_a_patient_who_comes_alone_is_known(provider: OidcServer) -> None:
 def test_an_ehr_says_which_visit_it_is(provider: OidcServer) -> None:
     assert launched(launcher(provider), "visit").booking == Booking("A-1", "O-2", "ACC-3")
     assert launched(launcher(provider), "order").booking == Booking("", "O 2 with spaces", "ACC-4")
+    assert launched(launcher(provider), "encounter").booking == Booking("A-1", "O-2", "ACC-3")
+    assert launched(launcher(provider), "encounter-of-order").booking == Booking("", "O-2", "ACC-3")
 
 
-@pytest.mark.parametrize("launch", ["of-another", "elsewhere", "gone"])
+@pytest.mark.parametrize("launch", ["of-another", "elsewhere", "gone", "encounter-of-another", "odd-encounter"])
 def test_a_visit_that_is_not_this_patients_or_cannot_be_read_is_left_out(provider: OidcServer, launch: str) -> None:
     assert launched(launcher(provider), launch) == Launched("P-4711", ("en", "tr"), Booking(), "Patient")
 
@@ -104,7 +109,10 @@ def test_only_what_is_needed_is_asked_for(provider: OidcServer) -> None:
 
     few = FhirAccess(patient_system=PSEUDONYMS)
     assert scopes(few) == "launch/patient openid fhirUser patient/Patient.rs"
-    assert scopes(ACCESS, "x").endswith("patient/Patient.rs patient/Appointment.rs patient/ServiceRequest.rs")
+    assert scopes(ACCESS, "x").endswith(
+        "patient/Patient.rs patient/Appointment.rs patient/ServiceRequest.rs patient/Encounter.rs"
+    )
+    assert "Encounter" not in scopes(ACCESS)
     assert scopes(few, "x").startswith("launch openid")
     assert scopes(FhirAccess(patient_system=PSEUDONYMS, accession_system=ACCESSIONS)).endswith("ServiceRequest.rs")
     assert launched(launcher(provider, access=few), "visit").booking == Booking()
@@ -224,11 +232,14 @@ def test_a_launch_that_does_not_say_who_it_is_signs_nobody_in(provider: OidcServ
     assert failed(launcher(provider), launch).reason == "no_patient"
 
 
-FAULTS: list[tuple[str, object, LaunchReason]] = [
-    (place, fault, reason)
-    for place in ("discovery", "token", "jwks", "Patient")
-    for fault, reason in (("hang", "down"), ("page", "unproven"), ("elsewhere", "unproven"), (503, "down"), (403, "unproven"))
-]  # fmt: skip
+TROUBLE: tuple[tuple[object, LaunchReason], ...] = (
+    ("hang", "down"),
+    ("page", "unproven"),
+    ("elsewhere", "unproven"),
+    (503, "down"),
+    (403, "unproven"),
+)
+FAULTS = [(place, fault, reason) for place in ("discovery", "token", "jwks", "Patient") for fault, reason in TROUBLE]
 
 
 @pytest.mark.parametrize(("place", "fault", "reason"), FAULTS)
@@ -286,3 +297,17 @@ def test_providers_that_hang_hold_few_threads_only(provider: OidcServer) -> None
     assert raised.value.reason == "down"
     app._free.release()
     assert launched(app).patient == "P-4711"
+
+
+def test_the_provider_of_these_tests_tells_roles_for_logins_without_a_form(provider: OidcServer) -> None:
+    verifier = "v" * 43
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    asked = {"response_type": "code", "client_id": "klartext", "redirect_uri": REDIRECT, "scope": "openid roles"}
+    asked |= {"code_challenge": challenge, "code_challenge_method": "S256", "login_hint": "dr-tal"}
+    code = sign_in(f"{provider.issuer}/auth?{urlencode(asked)}")["code"]
+    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": REDIRECT, "code_verifier": verifier}
+
+    said = httpx.post(f"{provider.issuer}/token", data=form | {"client_id": "klartext"}, trust_env=False).json()
+
+    claims = jwt.decode(said["id_token"], options={"verify_signature": False})
+    assert (claims["sub"], claims["roles"], claims["iss"]) == ("dr-tal", ["radiology"], provider.issuer)

@@ -2,91 +2,36 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-import yaml
 
 from bot import Assistant
-from bot.adapters.sql_records import SqlRecords
 from bot.ports import Booking, StoredConversation
-from bot.web.links import invite, seal
-from bot.web.page.launching import SIGN_IN_S
+from bot.web.links import LINK, invite, mac, seal
+from bot.web.page.launching import PURPOSE
 from bot.web.page.rendering import load_labels
 from tests.bot.web.browser import Browser
-from tests.bot.web.serving import Server, always_open
+from tests.bot.web.serving import Server
+from tests.bot.web.smart_place import AWAY, KEY, Place, environ_for, launching_place
 from tests.conftest import Run
-from tests.oidc_process import OidcServer, free_port
-from tests.smart_hospital import ACCESSIONS, APPOINTMENTS, ORDERS, PSEUDONYMS, hospital
+from tests.oidc_process import OidcServer
 
 LABELS = load_labels()
-KEY = "a-key-for-links-in-the-tests"
-
-
-def environ_for(provider: OidcServer, port: int) -> dict[str, str]:
-    """Return the settings of a service that patients come to from a provider."""
-    return {
-        "KLARTEXT_SMART": f"{provider.fhir} klartext, https://unreachable.example.org/fhir klartext",
-        "KLARTEXT_PUBLIC_URL": f"http://127.0.0.1:{port}",
-        "KLARTEXT_LINK_KEY": KEY,
-        "KLARTEXT_FHIR_PATIENT_SYSTEM": PSEUDONYMS,
-        "KLARTEXT_FHIR_APPOINTMENT_SYSTEM": APPOINTMENTS,
-        "KLARTEXT_FHIR_ORDER_SYSTEM": ORDERS,
-        "KLARTEXT_FHIR_ACCESSION_SYSTEM": ACCESSIONS,
-    }
-
-
-@dataclass
-class Place:
-    """A service, and the provider of its hospital."""
-
-    server: Server
-    provider: OidcServer
-    phone: str
-    opened: list[Browser] = field(default_factory=list)
-
-    def browser(self, language: str = "de") -> Browser:
-        opened = Browser(self.server.url, language)
-        opened.client.headers["Sec-Fetch-Site"] = "cross-site"  # as after a way through the provider
-        self.opened.append(opened)
-        return opened
-
-    def ehr(self, launch: str) -> dict[str, str]:
-        return {"iss": self.provider.fhir, "launch": launch}
-
-    def conversation(self, browser: Browser) -> StoredConversation:
-        """Return what is stored of the conversation that a browser has begun."""
-        session = browser.client.cookies["klartext-session"]
-        records = SqlRecords.open(f"sqlite:///{self.server.database()}")
-        try:
-            found = records.conversation(session.partition(".")[0])
-        finally:
-            records.close()
-        assert found is not None
-        return found
-
-    def told(self) -> list[dict[str, object]]:
-        """Return what staff read of launches in the log."""
-        lines = [json.loads(line) for line in self.server.stderr().splitlines() if line.startswith("{")]
-        return [line for line in lines if str(line["event"]).startswith("launch")]
 
 
 @pytest.fixture(scope="module")
 def running(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     assert shipped.sample
-    port, folder = free_port(), tmp_path_factory.mktemp("smart")
-    with hospital(f"http://127.0.0.1:{port}/smart/callback") as provider:
-        site = always_open(folder)
-        server = Server(folder, shipped_data, environ_for(provider, port) | site)
-        server.start("--port", str(port))
-        said = yaml.safe_load(Path(site["KLARTEXT_SITE"]).read_text(encoding="utf-8"))
-        yield Place(server, provider, said["phone"])
-        server.kill()
+    with launching_place(tmp_path_factory.mktemp("smart"), shipped_data) as started:
+        yield started
 
 
 @pytest.fixture
@@ -96,6 +41,10 @@ def place(running: Place) -> Iterator[Place]:
     yield running
     while running.opened:
         running.opened.pop().client.close()
+
+
+def stored(place: Place, browser: Browser) -> StoredConversation:
+    return place.conversation(browser.client.cookies["klartext-session"])
 
 
 def begin(browser: Browser) -> str:
@@ -119,14 +68,14 @@ def test_an_ehr_launch_begins_what_a_link_begins(place: Place, klartext: Run) ->
     assert LABELS["en"]["invited"] in browser.text, "in the language that the patient speaks"
     assert begin(browser) == "en"
 
-    came = place.conversation(browser)
+    came = stored(place, browser)
     until = came.begun.replace(year=came.begun.year + 1)
     booking = Booking("A-1", "O-2", "ACC-3")
     linked.open(
         f"/start/{seal(invite('P-4711', exam='mammography', language='en', expires=until, booking=booking), KEY)}"
     )
     begin(linked)
-    told = place.conversation(linked)
+    told = stored(place, linked)
     names = [name for name in StoredConversation.__slots__ if name not in ("id", "begun", "secret_hash")]
     assert {name: getattr(came, name) for name in names} == {name: getattr(told, name) for name in names}
     assert came.patient == "P-4711"
@@ -152,7 +101,7 @@ def test_a_patient_who_comes_alone_signs_in_with_a_form(place: Place) -> None:
     assert browser.answer.url.path == "/"
     begin(browser)
 
-    came = place.conversation(browser)
+    came = stored(place, browser)
     assert (came.patient, came.language, came.booking) == ("P-4712", "de", Booking())
 
 
@@ -167,6 +116,7 @@ def test_an_issuer_may_end_with_a_slash(place: Place) -> None:
         ({"iss": "http://localhost:{port}/fhir"}, 403, "launch_unknown"),
         ({"iss": "http://user@127.0.0.1:{port}/fhir"}, 403, "launch_unknown"),
         ({"iss": "http://127.0.0.1:1/fhir", "launch": "x"}, 403, "launch_unknown"),
+        ({"iss": AWAY}, 503, "launch_down"),
         ({"launch": "visit"}, 400, "launch_odd"),
         ({"iss": "http://127.0.0.1:{port}/fhir", "launch": "x" * 10_000}, 400, "launch_odd"),
         ({"iss": "x" * 10_000}, 400, "launch_odd"),
@@ -221,6 +171,7 @@ def test_each_failure_is_one_kind_sentence_and_one_line_for_staff(
     )
     assert line["provider"] == urlsplit(place.provider.issuer).netloc
     assert line["detail"]
+    assert f'klartext_launches_total{{outcome="{line["reason"]}"}}' in httpx.get(f"{place.server.url}/metrics").text
     assert browser.client.get("/").status_code == 200
     assert LABELS[language]["anonymous"] in browser.open("/").text
 
@@ -264,7 +215,7 @@ def assert_late(place: Place, browser: Browser, address: str) -> None:
     place.provider.asked()
     answer = open_(browser, address)
     assert answer.status_code == 410
-    assert LABELS["de"]["launch_late"] in browser.text
+    assert LABELS[browser.page.one("html").get("lang")]["launch_late"] in browser.text
     assert "/token" not in place.provider.asked()
 
 
@@ -294,12 +245,15 @@ def test_a_launch_that_was_altered_or_is_too_old_is_refused(place: Place) -> Non
     browser = place.browser()
     address = _callback_of(browser, place)
     content, _, given = browser.client.cookies["klartext-launch"].partition(".")
+    old = json.loads(base64.urlsafe_b64decode(content)) | {"until": int(time.time())}
+    expired = base64.urlsafe_b64encode(json.dumps(old).encode()).decode()
+    link = seal(invite("P-1", exam="mammography", language="de", expires=datetime.now(UTC) + timedelta(days=1)), KEY)
+    forgeries = (f"{content}.{given[:-1]}", f"{content[:-4]}AAAA.{given}", content, "ü", "." * 3000, link)
 
-    for forged in (f"{content}.{given[:-1]}A", f"{content[:-4]}AAAA.{given}", content, "ü", "." * 3000):
-        headers = {"Cookie": f"klartext-launch={forged}".encode()}
-        assert httpx.get(address, headers=headers).status_code == 410
+    for forged in (*forgeries, f"{expired}.{mac(expired, KEY, PURPOSE)}", f"{expired}.{mac(expired, KEY, LINK)}"):
+        headers = {b"Cookie": f"klartext-launch={forged}".encode()}
+        assert httpx.get(address, headers=headers, trust_env=False).status_code == 410
     assert open_(browser, address).url.path == "/", "what others tried has not used it up"
-    assert SIGN_IN_S <= 600
 
 
 def test_a_provider_that_never_answers_is_not_waited_for(place: Place) -> None:
@@ -328,11 +282,11 @@ def test_another_patients_launch_does_not_end_a_conversation_unasked(place: Plac
     open_(browser, "/smart/launch", iss=place.provider.fhir)
 
     assert LABELS["en"]["unfinished_text"] in browser.text
-    assert place.conversation(browser).patient == "P-4711"
+    assert stored(place, browser).patient == "P-4711"
     browser.client.headers["Sec-Fetch-Site"] = "same-origin"
     browser.follow(LABELS["en"]["begin_new"])
     begin(browser)
-    assert place.conversation(browser).patient == "P-4712"
+    assert stored(place, browser).patient == "P-4712"
 
 
 def test_who_sends_the_browser_elsewhere_is_not_followed(place: Place) -> None:
