@@ -64,6 +64,8 @@ LAUNCHES = {
     "gone": {"patient": "anna", "fhirContext": [{"reference": "Appointment/none"}]},
     "nobody": {},
     "odd": {"patient": "../Patient/berta"},
+    "dots": {"patient": ".."},
+    "number": {"patient": 7},
     "nameless": {"patient": "nameless"},
     "spaces": {"patient": "spaces"},
 }

@@ -36,7 +36,7 @@ PLACE_S = 1.0  # until one of these is free
 LEEWAY_S = 60.0  # by which clocks may differ
 # No HS*: with these the public key would be the secret.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
-_ID = re.compile(r"[A-Za-z0-9.-]{1,64}")
+_ID = re.compile(r"(?=.*[A-Za-z0-9])[A-Za-z0-9.-]{1,64}")  # it becomes part of a path: not only dots
 _VISIT = ("Appointment/", "ServiceRequest/")
 JSON = {"Accept": "application/json"}
 

@@ -227,7 +227,7 @@ def test_an_answer_that_names_another_issuer_is_refused(provider: OidcServer) ->
         app.finish(pending, sign_in(address)["code"], issuer="https://elsewhere.example.org")
 
 
-@pytest.mark.parametrize("launch", ["nobody", "odd", "nameless"])
+@pytest.mark.parametrize("launch", ["nobody", "odd", "dots", "number", "nameless"])
 def test_a_launch_that_does_not_say_who_it_is_signs_nobody_in(provider: OidcServer, launch: str) -> None:
     assert failed(launcher(provider), launch).reason == "no_patient"
 

@@ -269,6 +269,24 @@ def test_a_provider_that_never_answers_is_not_waited_for(place: Place) -> None:
     assert LABELS["de"]["launch_down"] in browser.text
 
 
+@pytest.mark.parametrize("code", ["", "x" * 10_000])
+def test_an_answer_without_a_code_is_told_as_one(place: Place, code: str) -> None:
+    browser = place.browser()
+    state = parse_qs(urlsplit(_callback_of(browser, place)).query)["state"][0]
+    place.provider.asked()
+
+    assert open_(browser, "/smart/callback", state=state, code=code).status_code == 400
+    assert LABELS["de"]["launch_odd"] in browser.text
+    assert place.provider.asked() == []
+
+
+def test_a_pseudonym_that_could_not_stand_in_a_link_signs_nobody_in(place: Place) -> None:
+    browser = place.browser()
+
+    assert open_(browser, "/smart/launch", **place.ehr("spaces")).status_code == 409
+    assert "Muster" not in place.server.stderr()
+
+
 def test_another_patients_launch_does_not_end_a_conversation_unasked(place: Place) -> None:
     browser = place.browser()
     open_(browser, "/smart/launch", **place.ehr("visit"))
