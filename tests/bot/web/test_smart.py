@@ -335,3 +335,14 @@ def test_what_else_has_to_be_set_is_said_before_anything_starts(klartext: Run, m
     assert done.returncode == 2
     assert done.stderr.decode().startswith(f"klartext: {missing} is not set, and KLARTEXT_SMART needs it")
     assert done.stderr.count(b"\n") == 1
+
+
+def test_who_lacks_the_extra_is_told_at_the_start(klartext: Run) -> None:
+    environ = environ_for(OidcServer("http://127.0.0.1:1"), 1)
+
+    done = klartext("serve", "--sample", "--port", "0", environ=environ, before="sys.modules['jwt'] = None")
+
+    assert done.returncode == 2
+    assert done.stderr.decode().strip() == (
+        "klartext: SMART App Launch needs the extra 'smart'. Run `pip install 'klartext[smart]'`."
+    )
