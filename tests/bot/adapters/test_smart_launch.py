@@ -14,7 +14,7 @@ import jwt
 import pytest
 
 from bot.adapters.bounded_http import BoundedHttp
-from bot.adapters.smart_launch import AT_ONCE, Limits, SmartLauncher
+from bot.adapters.smart_launch import AT_ONCE, Limits, SmartLauncher, _address
 from bot.errors import LaunchFailed, LaunchReason
 from bot.ports import Booking, Launched
 from bot.settings import FhirAccess, SmartClient
@@ -275,6 +275,11 @@ def test_a_configuration_that_is_not_safe_is_not_used(provider: OidcServer, conf
         launcher(provider).begin(provider.fhir, "")
 
     assert raised.value.reason == "unproven"
+
+
+def test_a_server_elsewhere_cannot_send_us_to_this_machine() -> None:
+    assert _address("http://127.0.0.1:8000/staff/inbox", near=True)
+    assert _address("http://127.0.0.1:8000/staff/inbox", near=False) == ""
 
 
 @pytest.mark.parametrize(
