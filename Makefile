@@ -39,7 +39,7 @@ proof: $(VENV)/.installed-test $(VENV)/.extras-tried
 	$(BIN)/klartext bench --service
 
 # For a machine without the internet: the wheel and all that it needs, with exact versions and the hash of each file.
-EXTRAS := postgresql,encryption,fhir,chroma
+EXTRAS := postgresql,encryption,fhir,smart,staff,chroma
 wheelhouse: $(VENV)/.installed-test
 	rm -rf dist/wheelhouse && mkdir -p dist/wheelhouse
 	$(BIN)/python -m build --wheel --outdir dist/wheelhouse .
@@ -82,10 +82,11 @@ $(VENV)/.extras-tried: tests/install_extras.sh $(wildcard tests/*/package-lock.j
 	sh tests/install_extras.sh
 	touch $@
 
-# The FHIR server that the tests send to, and what the browser tests look for barriers with.
+# The FHIR server that the tests send to, the OpenID provider that they sign in at, and what the browser tests look for
+# barriers with.
 %/node_modules: %/package.json %/package-lock.json
 	cd $* && npm ci --no-audit --no-fund
 	touch $@
 
 clean:
-	rm -rf $(VENV) tests/fhir_server/node_modules tests/browser/node_modules tests/rasa_widget/node_modules dist build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) tests/fhir_server/node_modules tests/oidc_server/node_modules tests/browser/node_modules tests/rasa_widget/node_modules dist build .mypy_cache .ruff_cache .pytest_cache

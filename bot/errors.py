@@ -14,6 +14,7 @@
     ├── NoSuchChoice         a choice that is not on offer (any more)
     ├── Outdated             a page of the form that was made from earlier answers
     ├── NotSent              a FHIR server did not take something; what was to be sent is kept
+    ├── LaunchFailed         a patient who comes from a portal or EHR could not be signed in
     ├── NotTold              a contact could not be told that a patient waits for a person
     ├── CallRefused          a call for staff that does not stand so, or that there is not
     └── GuardViolation       a reply that is not approved text (a defect: the patient gets a safe sentence instead)
@@ -137,6 +138,25 @@ class NotSent(KlartextError):
         super().__init__(f"The FHIR server did not take it: {reason}.")
         self.reason = reason
         self.verdict = verdict
+
+
+LaunchReason = Literal["unknown", "odd", "denied", "late", "down", "unproven", "no_patient"]
+
+
+class LaunchFailed(KlartextError):
+    """A patient who comes from a portal or EHR could not be signed in.
+
+    Attributes:
+        reason: What the patient is told: nobody that we know sent them (unknown), the request cannot be read (odd),
+            signing in was refused (denied), it is over or another browser's (late), the provider does not answer
+            (down), it proves nothing (unproven), or does not say who it is (no_patient).
+        detail: For staff: a class of reasons, without a word of the provider or the patient.
+    """
+
+    def __init__(self, reason: LaunchReason, detail: str) -> None:
+        super().__init__(f"Nobody was signed in: {detail}.")
+        self.reason: LaunchReason = reason
+        self.detail = detail
 
 
 class NotTold(KlartextError):

@@ -100,6 +100,60 @@ UNBOOKED = Booking()
 
 
 @dataclass(frozen=True, slots=True)
+class PendingLaunch:
+    """A launch whose patient is signing in: what has to come back, and what proves that it is ours.
+
+    Attributes:
+        issuer: The FHIR server, as the settings write it.
+        state: Names the launch; random.
+        verifier: Of PKCE: without it the code is worth nothing.
+        nonce: Has to stand in the id token.
+    """
+
+    issuer: str
+    state: str
+    verifier: str = field(repr=False)
+    nonce: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """What a portal or EHR says of the patient who comes from there.
+
+    Attributes:
+        patient: The identifier in the system of the settings.
+        languages: That the patient speaks, best first.
+        booking: Of the visit, as far as it was launched with.
+        user: Type of who has signed in, such as ``Patient``; empty where that is not told.
+    """
+
+    patient: str = field(repr=False)
+    languages: tuple[str, ...] = ()
+    booking: Booking = UNBOOKED
+    user: str = ""
+
+
+class Launcher(Protocol):
+    """Signs patients in where the settings allow it: SMART App Launch."""
+
+    def begin(self, issuer: str, launch: str) -> tuple[str, PendingLaunch]:
+        """Return the address to send a browser to; `launch`: what an EHR handed in, empty where a patient comes alone.
+
+        Raises:
+            LaunchFailed: The issuer is not ours, or cannot be asked.
+        """
+        ...
+
+    def finish(self, pending: PendingLaunch, code: str, *, issuer: str = "") -> Launched:
+        """Return who has signed in; `issuer`: that the answer of the provider names, if it does.
+
+        Raises:
+            LaunchFailed: Nobody has, as far as can be proved.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class StoredConversation:
     """A conversation as it is kept.
 

@@ -1,4 +1,4 @@
-"""Files of this installation alone: closed to other users of the machine, and sealed against what others planted.
+"""Files of this installation alone: closed to other users of the machine, sealed against what others planted; secrets.
 
 What is derived from a catalog (its parsed copy, trained heads, vectors) lies below the data folder and decides what
 patients are shown. Its keys say what it was made from; the seal says that it is what was made. Why so:
@@ -14,7 +14,7 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -237,3 +237,37 @@ def _passing_folder() -> Path:
 
 
 _PASSING: list[tempfile.TemporaryDirectory[str]] = []  # they are removed when the process ends
+
+
+def secret(env: Mapping[str, str], name: str, *, at_least: int = 0) -> str | None:
+    """Return the secret in the variable `name`, or in the file that `name` with ``_FILE`` behind it names.
+
+    Who may read the file is left to who made it: container platforms hand secrets out readable by all in the container.
+
+    Raises:
+        UserFixable: Both are set, the file cannot be read, or the secret is too short. It is never quoted.
+    """
+    value, file = env.get(name) or None, env.get(f"{name}_FILE") or None
+    if value is not None and file is not None:
+        raise UserFixable(f"{name} and {name}_FILE are both set. Unset one of them.")
+    if file is not None:
+        value = secret_in(Path(file), f"{name}_FILE")
+    if value is not None and len(value) < at_least:
+        raise UserFixable(
+            f"{name} has {len(value)} characters and needs {at_least}. "
+            "Make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
+        )
+    return value
+
+
+def secret_in(path: Path, name: str) -> str:
+    """Return the secret in a file that the setting `name` names."""
+    try:
+        found = path.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise UserFixable(f"{name} names {str(path)!r}, which cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise UserFixable(f"{name} names {str(path)!r}, which is no text file.") from None
+    if not found:
+        raise UserFixable(f"{name} names {str(path)!r}, which is empty. Put the secret into it.")
+    return found

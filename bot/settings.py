@@ -18,7 +18,7 @@ import platformdirs
 from bot.catalog.catalog import COUNTRIES, Country
 from bot.errors import Unreachable, UserFixable
 from bot.ports import Cutoffs
-from bot.private_files import make_private_folder
+from bot.private_files import make_private_folder, secret, secret_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,41 +48,6 @@ class Retention:
 
 
 MIN_SECRET = 20  # characters of a secret that people choose
-
-
-def secret(env: Mapping[str, str], name: str, *, at_least: int = 0) -> str | None:
-    """Return the secret in the variable `name`, or in the file that `name` with ``_FILE`` behind it names.
-
-    Who may read the file is left to who made it: container platforms hand secrets out readable by all in the container.
-
-    Raises:
-        UserFixable: Both are set, the file cannot be read, or the secret is too short. It is never quoted.
-    """
-    value, file = env.get(name) or None, env.get(f"{name}_FILE") or None
-    if value is not None and file is not None:
-        raise UserFixable(f"{name} and {name}_FILE are both set. Unset one of them.")
-    if file is not None:
-        value = _content(Path(file), f"{name}_FILE")
-    if value is not None and len(value) < at_least:
-        raise UserFixable(
-            f"{name} has {len(value)} characters and needs {at_least}. "
-            "Make one with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
-        )
-    return value
-
-
-def _content(path: Path, name: str) -> str:
-    try:
-        found = path.read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise UserFixable(f"{name} names {str(path)!r}, which cannot be read ({error.strerror}).") from None
-    except UnicodeDecodeError:
-        raise UserFixable(f"{name} names {str(path)!r}, which is no text file.") from None
-    if not found:
-        raise UserFixable(f"{name} names {str(path)!r}, which is empty. Put the secret into it.")
-    return found
-
-
 REQUESTS_PER_MINUTE = 600
 TURNS_PER_MINUTE = 30
 SESSION_HOURS = 24
@@ -248,6 +213,42 @@ def _portals(env: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class SmartClient:
+    """Who we are to a FHIR server that patients may come from (``KLARTEXT_SMART``).
+
+    Attributes:
+        issuer: Its base URL; no other is ever asked.
+        client_id: As it has registered us.
+        secret: Of a confidential client, from a file; None: a public one.
+    """
+
+    issuer: str
+    client_id: str
+    secret: str | None = field(default=None, repr=False)
+
+
+def _smart(env: Mapping[str, str]) -> tuple[SmartClient, ...]:
+    found: dict[str, SmartClient] = {}
+    for number, entry in enumerate(_list(env, "KLARTEXT_SMART"), 1):
+        issuer, client_id, file, *more = [*entry.split(), "", "", ""][: max(3, len(entry.split()))]
+        if not client_id or more or not _is_safe(_split(issuer)) or issuer.rstrip("/") in found:
+            raise UserFixable(
+                f"Entry {number} of KLARTEXT_SMART is not `https://FHIR-SERVER CLIENT_ID [SECRET_FILE]` (`http://` on "
+                "this machine), or its server stands there twice. Correct it; entries are separated by commas."
+            )
+        secret_ = secret_in(Path(file), f"Entry {number} of KLARTEXT_SMART") if file else None
+        found[issuer.rstrip("/")] = SmartClient(issuer, client_id, secret_)
+    return tuple(found.values())
+
+
+def _public_url(env: Mapping[str, str]) -> str | None:
+    value = (env.get("KLARTEXT_PUBLIC_URL") or "").rstrip("/")
+    if value and (not _is_safe(address := _split(value)) or (address is not None and address.path)):
+        raise UserFixable(f"KLARTEXT_PUBLIC_URL is {value!r}. Set it to an address such as https://chat.example.org.")
+    return value or None
+
+
 STAFF_MINUTES = 5
 STAFF_SENDER = "klartext@localhost"
 MIN_STAFF_TOKEN = 32  # characters: it opens what patients write
@@ -312,11 +313,7 @@ def _require_contact(number: int, contact: str, smtp: tuple[str, int] | None) ->
                 "Set it to smtp://HOST:PORT."
             )
         return
-    found = _split(contact)
-    safe = found is not None and (
-        found.scheme == "https" or (found.scheme == "http" and found.hostname in LOOPBACK_HOSTS)
-    )
-    if not safe:
+    if not _is_safe(_split(contact), bare=False):
         raise UserFixable(
             f"Contact {number} in KLARTEXT_STAFF_NEXT is neither `https://…` (or `http://` on this machine) nor "
             "`mailto:NAME@HOST`. Correct it; contacts are separated by commas."
@@ -342,6 +339,13 @@ def _split(url: str) -> SplitResult | None:
         return found if found.hostname and found.port != 0 else None
     except ValueError:
         return None
+
+
+def _is_safe(url: SplitResult | None, *, bare: bool = True) -> bool:
+    """Whether an address is encrypted, or on this machine; `bare`: and holds neither user, query nor fragment."""
+    if url is None or (bare and ("@" in url.netloc or url.query or url.fragment)):
+        return False
+    return url.scheme == "https" or (url.scheme == "http" and url.hostname in LOOPBACK_HOSTS)
 
 
 # Where it is asked who fills in the form: everywhere, nowhere, or where the shipped form is asked.
@@ -385,6 +389,8 @@ class Settings:
         link_key: Signs links from appointments (``KLARTEXT_LINK_KEY``, or a file: ``KLARTEXT_LINK_KEY_FILE``).
         portals: Keys of portals that may say who a patient is, by their names (``KLARTEXT_PORTAL_KEYS``: NAME:KEY, by
             commas).
+        smart: FHIR servers that patients may come from, and who we are there (``KLARTEXT_SMART``, by commas).
+        public_url: Under which browsers reach the service (``KLARTEXT_PUBLIC_URL``): where they are sent back to.
         frame_ancestors: Sites that may show the page in a frame (``KLARTEXT_FRAME_ANCESTORS``, by commas).
         dictation: Whether patients may dictate (``KLARTEXT_DICTATION``): where the browser recognises speech on the
             device, or by the browser's vendor too; or off.
@@ -427,6 +433,8 @@ class Settings:
     site: Path | None = None
     link_key: str | None = field(default=None, repr=False)
     portals: Mapping[str, str] = field(default_factory=dict, repr=False)
+    smart: tuple[SmartClient, ...] = ()
+    public_url: str | None = None
     frame_ancestors: tuple[str, ...] = ()
     dictation: Dictation = "device"
     session_hours: int = SESSION_HOURS
@@ -471,6 +479,8 @@ class Settings:
             site=Path(env["KLARTEXT_SITE"]) if env.get("KLARTEXT_SITE") else None,
             link_key=secret(env, "KLARTEXT_LINK_KEY", at_least=MIN_SECRET),
             portals=_portals(env),
+            smart=_smart(env),
+            public_url=_public_url(env),
             frame_ancestors=_sites(env, "KLARTEXT_FRAME_ANCESTORS"),
             dictation=_one_of(env, "KLARTEXT_DICTATION", DICTATIONS, "device"),
             session_hours=_count(env, "KLARTEXT_SESSION_HOURS", SESSION_HOURS),

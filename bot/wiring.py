@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from bot.adapters.audit_log import AuditLog
     from bot.adapters.blind_keys import BlindKeys
     from bot.adapters.otlp_tracing import OtlpTracer
+    from bot.adapters.smart_launch import SmartLauncher
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
     from bot.editorial.acts import Acts
@@ -391,6 +392,30 @@ def make_contacts(staff: StaffCalls) -> list[Contact]:
         return Webhook(written)
 
     return [contact(each) for each in staff.contacts]
+
+
+def make_launcher(settings: Settings) -> SmartLauncher | None:
+    """Return what signs in patients who come from a portal or EHR; None where none may come from there.
+
+    Raises:
+        UserFixable: Something else is not set that this needs; or the packages are missing.
+    """
+    if not settings.smart:
+        return None
+    needed = {
+        "KLARTEXT_PUBLIC_URL": (settings.public_url, "where patients are sent back to"),
+        "KLARTEXT_LINK_KEY": (settings.link_key, "what vouches for them until they begin"),
+        "KLARTEXT_FHIR_PATIENT_SYSTEM": (settings.fhir.patient_system, "which identifier says who they are"),
+    }
+    for name, (value, purpose) in needed.items():
+        if not value:
+            raise UserFixable(f"{name} is not set, and KLARTEXT_SMART needs it: {purpose}. Set it, or unset that.")
+    from bot.adapters.bounded_http import BoundedHttp
+    from bot.adapters.fhir_server import tls
+    from bot.adapters.smart_launch import SmartLauncher
+
+    http = BoundedHttp(verify=tls(settings.fhir))
+    return SmartLauncher(settings.smart, settings.fhir, f"{settings.public_url}/smart/callback", http)
 
 
 def make_tracer(settings: Settings) -> OtlpTracer | None:

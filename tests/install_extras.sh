@@ -38,7 +38,7 @@ if ! command -v promtool >/dev/null && [ -d .venv/bin ] && ! [ -x .venv/bin/prom
     fi
 fi
 
-for folder in tests/fhir_server tests/browser tests/rasa_widget; do
+for folder in tests/fhir_server tests/oidc_server tests/browser tests/rasa_widget; do
     if ! command -v npm >/dev/null; then
         echo "Without Node and npm there are no packages for $folder."
     else

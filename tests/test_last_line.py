@@ -84,6 +84,7 @@ def test_where_nothing_can_be_installed_it_is_said(path: Path) -> None:
     assert _install(path) == [
         "For all tests install, as root: chromium postgresql",
         "Without Node and npm there are no packages for tests/fhir_server.",
+        "Without Node and npm there are no packages for tests/oidc_server.",
         "Without Node and npm there are no packages for tests/browser.",
         "Without Node and npm there are no packages for tests/rasa_widget.",
     ]
@@ -103,6 +104,8 @@ def test_what_cannot_be_installed_keeps_nothing_else_from_it(path: Path, tmp_pat
         "apt-get could not install chromium.",
         "no network",
         "npm could not install the packages for tests/fhir_server.",
+        "no network",
+        "npm could not install the packages for tests/oidc_server.",
         "no network",
         "npm could not install the packages for tests/browser.",
         "no network",

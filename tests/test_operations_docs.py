@@ -91,6 +91,7 @@ def test_nginx_takes_the_file(tmp_path: Path) -> None:
     text = (FOLDER / "nginx.conf").read_text(encoding="utf-8")
     text = text.replace("/etc/ssl/klartext/fullchain.pem", str(tmp_path / "cert.pem"))
     text = text.replace("/etc/ssl/klartext/key.pem", str(tmp_path / "key.pem"))
+    text = text.replace("/var/log/nginx/klartext.log", str(tmp_path / "log"))
     (tmp_path / "nginx.conf").write_text(f"pid {tmp_path}/pid;\nevents {{}}\nhttp {{\n{text}\n}}\n")
 
     ran = subprocess.run(

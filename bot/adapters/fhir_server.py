@@ -64,7 +64,7 @@ class HttpFhirServer:
         self._sleep = sleep
         self._base = (access.url or "").rstrip("/")
         # No proxies, credentials or certificates from the environment: only what the settings say.
-        self._http = BoundedHttp(verify=_tls(access))
+        self._http = BoundedHttp(verify=tls(access))
         self._tokens = Tokens(access, self._http)
 
     def check(self) -> None:
@@ -208,7 +208,8 @@ def require_protected(url: str, setting: str, danger: str = "patient data would 
         raise UserFixable(f"{setting} is not encrypted. Use https: {danger}.")
 
 
-def _tls(access: FhirAccess) -> ssl.SSLContext | bool:
+def tls(access: FhirAccess) -> ssl.SSLContext | bool:
+    """Return whom to believe: the authorities of the settings."""
     if access.ca_file is None:
         return True
     try:

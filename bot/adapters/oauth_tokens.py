@@ -69,9 +69,8 @@ class Tokens:
         except (httpx.HTTPError, OddAnswer) as error:
             raise NotSent(f"token endpoint unreachable ({type(error).__name__})", verdict="down") from None
         found = _json(reply)
-        token, kind = found.get("access_token"), str(found.get("token_type", "bearer"))
-        usable = isinstance(token, str) and _TOKEN.fullmatch(token)
-        if reply.status != 200 or not isinstance(token, str) or not usable or kind.lower() != "bearer":
+        token = access_token(found)
+        if reply.status != 200 or token is None:
             raise NotSent(f"no token ({reply.status})", verdict="down")
         said = found.get("expires_in")
         lives = min(said, _LONGEST_S) if isinstance(said, int) else _EARLY_S
@@ -82,9 +81,7 @@ class Tokens:
     def _basic(self) -> dict[str, str]:
         if self.access.auth != "basic":
             return {}
-        # RFC 6749 wants both encoded as form values before they are joined.
-        pair = f"{quote_plus(self.access.client_id or '')}:{quote_plus(secret_of(self.access))}"
-        return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
+        return basic(self.access.client_id or "", secret_of(self.access))
 
     def _proof(self, url: str) -> dict[str, str]:
         if self.access.auth == "post":
@@ -115,6 +112,19 @@ class Tokens:
         claims = {"iss": client, "sub": client, "aud": url, "iat": now, "exp": now + _ASSERTION_LIVES_S}
         headers = {"kid": self.access.key_id} if self.access.key_id else {}
         return jwt.encode(claims | {"jti": secrets.token_hex(16)}, key, algorithm=algorithm, headers=headers)
+
+
+def basic(client_id: str, secret: str) -> dict[str, str]:
+    """Return the header by which a client proves who it is."""
+    # RFC 6749 wants both encoded as form values before they are joined.
+    pair = f"{quote_plus(client_id)}:{quote_plus(secret)}"
+    return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
+
+
+def access_token(found: Mapping[str, Any]) -> str | None:
+    """Return the token of a token endpoint's answer; None where there is none that a header can carry."""
+    token, kind = found.get("access_token"), str(found.get("token_type", "bearer"))
+    return token if isinstance(token, str) and _TOKEN.fullmatch(token) and kind.lower() == "bearer" else None
 
 
 def secret_of(access: FhirAccess) -> str:

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Scope
 
 from bot.assistant import Assistant
 from bot.matching.red_flags import load_red_flags
+from bot.ports import Launcher
 from bot.sentences.spelling import spelt
 from bot.settings import Settings
 from bot.talk.conversation import first_language
@@ -91,6 +92,7 @@ class Service:
         left: Is told of a conversation that a patient has ended.
         prepared: Set when the catalog is trained.
         background: What runs beside it; None where nothing does.
+        launcher: Signs in patients who come from a portal or EHR; None where none may come from there.
         release: Returns the name of the release in force; empty where there is none.
         console: Pages for staff; None where they are served elsewhere, or not at all.
     """
@@ -101,6 +103,7 @@ class Service:
     prepared: threading.Event = field(default_factory=threading.Event)
     metrics: Metrics = field(default_factory=Metrics)
     background: Background | None = None
+    launcher: Launcher | None = None
     release: Callable[[], str] = field(default=lambda: "")
     console: Console | None = None
 
@@ -306,7 +309,7 @@ def _people(service: Service, crowd: Crowd) -> Side:
     def too_much(problem: Problem) -> ASGIApp:
         return refuse(pages, PageProblem(problem.status, wait_s=float(problem.headers.get("Retry-After", 0))))
 
-    answers = crowd.around(build_pages(pages, is_ready=service.prepared.is_set))
+    answers = crowd.around(build_pages(pages, is_ready=service.prepared.is_set, launcher=service.launcher))
     return Side(answers, too_much, page_headers(settings))
 
 

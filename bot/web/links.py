@@ -20,6 +20,7 @@ from bot.ports import UNBOOKED, Booking
 PATIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
 UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 MAX_TOKEN = 1024
+LINK = b"klartext link 1\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def seal(invitation: Invitation, key: str) -> str:
     # What is empty is left out: links get no longer by it.
     said |= {name: value for name, value in asdict(invitation.booking).items() if value}
     content = _text(json.dumps(said, separators=(",", ":")).encode())
-    return f"{content}.{_seal(content, key)}"
+    return f"{content}.{mac(content, key, LINK)}"
 
 
 def unseal(token: str, key: str, *, now: datetime) -> Invitation:
@@ -87,7 +88,7 @@ def unseal(token: str, key: str, *, now: datetime) -> Invitation:
     """
     content, _, given = token.partition(".")
     if len(token) > MAX_TOKEN or not hmac.compare_digest(
-        _seal(content, key).encode(), given.encode("utf-8", "replace")
+        mac(content, key, LINK).encode(), given.encode("utf-8", "replace")
     ):
         raise NotInvited("unreadable")
     said = json.loads(base64.urlsafe_b64decode(content + "=" * (-len(content) % 4)))
@@ -108,11 +109,9 @@ def lifetime(text: str) -> timedelta:
     return timedelta(**{UNITS[found[2]]: int(found[1])})
 
 
-def _seal(content: str, key: str) -> str:
-    # The name of the purpose: the same key must not vouch for anything else.
-    return _text(
-        hmac.new(key.encode(), b"klartext link 1\0" + content.encode("utf-8", "replace"), hashlib.sha256).digest()
-    )
+def mac(content: str, key: str, purpose: bytes) -> str:
+    """Return what vouches for a text, for one purpose: the same key must not vouch for anything else by it."""
+    return _text(hmac.new(key.encode(), purpose + content.encode("utf-8", "replace"), hashlib.sha256).digest())
 
 
 def _text(raw: bytes) -> str:

@@ -47,6 +47,9 @@ class Metrics:
             buckets=SECONDS,
             registry=registry,
         )
+        self._launches = Counter(
+            "klartext_launches", "Patients who came from a portal or EHR.", ["outcome"], registry=registry
+        )
         self._flags = Counter("klartext_flags", "Complaints about answers.", ["reason"], registry=registry)
         self._requests = Counter(
             "klartext_http_requests", "Requests.", ["method", "route", "status"], registry=registry
@@ -264,6 +267,10 @@ class Metrics:
             self._refused.inc()
         self._turns.labels(channel, decision).inc()
         self._turn_s.labels(decision).observe(elapsed_s)
+
+    def launch(self, outcome: str) -> None:
+        """Count a patient who came from a portal or EHR: `launched`, or why not."""
+        self._launches.labels(outcome).inc()
 
     def flag(self, reason: str) -> None:
         self._flags.labels(reason).inc()

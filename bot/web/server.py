@@ -37,7 +37,16 @@ from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
 from bot.web.tracing import TracedApp, TracedReception
 from bot.web.workers import Worker, require_shareable, supervise
-from bot.wiring import close_databases, has_chroma, make_audit, make_desk, make_records, make_tracer, require_chroma
+from bot.wiring import (
+    close_databases,
+    has_chroma,
+    make_audit,
+    make_desk,
+    make_launcher,
+    make_records,
+    make_tracer,
+    require_chroma,
+)
 
 if TYPE_CHECKING:
     from bot.adapters.otlp_tracing import OtlpTracer
@@ -81,6 +90,7 @@ def run_server(serving: Serving) -> None:
             "KLARTEXT_FHIR_PATIENT_SYSTEM is not set. Links and portals name patients (KLARTEXT_LINK_KEY, "
             "KLARTEXT_PORTAL_KEYS), and the FHIR server (KLARTEXT_FHIR_URL) must be told in which system."
         )
+    make_launcher(settings)  # what is missing for that is said before anything starts
     if settings.workers > 1:
         require_shareable(settings, settings.workers)
         listening = _listen(serving.host, serving.port)
@@ -137,6 +147,7 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         metrics=metrics,
         left=lambda id_: interviewers.left(id_, at=_now()),
         background=background,
+        launcher=make_launcher(settings),
         release=lambda: editions.serving.name if editions is not None and editions.serving is not None else "",
         console=_console(serving, settings, records, lambda: reception.serving().assistant) if serving.staff else None,
     )

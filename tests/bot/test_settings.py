@@ -148,6 +148,57 @@ def test_a_portal_that_cannot_be_meant_is_refused_without_its_key(value: str, sa
     assert "kkk" not in str(raised.value)
 
 
+def test_servers_that_patients_may_come_from_have_a_client_each(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("what nobody reads\n", encoding="utf-8")
+    listed = f"https://a.example.org/r4 klartext,\n https://b.example.org/r4/  our-id {file}, http://127.0.0.1:1/fhir k"
+
+    settings = Settings.from_environment({"KLARTEXT_SMART": listed, "KLARTEXT_PUBLIC_URL": "https://chat.example.org/"})
+
+    assert [(each.issuer, each.client_id, each.secret) for each in settings.smart] == [
+        ("https://a.example.org/r4", "klartext", None),
+        ("https://b.example.org/r4/", "our-id", "what nobody reads"),
+        ("http://127.0.0.1:1/fhir", "k", None),
+    ]
+    assert settings.public_url == "https://chat.example.org"
+    assert "nobody reads" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "https://a.example.org/r4",
+        "klartext https://a.example.org/r4",
+        "http://a.example.org/r4 klartext",
+        "https://user:secret@a.example.org/r4 klartext",
+        "https://a.example.org/r4?x=1 klartext",
+        "https://a.example.org/r4#x klartext",
+        "https://[ klartext",
+        "https://b.example.org k, https://b.example.org/ k",
+        "https://a.example.org/r4 klartext /secret and-more",
+    ],
+)
+def test_a_server_that_cannot_be_meant_is_refused_without_being_quoted(value: str) -> None:
+    with pytest.raises(UserFixable, match=r"Entry \d of KLARTEXT_SMART is not") as raised:
+        Settings.from_environment({"KLARTEXT_SMART": value})
+
+    assert "example.org" not in str(raised.value)
+
+
+def test_a_file_with_a_clients_secret_has_to_be_there(tmp_path: Path) -> None:
+    with pytest.raises(UserFixable, match=r"Entry 1 of KLARTEXT_SMART names .*which cannot be read"):
+        Settings.from_environment({"KLARTEXT_SMART": f"https://a.example.org klartext {tmp_path / 'none'}"})
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["chat.example.org", "http://chat.example.org", "https://chat.example.org/klartext", "https://u@h", "https://"],
+)
+def test_a_public_address_has_no_path_and_is_encrypted(value: str) -> None:
+    with pytest.raises(UserFixable, match="KLARTEXT_PUBLIC_URL is"):
+        Settings.from_environment({"KLARTEXT_PUBLIC_URL": value})
+
+
 @pytest.mark.parametrize("name", ["KLARTEXT_FHIR_AUTH", "KLARTEXT_FHIR_IDS"])
 def test_a_word_that_is_none_of_the_choices_is_told(name: str) -> None:
     with pytest.raises(UserFixable, match=f"{name} is 'magic'. Set it to one of"):

@@ -16,11 +16,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import Erased, Unreachable
+from bot.ports import Launcher
 from bot.settings import Settings
 from bot.web.limits import MAX_BODY_BYTES
 from bot.web.logs import request_id
 from bot.web.page.form import FormPages
 from bot.web.page.handlers import Pages
+from bot.web.page.launching import LaunchPages
 from bot.web.page.rendering import PageProblem
 from bot.web.page.visit import FORM, Visit, read_visit
 
@@ -39,7 +41,7 @@ class Address:
     guarded: bool = True
 
 
-def addresses(pages: Pages) -> list[Address]:
+def addresses(pages: Pages, launcher: Launcher | None = None) -> list[Address]:
     """Return every address of the page."""
     found = [
         Address("GET", "/", pages.start),
@@ -63,6 +65,10 @@ def addresses(pages: Pages) -> list[Address]:
         found.append(Address("GET", "/news", pages.news))
     if pages.settings.frame_ancestors:
         found.append(Address("GET", "/embed.js", pages.embed))
+    if launcher is not None:
+        launching = LaunchPages(pages, launcher)
+        found.append(Address("GET", "/smart/launch", launching.launch))
+        found.append(Address("GET", "/smart/callback", launching.callback))
     form = FormPages(pages.reception, pages.settings, pages.metrics, pages.turns, pages.renderer)
     found += [
         Address("GET", "/form", form.open),
@@ -100,8 +106,8 @@ def page_headers(settings: Settings) -> dict[str, str]:
     return headers
 
 
-def build_pages(pages: Pages, *, is_ready: Callable[[], bool]) -> ASGIApp:
-    """Return the application of the page."""
+def build_pages(pages: Pages, *, is_ready: Callable[[], bool], launcher: Launcher | None = None) -> ASGIApp:
+    """Return the application of the page; `launcher`: of patients who come from a portal or EHR."""
     static = pages.renderer.files
 
     async def file(request: Request) -> Response:
@@ -112,7 +118,7 @@ def build_pages(pages: Pages, *, is_ready: Callable[[], bool]) -> ASGIApp:
 
     routes = [
         Route(each.path, _endpoint(pages, each, is_ready), methods=[each.method], name=each.path)
-        for each in addresses(pages)
+        for each in addresses(pages, launcher)
     ]
     respond = _Apology(pages)
     handlers: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {

@@ -130,15 +130,18 @@ class Pages:
         return response
 
     def invited(self, visit: Visit) -> Response:
-        """Take up the link of an appointment; the address is left at once, so that it stays in no history.
-
-        A link on another site cannot take a patient out of a conversation: it is asked whether that is wanted.
-        """
+        """Take up the link of an appointment; the address is left at once, so that it stays in no history."""
         token = visit.path.removeprefix("/start/")
-        invitation = self._read_link(token)
+        return self.take_up(visit, token, self._read_link(token))
+
+    def take_up(self, visit: Visit, token: str, invitation: Invitation) -> Response:
+        """Go on to the start page with an invitation; `token`: its link's.
+
+        Another site cannot take a patient out of a conversation: it is asked whether that is wanted.
+        """
         running = self._opened(visit)
         if running is not None and not visit.own_form and invitation.patient != running.patient:
-            return self.renderer.page("running", visit, language=running.language, address=visit.path)
+            return self.renderer.page("running", visit, language=running.language, address=f"/start/{token}")
         response = _see("/")
         keep(response, visit, "link", token, hours=LINK_S / 3600)
         keep(response, visit, "look", _look(invitation.language, large=visit.large), hours=LOOK_HOURS)

@@ -110,6 +110,7 @@ class Renderer:
             "style": Markup(static["page.css"].content.decode("utf-8") + own),
             "logo": f"data:image/png;base64,{base64.b64encode(logo).decode()}" if logo else "",
             "place": site.name if site is not None else "",
+            "phone": {code: (site.text("phone", code) or "") if site is not None else "" for code in labels},
             "notices": site.look.notices if site is not None else {},
             "sample": sample,
             "dictation": dictation,

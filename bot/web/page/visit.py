@@ -35,6 +35,7 @@ class Visit:
         form: The fields of a form, in order, if it was posted.
         session: The session cookie; empty when there is none, or nothing that we gave.
         link: The token of an appointment's link, kept until the conversation begins.
+        launch: What was kept of a launch while the patient signs in.
         language: Of the labels; empty when the browser has chosen none.
         accepted: Languages that the browser prefers, best first.
         large: Whether the patient wants larger text.
@@ -49,6 +50,7 @@ class Visit:
     form: Sequence[tuple[str, str]] = ()
     session: str = ""
     link: str = ""
+    launch: str = field(default="", repr=False)
     language: str = ""
     accepted: tuple[str, ...] = ()
     large: bool = False
@@ -110,6 +112,7 @@ def read_visit(request: Request, body: bytes, *, framing: bool) -> Visit:
         form=fields(body, MAX_QUESTION_FIELDS if request.url.path.startswith("/form/") else MAX_FIELDS),
         session=session if CONVERSATION.fullmatch(session) or FRESH.fullmatch(session) else "",
         link=kept("link"),
+        launch=kept("launch"),
         language=language,
         accepted=accepted(request.headers.get("accept-language", "")),
         large=size == "large",
