@@ -58,11 +58,6 @@ if TYPE_CHECKING:
     from bot.adapters.smart_launch import SmartLauncher
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
-    from bot.editorial.acts import Acts
-    from bot.editorial.jobs import Jobs
-    from bot.editorial.people import People
-    from bot.editorial.workbench import Workbench
-    from bot.release.publishing import Publisher
     from bot.release.release import Releases
 
 
@@ -306,62 +301,6 @@ def make_releases(settings: Settings) -> Releases:
     return SqlReleases(_database(settings).engine)
 
 
-def make_people(
-    settings: Settings, now: Callable[[], datetime], *, request_id: Callable[[], str] = lambda: ""
-) -> People:
-    """Open the accounts of staff in the same database.
-
-    Raises:
-        MissingExtra: The library that hashes passwords is not installed.
-    """
-    from bot.adapters.sql_people import SqlPeople
-
-    return SqlPeople(_database(settings).engine, now, request_id)
-
-
-def make_acts(settings: Settings) -> Acts:
-    """Open the trail of what staff did in the same database."""
-    from bot.adapters.sql_acts import SqlActs
-
-    return SqlActs(_database(settings).engine)
-
-
-def make_workbench(settings: Settings, *, request_id: Callable[[], str] = lambda: "") -> Workbench:
-    """Open drafts and signatures in the same database."""
-    from bot.adapters.sql_workbench import SqlWorkbench
-
-    return SqlWorkbench(_database(settings).engine, request_id)
-
-
-def make_jobs(settings: Settings) -> Jobs:
-    """Open the queue of long work in the same database."""
-    from bot.adapters.sql_jobs import SqlJobs
-
-    return SqlJobs(_database(settings).engine)
-
-
-def make_publisher(settings: Settings, now: Callable[[], datetime]) -> Publisher:
-    """Return what makes releases and puts them into force, as the settings say."""
-    from bot.adapters.audit_log import os_user
-    from bot.adapters.release_keys import SiteKeys
-    from bot.release.publishing import Publisher
-
-    def note(action: str, by: str, counts: Mapping[str, int]) -> None:
-        user = os_user()
-        actor = by if by == user else f"{by} ({user})"
-        make_audit(settings).note(AuditEvent(action, actor, counts=counts))
-
-    return Publisher(
-        make_releases(settings),
-        SiteKeys(settings.release_trust, settings.release_key),
-        settings.country,
-        version("klartext"),
-        lambda number, at: services_ready_for(settings, number, now=at),
-        note,
-        now,
-    )
-
-
 def services_ready_for(settings: Settings, release: int, *, now: datetime) -> tuple[int, int]:
     """Return how many processes serve patients from this database, and how many can serve a release at once."""
     from bot.adapters.sql_encryption import prepared_by
@@ -593,6 +532,16 @@ def close_databases() -> None:
 
 
 atexit.register(close_databases)  # commands leave nothing open either
+
+
+def database(settings: Settings) -> Engine:
+    """Return what all parts of this process speak to the database by.
+
+    Raises:
+        Unreachable: It cannot be used.
+        UserFixable: Its schema is another than this program's.
+    """
+    return _database(settings).engine
 
 
 def _database(settings: Settings) -> SqlRecords:

@@ -18,7 +18,8 @@ from bot.release.publishing import summary
 from bot.release.release import differences
 from bot.release.stops import Stops
 from bot.settings import Settings
-from bot.wiring import make_publisher, make_releases
+from bot.web.staff.wiring import make_publisher
+from bot.wiring import make_releases
 
 release = typer.Typer(help="Make what patients are shown, and put it into force.", no_args_is_help=True)
 stop = typer.Typer(help="Stop at once: one person is enough.", no_args_is_help=True)

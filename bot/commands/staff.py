@@ -18,7 +18,7 @@ from bot.editorial.acts_fhir import audit_bundle
 from bot.editorial.people import ROLES, Person, Role
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.settings import Settings
-from bot.wiring import make_acts, make_people
+from bot.web.staff.wiring import make_acts, make_people
 
 staff = typer.Typer(help="Accounts of staff for the console, and what they did.", no_args_is_help=True)
 

@@ -25,7 +25,8 @@ from bot.web.staff.overview import Overview
 from bot.web.staff.releases import ReleasePages
 from bot.web.staff.tools import Tools
 from bot.web.staff.trail import Trail
-from bot.wiring import make_acts, make_calls, make_jobs, make_people, make_publisher, make_releases, make_workbench
+from bot.web.staff.wiring import make_acts, make_jobs, make_people, make_publisher, make_workbench
+from bot.wiring import make_calls, make_releases
 
 # In the order of the menu. Other parts of the distribution bring areas of their own: the harness its tests.
 FIRST: Sequence[type[Area]] = (Overview, ReleasePages)

@@ -1,0 +1,72 @@
+"""Build what the console, and the commands for the same, work with: on the database of the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from importlib.metadata import version
+
+from bot.editorial.acts import Acts
+from bot.editorial.jobs import Jobs
+from bot.editorial.people import People
+from bot.editorial.workbench import Workbench
+from bot.ports import AuditEvent
+from bot.release.publishing import Publisher
+from bot.settings import Settings
+from bot.wiring import database, make_audit, make_releases, services_ready_for
+
+
+def make_people(
+    settings: Settings, now: Callable[[], datetime], *, request_id: Callable[[], str] = lambda: ""
+) -> People:
+    """Open the accounts of staff in the same database.
+
+    Raises:
+        MissingExtra: The library that hashes passwords is not installed.
+    """
+    from bot.adapters.sql_people import SqlPeople
+
+    return SqlPeople(database(settings), now, request_id)
+
+
+def make_acts(settings: Settings) -> Acts:
+    """Open the trail of what staff did in the same database."""
+    from bot.adapters.sql_acts import SqlActs
+
+    return SqlActs(database(settings))
+
+
+def make_workbench(settings: Settings, *, request_id: Callable[[], str] = lambda: "") -> Workbench:
+    """Open drafts and signatures in the same database."""
+    from bot.adapters.sql_workbench import SqlWorkbench
+
+    return SqlWorkbench(database(settings), request_id)
+
+
+def make_jobs(settings: Settings) -> Jobs:
+    """Open the queue of long work in the same database."""
+    from bot.adapters.sql_jobs import SqlJobs
+
+    return SqlJobs(database(settings))
+
+
+def make_publisher(settings: Settings, now: Callable[[], datetime]) -> Publisher:
+    """Return what makes releases and puts them into force, as the settings say."""
+    from bot.adapters.audit_log import os_user
+    from bot.adapters.release_keys import SiteKeys
+    from bot.release.publishing import Publisher
+
+    def note(action: str, by: str, counts: Mapping[str, int]) -> None:
+        user = os_user()
+        actor = by if by == user else f"{by} ({user})"
+        make_audit(settings).note(AuditEvent(action, actor, counts=counts))
+
+    return Publisher(
+        make_releases(settings),
+        SiteKeys(settings.release_trust, settings.release_key),
+        settings.country,
+        version("klartext"),
+        lambda number, at: services_ready_for(settings, number, now=at),
+        note,
+        now,
+    )
