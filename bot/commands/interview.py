@@ -11,10 +11,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from bot.catalog.catalog import exams_in, locate
+from bot.catalog.exam import Exam, load_exam
 from bot.catalog.fhir_files import files_in, read_json, read_launch, write_text
 from bot.errors import BadData, friendly_errors
 from bot.interview.form.form import Form, Item
-from bot.interview.form.form import Path as Place
+from bot.interview.form.form import Path as ItemPath
 from bot.interview.manners.interview import Interview, Open
 from bot.interview.manners.session import Said, Sentence, Session
 from bot.interview.manners.turn import Turn
@@ -26,9 +28,10 @@ from bot.interview.walk.assemble import Heading
 from bot.interview.walk.filling import Given, Shown, Waiting
 from bot.interview_wiring import for_terminology, with_value_sets
 from bot.matching.red_flags import load_red_flags
+from bot.resources import data_folder
 from bot.sentences.interface_texts import LANGUAGES
-from bot.sentences.reply import SENTENCES, Heard, Reply, guard, reply_of
-from bot.sentences.wording import NEUTRAL
+from bot.sentences.reply import SENTENCES, Heard, Place, Reply, guard, reply_of, worded
+from bot.sentences.wording import NEUTRAL, House, wording_of
 from bot.settings import Settings
 from bot.talk.dialogue import URGENT_TEXTS
 from bot.talk.interviewing import form_of
@@ -81,7 +84,7 @@ class Script:
                 self._keyed.append(line)
             else:
                 (self._keyed[-1].after if self._keyed else self._next).append(line.text)
-        self._used_at: dict[Place, set[str]] = {}
+        self._used_at: dict[ItemPath, set[str]] = {}
 
     def next_turn(self) -> str | None:
         """Return a plain line whose time has come."""
@@ -92,7 +95,7 @@ class Script:
         waiting = next((line for line in self._keyed if line.after), None)
         return waiting.after.pop(0) if waiting else None
 
-    def take(self, link_id: str, place: Place) -> str | None:
+    def take(self, link_id: str, place: ItemPath) -> str | None:
         """Return the line for an item that is asked, and count it as used."""
         line = self._line_for(link_id, place)
         if line is None:
@@ -104,7 +107,7 @@ class Script:
             self._used_at.setdefault(place[:depth], set()).add(link_id)
         return line.text
 
-    def has_more(self, link_id: str, place: Place) -> bool:
+    def has_more(self, link_id: str, place: ItemPath) -> bool:
         """Say whether a question that repeats has a line left at this place."""
         line = self._line_for(link_id, place)
         if line is None or self._group(place) is None:
@@ -114,7 +117,7 @@ class Script:
         before = self._keyed[number - 1] if number else line
         return self._by_rows(place) and before.link_id == link_id and before.used
 
-    def has_instance(self, group: Item, place: Place) -> bool:
+    def has_instance(self, group: Item, place: ItemPath) -> bool:
         """Say whether there is a line left for one more repetition of a group, and the last one took any."""
         inside = {item.link_id for item in group.walk()}
         last = (*place[:-1], (place[-1][0], place[-1][1] - 1))
@@ -125,7 +128,7 @@ class Script:
         """Return the linkIds of lines that were never used."""
         return [line.link_id for line in self._keyed if not line.used]
 
-    def _line_for(self, link_id: str, place: Place) -> Line | None:
+    def _line_for(self, link_id: str, place: ItemPath) -> Line | None:
         found = next((line for line in self._keyed if line.link_id == link_id and not line.used), None)
         if found is None or not self._by_rows(place):
             return found
@@ -134,7 +137,7 @@ class Script:
         earlier = self._keyed[: self._keyed.index(found)]
         return None if any(line.link_id in taken and not line.used for line in earlier) else found
 
-    def _group(self, place: Place) -> Place | None:
+    def _group(self, place: ItemPath) -> ItemPath | None:
         """Return the innermost repetition of a group around a place."""
         for depth in range(len(place) - 1, 0, -1):
             item = self._form.by_link_id[place[depth - 1][0]]
@@ -142,7 +145,7 @@ class Script:
                 return place[:depth]
         return None
 
-    def _by_rows(self, place: Place) -> bool:
+    def _by_rows(self, place: ItemPath) -> bool:
         """Say whether the lines of the group around a place come repetition by repetition, not question by question."""
         group = self._group(place)
         if group is None:
@@ -156,8 +159,11 @@ class Script:
 class Batch:
     """Runs one interview by a script."""
 
-    def __init__(self, interview: Interview, script: Script, *, confirm: bool, write: Callable[[str], None]) -> None:
-        """Take what is asked, who answers, whether read-backs wait for a line, and where the transcript goes."""
+    def __init__(
+        self, interview: Interview, script: Script, house: House, *, confirm: bool, write: Callable[[str], None]
+    ) -> None:
+        """Take what is asked, who answers, in whose words, whether read-backs wait for a line, and where lines go."""
+        self._house = house
         self._interview = interview
         self._script = script
         self._confirm = confirm
@@ -183,7 +189,8 @@ class Batch:
         if self._held is not None:
             held, self._held = self._held, None
             agreed = read_yes_no(said, language=language)
-            calm = said in NEUTRAL.ways_out or (isinstance(agreed, Read) and agreed.answers[0].value is False)
+            no = isinstance(agreed, Read) and agreed.answers[0].value is False
+            calm = no or said in NEUTRAL.ways_out | self._house.wording.ways_out
             return self._heard(turn, held) if calm else turn
         flag = load_red_flags(language).check(said)
         if flag is None:
@@ -198,7 +205,7 @@ class Batch:
             # The breast or the heart; or words that the form itself lists.
             chest = flag == "chest-pain"
             question, way_out = ("chest_question", "chest_breast") if chest else ("is_emergency", "no_emergency")
-            self._held, self._calls_off = said, SENTENCES[language][way_out]
+            self._held, self._calls_off = said, self._house.wording.sentences[language][way_out]
             interruption = Said(language, (alarm, Sentence(question)), (Sentence(way_out),))
         else:
             interruption = Said(language, (alarm,))
@@ -231,8 +238,8 @@ class Batch:
 
     def _show(self, turn: Turn) -> Turn:
         heard = Heard(self._interview.form, self._interview.heard(turn.session))
-        reply = reply_of(turn.said, self._interview.form)
-        for line in transcript(guard(reply, None, shown=frozenset(), heard=heard)):
+        reply = worded(reply_of(turn.said, self._interview.form), Place(wording=self._house.wording))
+        for line in transcript(guard(reply, None, shown=frozenset(), heard=heard, house=self._house)):
             self._write(line)
         return turn
 
@@ -270,7 +277,7 @@ class Batch:
             return late if late is not None or self._confirm else words["yes"]
         return None
 
-    def _repeats(self, last: Place, waiting: Open, session: Session) -> bool:
+    def _repeats(self, last: ItemPath, waiting: Open, session: Session) -> bool:
         """Say whether the list that was chosen from last takes its next line as one more answer."""
         item = self._interview.form.by_link_id[last[-1][0]]
         answered = session.filling.waiting.get(last, session.filling.at(last))
@@ -278,7 +285,7 @@ class Batch:
         return item.repeats and bool(item.options) and not full and self._script.has_more(item.link_id, last)
 
 
-def _last_given(session: Session) -> Place:
+def _last_given(session: Session) -> ItemPath:
     return next((event.path for event in reversed(session.events) if isinstance(event, Given | Waiting)), ())
 
 
@@ -310,6 +317,13 @@ def interview(
     lang: Annotated[
         Literal["de", "en"] | None, typer.Option(help="Language. Default: that of the Questionnaire, else English.")
     ] = None,
+    catalog: Annotated[
+        str | None,
+        typer.Option(
+            help="The exam whose words are used: a shipped one, or a catalog folder. Default: that of a shipped form.",
+            metavar="PATH",
+        ),
+    ] = None,
     terminology: Annotated[
         list[Path] | None, typer.Option(help="Value sets and code systems (files or folders); may be repeated.")
     ] = None,
@@ -331,7 +345,8 @@ def interview(
         script = Script(read_lines(answers, form), form)
         now = datetime.now().astimezone()
         asked = Interview(form, now=now, launch=given)
-        session = Batch(asked, script, confirm=confirm, write=_write).run(lang or _language(form))
+        house = House(wording=wording_of(_exam(catalog, documents[0])))
+        session = Batch(asked, script, house, confirm=confirm, write=_write).run(lang or _language(form))
         heading = Heading("", now.isoformat(timespec="seconds"), subject=_reference(given.get("patient", {})))
         response = asked.response(session, heading)
         write_text(out, dump(response) + "\n")
@@ -342,6 +357,14 @@ def interview(
     if unused := script.unused():
         print(f"klartext: never asked, or not again: {', '.join(dict.fromkeys(unused))}", file=sys.stderr)
     raise typer.Exit(IN_PROGRESS if session.status == "in-progress" else 0)
+
+
+def _exam(catalog: str | None, questionnaire: JsonObject) -> Exam | None:
+    """Return how the exam is spoken of: of a catalog, or of the shipped one that a shipped form belongs to."""
+    shipped = exams_in(data_folder("qa_pairs"))
+    own = next((name for name in shipped if string(questionnaire, "id") == f"{name}-history"), None)
+    wanted = catalog or own
+    return load_exam(locate(wanted)) if wanted is not None else None
 
 
 def _language(form: Form) -> str:

@@ -95,6 +95,12 @@ class Reception:
             return Serving(self.assistant, self.interviewer, self.topics)
         return self.releases(opened.release if opened is not None else None)
 
+    @property
+    def asks(self) -> bool:
+        """Whether the questions of the radiology team can be asked in a conversation that begins now."""
+        serving = self.serving()
+        return serving.assistant.asks and serving.interviewer("") is not None
+
     def open(
         self,
         *,

@@ -99,6 +99,7 @@ class Pages:
             invited=invitation is not None,
             note=_note(visit),
             heading=self._phrases[self.renderer.language_of(visit)]["heading"],
+            asks=self.reception.asks,
         )
         if begins is not visit:
             keep(response, visit, "session", begins.session, hours=self.settings.session_hours)

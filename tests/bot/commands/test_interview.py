@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from bot.catalog.catalog import locate
+from bot.catalog.exam import load_exam
 from bot.resources import data_folder
 from bot.sentences.interface_texts import INTERFACE_TEXTS, INTERVIEW_TEXTS
+from bot.sentences.wording import wording_of
 from tests.bot.interview.resources import CORE, SDC, corpus, form, item
 from tests.bot.interview.validate.test_corpus_questionnaires import NAMES, missing_value_sets, published
 
@@ -321,6 +324,26 @@ def test_pain_in_the_breast_may_be_the_heart_and_is_asked_about_first(ask: Any, 
     assert values(written(tmp_path).get("item", []), "note") == []
     assert ask(note, "note\tSchmerzen an der Brust\nnein\nja\n", "--confirm").returncode == 0
     assert values(written(tmp_path)["item"], "note") == ["Schmerzen an der Brust"]
+
+
+def test_the_words_are_those_of_the_exam_where_one_is_known(ask: Any, tmp_path: Path) -> None:
+    note = form(item("note", "text", text="Was noch?"), language="de")
+    lines = "note\tSchmerzen an der Brust\n"
+    exam = wording_of(load_exam(locate("mammography"))).sentences["de"]["chest_breast"]
+    neutral = INTERFACE_TEXTS["de"]["chest_breast"]
+    assert exam != neutral
+
+    plain, named = (ask(note, lines, *more).stdout.decode() for more in ((), ("--catalog", "mammography")))
+    shipped = ask({**note, "id": "mammography-history"}, lines).stdout.decode()
+    of_nothing = ask(note, lines, "--catalog", str(tmp_path / "nowhere"))
+
+    assert [(exam in said, neutral in said) for said in (plain, named, shipped)] == [
+        (False, True),
+        (True, False),
+        (True, False),
+    ]
+    assert of_nothing.returncode == 2
+    assert b"No catalog at" in of_nothing.stderr
 
 
 def test_an_answer_that_the_form_lists_is_read_once_it_is_no_emergency(ask: Any, tmp_path: Path) -> None:

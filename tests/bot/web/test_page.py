@@ -38,7 +38,16 @@ def test_the_start_says_who_answers_and_whom_to_call(browser: Browser) -> None:
     page = browser.open("/")
     labels = LABELS[language_of(browser)]
 
-    for key in ("who_program", "who_texts_sample", "can_1", "cannot_1", "consent_text", "consent_free", "sample_note"):
+    for key in (
+        "who_program",
+        "who_texts_sample",
+        "can_1",
+        "can_2",
+        "cannot_1",
+        "consent_text",
+        "consent_free",
+        "sample_note",
+    ):
         assert labels[key] in browser.text
     assert [link.get("href") for link in page.all("a", class_="call")] == NUMBERS[language_of(browser)]
     assert page.one("title").children == [f"{PHRASES[language_of(browser)]['heading']} – {labels['title']}"]

@@ -22,6 +22,7 @@ from bot.talk.reception import Reception
 from bot.testing import HashEncoder
 from bot.web.app import Service, build_app
 from bot.web.links import invite, seal
+from bot.web.page.rendering import load_labels
 from tests.bot.catalog.test_exam import OF_THE_BREAST
 from tests.ct import CATALOG, SITE
 
@@ -78,6 +79,14 @@ def test_no_page_of_a_ct_department_speaks_of_mammograms_and_all_bear_its_name(c
         assert "CT-Zentrum Hafenallee" in page, address
     assert {"de": "Ihre CT – was", "en": "Your CT scan – what"}[language] in client.get("/").text
     assert {"de": "zu Ihrer Computertomographie", "en": "about your CT scan"}[language] in client.get("/chat").text
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_questions_that_nobody_asks_are_not_offered_at_the_start(ct: Department, language: str) -> None:
+    page, labels = ct.client(language).get("/").text, load_labels()[language]
+
+    assert labels["can_1"] in page
+    assert labels["can_2"] not in page
 
 
 def test_logo_and_colours_come_from_the_service_with_a_hash_in_their_address(ct: Department) -> None:
