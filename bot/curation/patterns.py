@@ -88,7 +88,8 @@ _ADDRESS = {
         rf"{_NO_PLACE}\b(?-i:Am|Im|An der|An den|Auf der|Auf dem|Zum|Zur|In der|In den|Unter den|Beim|Bei der)"
         rf"(?:\s(?-i:\p{{Lu}})[\p{{L}}\-]+){{1,3}}\s\d{{1,3}}[a-z]?\b"
         rf"(?!\s*(?:uhr|jahr|monat|tag|woche|[.:]\d)){_TOWN_DE}?",
-        r"\b(?:rue|avenue|chemin|route|via|place|piazza|ruelle)\s(?:(?:de|du|des|della|di|la|les)\s|de la\s|d['’])?\p{L}+"
+        r"\b(?:rue|avenue|chemin|route|via|place|piazza|ruelle)\s"
+        r"(?:(?:de|du|des|della|di|la|les)\s|de la\s|d['’])?\p{L}+"
         rf"{_HOUSE}{_TOWN_DE}?",
         r"(?:\bwohn\w*\s(?:in\s)?(?:der\s)?|\badresse:?\s(?:ist\s)?|\bkomm\w*\saus\s(?:der\s)?)"
         r"\K(?:\p{L}+\s){1,3}\d{1,4}\s?[a-z]?\b"
@@ -171,8 +172,10 @@ _DATE = {
         rf"\b{_MONTH_EN}\s(?:19|20)\d\d\b",
     ),
 }
-_AMOUNT_BEHIND = r"(?!\d|[.,/\-]\d|\s?(?:mm|cm|mg|kg|ml|g|l|%|uhr|h|hrs|hours|stunden"
-    r"|am|pm|euro|€|chf|£|x|prozent|percent|points|ng))"
+_AMOUNT_BEHIND = (
+    r"(?!\d|[.,/\-]\d|\s?(?:mm|cm|mg|kg|ml|g|l|%|uhr|h|hrs|hours|stunden|am|pm|euro|€|chf|£|x|prozent|percent"
+    r"|points|ng))"
+)
 _ANY_DATE = (
     r"(?<![\d.])(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)",
     r"(?<![\d.,/\-])\d{1,2}\s?[./\-]\s?\d{1,2}\s?[./\-]\s?(?:(?:19|20)\d\d|\d\d)(?![\d/])",
