@@ -35,8 +35,8 @@ _WEB = (
 _USER = (
     r"(?<![\p{L}\d])@[\p{L}\d_.\-]*[\p{L}\d_]",
     r"(?<![\p{L}\d_])\p{L}+[\p{L}\d]*_[\p{L}\d_]+",
-    r"(?:nick(?:name)?|user(?:\s?name)?|benutzer(?:name)?|login|account|insta(?:gram)?|handle|profil)"
-    r"\s*(?:ist|is|name|:|=|lautet)+\s*\K[\p{L}\d._\-]+",
+    r"\b(?>nick(?:name)?|user(?:\s?name)?|benutzer(?:name)?|handle)\s*(?:(?:ist|is|lautet)\b|[:=])\s*\K[\p{L}\d._\-]+",
+    r"\b(?>login|account|insta(?:gram)?|profil)\s*(?:(?:ist|is|lautet)\b|[:=])\s*\K(?=[\p{L}.\-]*[\d_])[\p{L}\d._\-]+",
     r"(?<![\p{L}\d])(?!covid|sars)\p{L}{3,}\d{4,}\p{L}*(?![\p{L}\d])",
 )
 _NUMBER = (

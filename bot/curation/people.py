@@ -285,7 +285,7 @@ class PeopleFinder:
 
 def _titled(word: _Word, small: bool) -> bool:
     """Say whether a word is a name behind "Frau" or "Dr.", in a text that may have no capitals at all."""
-    return word.capital or not word.ordinary or word.both or (small and word.last and len(word.folded) > SHORTEST)
+    return word.capital or not word.ordinary or (small and word.last and len(word.folded) > SHORTEST)
 
 
 def _likely(word: _Word, _: _Word | None) -> bool:
