@@ -16,6 +16,7 @@ from urllib.parse import SplitResult, urlsplit
 import platformdirs
 
 from bot.catalog.catalog import COUNTRIES, Country
+from bot.editorial.identity import StaffLogin
 from bot.errors import Unreachable, UserFixable
 from bot.ports import Cutoffs
 from bot.private_files import make_private_folder, secret, secret_in
@@ -405,6 +406,7 @@ class Settings:
         terminology_url: Base URL of a FHIR server that expands value sets (``KLARTEXT_TERMINOLOGY_SERVER``), or None.
         uploads: Files that patients may send; None: they may not.
         staff: Who reads patients' calls for a person; None: nobody does.
+        staff_login: Who vouches for staff at the console (``KLARTEXT_STAFF_LOGIN``); None: accounts of its own.
         ask_who: Whether patients are asked who fills in the form (``KLARTEXT_ASK_WHO``: on, off or shipped); None:
             where the shipped form is asked.
         prefill: Whether what a patient answered in an earlier interview here is proposed again (``KLARTEXT_PREFILL``).
@@ -447,6 +449,7 @@ class Settings:
     terminology_url: str | None = None
     uploads: Uploads | None = None
     staff: StaffCalls | None = None
+    staff_login: StaffLogin | None = None
     ask_who: bool | None = None
     prefill: bool = False
     release_key: Path | None = None
@@ -493,6 +496,7 @@ class Settings:
             terminology_url=env.get("KLARTEXT_TERMINOLOGY_SERVER") or None,
             uploads=Uploads.from_environment(env),
             staff=StaffCalls.from_environment(env),
+            staff_login=StaffLogin.from_environment(env),
             ask_who=_ASK_WHO[_one_of(env, "KLARTEXT_ASK_WHO", tuple(_ASK_WHO), "shipped")],
             prefill=_one_of(env, "KLARTEXT_PREFILL", ("yes", "no"), "no") == "yes",
             release_key=Path(env["KLARTEXT_RELEASE_KEY_FILE"]) if env.get("KLARTEXT_RELEASE_KEY_FILE") else None,

@@ -351,10 +351,11 @@ def make_launcher(settings: Settings) -> SmartLauncher | None:
             raise UserFixable(f"{name} is not set, and KLARTEXT_SMART needs it: {purpose}. Set it, or unset that.")
     from bot.adapters.bounded_http import BoundedHttp
     from bot.adapters.fhir_server import tls
+    from bot.adapters.openid import OpenId
     from bot.adapters.smart_launch import SmartLauncher
 
     http = BoundedHttp(verify=tls(settings.fhir))
-    return SmartLauncher(settings.smart, settings.fhir, f"{settings.public_url}/smart/callback", http)
+    return SmartLauncher(settings.smart, settings.fhir, OpenId(f"{settings.public_url}/smart/callback", http))
 
 
 def make_tracer(settings: Settings) -> OtlpTracer | None:

@@ -11,44 +11,24 @@ import hashlib
 import logging
 import re
 import secrets
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-import httpx
-
-from bot.adapters.bounded_http import Answer, BoundedHttp, OddAnswer
-from bot.adapters.oauth_tokens import access_token, basic
-from bot.errors import LaunchFailed, MissingExtra
+from bot.adapters.oauth_tokens import access_token
+from bot.adapters.openid import OpenId, Proof, json_object, require_jwt, safe_address
+from bot.errors import LaunchFailed
 from bot.ports import UNBOOKED, Booking, Launched, PendingLaunch
 from bot.settings import LOOPBACK_HOSTS, FhirAccess, SmartClient
 
 log = logging.getLogger("klartext")
-DISCOVERY_S = 5.0  # a patient looks at an empty page meanwhile
-EXCHANGE_S = 10.0  # likewise: token, keys, Patient and visit together
 REMEMBERED_S = 300.0  # a configuration
-AT_ONCE = 4  # launches that wait for a provider: one that hangs must not hold the threads that patients write in
-PLACE_S = 1.0  # until one of these is free
-LEEWAY_S = 60.0  # by which clocks may differ
-# No HS*: with these the public key would be the secret.
-ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
 _ID = re.compile(r"(?=.*[A-Za-z0-9])[A-Za-z0-9.-]{1,64}")  # it becomes part of a path: not only dots
 _VISIT = ("Appointment/", "ServiceRequest/")
-JSON = {"Accept": "application/json"}
 
 Json = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Seconds that a provider gets."""
-
-    discovery_s: float = DISCOVERY_S
-    exchange_s: float = EXCHANGE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,35 +48,29 @@ class SmartLauncher:
     Attributes:
         clients: The servers that patients may come from, and who we are there.
         access: For the systems of identifiers.
-        redirect: Where the provider sends browsers back to, as registered.
+        openid: Speaks to their providers.
     """
 
     clients: Sequence[SmartClient]
     access: FhirAccess
-    redirect: str
-    http: BoundedHttp
-    limits: Limits = Limits()
+    openid: OpenId
     _known: dict[str, tuple[float, _Provider]] = field(default_factory=dict, repr=False)
-    _free: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(AT_ONCE), repr=False)
 
     def __post_init__(self) -> None:
-        try:
-            import jwt  # noqa: F401 - who lacks it is told at the start, not with the first patient
-        except ImportError:
-            raise MissingExtra(feature="SMART App Launch", extra="smart") from None
+        require_jwt("SMART App Launch", extra="smart")  # who lacks it is told at the start, not with the first patient
 
     def begin(self, issuer: str, launch: str) -> tuple[str, PendingLaunch]:
         client = self._client(issuer)
         provider = self._remembered(client)
         if provider is None:
-            with self._place():
-                provider = self._discovered(client, time.monotonic() + self.limits.discovery_s)
+            with self.openid.place():
+                provider = self._discovered(client, time.monotonic() + self.openid.limits.discovery_s)
         pending = PendingLaunch(client.issuer, *(secrets.token_urlsafe(32) for _ in range(3)))
         challenge = base64.urlsafe_b64encode(hashlib.sha256(pending.verifier.encode()).digest()).rstrip(b"=").decode()
         said = {
             "response_type": "code",
             "client_id": client.client_id,
-            "redirect_uri": self.redirect,
+            "redirect_uri": self.openid.redirect,
             "scope": " ".join(self._scopes(provider, launch)),
             "state": pending.state,
             "aud": client.issuer,
@@ -109,12 +83,12 @@ class SmartLauncher:
 
     def finish(self, pending: PendingLaunch, code: str, *, issuer: str = "") -> Launched:
         client = self._client(pending.issuer)
-        with self._place():
-            until_s = time.monotonic() + self.limits.exchange_s
+        with self.openid.place():
+            until_s = time.monotonic() + self.openid.limits.exchange_s
             provider = self._remembered(client) or self._discovered(client, until_s)
             if issuer and provider.issuer and issuer != provider.issuer:
                 raise LaunchFailed("unproven", "the answer names another issuer")
-            said = self._exchange(client, provider, pending, code, until_s)
+            said = self.openid.exchange(client, provider.token, pending.verifier, code, until_s)
             user = self._signed_in(client, provider, pending, said.get("id_token"), until_s)
             token, patient = access_token(said), said.get("patient")
             if token is None:
@@ -129,41 +103,12 @@ class SmartLauncher:
             booking = self._booking(record, patient, said)
         return Launched(number, _languages(found), booking, user)
 
-    def ask(self, url: str, until_s: float, *, headers: Mapping[str, str] = JSON, form: bytes | None = None) -> Answer:
-        """Return the answer of a provider; `form`: what to post.
-
-        Raises:
-            LaunchFailed: There is none in time, or the provider is in trouble.
-        """
-        left_s = until_s - time.monotonic()
-        method = "GET" if form is None else "POST"
-        try:
-            reply = self.http.request(method, url, content=form or b"", headers=headers, deadline_s=left_s)
-        except httpx.TimeoutException:
-            raise LaunchFailed("down", "no answer in time") from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise LaunchFailed("down", f"unreachable ({type(error).__name__})") from None
-        except OddAnswer as error:
-            raise LaunchFailed("unproven", str(error)) from None
-        if reply.status >= 500 or reply.status == 429:
-            raise LaunchFailed("down", f"answers with {reply.status}")
-        return reply
-
     def _client(self, issuer: str) -> SmartClient:
         # As a text: whatever else an address could mean, nothing is asked but what the settings say.
         found = next((each for each in self.clients if each.issuer.rstrip("/") == issuer.rstrip("/")), None)
         if issuer and found is None:
             raise LaunchFailed("unknown", "the issuer is not in KLARTEXT_SMART")
         return found or self.clients[0]
-
-    @contextmanager
-    def _place(self) -> Iterator[None]:
-        if not self._free.acquire(timeout=PLACE_S):
-            raise LaunchFailed("down", "too many launches wait for providers")
-        try:
-            yield
-        finally:
-            self._free.release()
 
     def _scopes(self, provider: _Provider, launch: str) -> list[str]:
         """Return what is asked for: nothing that is not needed."""
@@ -188,10 +133,10 @@ class SmartLauncher:
     def _discovered(self, client: SmartClient, until_s: float) -> _Provider:
         """Read a server's smart-configuration."""
         address = f"{client.issuer.rstrip('/')}/.well-known/smart-configuration"
-        said = _object(self.ask(address, until_s), "the smart-configuration")
+        said = json_object(self.openid.ask(address, until_s), "the smart-configuration")
         near = urlsplit(client.issuer).hostname in LOOPBACK_HOSTS
         places = [
-            _address(said.get(name), near=near) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")
+            safe_address(said.get(name), near=near) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")
         ]
         if not places[0] or not places[1]:
             raise LaunchFailed("unproven", "the smart-configuration has no safe endpoints")
@@ -203,29 +148,6 @@ class SmartLauncher:
         self._known[client.issuer] = (time.monotonic(), provider)
         return provider
 
-    def _exchange(
-        self, client: SmartClient, provider: _Provider, pending: PendingLaunch, code: str, until_s: float
-    ) -> Json:
-        """Return what the token endpoint says for a code."""
-        form = {
-            "grant_type": "authorization_code",
-            "code": code,
-            "redirect_uri": self.redirect,
-            "code_verifier": pending.verifier,
-        }
-        headers = {**JSON, "Content-Type": "application/x-www-form-urlencoded"}
-        if client.secret is None:
-            form["client_id"] = client.client_id
-        else:
-            headers |= basic(client.client_id, client.secret)
-        reply = self.ask(provider.token, until_s, headers=headers, form=urlencode(form).encode())
-        said = _object(reply, "the token endpoint's answer", any_status=True)
-        if reply.status != 200:
-            if said.get("error") == "invalid_grant":
-                raise LaunchFailed("late", "the code is used, too old, or another client's")
-            raise LaunchFailed("unproven", f"no token ({reply.status})")
-        return said
-
     def _signed_in(
         self, client: SmartClient, provider: _Provider, pending: PendingLaunch, token: object, until_s: float
     ) -> str:
@@ -234,29 +156,8 @@ class SmartLauncher:
             return ""
         if not provider.keys or not isinstance(token, str):
             raise LaunchFailed("unproven", "an id token that nothing proves")
-        import jwt
-
-        keys = _object(self.ask(provider.keys, until_s), "the key set")
-        try:
-            kid = jwt.get_unverified_header(token).get("kid")
-            fitting = [key for key in jwt.PyJWKSet.from_dict(dict(keys)).keys if kid in (None, key.key_id)]
-            if len(fitting) != 1:
-                raise LaunchFailed("unproven", "the id token is signed with an unknown key")
-            claims = jwt.decode(
-                token,
-                fitting[0],
-                algorithms=list(ALGORITHMS),
-                audience=client.client_id,
-                issuer=provider.issuer,
-                leeway=LEEWAY_S,
-                options={"require": ["iss", "sub", "aud", "exp", "iat"]},
-            )
-        except (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise LaunchFailed("unproven", f"the id token is not valid ({type(error).__name__})") from None
-        if not secrets.compare_digest(str(claims.get("nonce", "")).encode(), pending.nonce.encode()):
-            raise LaunchFailed("unproven", "the id token is of another launch")
-        if claims.get("azp", client.client_id) != client.client_id:
-            raise LaunchFailed("unproven", "the id token is another client's")
+        proof = Proof(provider.issuer, provider.keys, client.client_id, pending.nonce)
+        claims = self.openid.claims(proof, token, until_s)
         kind = str(claims.get("fhirUser", "")).split("/")[-2:-1]
         return kind[0] if kind and kind[0] in ("Patient", "RelatedPerson", "Practitioner", "Person") else ""
 
@@ -296,8 +197,8 @@ class _Record:
     def read(self, kind: str, id_: str) -> Json:
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/fhir+json"}
         base = self.client.issuer.rstrip("/")
-        reply = self.launcher.ask(f"{base}/{kind}/{id_}", self.until_s, headers=headers)
-        found = _object(reply, f"the {kind}")
+        reply = self.launcher.openid.ask(f"{base}/{kind}/{id_}", self.until_s, headers=headers)
+        found = json_object(reply, f"the {kind}")
         if (found.get("resourceType"), found.get("id")) != (kind, id_):
             raise LaunchFailed("unproven", f"another resource came instead of the {kind}")
         return found
@@ -323,30 +224,6 @@ class _Record:
             return found
         log.warning("launched without its visit", extra={"fields": {"detail": f"the {kind} is another patient's"}})
         return {}
-
-
-def _address(value: object, *, near: bool) -> str:
-    """Return an address that a configuration names, if it is encrypted, or on this machine as its server is."""
-    if not isinstance(value, str):
-        return ""
-    try:
-        found = urlsplit(value)
-        host, _ = found.hostname, found.port
-    except ValueError:
-        return ""
-    safe = found.scheme == "https" or (near and found.scheme == "http" and host in LOOPBACK_HOSTS)
-    return value if safe and host and "@" not in found.netloc and not found.fragment else ""
-
-
-def _object(reply: Answer, what: str, *, any_status: bool = False) -> Json:
-    """Return an answer as a JSON object; what is none, such as a page to log in, proves nothing."""
-    try:
-        found = reply.json() if any_status or reply.status == 200 else None
-    except OddAnswer:
-        found = None
-    if not isinstance(found, dict):
-        raise LaunchFailed("unproven", f"{what} is no JSON object ({reply.status})")
-    return found
 
 
 def _identifier(resource: Json, system: str | None) -> str:

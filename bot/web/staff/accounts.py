@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import hmac
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
 
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
+from bot.editorial.login import PendingLogin
 from bot.editorial.people import ROLES, SHORTEST_PASSWORD, TASKS_OF, Person, Role
-from bot.errors import BadData
+from bot.errors import BadData, LaunchFailed
 from bot.web.limits import RateLimit
+from bot.web.logs import request_id
 from bot.web.staff.area import Address, Area
 from bot.web.staff.rendering import LANGUAGES, StaffProblem, StaffRenderer, go_to
 from bot.web.staff.tools import Tools
-from bot.web.staff.visit import StaffVisit, fresh_secret, keep_language, keep_secret
+from bot.web.staff.visit import StaffVisit, fresh_secret, keep_language, keep_pending, keep_secret
 
+log = logging.getLogger("klartext")
 ATTEMPTS_PER_MINUTE = 60  # of all who log in here: a guess costs the service a tenth of a second
 
 
@@ -31,6 +36,8 @@ class Accounts(Area):
         return [
             Address("GET", "/login", self.login, None),
             Address("POST", "/login", self.enter, None),
+            Address("GET", "/login/outside", self.go_outside, None),
+            Address("GET", "/login/back", self.come_back, None),
             Address("GET", "/login/code", self.ask_code, None),
             Address("POST", "/login/code", self.enter_code, None),
             Address("POST", "/language", self.language, None),
@@ -70,6 +77,51 @@ class Accounts(Area):
             return self._login_page(visit, "login_wrong", status=HTTPStatus.FORBIDDEN)
         response = go_to("/login/code" if entry == "code" else "")
         keep_secret(response, visit, secret)
+        return response
+
+    def go_outside(self, visit: StaffVisit) -> Response:
+        """Send the browser to the hospital's identity provider."""
+        if self.tools.identity is None:
+            raise StaffProblem(HTTPStatus.NOT_FOUND)
+        try:
+            address, pending = self.tools.identity.begin()
+        except LaunchFailed as failed:
+            return self._not_vouched(visit, failed)
+        response = RedirectResponse(address, HTTPStatus.SEE_OTHER)
+        keep_pending(response, visit, f"{pending.state}.{pending.nonce}.{pending.verifier}")
+        return response
+
+    def come_back(self, visit: StaffVisit) -> Response:
+        """Log in who comes back from there, if it is the browser that went."""
+        identity, said = self.tools.identity, visit.pending.split(".")
+        if identity is None or len(said) != 3:
+            return self._login_page(visit, "login_outside_late", status=HTTPStatus.FORBIDDEN)
+        pending = PendingLogin(*said)
+        if not hmac.compare_digest(visit.query.get("state", "").encode(), pending.state.encode()):
+            return self._login_page(visit, "login_outside_late", status=HTTPStatus.FORBIDDEN)
+        try:
+            claims = identity.finish(pending, visit.query.get("code", ""))
+        except LaunchFailed as failed:
+            return self._not_vouched(visit, failed)
+        login = self.tools.settings.staff_login
+        person = login.person(claims) if login is not None else None
+        if person is None or login is None:
+            log.warning("a member of staff has no role here", extra={"fields": {"request_id": request_id()}})
+            return self._login_page(visit, "login_outside_no_role", status=HTTPStatus.FORBIDDEN)
+        person = replace(person, language=visit.language)
+        now = self.tools.now()
+        entry, secret = self.tools.people.enter_from_outside(login.issuer, str(claims["sub"]), person, now=now)
+        if entry != "in":
+            return self._login_page(visit, "login_wrong", status=HTTPStatus.FORBIDDEN)
+        response = go_to("")
+        keep_secret(response, visit, secret)
+        keep_pending(response, visit, "")
+        return response
+
+    def _not_vouched(self, visit: StaffVisit, failed: LaunchFailed) -> Response:
+        log.warning("a login from outside failed", extra={"fields": {"reason": failed.reason, "detail": failed.detail}})
+        response = self._login_page(visit, "login_outside_failed", status=HTTPStatus.BAD_GATEWAY)
+        keep_pending(response, visit, "")
         return response
 
     def ask_code(self, visit: StaffVisit) -> Response:

@@ -90,6 +90,8 @@ class Console:
         self._stopped.set()
         if self._worker is not None:
             self._worker.join(timeout=5)
+        if self.tools.identity is not None:
+            self.tools.identity.close()
 
     def _badges(self, person: Person) -> dict[str, int]:
         return {label: count for area in self.areas for label, count in area.badges(person).items()}

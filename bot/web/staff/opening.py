@@ -25,7 +25,7 @@ from bot.web.staff.overview import Overview
 from bot.web.staff.releases import ReleasePages
 from bot.web.staff.tools import Tools
 from bot.web.staff.trail import Trail
-from bot.web.staff.wiring import make_acts, make_jobs, make_people, make_publisher, make_workbench
+from bot.web.staff.wiring import make_acts, make_identity, make_jobs, make_people, make_publisher, make_workbench
 from bot.wiring import make_calls, make_releases
 
 # In the order of the menu. Other parts of the distribution bring areas of their own: the harness its tests.
@@ -107,6 +107,7 @@ def open_console(  # noqa: PLR0913 - what a console is made of
         publisher=make_publisher(settings, now),
         assistant=assistant,
         now=now,
+        identity=make_identity(settings),
         sample=sample,
     )
     brought: list[type[Area]] = [part.load() for part in entry_points(group="klartext.console")]

@@ -9,6 +9,7 @@ from datetime import datetime
 from bot.assistant import Assistant
 from bot.editorial.acts import Acts
 from bot.editorial.jobs import Jobs
+from bot.editorial.login import Identity
 from bot.editorial.people import People
 from bot.editorial.workbench import Candidate, Workbench
 from bot.ports import Records
@@ -68,6 +69,6 @@ class Tools:
     publisher: Publisher
     assistant: Callable[[], Assistant | None]
     now: Callable[[], datetime]
-    identity: str | None = None
+    identity: Identity | None = None
     sample: bool = False
     checks: list[Check] = field(default_factory=list)

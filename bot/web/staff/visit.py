@@ -16,8 +16,8 @@ from bot.web.page.visit import accepted, cookie_name, fields, form_token, fresh_
 
 MOST_FIELDS = 4000  # a pair has some hundreds of variants
 SECRET = re.compile(r"[A-Za-z0-9_-]{43}|new\.[A-Za-z0-9_-]{43}")
-SESSION, LOOK = "staff", "staff-look"  # names of cookies
-A_YEAR_S, HALF_A_DAY_S = 31_536_000, 43_200
+SESSION, LOOK, PENDING = "staff", "staff-look", "staff-login"  # names of cookies
+A_YEAR_S, HALF_A_DAY_S, TEN_MINUTES_S = 31_536_000, 43_200, 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class StaffVisit:
         secure: Whether cookies are for https only.
         own_form: Whether the browser says that the request came from our own page, or from no page at all.
         wants_json: Whether a program asks, not a person.
+        pending: What the browser must come back with from the identity provider; empty where it went to none.
     """
 
     path: str
@@ -47,6 +48,7 @@ class StaffVisit:
     secure: bool = True
     own_form: bool = True
     wants_json: bool = False
+    pending: str = ""
 
     @property
     def who(self) -> Person:
@@ -95,6 +97,7 @@ def read_staff_visit(request: Request, body: bytes, languages: Sequence[str]) ->
         secure=secure,
         own_form=from_us(request),
         wants_json="application/json" in request.headers.get("accept", ""),
+        pending=request.cookies.get(cookie_name(PENDING, secure=secure), ""),
     )
 
 
@@ -104,6 +107,11 @@ def keep_secret(response: Response, visit: StaffVisit, secret: str) -> None:
     Lax, not Strict: who comes back from the identity provider must find the session that was just begun.
     """
     _keep(response, visit, SESSION, secret, HALF_A_DAY_S if secret else 0)
+
+
+def keep_pending(response: Response, visit: StaffVisit, pending: str) -> None:
+    """Put into a response what the browser must come back with from the identity provider; empty: take it away."""
+    _keep(response, visit, PENDING, pending, TEN_MINUTES_S if pending else 0)
 
 
 def keep_language(response: Response, visit: StaffVisit, language: str) -> None:

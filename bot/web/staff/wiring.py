@@ -8,8 +8,10 @@ from importlib.metadata import version
 
 from bot.editorial.acts import Acts
 from bot.editorial.jobs import Jobs
+from bot.editorial.login import Identity
 from bot.editorial.people import People
 from bot.editorial.workbench import Workbench
+from bot.errors import UserFixable
 from bot.ports import AuditEvent
 from bot.release.publishing import Publisher
 from bot.settings import Settings
@@ -70,3 +72,26 @@ def make_publisher(settings: Settings, now: Callable[[], datetime]) -> Publisher
         note,
         now,
     )
+
+
+def make_identity(settings: Settings) -> Identity | None:
+    """Return who vouches for staff; None where they have accounts here only.
+
+    Raises:
+        UserFixable: It is not said where browsers come back to, or the library is missing.
+    """
+    login = settings.staff_login
+    if login is None:
+        return None
+    if not settings.public_url:
+        raise UserFixable(
+            "KLARTEXT_PUBLIC_URL is not set, and KLARTEXT_STAFF_LOGIN needs it: it says where staff come back to. "
+            "Set it to the address of the console, such as https://klartext.example.org."
+        )
+    from bot.adapters.bounded_http import BoundedHttp
+    from bot.adapters.fhir_server import tls
+    from bot.adapters.openid import OpenId
+    from bot.adapters.staff_login import OpenIdLogin
+
+    http = BoundedHttp(verify=tls(settings.fhir))
+    return OpenIdLogin(login, OpenId(f"{settings.public_url}/console/login/back", http))

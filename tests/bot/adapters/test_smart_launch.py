@@ -14,7 +14,8 @@ import jwt
 import pytest
 
 from bot.adapters.bounded_http import BoundedHttp
-from bot.adapters.smart_launch import AT_ONCE, Limits, SmartLauncher, _address
+from bot.adapters.openid import AT_ONCE, Limits, OpenId, safe_address
+from bot.adapters.smart_launch import SmartLauncher
 from bot.errors import LaunchFailed, LaunchReason
 from bot.ports import Booking, Launched
 from bot.settings import FhirAccess, SmartClient
@@ -53,7 +54,7 @@ def launcher(
     **more: str,
 ) -> SmartLauncher:
     clients = (SmartClient(provider.fhir, client, more.get("secret")),)
-    return SmartLauncher(clients, access, REDIRECT, HTTP, limits)
+    return SmartLauncher(clients, access, OpenId(REDIRECT, HTTP, limits))
 
 
 def sign_in(address: str) -> dict[str, str]:
@@ -278,8 +279,8 @@ def test_a_configuration_that_is_not_safe_is_not_used(provider: OidcServer, conf
 
 
 def test_a_server_elsewhere_cannot_send_us_to_this_machine() -> None:
-    assert _address("http://127.0.0.1:8000/staff/inbox", near=True)
-    assert _address("http://127.0.0.1:8000/staff/inbox", near=False) == ""
+    assert safe_address("http://127.0.0.1:8000/staff/inbox", near=True)
+    assert safe_address("http://127.0.0.1:8000/staff/inbox", near=False) == ""
 
 
 @pytest.mark.parametrize(
@@ -294,13 +295,13 @@ def test_a_key_set_that_makes_no_sense_proves_nothing(provider: OidcServer, keys
 def test_providers_that_hang_hold_few_threads_only(provider: OidcServer) -> None:
     app = launcher(provider)
     for _ in range(AT_ONCE):
-        assert app._free.acquire(blocking=False)
+        assert app.openid._free.acquire(blocking=False)
 
     with pytest.raises(LaunchFailed) as raised:
         app.begin(provider.fhir, "")
 
     assert raised.value.reason == "down"
-    app._free.release()
+    app.openid._free.release()
     assert launched(app).patient == "P-4711"
 
 

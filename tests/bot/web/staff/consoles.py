@@ -77,6 +77,7 @@ def running_console(
     database: str = "",
     exam: Path | None = None,
     assistant: Callable[[], Assistant | None] = lambda: None,
+    port: int = 0,
     **more: Any,
 ) -> Iterator[Staff]:
     """Serve a console with a database of its own on loopback, in a thread; `more`: further settings."""
@@ -85,7 +86,7 @@ def running_console(
     content = exam or write_exam(folder / "content", languages=("de", "en"))
     console = open_console(str(content), settings, make_records(settings), now=now, assistant=assistant)
     app = console_alone(console, Metrics(shared_in=None), settings)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, access_log=False, lifespan="off"))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
     thread.start()
     while not server.started:
