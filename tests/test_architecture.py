@@ -111,15 +111,17 @@ IMPURE = (
 )
 # Packages of extras, and the modules that may import them: others load these inside functions only.
 OF_EXTRAS = {
+    "argon2": {"bot.adapters.sql_people"},
     "chromadb": {"bot.adapters.chroma_index"},
     "distributed": {"harness.running.on_dask"},
     "duckdb": {"harness.running.parquet"},
-    "jwt": {"bot.adapters.oauth_tokens"},
+    "jwt": {"bot.adapters.oauth_tokens", "bot.adapters.openid"},
     "openai": {
         *("bot.adapters.openai_encoder", "harness.llm.asking", "harness.llm.batch"),
         *("harness.llm.batch_service", "harness.llm.live"),
     },
     "opentelemetry": {"bot.adapters.otlp_tracing"},
+    "pyotp": {"bot.adapters.sql_people"},
     "pyarrow": {"harness.benches.running", "harness.running.parquet"},
     "pytest": {"harness.pytest_plugin", "harness.pytest_suite"},
     "requests": {"bot.adapters.otlp_tracing"},
@@ -130,6 +132,7 @@ WITHIN = {"httpx2": "openai", "pydantic_core": "pydantic", "starlette": "fastapi
 # Distributions that are called otherwise than what is imported.
 CALLED = {
     "fhir": "fhir.resources",
+    "argon2": "argon2-cffi",
     "jsonpath": "python-jsonpath",
     "prometheus_client": "prometheus-client",
     "spellchecker": "pyspellchecker",

@@ -238,6 +238,10 @@ class SqlPeople:
         del person
         return _pyotp().random_base32()  # type: ignore[no-any-return]
 
+    def address_of_code(self, person: Person, secret: str) -> str:
+        written: str = _pyotp().TOTP(secret).provisioning_uri(name=person.login, issuer_name=ISSUER)
+        return written
+
     def confirm_code(self, person: Person, secret: str, code: str, *, now: datetime) -> bool:
         step = _step_of(secret, code, now)
         if step is None:

@@ -144,6 +144,10 @@ class People(Protocol):
         """Return a fresh secret for one-time codes (base32); it counts from `confirm_code` on."""
         ...
 
+    def address_of_code(self, person: Person, secret: str) -> str:
+        """Return a secret as authenticator apps read it (``otpauth:``)."""
+        ...
+
     def confirm_code(self, person: Person, secret: str, code: str, *, now: datetime) -> bool:
         """Ask for one-time codes from now on, if this one is right."""
         ...

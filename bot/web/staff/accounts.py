@@ -154,7 +154,7 @@ class Accounts(Area):
             status=status,
             line=line,
             secret=secret,
-            address=_address_of_code(visit.who, secret, self.renderer.labels(visit.language)["program"]),
+            address=self.tools.people.address_of_code(visit.who, secret) if secret else "",
             shortest=SHORTEST_PASSWORD,
             tasks=sorted({task for role in visit.who.roles for task in TASKS_OF[role]}),
         )
@@ -237,12 +237,3 @@ class Accounts(Area):
 def _roles(visit: StaffVisit) -> frozenset[Role]:
     wanted = visit.all_said("role")
     return frozenset(role for role in ROLES if role in wanted)
-
-
-def _address_of_code(person: Person, secret: str, program: str) -> str:
-    """Return what an authenticator app reads."""
-    if not secret:
-        return ""
-    import pyotp
-
-    return pyotp.TOTP(secret).provisioning_uri(name=person.login, issuer_name=program)
