@@ -17,6 +17,7 @@ MOST_IN_INTERVIEW = 12  # files in the top folder of the interview
 FLOORS = (
     "bot.errors",
     "bot.resources",
+    "bot.languages.files",
     "bot.text",
     "bot.batching",
     "bot.private_files",
@@ -38,6 +39,7 @@ FLOORS = (
     "bot.release",
     "bot.settings",
     "bot.matching",
+    "bot.languages",
     "bot.response",
     "bot.testing",
     "bot.adapters",
@@ -244,7 +246,7 @@ def test_the_interview_knows_neither_sentences_nor_matching() -> None:
         if _within(module, "bot.interview")
         for name in _imports(module, everywhere=True)
     }
-    known = ("bot.interview", "bot.text", "bot.errors")
+    known = ("bot.interview", "bot.text", "bot.errors", "bot.languages.files")
 
     assert [
         each for each in inside if _within(each[1], "bot") and not any(_within(each[1], one) for one in known)

@@ -236,7 +236,7 @@ def _document(pairs: Sequence[ImportedPair], name: str, language: str) -> dict[s
             {
                 "id": pair.id,
                 "question": pair.texts[0],
-                "answer": pair.answer or PLACEHOLDER[language].format(id=pair.id),
+                "answer": pair.answer or PLACEHOLDER.get(language, PLACEHOLDER["en"]).format(id=pair.id),
                 "review": {"status": "draft"},
                 "variants": pair.texts[1:],
             }

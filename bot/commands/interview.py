@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -25,8 +25,9 @@ from bot.interview.values.primitives import problem_with
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.filling import Given, Shown, Waiting
 from bot.interview_wiring import for_terminology, with_value_sets
+from bot.languages.files import in_folder, known
+from bot.languages.opening import open_languages
 from bot.matching.red_flags import load_red_flags
-from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import SENTENCES, Heard, Reply, guard, reply_of
 from bot.sentences.wording import NEUTRAL
 from bot.settings import Settings
@@ -308,7 +309,7 @@ def interview(
     answers: Annotated[Path, typer.Option(help="What the patient says: linkId, tab, text; or just text.")],
     out: Annotated[Path, typer.Option(help="Where the QuestionnaireResponse goes.")],
     lang: Annotated[
-        Literal["de", "en"] | None, typer.Option(help="Language. Default: that of the Questionnaire, else English.")
+        str | None, typer.Option(help="Language. Default: that of the Questionnaire, else English.", metavar="LANG")
     ] = None,
     terminology: Annotated[
         list[Path] | None, typer.Option(help="Value sets and code systems (files or folders); may be repeated.")
@@ -328,10 +329,11 @@ def interview(
         form = form_of(with_value_sets(settings, *documents, tell=_tell), *documents[1:], launch=given)
         for line in form.gap_lines():
             _tell(line)
+        language = _language(form, lang, settings.languages)
         script = Script(read_lines(answers, form), form)
         now = datetime.now().astimezone()
         asked = Interview(form, now=now, launch=given)
-        session = Batch(asked, script, confirm=confirm, write=_write).run(lang or _language(form))
+        session = Batch(asked, script, confirm=confirm, write=_write).run(language)
         heading = Heading("", now.isoformat(timespec="seconds"), subject=_reference(given.get("patient", {})))
         response = asked.response(session, heading)
         write_text(out, dump(response) + "\n")
@@ -344,9 +346,16 @@ def interview(
     raise typer.Exit(IN_PROGRESS if session.status == "in-progress" else 0)
 
 
-def _language(form: Form) -> str:
-    spoken = (tag.partition("-")[0].lower() for tag in form.languages)
-    return next((tag for tag in spoken if tag in LANGUAGES), "en")
+def _language(form: Form, wanted: str | None, folder: Path | None) -> str:
+    """Return the language to ask in; raise BadData where one is wanted that there is not."""
+    if wanted is not None:
+        open_languages(folder, [wanted])
+        return wanted
+    spoken = [tag.partition("-")[0].lower() for tag in form.languages]
+    there = [*known(), *(in_folder(folder) if folder is not None else ())]
+    language = next((tag for tag in spoken if tag in there), "en")
+    open_languages(folder, [language])
+    return language
 
 
 def _reference(patient: JsonObject) -> JsonObject | None:

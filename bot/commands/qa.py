@@ -62,7 +62,7 @@ def list_(catalog: CatalogArgument = "mammography") -> None:
 def import_(
     file: Annotated[Path, typer.Argument(help="CSV, TSV, JSON or Rasa NLU YAML.")],
     out: Annotated[Path, typer.Option(help="Folder of the catalog to write.")],
-    lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")],
+    lang: Annotated[str, typer.Option("--lang", help="Language of the questions.", metavar="LANG")],
     name: Annotated[str | None, typer.Option("--name", help="Name of the catalog; default: the folder's.")] = None,
 ) -> None:
     """Make a catalog from a question set; rows with an empty pair_id are questions that no pair answers."""

@@ -14,9 +14,10 @@ from typing import Annotated
 import typer
 
 from bot.adapters.audit_log import os_user
-from bot.catalog.catalog import locate
+from bot.catalog.catalog import language_files, locate
 from bot.catalog.lint import lint
 from bot.errors import BadData, UserFixable, friendly_errors
+from bot.languages.opening import open_languages
 from bot.ports import AuditEvent
 from bot.release.contents import Contents, shipped_form
 from bot.release.release import (
@@ -63,7 +64,10 @@ class Files:
         folder = locate(self.catalog)
         form = self.questionnaire or shipped_form(folder.resolve().name)
         site = self.site or settings.site
-        return Contents.gather(folder, site=site, questionnaire=form, country=settings.country)
+        open_languages(settings.languages, tuple(language_files(folder)))
+        return Contents.gather(
+            folder, site=site, questionnaire=form, languages=settings.languages, country=settings.country
+        )
 
 
 @release.command()
@@ -241,6 +245,7 @@ def _require_servable(settings: Settings, releases: Releases, chosen: Release) -
     Trust.of(settings.release_trust, settings.release_key).require(chosen)
     with TemporaryDirectory() as folder:
         place = unpack(chosen, releases.files(chosen.number), Path(folder))
+        open_languages(place.languages, tuple(chosen.content["shown"]))
         require_servable(chosen, place.exam, settings.country)
 
 
