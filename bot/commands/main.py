@@ -220,6 +220,7 @@ def assemble() -> None:
     from bot.commands.approve import approve
     from bot.commands.fhir import fhir
     from bot.commands.interview import interview
+    from bot.commands.language import language
     from bot.commands.qa import qa
     from bot.commands.records import purge, records
     from bot.commands.release import release, stop
@@ -228,6 +229,7 @@ def assemble() -> None:
     if any(group.name == "qa" for group in app.registered_groups):
         return
     qa.command()(approve)
+    qa.command()(language)
     app.add_typer(qa, name="qa")
     app.add_typer(release, name="release")
     app.add_typer(stop, name="stop")

@@ -18,7 +18,9 @@ from bot.catalog.catalog import language_files, load_catalog, locate
 from bot.catalog.fhir_files import write_text
 from bot.catalog.importing import catalog_name, read_question_set, write_catalog
 from bot.catalog.lint import lint, worst
+from bot.commands.language import lint_languages
 from bot.errors import BadData, UserFixable, friendly_errors
+from bot.languages.files import is_code
 from bot.matching.calibration import Judged, Limit, Row, choose_with_risk, risk_table, smallest_sample
 from bot.matching.training import judge_calibration
 from bot.ports import Encoder
@@ -37,7 +39,8 @@ def lint_(
     """Check a catalog; exit 1 if anything is wrong."""
     with friendly_errors():
         folder = locate(catalog)
-        findings = lint(folder, today=date.today(), encoder=EmbeddedEncoder())
+        own = list(lint_languages(folder, Settings.from_environment().languages))
+        findings = [*own, *lint(folder, today=date.today(), encoder=EmbeddedEncoder())]
         for finding in findings:
             if verbose or finding.severity != "info" or finding.rule == "confusable":
                 print(finding.as_line())
@@ -69,6 +72,8 @@ def import_(
     with friendly_errors():
         if not file.is_file():
             raise BadData(f"There is no file {str(file)!r}. Give a CSV, TSV, JSON or Rasa NLU file.")
+        if not is_code(lang):
+            raise BadData(f"`--lang` is {lang!r}. Write the two letters of a language (ISO 639-1), such as de.")
         imported = read_question_set(file)
         write_catalog(imported, out, name=catalog_name(name or out.resolve().name), language=lang)
         variants = sum(len(pair.texts) - 1 for pair in imported.pairs)

@@ -11,6 +11,7 @@ import typer
 
 from bot.catalog.catalog import exams_in, language_files
 from bot.errors import BadData, UserFixable, friendly_errors
+from bot.languages.opening import open_languages
 from bot.ports import Booking
 from bot.resources import data_folder
 from bot.settings import Settings
@@ -82,6 +83,7 @@ def link(
             raise UserFixable(
                 f"`--base` is {base!r}. Give the address of the service, such as https://chat.example.org."
             )
+        open_languages(Settings.from_environment().languages, [lang])
         until = datetime.now(UTC) + lifetime(expires)
         booking = Booking(appointment, order, accession)
         invitation = invite(patient, exam=_exam_named(exam), language=lang, expires=until, booking=booking)

@@ -22,12 +22,14 @@ from bot.matching.red_flags import FLAGS, RedFlags, read_examples, read_red_flag
 from bot.sentences.emergency_texts import LINES
 
 SHOWN = 40  # characters of a text in a line
-# Tables whose keys are the language's own, or that it may do without.
-FREE = {
+# What a language may do without; where it is a table, its keys are the language's own.
+OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "language.yaml": ("readability", "abroad"),
-    "emergency.yaml": ("listening", "practice", "countries"),
-    INTERVIEW_WORDS: (),
+    "emergency.yaml": ("listening", "practice"),
+    "reactions.yaml": ("simple", "staff"),
 }
+# Lists of words: who has none for something writes "" or [], which is no text that is still missing.
+WORD_LISTS = (INTERVIEW_WORDS, "manners.yaml", "messages.yaml")
 # Of the words of the interview, the tables that have the same keys in every language.
 SAME_KEYS = (("commands", "commands"), ("units", "measured"))
 SPECIAL = ("red_flags.yaml", "red_flag_examples.yaml")  # held against the flags, not against English
@@ -56,10 +58,10 @@ def problems_of(code: str, files: Mapping[str, bytes]) -> Iterator[str]:
                 yield str(error)
     for name, document in documents.items():
         if FILES[name].needed and name not in SPECIAL:
-            yield from (f"{code}/{name}: {line}" for line in _against_ours(name, document))
-    for name, check in _FURTHER.items():
-        if isinstance(documents.get(name), dict):
-            yield from (f"{code}/{name}: {line}" for line in check(documents[name]))
+            found = list(_against_ours(name, document))
+            if not found and name in _FURTHER:
+                found = list(_FURTHER[name](document))
+            yield from (f"{code}/{name}: {line}" for line in found)
     if all(isinstance(documents.get(name), dict) for name in SPECIAL):
         yield from _alarm(code, documents)
 
@@ -90,11 +92,15 @@ def _against_ours(name: str, document: Any) -> Iterator[str]:
     yield from _compared(name, document, ours, ())
 
 
-def is_free(name: str, path: tuple[str, ...]) -> bool:
+def _is_optional(name: str, path: tuple[str, ...]) -> bool:
+    return path[0] in OPTIONAL.get(name, ())
+
+
+def has_own_keys(name: str, path: tuple[str, ...]) -> bool:
     """Say whether a table has keys of the language's own."""
     if name == INTERVIEW_WORDS:
         return len(path) > 1 and path not in SAME_KEYS
-    return path[:1] != () and path[0] in FREE.get(name, ())
+    return _is_optional(name, path) or path == ("countries",)
 
 
 def _compared(name: str, own: Mapping[Any, Any], ours: Sequence[Any], path: tuple[str, ...]) -> Iterator[str]:
@@ -106,17 +112,19 @@ def _compared(name: str, own: Mapping[Any, Any], ours: Sequence[Any], path: tupl
         called = f"`{'.'.join(here)}`"
         theirs = [each[key] for each in ours if key in each]
         if key not in own:
-            if key in every and not is_free(name, here):
+            if key in every and not _is_optional(name, here):
                 yield f"{called} is missing. English: {_short(theirs[-1])}"
+        elif _is_optional(name, here) and (key not in some or not own[key]):
+            continue
         elif key not in some:
             yield f"{called} is no key of this file. Remove it."
-        elif own[key] in ("", None, [], {}):
-            if all(theirs) and not is_free(name, here):
+        elif own[key] is None or (own[key] in ("", [], {}) and name not in WORD_LISTS):
+            if own[key] is None or all(theirs):
                 yield f"{called} has no text yet. English: {_short(theirs[-1])}"
         elif not isinstance(own[key], type(theirs[-1])) and not isinstance(theirs[-1], int | float):
             yield f"{called} is not what belongs there, which is {_KINDS[type(theirs[-1])]}."
         elif isinstance(own[key], dict):
-            if not is_free(name, here):
+            if not has_own_keys(name, here):
                 yield from _compared(name, own[key], theirs, here)
         elif isinstance(own[key], str):
             yield from _slots(called, own[key], theirs)
@@ -134,13 +142,14 @@ def _slots(called: str, text: str, theirs: Sequence[str]) -> Iterator[str]:
     """Find slots that a sentence lacks, or that nobody fills."""
     try:
         own, others = _named(text), [_named(each) for each in theirs]
+        some, every = others[0].union(*others), others[0].intersection(*others)
     except ValueError:
         yield f"{called} has a brace that is not closed."
         return
-    for slot in sorted(own - set.union(*others)):
-        known_ = ", ".join(f"{{{each}}}" for each in sorted(set.union(*others))) or "none"
+    for slot in sorted(own - some):
+        known_ = ", ".join(f"{{{each}}}" for each in sorted(some)) or "none"
         yield f"{called} has the slot {{{slot}}}, which nobody fills; known here: {known_}."
-    for slot in sorted(set.intersection(*others) - own):
+    for slot in sorted(every - own):
         yield f"{called} lacks the slot {{{slot}}}. English: {_short(theirs[-1])}"
 
 

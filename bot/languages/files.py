@@ -69,7 +69,6 @@ FILES: Mapping[str, File] = {
     "difficult_words.yaml": File("catalog/difficult_words/{}.yaml", "one", False, "Words that easy answers avoid."),
 }
 _PACKAGE = Path(__file__).resolve().parents[1]
-CODE = r"[a-z]{2}"
 
 
 @dataclass
@@ -123,7 +122,7 @@ def in_folder(folder: Path) -> dict[str, dict[str, bytes]]:
         BadData: It is no folder, cannot be read, or holds a language of the package.
     """
     try:
-        places = sorted(each for each in folder.iterdir() if each.is_dir() and _is_code(each.name))
+        places = sorted(each for each in folder.iterdir() if each.is_dir() and is_code(each.name))
         found = {
             place.name: {name: (place / name).read_bytes() for name in FILES if (place / name).is_file()}
             for place in places
@@ -141,7 +140,8 @@ def in_folder(folder: Path) -> dict[str, dict[str, bytes]]:
     return found
 
 
-def _is_code(name: str) -> bool:
+def is_code(name: str) -> bool:
+    """Say whether a name is that of a language (ISO 639-1)."""
     return len(name) == 2 and name.isascii() and name.isalpha() and name.islower()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from bot.errors import BadData
-from bot.languages.check import SPECIAL, expected, is_free
+from bot.languages.check import SPECIAL, expected, has_own_keys
 from bot.languages.files import FILES, load, packaged
 from bot.matching.red_flags import FLAGS
 
@@ -19,6 +19,7 @@ SHOWN_EXAMPLES = 4
 _HEAD = """\
 # {about} Language: {code}. docs/languages.md says what each entry is.
 # SAMPLE UNTIL A CLINICIAN HAS APPROVED IT. Above each key stands the English text; {{slots}} stay as they are.
+# Who has no word for something in a list of words writes "", or [].
 """
 
 
@@ -47,12 +48,12 @@ def write_skeleton(code: str, folder: Path) -> list[str]:
 def _table(name: str, table: Mapping[Any, Any], path: tuple[str, ...], indent: str) -> Iterator[str]:
     for key, value in table.items():
         here, called = (*path, str(key)), _scalar(key)
-        if isinstance(value, dict) and value and not is_free(name, here):
+        if isinstance(value, dict) and value and not has_own_keys(name, here):
             yield f"{indent}{called}:"
             yield from _table(name, value, here, f"{indent}  ")
             continue
         yield from _beside(value, indent)
-        yield f"{indent}{called}: {_empty(value)}"
+        yield f"{indent}{called}:"
 
 
 def _beside(value: Any, indent: str) -> Iterator[str]:
@@ -68,12 +69,6 @@ def _flow(value: Any) -> str:
 
 def _scalar(value: Any) -> str:
     return _flow(str(value) if isinstance(value, str) else value)
-
-
-def _empty(value: Any) -> str:
-    if isinstance(value, bool):
-        return "false"
-    return "{}" if isinstance(value, dict) else "[]" if isinstance(value, list) else '""'
 
 
 def _alarm(name: str) -> Iterator[str]:

@@ -94,8 +94,7 @@ _LEAST_SLIP = 6  # letters of a unit that is still known with one of them wrong
 
 
 @cached
-def _codes() -> frozenset[str]:
-    """Return the codes of all units that some language has a name for."""
+def _codes() -> frozenset[str]:  # of all units that some language has a name for
     return frozenset(code for each in known() for codes in words_for(each).unit_codes.values() for code in codes)
 
 
@@ -242,8 +241,8 @@ def unit_name(code: str, language: str) -> str:
 
 def is_foreign(name: str, code: str, language: str) -> bool:
     """Tell whether the name of a unit is one of another language only."""
-    known = {each: words_for(each) for each in known()}
-    says = {each for each, words in known.items() if code in words.unit_codes.get(unit_key(name, words.fold), ())}
+    spoken = ((each, words_for(each)) for each in known())
+    says = {each for each, words in spoken if code in words.unit_codes.get(unit_key(name, words.fold), ())}
     return bool(says) and language not in says
 
 
