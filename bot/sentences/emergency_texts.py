@@ -59,7 +59,7 @@ def _said(sentence: str, language: str, country: Country, phrases: Mapping[str, 
         "counsel": f"{_listening(country, language)} {table['or'].join(lines.counsel)}",
         "out_of_hours": table["out_of_hours"][country],
         # In the UK, everything begins with the GP.
-        "practice": table["practice"].get(country, phrases["practice"]),
+        "practice": (table.get("practice") or {}).get(country, phrases["practice"]),
     }
     shared = {key: text.format(**called) for key, text in table["shared"].items()}
     return sentence.format(**called, **shared)
@@ -72,7 +72,7 @@ def numbers(country: Country | None, language: str) -> tuple[str, ...]:
 
 def _listening(country: Country, language: str) -> str:
     """Return who answers the line that listens, as a language calls them."""
-    return str(_table(language)["listening"].get(country, LINES[country].listening))
+    return str((_table(language).get("listening") or {}).get(country, LINES[country].listening))
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def _sets(languages: Sequence[str]) -> Iterator[tuple[str, ...]]:
 def _spoken(language: str, own: Mapping[str, Any], reader: str) -> str:
     """Return how readers of a language say "in German"; where nobody wrote that, the other language's own name."""
     said = load(language, "language.yaml")
-    return str(own.get(language) or said.get("abroad", {}).get(reader) or said["name"])
+    return str(own.get(language) or (said.get("abroad") or {}).get(reader) or said["name"])
 
 
 def _listed(named: Sequence[str], word: str) -> str:

@@ -272,7 +272,7 @@ def _reactions(language: str) -> _Reactions:
     listed = load(language, "reactions.yaml")
     tail = rf"(?: (?!(?:{'|'.join(listed['asking'])})\b)\w+){{0,7}}"
     filled = {
-        kind: "|".join(listed[kind]).replace("{tail}", tail).replace("{staff}", str(listed.get("staff", "")))
+        kind: "|".join(listed[kind]).replace("{tail}", tail).replace("{staff}", str(listed.get("staff") or ""))
         for kind in KINDS
     }
     return _Reactions(

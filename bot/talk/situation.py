@@ -58,7 +58,7 @@ def help_comes(text: str) -> bool:
 
 @cached
 def _simple(language: str) -> re.Pattern[str]:
-    return _pattern(load(language, "reactions.yaml")["simple"])
+    return _pattern(load(language, "reactions.yaml").get("simple") or ())
 
 
 @cached
