@@ -2,6 +2,6 @@
 
 Curators come here. From outside: `Catalog`, `Pair`, `load_catalog`, `locate` (catalog.py), `read_question_set`
 (importing.py), `lint`, `measure` (readability.py), `load_topics` (topics.py), `shipped_terminology` and other FHIR
-files (fhir_files.py). Imports: text, errors, resources, ports, the files of languages; of the interview: values, form, and the rules of a
-migration in walk.
+files (fhir_files.py). Imports: text, errors, resources, ports, the files of languages; of the
+interview: values, form, and the rules of a migration in walk.
 """

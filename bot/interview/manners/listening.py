@@ -75,8 +75,8 @@ def _all_listed(lists: Mapping[str, str]) -> dict[str, frozenset[str]]:
     return {name: _listed(text or "") for name, text in lists.items()}
 
 
-# Words by which replies are recognised, folded, by the name of their list; `words.yaml` says what for. The first hold in
-# whatever language is spoken.
+# Words by which replies are recognised, folded, by the name of their list; `words.yaml` says what for. The first hold
+# in whatever language is spoken.
 FILE = "manners.yaml"
 WORDS: Mapping[str, frozenset[str]] = Live(
     lambda: {

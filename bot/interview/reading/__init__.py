@@ -8,5 +8,6 @@ type finds values (`choices` by their `labels`, `quantities`, `dates`, `moments`
 around them. Each reader says whether a reply was just its answer. Words, units and well-known quantities
 are data: `words/*.yaml` (German with Swiss and Austrian habits, English), `quantities.yaml`.
 
-May import: `bot.interview.values`, `bot.text` and the files of languages. No I/O but those files, no clock, no randomness.
+May import: `bot.interview.values`, `bot.text` and the files of languages. No I/O but those files, no clock, no
+randomness.
 """

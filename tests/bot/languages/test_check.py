@@ -107,7 +107,7 @@ def test_what_may_be_missing_is_told_once(caplog: pytest.LogCaptureFixture) -> N
         open_languages(LANGUAGES, ["fr"])
 
     (line,) = [record.getMessage() for record in caplog.records]
-    assert line.startswith("language fr: without red_flag_lines.tsv, background.yaml, health.tsv, remarks.tsv")
+    assert line.startswith("language fr: without red_flag_lines.tsv, health.tsv, remarks.tsv")
 
 
 @pytest.mark.parametrize("wanted", ["it", "de"])

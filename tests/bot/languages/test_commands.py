@@ -72,7 +72,7 @@ def test_a_complete_language_is_told_with_what_it_does_without(tmp_path: Path) -
     done = run("qa", "language", "fr", LANGUAGES, data=tmp_path)
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"{LANGUAGES / 'fr'}: complete, without red_flag_lines.tsv, background.yaml")
+    assert done.stdout.startswith(f"{LANGUAGES / 'fr'}: complete, without red_flag_lines.tsv, health.tsv")
 
 
 @pytest.mark.parametrize(("code", "line"), [("de", "is a language of the program"), ("fra", "'fra' is no language")])

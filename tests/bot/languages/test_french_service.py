@@ -110,12 +110,18 @@ def test_an_alarm_is_called_off_in_french(server: Server) -> None:
     assert any(each.startswith("Merci de me le dire.") for each in texts(turn))
 
 
-def test_what_no_pair_answers_is_declined_in_french(server: Server) -> None:
-    turn = Patient(server).say("Mon vélo a un pneu crevé, comment réparer la chambre à air ?")
+def test_what_no_pair_answers_is_offered_then_noted_and_too_much_is_declined_in_french(server: Server) -> None:
+    patient = Patient(server)
 
-    assert turn["decision"] == "declined"
-    assert turn["reply"]["language"] == "fr"
-    assert any(each.startswith("Je suis désolé, je n'ai pas de réponse à cela.") for each in texts(turn))
+    offered = patient.say("Avez-vous un interprète pour le portugais ?")
+    noted = patient.say("aucune")
+    declined = patient.say("Je voudrais savoir ce qui se passe. " * 60)
+
+    assert (offered["decision"], texts(offered)[0]) == ("clarify", said("interface.yaml")["clarify"])
+    assert offered["reply"]["choices"][-1]["text"] == said("interface.yaml")["none_of_these"]
+    assert texts(noted)[0].startswith("Merci. J'ai noté votre question")
+    assert (declined["decision"], declined["reply"]["language"]) == ("declined", "fr")
+    assert texts(declined)[0].startswith("Je suis désolé, c'est trop long pour moi.")
 
 
 def test_the_language_is_switched_by_its_own_phrase_and_by_commands(server: Server) -> None:
@@ -160,7 +166,7 @@ def test_a_language_that_is_none_is_refused_by_the_api(server: Server) -> None:
 
 
 def test_what_the_sample_does_without_is_logged_once(server: Server) -> None:
-    assert server.stderr().count("language fr: without red_flag_lines.tsv") == 1
+    assert server.stderr().count("language fr: without red_flag_lines.tsv, health.tsv") == 1
 
 
 def test_a_service_whose_language_lacks_its_rules_ends_in_one_line(tmp_path: Path) -> None:
@@ -187,7 +193,7 @@ def test_who_writes_german_to_a_french_department_is_told_in_german_what_it_spea
 
     assert (told.decision, told.why) == ("declined", "other-language")
     assert told.fixed is not None
-    assert told.fixed.lang == "de"
+    assert told.fixed.language == "de"
     assert "Es kann nur auf Französisch antworten." in told.fixed.text
     assert "144" in told.fixed.text
 
