@@ -43,6 +43,7 @@ from bot.interview.reading.vocabulary import (
     Token,
     Words,
     cut,
+    known_unit_codes,
     one_after_another,
     one_slip_apart,
     text_at,
@@ -51,7 +52,7 @@ from bot.interview.reading.vocabulary import (
 )
 from bot.interview.values import units as ucum
 from bot.interview.values.answer import Answer, JsonValue
-from bot.languages.files import cached, known
+from bot.languages.files import known
 
 MAX_UNIT_TOKENS = 6
 WARMTH = ("temp", "fieber", "fever", "warm", "grad", "degree")  # without such a word, C is no °C: "vitamin C"
@@ -91,11 +92,6 @@ _PRESSURES, _UNITLESS, _TIMES, _CALENDAR, _LENGTHS, _BARE = (
 )
 _SMALLER: dict[str, str] = _DATA["smaller"]
 _LEAST_SLIP = 6  # letters of a unit that is still known with one of them wrong
-
-
-@cached
-def _codes() -> frozenset[str]:  # of all units that some language has a name for
-    return frozenset(code for each in known() for codes in words_for(each).unit_codes.values() for code in codes)
 
 
 def _ratio(unit: str, wanted: str) -> Fraction | None:
@@ -159,7 +155,7 @@ def unit_at(
     for unit in allowed:
         called = unit_key(unit.display, words.fold)
         # A form may have a code of its own for what is counted: "Tablette" is then one of its "Tabletten".
-        same = set(words.unit_codes.get(called, ())) if unit.code not in _codes() else set()
+        same = set(words.unit_codes.get(called, ())) if unit.code not in known_unit_codes() else set()
         others = (key for key, codes in words.unit_codes.items() if same.intersection(codes)) if same else ()
         for key in (called, unit_key(unit.code, words.fold), *others):
             own[key] = tuple(dict.fromkeys((*own.get(key, ()), unit.code)))
@@ -241,8 +237,8 @@ def unit_name(code: str, language: str) -> str:
 
 def is_foreign(name: str, code: str, language: str) -> bool:
     """Tell whether the name of a unit is one of another language only."""
-    spoken = ((each, words_for(each)) for each in known())
-    says = {each for each, words in spoken if code in words.unit_codes.get(unit_key(name, words.fold), ())}
+    words = {each: words_for(each) for each in known()}
+    says = {each for each, own in words.items() if code in own.unit_codes.get(unit_key(name, own.fold), ())}
     return bool(says) and language not in says
 
 

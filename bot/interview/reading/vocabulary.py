@@ -358,6 +358,12 @@ def _loaded(name: str) -> Words:
     return load_words(load(name, FILE), f"{name}/{FILE}")
 
 
+@cached
+def known_unit_codes() -> frozenset[str]:
+    """Return the codes of all units that some language has a name for."""
+    return frozenset(code for each in known() for codes in words_for(each).unit_codes.values() for code in codes)
+
+
 def load_words(raw: Any, called: str) -> Words:
     """Read the words of a language; raise ValueError that names the first thing that is not as in English."""
     pattern = load("en", FILE)
