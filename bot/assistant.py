@@ -19,6 +19,7 @@ from bot.catalog.catalog import Catalog, Country, language_files, locate
 from bot.catalog.exam import open_exam
 from bot.catalog.site import Site, open_site
 from bot.errors import BadData
+from bot.languages.opening import open_languages
 from bot.matching.complaints import LEVELS, URGENCY, Level, judge_complaint
 from bot.matching.context import Context
 from bot.matching.decide import (
@@ -120,14 +121,13 @@ class Assistant:
         chosen = None if only is None else frozenset(only)
         released = in_force.shown if in_force is not None else None
         showing = wiring.Showing(sample=sample, today=today or date.today(), only=chosen, released=released)
-        opened = {
-            language: wiring.open_language(folder, language, adapter, settings, showing)
-            for language in languages or language_files(folder)
-        }
+        spoken = _in_order(tuple(languages or language_files(folder)), settings.first_language)
+        open_languages(settings.languages, spoken)
+        opened = {language: wiring.open_language(folder, language, adapter, settings, showing) for language in spoken}
         # What a release holds was approved when it was made.
         approved = sample or in_force is not None
         site = open_site(settings.site, exam=folder, languages=tuple(opened), sample=approved, today=showing.today)
-        wording = wording_of(open_exam(folder, sample=approved, today=showing.today))
+        wording = wording_of(open_exam(folder, sample=approved, today=showing.today), spoken)
         house = House(settings.country, site, wording)
         return cls(opened, adapter, sample=sample, house=house, in_force=in_force)
 
@@ -579,3 +579,10 @@ _NAMES: dict[type[Decision], DecisionName] = {
 
 def _texts(catalog: Catalog) -> list[str]:
     return [text for pair in catalog.pairs for text in (pair.question, pair.answer, *(v.text for v in pair.variants))]
+
+
+def _in_order(languages: tuple[str, ...], first: str) -> tuple[str, ...]:
+    """Return a catalog's languages with that first in which patients are greeted."""
+    if first and first not in languages:
+        raise BadData(f"`--lang` is {first!r}, and the catalog has {', '.join(languages)}. Choose one of them.")
+    return tuple(sorted(languages, key=lambda each: each != first)) if first else languages

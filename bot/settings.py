@@ -387,6 +387,9 @@ class Settings:
         country: Whose emergency numbers patients are told (``KLARTEXT_COUNTRY``: AT, CH, DE or GB), and whose
             texts they get; None: the numbers of all, and texts for no country in particular.
         site: File with what patients may be told of the place (``KLARTEXT_SITE``); None: in sample mode a sample.
+        languages: Folder with further languages (``KLARTEXT_LANGUAGES``), one folder each; None: those of the package.
+        first_language: In which patients are greeted who asked for none; empty: the catalog's first. No setting: it is
+            an option of the service.
         link_key: Signs links from appointments (``KLARTEXT_LINK_KEY``, or a file: ``KLARTEXT_LINK_KEY_FILE``).
         portals: Keys of portals that may say who a patient is, by their names (``KLARTEXT_PORTAL_KEYS``: NAME:KEY, by
             commas).
@@ -433,6 +436,8 @@ class Settings:
     turns_per_minute: int = TURNS_PER_MINUTE
     country: Country | None = None
     site: Path | None = None
+    languages: Path | None = None
+    first_language: str = ""
     link_key: str | None = field(default=None, repr=False)
     portals: Mapping[str, str] = field(default_factory=dict, repr=False)
     smart: tuple[SmartClient, ...] = ()
@@ -480,6 +485,7 @@ class Settings:
             turns_per_minute=_count(env, "KLARTEXT_TURNS_PER_MINUTE", TURNS_PER_MINUTE),
             country=_one_of(env, "KLARTEXT_COUNTRY", COUNTRIES, COUNTRIES[0]) if env.get("KLARTEXT_COUNTRY") else None,
             site=Path(env["KLARTEXT_SITE"]) if env.get("KLARTEXT_SITE") else None,
+            languages=Path(env["KLARTEXT_LANGUAGES"]) if env.get("KLARTEXT_LANGUAGES") else None,
             link_key=secret(env, "KLARTEXT_LINK_KEY", at_least=MIN_SECRET),
             portals=_portals(env),
             smart=_smart(env),

@@ -19,6 +19,7 @@ MOST_IN_INTERVIEW = 12  # files in the top folder of the interview
 FLOORS = (
     "bot.errors",
     "bot.resources",
+    "bot.languages.files",
     "bot.text",
     "bot.batching",
     "bot.private_files",
@@ -42,6 +43,7 @@ FLOORS = (
     "bot.settings",
     "bot.matching",
     "bot.curation",
+    "bot.languages",
     "bot.response",
     "bot.testing",
     "bot.adapters",
@@ -316,7 +318,7 @@ def test_the_interview_knows_neither_sentences_nor_matching() -> None:
         if _within(module, "bot.interview")
         for name in _imports(module, everywhere=True)
     }
-    known = ("bot.interview", "bot.text", "bot.errors")
+    known = ("bot.interview", "bot.text", "bot.errors", "bot.languages.files")
 
     assert [
         each for each in inside if _within(each[1], "bot") and not any(_within(each[1], one) for one in known)

@@ -39,7 +39,7 @@ class Subject:
 
     Attributes:
         what: Its name: ``pair ID LANG``, ``sentences LANG`` (the program's own, emergencies among them),
-            ``questionnaire`` or ``site``.
+            ``language LANG`` (of a language of the site, all its files), ``questionnaire`` or ``site``.
         text: SHA-256 of all that patients see of it.
     """
 
@@ -210,6 +210,12 @@ def pair_subject(catalog: Catalog, pair: Pair) -> Subject:
 def sentences_subject(language: str, sentences: Mapping[str, str]) -> Subject:
     """Return what is approved of the program's own sentences in a language, those for emergencies among them."""
     return Subject(f"sentences {language}", text_hash([language, dict(sentences)]))
+
+
+def language_subject(language: str, files: Mapping[str, bytes]) -> Subject:
+    """Return what is approved of a language of the site: all its files, rules and examples among them."""
+    hashes = {name: hashlib.sha256(raw).hexdigest() for name, raw in files.items()}
+    return Subject(f"language {language}", text_hash([language, hashes]))
 
 
 def form_subject(document: JsonObject) -> Subject:

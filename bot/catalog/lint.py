@@ -17,7 +17,7 @@ from bot.catalog.amounts import TIMES, amounts, lacking, listed
 from bot.catalog.catalog import Catalog, Document, Pair, background_file, language_files, read_catalog, read_yaml
 from bot.catalog.checked import Checked, PairText, Place, texts_of
 from bot.catalog.exam import lint_exam
-from bot.catalog.readability import measure
+from bot.catalog.readability import formula, measure
 from bot.catalog.statements import answers_first, difficult, measured, sentences, vague_times
 from bot.errors import Finding
 from bot.ports import Encoder, Vectors
@@ -31,9 +31,7 @@ EASY_WORDS = 60  # where a pair has no target of its own; else:
 EASY_SHARE = 1.5
 EASY_SENTENCE = 10.0
 EASY_LONGEST = 15  # words of one sentence
-EASY_EASE = {"de": 65.0, "en": 75.0}
 SHORT_SENTENCES, SHORT_WORDS = 2, 34
-SHORT_EASE = {"de": 40.0, "en": 55.0}
 SAME_MATTER = 4  # words that two sentences of different pairs share when they may state the same amount
 CONFUSABLE = 0.3  # cosine, around the mean of all pairs, from which two are listed as confusable neighbours
 LISTED_NEIGHBOURS = 12
@@ -169,9 +167,9 @@ def _easy_answer(checked: Checked, pair: Pair, text: PairText, where: Place) -> 
     if found.words_per_sentence > EASY_SENTENCE:
         problem = f"Its sentences have {found.words_per_sentence:.1f} words on average, over {EASY_SENTENCE:.0f}."
         yield checked.found(pair, place, problem, "Split the long ones.", "readability", "error")
-    wanted = EASY_EASE.get(language, EASY_EASE["en"])
-    if found.reading_ease < wanted:
-        problem = f"Its reading ease is {found.reading_ease:.0f}, below {wanted:.0f}."
+    how = formula(language)
+    if how is not None and found.reading_ease < how.easy:
+        problem = f"Its reading ease is {found.reading_ease:.0f}, below {how.easy:.0f}."
         yield checked.found(pair, place, problem, "Use shorter words.", "readability", "error")
     for sentence in sentences(text.easy):
         if (words := len(sentence.split())) > EASY_LONGEST:
@@ -194,7 +192,8 @@ def _short_answer(checked: Checked, pair: Pair, text: PairText, where: Place) ->
         problem = f"The short answer{text.name} has {len(said)} sentences and {found.words} words."
         remedy = f"At most {SHORT_SENTENCES} sentences and {SHORT_WORDS} words; the rest stands in the answer."
         yield checked.found(pair, place, problem, remedy, "short-answer", "error")
-    if found.reading_ease < SHORT_EASE.get(language, SHORT_EASE["en"]):
+    how = formula(language)
+    if how is not None and found.reading_ease < how.short:
         problem = f"The reading ease of the short answer{text.name} is {found.reading_ease:.0f}."
         yield checked.found(pair, place, problem, "Use shorter words and sentences.", "short-answer")
     if invented := lacking(amounts(text.short, language), amounts(text.answer, language)):

@@ -1,7 +1,7 @@
 """How easy a text is to read. Pure; syllables come from pyphen's hyphenation patterns.
 
-German: Amstad's adaptation of Flesch's reading ease; English: Flesch's own. Higher is easier; 60 to 70 is plain
-language, 80 and more is easy.
+Flesch's reading ease, for which each language has its own numbers (`readability` in its `language.yaml`): English has
+Flesch's own, German those of Amstad. Higher is easier; 60 to 70 is plain language, 80 and more is easy.
 
 References: Flesch (1948), A new readability yardstick; Amstad (1978), Wie verständlich sind unsere Zeitungen?
 """
@@ -13,10 +13,43 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from bot.languages.files import cached, known, load
+
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _VOWELS = re.compile(r"[aeiouyäöü]+")
-_DICTIONARY = {"de": "de_DE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """Reading ease of one language, and what it has to be.
+
+    Attributes:
+        base: From which is taken:
+        sentence: times the words of a sentence, and
+        word: times the syllables of a word.
+        easy: What easy answers must reach.
+        short: What short answers should reach.
+        hyphenation: Pyphen's dictionary; empty: groups of vowels are counted.
+    """
+
+    base: float
+    sentence: float
+    word: float
+    easy: float
+    short: float
+    hyphenation: str = ""
+
+
+@cached
+def formula(language: str) -> Formula | None:
+    """Return how readability is measured in a language; None where nobody said."""
+    said = load(language, "language.yaml").get("readability") if language in known() else None
+    return Formula(**said) if said else None
+
+
+def _flesch() -> Formula:
+    return Formula(**load("en", "language.yaml")["readability"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +59,7 @@ class Readability:
     Attributes:
         words: Words separated by white space.
         words_per_sentence: Mean.
-        reading_ease: Flesch (en) or Flesch-Amstad (de).
+        reading_ease: Flesch's, by the formula of the language; by that of English where it has none.
     """
 
     words: int
@@ -42,10 +75,8 @@ def measure(text: str, language: str) -> Readability:
     sentences = [part for part in _SENTENCE.split(text.strip()) if _WORD.search(part)]
     per_sentence = len(found) / len(sentences)
     per_word = sum(syllables(word, language) for word in found) / len(found)
-    if language == "de":
-        ease = 180 - per_sentence - 58.5 * per_word
-    else:
-        ease = 206.835 - 1.015 * per_sentence - 84.6 * per_word
+    how = formula(language) or _flesch()
+    ease = how.base - how.sentence * per_sentence - how.word * per_word
     return Readability(len(text.split()), per_sentence, ease)
 
 
@@ -56,8 +87,9 @@ def syllables(word: str, language: str) -> int:
     so parts without a vowel do not count. English hyphenation follows etymology, so groups of vowels are counted
     instead, without a silent final e.
     """
-    if language in _DICTIONARY:
-        parts = _hyphenation(language).inserted(word.lower()).split("-")
+    how = formula(language)
+    if how is not None and how.hyphenation:
+        parts = _hyphenation(how.hyphenation).inserted(word.lower()).split("-")
         return max(1, sum(_VOWELS.search(part) is not None for part in parts))
     lowered = word.lower()
     groups = len(_VOWELS.findall(lowered))
@@ -66,7 +98,7 @@ def syllables(word: str, language: str) -> int:
 
 
 @lru_cache(maxsize=4)
-def _hyphenation(language: str) -> Any:
+def _hyphenation(dictionary: str) -> Any:
     import pyphen
 
-    return pyphen.Pyphen(lang=_DICTIONARY[language], left=1, right=1)
+    return pyphen.Pyphen(lang=dictionary, left=1, right=1)

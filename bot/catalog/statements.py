@@ -8,13 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from pathlib import Path
-
-import yaml
 
 from bot.catalog.amounts import amounts
-
-WORDS = Path(__file__).parent / "difficult_words"
+from bot.languages.files import cached, load
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_]|\d)")
 _AMOUNT = re.compile(r"\d+(?:[.,]\d+)*(?:\s*(?:bis|to|oder|or|und|and|-|–)\s*\d+(?:[.,]\d+)*)?\s+([^\W\d_]{2,})")
@@ -154,7 +150,6 @@ def _explains(parts: list[str], number: int, named: re.Pattern[str], language: s
     return brackets or bool(_EXPLAINING[language].search(following)) or bool(itself)
 
 
-@lru_cache(maxsize=4)
+@cached
 def _difficult_words(language: str) -> Mapping[str, str]:
-    path = WORDS / f"{language}.yaml"
-    return dict(yaml.safe_load(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+    return dict(load(language, "difficult_words.yaml") or {})

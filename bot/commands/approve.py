@@ -32,7 +32,9 @@ def approve(
     what: Annotated[
         list[str] | None,
         typer.Option(
-            "--what", help="pairs, sentences, questionnaire, site, or a pair's id. Default: all.", metavar="WHAT"
+            "--what",
+            help="pairs, sentences, language, questionnaire, site, or a pair's id. Default: all.",
+            metavar="WHAT",
         ),
     ] = None,
     questionnaire: Annotated[
@@ -59,7 +61,7 @@ def _chosen(contents: Contents, wanted: list[str]) -> list[Subject]:
     """Return the texts that are meant; raise BadData for a name that is none."""
     subjects = list(contents.subjects())
     found: list[Subject] = []
-    for name in wanted or ["pairs", "sentences", "questionnaire", "site"]:
+    for name in wanted or ["pairs", "sentences", "language", "questionnaire", "site"]:
         kind = name.removesuffix("s") if name == "pairs" else name
         fitting = [each for each in subjects if each.what.split()[0] == kind or each.what.split()[1:2] == [name]]
         if not fitting and wanted:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -27,9 +27,10 @@ from bot.interview.values.primitives import problem_with
 from bot.interview.walk.assemble import Heading
 from bot.interview.walk.filling import Given, Shown, Waiting
 from bot.interview_wiring import for_terminology, with_value_sets
+from bot.languages.files import in_folder, known
+from bot.languages.opening import open_languages
 from bot.matching.red_flags import load_red_flags
 from bot.resources import data_folder
-from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import SENTENCES, Heard, Place, Reply, guard, reply_of, worded
 from bot.sentences.wording import NEUTRAL, House, wording_of
 from bot.settings import Settings
@@ -315,7 +316,7 @@ def interview(
     answers: Annotated[Path, typer.Option(help="What the patient says: linkId, tab, text; or just text.")],
     out: Annotated[Path, typer.Option(help="Where the QuestionnaireResponse goes.")],
     lang: Annotated[
-        Literal["de", "en"] | None, typer.Option(help="Language. Default: that of the Questionnaire, else English.")
+        str | None, typer.Option(help="Language. Default: that of the Questionnaire, else English.", metavar="LANG")
     ] = None,
     catalog: Annotated[
         str | None,
@@ -342,11 +343,12 @@ def interview(
         form = form_of(with_value_sets(settings, *documents, tell=_tell), *documents[1:], launch=given)
         for line in form.gap_lines():
             _tell(line)
+        language = _language(form, lang, settings.languages)
         script = Script(read_lines(answers, form), form)
         now = datetime.now().astimezone()
         asked = Interview(form, now=now, launch=given)
-        house = House(wording=wording_of(_exam(catalog, documents[0])))
-        session = Batch(asked, script, house, confirm=confirm, write=_write).run(lang or _language(form))
+        house = House(wording=wording_of(_exam(catalog, documents[0]), (language,)))
+        session = Batch(asked, script, house, confirm=confirm, write=_write).run(language)
         heading = Heading("", now.isoformat(timespec="seconds"), subject=_reference(given.get("patient", {})))
         response = asked.response(session, heading)
         write_text(out, dump(response) + "\n")
@@ -367,9 +369,16 @@ def _exam(catalog: str | None, questionnaire: JsonObject) -> Exam | None:
     return load_exam(locate(wanted)) if wanted is not None else None
 
 
-def _language(form: Form) -> str:
-    spoken = (tag.partition("-")[0].lower() for tag in form.languages)
-    return next((tag for tag in spoken if tag in LANGUAGES), "en")
+def _language(form: Form, wanted: str | None, folder: Path | None) -> str:
+    """Return the language to ask in; raise BadData where one is wanted that there is not."""
+    if wanted is not None:
+        open_languages(folder, [wanted])
+        return wanted
+    spoken = [tag.partition("-")[0].lower() for tag in form.languages]
+    there = [*known(), *(in_folder(folder) if folder is not None else ())]
+    language = next((tag for tag in spoken if tag in there), "en")
+    open_languages(folder, [language])
+    return language
 
 
 def _reference(patient: JsonObject) -> JsonObject | None:

@@ -16,8 +16,8 @@ from typer.core import TyperGroup
 
 from bot.assistant import Assistant
 from bot.errors import BadData, friendly_errors
+from bot.languages.files import known
 from bot.response import Method
-from bot.sentences.interface_texts import LANGUAGES
 from bot.text import AUTO
 
 BATCH = 64
@@ -84,8 +84,8 @@ def _question(line: str, number: int, default_language: str) -> Question:
             f"Line {number} is JSON without a text `question`. "
             'Write {"question": "…", "lang": "de"}, or one plain question a line.'
         )
-    if language not in (*LANGUAGES, AUTO):
-        raise BadData(f"Line {number} asks for language {language!r}. Use one of {', '.join(LANGUAGES)}, {AUTO}.")
+    if language not in (*known(), AUTO):
+        raise BadData(f"Line {number} asks for language {language!r}. Use one of {', '.join(known())}, {AUTO}.")
     return Question(text, language)
 
 
@@ -134,7 +134,9 @@ EncoderOption = Annotated[
     str, typer.Option(help="embedded, sentence-transformers:MODEL or openai:MODEL.", metavar="NAME")
 ]
 MethodOption = Annotated[Literal["hybrid", "cosine"], typer.Option(help="hybrid, or the published method, cosine.")]
-LanguageOption = Annotated[Literal["de", "en", "auto"], typer.Option("--lang", help="Language of the questions.")]
+LanguageOption = Annotated[
+    str, typer.Option("--lang", help="Language of the questions: de, en, …; auto: each its own.", metavar="LANG")
+]
 
 
 def _show_version(wanted: bool) -> None:
@@ -218,6 +220,7 @@ def assemble() -> None:
     from bot.commands.approve import approve
     from bot.commands.fhir import fhir
     from bot.commands.interview import interview
+    from bot.commands.language import language
     from bot.commands.qa import qa
     from bot.commands.records import purge, records
     from bot.commands.release import release, stop
@@ -227,6 +230,7 @@ def assemble() -> None:
     if any(group.name == "qa" for group in app.registered_groups):
         return
     qa.command()(approve)
+    qa.command()(language)
     app.add_typer(qa, name="qa")
     app.add_typer(release, name="release")
     app.add_typer(stop, name="stop")

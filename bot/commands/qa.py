@@ -23,8 +23,10 @@ from bot.catalog.exchange.question_set import catalog_name
 from bot.catalog.exchange.tables import Layout, columns_named, delimiter_named
 from bot.catalog.fhir_files import write_text
 from bot.catalog.lint import lint, worst
+from bot.commands.language import lint_languages
 from bot.curation.clusters import NOTHING, Suggest, Suggestion
 from bot.errors import BadData, UserFixable, friendly_errors
+from bot.languages.files import is_code
 from bot.matching.calibration import Judged, Limit, Row, choose_with_risk, risk_table, smallest_sample
 from bot.matching.training import judge_calibration
 from bot.ports import Encoder
@@ -51,7 +53,8 @@ def lint_(
     """Check a catalog; exit 1 if anything is wrong."""
     with friendly_errors():
         folder = locate(catalog)
-        findings = lint(folder, today=date.today(), encoder=EmbeddedEncoder())
+        own = list(lint_languages(folder, Settings.from_environment().languages))
+        findings = [*own, *lint(folder, today=date.today(), encoder=EmbeddedEncoder())]
         for finding in findings:
             if verbose or finding.severity != "info" or finding.rule == "confusable":
                 print(finding.as_line())
@@ -76,7 +79,9 @@ def list_(catalog: CatalogArgument = "mammography") -> None:
 def import_(
     file: Annotated[Path, typer.Argument(help="What another assistant exported, or a table: a file, folder or zip.")],
     out: Annotated[Path, typer.Option(help="Folder of the catalog to write, or to add to.")],
-    lang: Annotated[list[Language], typer.Option("--lang", help="Language of the questions; more than one: which.")],
+    lang: Annotated[
+        list[str], typer.Option("--lang", help="Language of the questions; more than one: which.", metavar="LANG")
+    ],
     name: Annotated[str | None, typer.Option("--name", help="Name of the catalog; default: the folder's.")] = None,
     add: Annotated[bool, typer.Option("--add", help="Add drafts to the catalog that is there.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be imported; write nothing.")] = False,
@@ -92,7 +97,10 @@ def import_(
     with friendly_errors():
         layout = Layout(columns_named(column or []), delimiter_named(delimiter))
         options = ReadOptions(format_, encoding, layout, prefix)
-        imported = read_foreign(file, [each.value for each in dict.fromkeys(lang)], options)
+        for code in lang:
+            if not is_code(code):
+                raise BadData(f"`--lang` is {code!r}. Write the two letters of a language (ISO 639-1), such as de.")
+        imported = read_foreign(file, list(dict.fromkeys(lang)), options)
         report = imported.report
         variants = sum(report.variants.values())
         if dry_run:
@@ -123,12 +131,14 @@ def export(
     out: Annotated[Path, typer.Option("--out", help="File or folder to write.")],
     catalog: CatalogArgument = "mammography",
     format_: Annotated[str, typer.Option("--format", help=f"One of {', '.join(WRITTEN)}.")] = "json",
-    lang: Annotated[list[Language] | None, typer.Option("--lang", help="Which languages; default: all.")] = None,
+    lang: Annotated[
+        list[str] | None, typer.Option("--lang", help="Which languages; default: all.", metavar="LANG")
+    ] = None,
 ) -> None:
     """Write a catalog in another assistant's format; JSON keeps everything."""
     with friendly_errors():
         folder = locate(catalog)
-        languages = [each.value for each in dict.fromkeys(lang)] if lang else list(language_files(folder))
+        languages = list(dict.fromkeys(lang)) if lang else list(language_files(folder))
         written = write_foreign([load_catalog(folder, each) for each in languages], format_, out)
         print(f"{out}: {written.pairs} pairs")
         if written.lost:

@@ -11,8 +11,9 @@ from typing import Annotated
 import typer
 
 from bot.adapters.audit_log import os_user
-from bot.catalog.catalog import locate
+from bot.catalog.catalog import language_files, locate
 from bot.errors import friendly_errors
+from bot.languages.opening import open_languages
 from bot.release.contents import Contents, shipped_form
 from bot.release.publishing import summary
 from bot.release.release import differences
@@ -48,7 +49,10 @@ class Files:
         folder = locate(self.catalog)
         form = self.questionnaire or shipped_form(folder.resolve().name)
         site = self.site or settings.site
-        return Contents.gather(folder, site=site, questionnaire=form, country=settings.country)
+        open_languages(settings.languages, tuple(language_files(folder)))
+        return Contents.gather(
+            folder, site=site, questionnaire=form, languages=settings.languages, country=settings.country
+        )
 
 
 @release.command()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from bot.catalog.catalog import exams_in, language_files
 from bot.errors import BadData, UserFixable, friendly_errors
+from bot.languages.opening import open_languages
 from bot.ports import Booking
 from bot.resources import data_folder
 from bot.settings import Settings
@@ -21,6 +22,9 @@ def serve(
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
     catalog: Annotated[str, typer.Option(help="A shipped exam, or a catalog folder.", metavar="PATH")] = "mammography",
     sample: Annotated[bool, typer.Option("--sample", help="Show drafts too, labelled as such.")] = False,
+    lang: Annotated[
+        str, typer.Option(help="Language to greet patients in. Default: the catalog's first.", metavar="LANG")
+    ] = "",
     questionnaire: Annotated[
         Path | None, typer.Option(help="The questions of the radiology team. Default: the exam's.", metavar="Q.json")
     ] = None,
@@ -46,6 +50,7 @@ def serve(
                 catalog=catalog,
                 data=data,
                 sample=sample,
+                language=lang,
                 questionnaire=questionnaire,
                 terminology_server=terminology_server,
                 workers=workers,
@@ -62,7 +67,7 @@ def link(
     appointment: Annotated[str, typer.Option(help="The appointment, as your calendar calls it.", metavar="ID")] = "",
     order: Annotated[str, typer.Option(help="The order, as your order system calls it.", metavar="ID")] = "",
     accession: Annotated[str, typer.Option(help="The accession number of the images.", metavar="NUMBER")] = "",
-    lang: Annotated[Literal["de", "en"], typer.Option(help="Language to begin in.")] = "de",
+    lang: Annotated[str, typer.Option(help="Language to begin in.", metavar="LANG")] = "de",
     expires: Annotated[str, typer.Option(help="How long it is good for: 90m, 48h, 14d.", metavar="TIME")] = "14d",
     base: Annotated[str, typer.Option(help="Address of the service.", metavar="URL")] = "http://127.0.0.1:8000",
 ) -> None:
@@ -80,6 +85,7 @@ def link(
             raise UserFixable(
                 f"`--base` is {base!r}. Give the address of the service, such as https://chat.example.org."
             )
+        open_languages(Settings.from_environment().languages, [lang])
         until = datetime.now(UTC) + lifetime(expires)
         booking = Booking(appointment, order, accession)
         invitation = invite(patient, exam=_exam_named(exam), language=lang, expires=until, booking=booking)

@@ -26,7 +26,7 @@ from bot.catalog.catalog import Catalog, Loader, NearMiss, Pair, Review
 from bot.catalog.yaml_edit import edit_pairs
 from bot.editorial.people import Person
 from bot.errors import BadData
-from bot.release.contents import EXAMS, SITE_FILE, Contents
+from bot.release.contents import EXAMS, LANGUAGES, SITE_FILE, Contents
 from bot.release.release import Unpacked
 
 SITE_DRAFT = "@site"  # stands for a pair's id where the draft is of the site's file
@@ -372,7 +372,13 @@ class Candidate:
         if any(each.name == SITE_DRAFT for each in chosen):
             site.write_bytes(self.site_text.encode())
         forms = sorted((folder / "questionnaires").glob("*.json"))
-        return Unpacked(exam, site if site.is_file() else None, forms[0] if forms else None)
+        spoken = folder / LANGUAGES
+        return Unpacked(
+            exam,
+            site if site.is_file() else None,
+            forms[0] if forms else None,
+            spoken if spoken.is_dir() else None,
+        )
 
     def _approvals_with(self, chosen: Sequence[Draft]) -> Approvals:
         """Return the approvals of the texts that are written: of those drafts, and of all else as it was released."""

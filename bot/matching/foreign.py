@@ -19,7 +19,8 @@ import regex
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from bot.matching.red_flags import FLAGS, RED_FLAGS, is_other_script, load_red_flags, plain_letters
+from bot.languages.files import known
+from bot.matching.red_flags import FLAGS, is_other_script, load_red_flags, plain_letters
 from bot.text import words
 
 WORDS = Path(__file__).parent / "foreign_words"
@@ -123,7 +124,7 @@ class Foreign:
 
     def _by_rules(self, text: str) -> Emergency | None:
         """Return what the rules say of a language that has its own, but not in this catalog: English beside German."""
-        others = [each for each in ("de", "en") if each not in self.known and (RED_FLAGS / f"{each}.yaml").is_file()]
+        others = [each for each in known() if each not in self.known]
         language = self.language(text) if others else None
         flag = load_red_flags(language).check(text) if language in others and language is not None else None
         return Emergency(language, flag) if language is not None and flag is not None else None

@@ -11,12 +11,11 @@ a disguise is only used to look for emergencies: nothing of it is stored or answ
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from html import unescape
 from itertools import pairwise, product
@@ -25,10 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import regex
-import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.errors import BadData
+from bot.languages.files import cached, load, load_rows, read_bytes
 from bot.text import passages, sentences, words
 
 MAX_READINGS = 6
@@ -263,6 +261,11 @@ class RedFlags:
     contexts: dict[str, re.Pattern[str]]
     speller: Speller
 
+    @classmethod
+    def with_only(cls, rule: Rule, of: RedFlags) -> RedFlags:
+        """Return rules that are one of others, with all that they know of the words around."""
+        return replace(of, rules=(rule,))
+
     def check(self, text: str) -> str | None:
         """Return the red flag that a text raises by rule, one of `FLAGS`, or None."""
         sign = next((sign for sign in self.signs(text) if sign.firm), None)
@@ -317,18 +320,15 @@ class RedFlags:
         return None
 
 
-@lru_cache(maxsize=8)
+@cached
 def load_red_flags(language: str) -> RedFlags:
     """Load the rules of a language; raise BadData when there are none: no chat without red flags."""
-    path = RED_FLAGS / f"{language}.yaml"
-    if not path.is_file():
-        known = ", ".join(sorted(other.stem for other in path.parent.glob("*.yaml")))
-        raise BadData(
-            f"There are no red-flag rules for the language {language!r} (only for {known}). "
-            f"Write bot/matching/red_flag_rules/{path.name}, or remove the catalog's {path.name}."
-        )
-    raw: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    file = _RuleFile.model_validate(raw)
+    return read_red_flags(load(language, "red_flags.yaml"), load_examples(language))
+
+
+def read_red_flags(document: Any, examples: Examples) -> RedFlags:
+    """Return the rules that a file says; raise ValidationError or re.error when they cannot be read."""
+    file = _RuleFile.model_validate(document)
     rules = tuple(
         Rule(rule.flag, _pattern(rule.any, file.words), _pattern(rule.unless, file.words) if rule.unless else None)
         for rule in file.rules
@@ -338,7 +338,7 @@ def load_red_flags(language: str) -> RedFlags:
         never=_pattern(file.never, file.words) if file.never else None,
         rule_only=_pattern(file.rule_only, file.words) if file.rule_only else None,
         contexts={name: _pattern([text], file.words) for name, text in file.contexts.items()},
-        speller=Speller.of(text for _, text in load_examples(language).urgent),
+        speller=Speller.of(text for _, text in examples.urgent),
     )
 
 
@@ -396,27 +396,27 @@ class Examples:
         )
 
 
-@lru_cache(maxsize=8)
+@cached
 def digest(language: str) -> str:
     """Return what changes with anything that the alarm of a language is taught with or judged by."""
-    files = (f"{language}.yaml", f"examples/{language}.yaml", f"lines/{language}.tsv", "decision.yaml")
-    return hashlib.sha256(b"\0".join((RED_FLAGS / name).read_bytes() for name in files)).hexdigest()
+    names = ("red_flags.yaml", "red_flag_examples.yaml", "red_flag_lines.tsv")
+    files = (*(read_bytes(language, name) or b"" for name in names), (RED_FLAGS / "decision.yaml").read_bytes())
+    return hashlib.sha256(b"\0".join(files)).hexdigest()
 
 
-@lru_cache(maxsize=8)
+@cached
 def load_examples(language: str) -> Examples:
     """Load the examples of a language."""
-    raw: Any = yaml.load((RED_FLAGS / "examples" / f"{language}.yaml").read_text("utf-8"), Loader=yaml.CSafeLoader)
-    file = _ExampleFile.model_validate(raw)
-    lines = _lines(RED_FLAGS / "lines" / f"{language}.tsv")
+    lines = tuple(Line(**row) for row in load_rows(language, "red_flag_lines.tsv"))
+    return read_examples(load(language, "red_flag_examples.yaml"), lines)
+
+
+def read_examples(document: Any, lines: tuple[Line, ...]) -> Examples:
+    """Return the examples that a file says, with lines; raise ValidationError when it cannot be read."""
+    file = _ExampleFile.model_validate(document)
     urgent = [(flag, text) for flag, texts in file.urgent.items() for text in texts]
     urgent += [(line.flag, line.text) for line in lines if line.flag]
     return Examples(tuple(urgent), (*file.harmless, *(line.text for line in lines if not line.flag)), lines)
-
-
-def _lines(path: Path) -> tuple[Line, ...]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return tuple(Line(**row) for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def _pattern(alternatives: list[str], named: dict[str, str]) -> re.Pattern[str]:

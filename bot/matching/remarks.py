@@ -1,20 +1,16 @@
 """Recognise remarks: what patients write that no pair is about, of their feelings, of manners, and of the place.
 
-A head of its own, of the same kind as that of the pairs, with a class for each kind of remark. It learns from
-``remark_texts/<lang>.tsv``, which no catalog owns, against a sample of what the catalog learns from. It decides nothing
-that the pairs, the complaints or the alarm decide: what it hears stands beside their decision (docs/architecture.md,
-"Order of precedence").
+A head of its own, of the same kind as that of the pairs, with a class for each kind of remark. It learns from the
+``remarks.tsv`` of its language, which no catalog owns, against a sample of what the catalog learns from. It decides
+nothing that the pairs, the complaints or the alarm decide: what it hears stands beside their decision
+(docs/architecture.md, "Order of precedence").
 """
 
 from __future__ import annotations
 
-import csv
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
@@ -22,6 +18,7 @@ import numpy.typing as npt
 
 from bot.catalog.catalog import Catalog
 from bot.catalog.site import Fact
+from bot.languages.files import cached, digest, load_rows
 from bot.matching.emergency import Verdict
 from bot.matching.features import Floats
 from bot.matching.fit_head import BACKGROUND, Example, train
@@ -54,7 +51,6 @@ Feeling = Literal[
 FEELINGS: tuple[Feeling, ...] = get_args(Feeling)
 REMARKS: tuple[str, ...] = (*FEELINGS, *get_args(Fact))
 NO_REMARK = "none"  # the kind of examples that are questions about exams, so that small catalogs have some, too
-FOLDER = Path(__file__).parent / "remark_texts"
 MOST_OTHERS = 3500  # texts of the catalog that remarks are told from: more only take longer
 URGENT_STEP = 2  # every so many of the alarm's urgent examples is one
 HEARD = 0.4  # probability from which a remark counts where no pair answers
@@ -125,25 +121,18 @@ class Remark:
 
 
 # Texts never change while a process runs; their vectors are those of an encoder.
-_known: dict[tuple[str, str], tuple[Vectors, Vectors, list[str]]] = {}
+_known: dict[tuple[str, str, str], tuple[Vectors, Vectors, list[str]]] = {}
 
 
-@lru_cache(maxsize=8)
+@cached
 def remark_texts(language: str) -> tuple[tuple[str, str, str], ...]:
     """Return kind, author and text of every example in a language; empty when none were written in it."""
-    path = FOLDER / f"{language}.tsv"
-    if not path.is_file():
-        return ()
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return tuple((row["kind"], row["author"], row["text"]) for row in rows)
+    return tuple((row["kind"], row["author"], row["text"]) for row in load_rows(language, "remarks.tsv"))
 
 
-@lru_cache(maxsize=8)
 def remarks_digest(language: str) -> str:
     """Return what changes with any text that remarks are learned from beside the catalog's."""
-    path = FOLDER / f"{language}.tsv"
-    return hashlib.sha256(path.read_bytes() if path.is_file() else b"").hexdigest()
+    return digest(language, "remarks.tsv")
 
 
 def train_remarks(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Head | None:
@@ -157,7 +146,7 @@ def train_remarks(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Head 
     examples = remark_texts(catalog.language)
     if not examples:
         return None
-    key = (encoder.name, catalog.language)
+    key = (encoder.name, catalog.language, remarks_digest(catalog.language))
     if key not in _known:
         urgent = [text for _, text in load_examples(catalog.language).urgent[::URGENT_STEP]]
         _known[key] = encoder.encode([text for _, _, text in examples]), encoder.encode(urgent), urgent

@@ -7,11 +7,9 @@ has the same habits whatever the exam is.
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,6 +18,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from bot.catalog.catalog import Catalog
+from bot.languages.files import cached, load_rows
 from bot.text import words
 
 FOLDER = Path(__file__).parent / "simple_words"
@@ -112,11 +111,6 @@ def write(language: str, weights: dict[str, float]) -> Path:
     return path
 
 
-@lru_cache(maxsize=8)
+@cached
 def _weights(language: str) -> dict[str, float]:
-    path = FOLDER / f"{language}.tsv"
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return {row["term"]: float(row["weight"]) for row in rows}
+    return {row["term"]: float(row["weight"]) for row in load_rows(language, "simple_words.tsv")}

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import yaml
 from threadpoolctl import threadpool_limits
 
 from bot.catalog.catalog import CalibrationQuestion, Catalog
+from bot.languages.files import cached, digest, load, load_rows
 from bot.matching.calibration import Judged, Limit, choose_with_risk, choose_without_risk
 from bot.matching.complaints import LEVELS
 from bot.matching.emergency import Alarm, AlarmTexts, Lookout, decision_of, fit_alarm
 from bot.matching.features import Floats
 from bot.matching.fit_head import BACKGROUND, NOTHING, Example, HeldOut, Part, train
 from bot.matching.head import Head
-from bot.matching.red_flags import FLAGS, RED_FLAGS, load_examples, load_red_flags
+from bot.matching.red_flags import FLAGS, load_examples, load_red_flags
+from bot.matching.red_flags import digest as red_flags_digest
 from bot.matching.store import Trained
 from bot.ports import Encoder, Vectors
 from bot.settings import numeric_threads
@@ -35,7 +32,6 @@ UNANSWERED = (
     *("soon", "general", "old-complaints", "urgent-short", "urgent-long"),
     *("smalltalk", "thanks", "hesitation", "refusal", "idioms", "fine"),
 )
-HEALTH_TEXTS = Path(__file__).parent / "health_texts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +68,12 @@ def beside(catalog: Catalog) -> tuple[Beside, ...]:
 _LEVEL: dict[str, int] = {"": -1, **{level: number for number, level in enumerate(LEVELS)}}
 
 
-@lru_cache(maxsize=8)
+@cached
 def health_texts(language: str) -> tuple[Beside, ...]:
     """Return complaints, and what else people write about their health; empty when none were written in a language."""
-    path = HEALTH_TEXTS / f"{language}.tsv"
-    if not path.is_file():
+    rows = load_rows(language, "health.tsv")
+    if not rows:
         return ()
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     own = [Beside(row["text"], row["author"], _LEVEL[row["level"]], not row["level"]) for row in rows]
     lines = (line for line in load_examples(language).lines if line.kind in UNANSWERED)
     return (*own, *(Beside(line.text, line.author, _LEVEL[line.level], not line.level) for line in lines))
@@ -103,25 +97,16 @@ def taught_digest(catalog: Catalog) -> str:
     return hashlib.sha256(json.dumps(taught, ensure_ascii=False).encode()).hexdigest()
 
 
-@lru_cache(maxsize=8)
+@cached
 def general_digest(language: str) -> str:
     """Return what changes with any text that catalogs of a language learn from beside their own."""
-    folder = Path(__file__).parent
-    files = (
-        folder / "background_texts" / f"{language}.yaml",
-        HEALTH_TEXTS / f"{language}.tsv",
-        RED_FLAGS / "lines" / f"{language}.tsv",
-    )
-    return hashlib.sha256(b"\0".join(path.read_bytes() if path.is_file() else b"" for path in files)).hexdigest()
+    return digest(language, "background.yaml", "health.tsv", "red_flag_lines.tsv")
 
 
-@lru_cache(maxsize=8)
+@cached
 def general_background(language: str) -> tuple[str, ...]:
     """Return the general background questions of a language; empty when none were written in it."""
-    path = Path(__file__).parent / "background_texts" / f"{language}.yaml"
-    if not path.is_file():
-        return ()
-    raw: Any = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    raw: Mapping[str, list[str]] = load(language, "background.yaml") or {}
     return tuple(text for texts in raw.values() for text in texts)
 
 
@@ -252,12 +237,12 @@ def _fit_alarm(catalog: Catalog, vectors: Vectors, encoder: Encoder) -> Alarm:
 # Two languages of one catalog. The same texts are taught again where a catalog's approvals change, not its words.
 MOST_FITTED = 2
 _fitted: dict[tuple[str, str, AlarmTexts], Alarm] = {}
-_known_examples: dict[tuple[str, str], Vectors] = {}  # by encoder and language: no catalog changes them
+_known_examples: dict[tuple[str, str, str], Vectors] = {}  # by encoder and language: no catalog changes them
 
 
 def _own_vectors(language: str, encoder: Encoder) -> Vectors:
     """Return the vectors of the alarm's own examples, shape (examples, dimensions)."""
-    key = (encoder.name, language)
+    key = (encoder.name, language, red_flags_digest(language))
     if key not in _known_examples:
         examples = load_examples(language)
         _known_examples[key] = encoder.encode([text for _, text in examples.urgent] + list(examples.harmless))

@@ -17,6 +17,7 @@ from bot.catalog.approval import (
     Subject,
     approvals_in,
     form_subject,
+    language_subject,
     pair_subject,
     sentences_subject,
     site_subject,
@@ -28,11 +29,12 @@ from bot.catalog.look import Namespaces, read_logo
 from bot.catalog.site import namespaces_of
 from bot.errors import BadData, Finding
 from bot.interview.values.fhir_json import JsonObject, as_object
+from bot.languages.files import add, changed, in_folder
 from bot.resources import data_folder
 from bot.sentences.wording import Wording, wording_of
 
 A_DAY = timedelta(days=1)
-EXAMS, SITE_FILE, FORMS = "exams", "site.yaml", "questionnaires"
+EXAMS, SITE_FILE, FORMS, LANGUAGES = "exams", "site.yaml", "questionnaires", "languages"
 # What of a catalog's folder is content; whatever else lies there stays out of releases.
 _OF_CATALOG = (
     "??.yaml",
@@ -60,6 +62,7 @@ class Contents:
         site: What the site's file says, and the hash of its logo; None where there is none.
         wording: The program's own sentences, as they speak of this exam.
         namespaces: Of what is handed over.
+        languages: Those of the exam that are the site's own: their files, by name.
         approvals: Of all of it.
     """
 
@@ -71,13 +74,20 @@ class Contents:
     site: Mapping[str, Any] | None
     wording: Wording
     namespaces: Namespaces
+    languages: Mapping[str, Mapping[str, bytes]]
     approvals: Approvals
 
     @classmethod
     def gather(
-        cls, folder: Path, *, site: Path | None, questionnaire: Path | None, country: Country | None = None
+        cls,
+        folder: Path,
+        *,
+        site: Path | None,
+        questionnaire: Path | None,
+        languages: Path | None = None,
+        country: Country | None = None,
     ) -> Self:
-        """Read an exam's files.
+        """Read an exam's files; from then on its languages are spoken as they are there.
 
         Raises:
             BadCatalog, BadData: One of them cannot be used.
@@ -90,6 +100,9 @@ class Contents:
             if path.is_file()
         }
         catalogs = {language: load_catalog(folder, language) for language in language_files(folder)}
+        own = {code: each for code, each in in_folder(languages).items() if code in catalogs} if languages else {}
+        add(changed(own))
+        files |= {f"{LANGUAGES}/{code}/{name}": raw for code, each in own.items() for name, raw in each.items()}
         said = None
         if site is not None:
             files[SITE_FILE], said = _bytes(site), _site(site)
@@ -102,8 +115,8 @@ class Contents:
             migrations_beside(questionnaire)  # raises where one cannot be read
             for path in (questionnaire, *questionnaire.parent.glob(f"{questionnaire.stem}*.migration.yaml")):
                 files[f"{FORMS}/{path.name}"] = _bytes(path)
-        wording, namespaces = wording_of(load_exam(folder)), namespaces_of(site, folder)
-        return cls(exam, country, files, catalogs, form, said, wording, namespaces, approvals_in(folder))
+        wording, namespaces = wording_of(load_exam(folder), tuple(catalogs)), namespaces_of(site, folder)
+        return cls(exam, country, files, catalogs, form, said, wording, namespaces, own, approvals_in(folder))
 
     @cached_property
     def pair_subjects(self) -> Mapping[tuple[str, str], Subject]:
@@ -118,6 +131,8 @@ class Contents:
         """Yield all that has to be approved."""
         for language, catalog in self.catalogs.items():
             yield sentences_subject(language, self.wording.sentences.get(language, {}))
+            if language in self.languages:
+                yield language_subject(language, self.languages[language])
             yield from (self.pair_subjects[language, pair.id] for pair in catalog.pairs)
         if self.form is not None:
             yield form_subject(self.form)

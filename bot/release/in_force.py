@@ -76,7 +76,9 @@ class InForce:
     @property
     def is_closed(self) -> bool:
         """Whether the chat answers nothing but emergencies: somebody closed it, or its own sentences have expired."""
-        return self.stops().closed or any(self._has_expired(f"sentences {language}") for language in self.shown)
+        return self.stops().closed or any(
+            self._has_expired(f"{what} {language}") for what in ("sentences", "language") for language in self.shown
+        )
 
     def _has_expired(self, what: str) -> bool:
         until = self._until.get(what)

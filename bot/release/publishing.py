@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -55,6 +55,7 @@ class Publisher:
         ready_for: Returns how many processes serve patients, and how many could serve a release at once.
         note: Writes into the audit log, before anything is done: the act, who, and numbers.
         now: The clock.
+        open_languages: Takes the languages that a release brings from a folder.
     """
 
     releases: Releases
@@ -64,6 +65,7 @@ class Publisher:
     ready_for: Callable[[int, datetime], tuple[int, int]]
     note: Callable[[str, str, Mapping[str, int]], None]
     now: Callable[[], datetime]
+    open_languages: Callable[[Path | None, Sequence[str]], None]
 
     def make(self, contents: Contents, folder: Path, *, by: str, note: str) -> Release:
         """Make a release of what is approved: numbered, hashed, signed. `folder`: of the catalog, which lint reads.
@@ -179,6 +181,7 @@ class Publisher:
         self.keys.require(chosen)
         with TemporaryDirectory() as folder:
             place = unpack(chosen, self.releases.files(chosen.number), Path(folder))
+            self.open_languages(place.languages, tuple(chosen.content["shown"]))
             require_servable(chosen, place.exam, self.country)
 
     def _expired(self, chosen: Release) -> str:

@@ -18,7 +18,7 @@ from bot.catalog.catalog import Catalog, Country, Pair
 from bot.catalog.exam import load_exam
 from bot.errors import BadData, UserFixable
 from bot.interview.values.fhir_json import dump
-from bot.release.contents import EXAMS, FORMS, SITE_FILE, Contents
+from bot.release.contents import EXAMS, FORMS, LANGUAGES, SITE_FILE, Contents
 from bot.release.stops import Stop
 from bot.sentences.wording import wording_of
 
@@ -201,6 +201,8 @@ def _in_the_way(standing: str, pair_id: str, contents: Contents, what: str, stop
 
 def _spoken(what: str) -> str:
     kind, *rest = what.split()
+    if kind == "language":
+        return f"What the language {rest[0]} is made of"
     if kind == "sentences":
         return f"What the program says by itself ({rest[0]}), in emergencies too,"
     return "What the site says of itself" if kind == SITE else "The Questionnaire"
@@ -222,6 +224,7 @@ class Unpacked:
     exam: Path
     site: Path | None
     questionnaire: Path | None
+    languages: Path | None
 
 
 def unpack(release: Release, packed: bytes, folder: Path) -> Unpacked:
@@ -240,6 +243,7 @@ def unpack(release: Release, packed: bytes, folder: Path) -> Unpacked:
         folder / EXAMS / release.exam,
         folder / SITE_FILE if SITE_FILE in wanted else None,
         folder / forms[0] if forms else None,
+        folder / LANGUAGES if any(path.startswith(f"{LANGUAGES}/") for path in wanted) else None,
     )
 
 
@@ -254,8 +258,9 @@ def require_servable(release: Release, exam: Path, country: Country | None) -> N
             f"Release {release.name} was made for KLARTEXT_COUNTRY={own or ''}, which is {country or 'not set'} here. "
             "Set it to the same, or make a release for this country."
         )
-    approved, wording = release.content["texts"], wording_of(load_exam(exam))
-    for language in release.content["shown"]:
+    shown = tuple(release.content["shown"])
+    approved, wording = release.content["texts"], wording_of(load_exam(exam), shown)
+    for language in shown:
         subject = sentences_subject(language, wording.sentences.get(language, {}))
         if approved.get(subject.what) != subject.text:
             raise UserFixable(
@@ -270,7 +275,13 @@ def contents_of(release: Release, packed: bytes) -> Contents:
     with TemporaryDirectory() as folder:
         place = unpack(release, packed, Path(folder))
         country = release.content["country"]
-        return Contents.gather(place.exam, site=place.site, questionnaire=place.questionnaire, country=country)
+        return Contents.gather(
+            place.exam,
+            site=place.site,
+            questionnaire=place.questionnaire,
+            languages=place.languages,
+            country=country,
+        )
 
 
 def _verified(release: Release, packed: bytes, wanted: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
@@ -316,6 +327,9 @@ def differences(old: Side | None, new: Side) -> Iterator[str]:
         yield "~ questionnaire"
     if (old.contents.site if old is not None else None) != new.contents.site:
         yield "~ site"
+    for code, own in new.contents.languages.items():
+        if (old.contents.languages.get(code) if old is not None else None) != own:
+            yield f"~ language {code}"
 
 
 def _changed(catalog: Catalog, was: Pair, now: Pair) -> Iterator[str]:

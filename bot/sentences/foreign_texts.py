@@ -7,17 +7,19 @@ for every country; the guard compares these, byte for byte.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from bot.languages.files import Live, known, load
 from bot.sentences.emergency_texts import LINES
 
 # Keys of the sentences; those of a country end in its code (`foreign_ch`), as elsewhere.
 URGENT = "foreign_urgent"
-_KEYS: Mapping[tuple[str, ...], str] = {("de", "en"): "foreign", ("de",): "foreign_german", ("en",): "foreign_english"}
+_NAMED = {("de", "en"): "foreign", ("de",): "foreign_german", ("en",): "foreign_english"}
 # Where no country is set: the number that works in most of them, and those of the countries where it is another.
 _ANYWHERE = "112 (CH: 144, GB: 999)"
 
@@ -32,32 +34,57 @@ _FILE = _load()
 RIGHT_TO_LEFT = frozenset(language for language, own in _FILE.items() if own.get("rtl"))
 
 
-def _said(own: Mapping[str, Any], about: str) -> dict[str, str]:
+def _sets(languages: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for size in range(1, len(languages) + 1):
+        yield from combinations(languages, size)
+
+
+def _spoken(language: str, own: Mapping[str, Any], reader: str) -> str:
+    """Return how readers of a language say "in German"; where nobody wrote that, the other language's own name."""
+    said = load(language, "language.yaml")
+    return str(own.get(language) or (said.get("abroad") or {}).get(reader) or said["name"])
+
+
+def _listed(named: Sequence[str], word: str) -> str:
+    return word.join((", ".join(named[:-1]), named[-1])) if named[1:] else named[0]
+
+
+def _said(reader: str, own: Mapping[str, Any], about: str, spoken: Sequence[str]) -> dict[str, str]:
     numbers = {"": _ANYWHERE, **{f"_{country.lower()}": lines.emergency for country, lines in LINES.items()}}
     # Every language was written so that it may be left out, with the space before it.
     told = own["foreign"].replace("{about}", about) if about else re.sub(r" ?\{about\}", "", own["foreign"])
     found = {}
     for suffix, number in numbers.items():
         found[URGENT + suffix] = own["urgent"].format(emergency=number)
-        for languages, key in _KEYS.items():
-            named = [own[language] for language in languages]
-            ways = {"both": own["and"].join(named), "either": own["or"].join(named)}
-            found[key + suffix] = told.format(emergency=number, **ways)
+        for languages in _sets(spoken):
+            named = [_spoken(language, own, reader) for language in languages]
+            ways = {"both": _listed(named, own["and"]), "either": _listed(named, own["or"])}
+            found[foreign_key(languages) + suffix] = told.format(emergency=number, **ways)
     return found
 
 
-def foreign_texts(abroad: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return all of them, by language and key; `abroad`: what the program informs about, by language."""
-    return {language: _said(own, abroad.get(language, "")) for language, own in _FILE.items() if "as" not in own}
+def foreign_texts(abroad: Mapping[str, str], spoken: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return all of them, by language and key.
+
+    Args:
+        abroad: What the program informs about, by language.
+        spoken: The languages that a catalog may have; there is a sentence for every set of them.
+    """
+    return {
+        language: _said(language, own, abroad.get(language, ""), spoken)
+        for language, own in _FILE.items()
+        if "as" not in own
+    }
 
 
 # As they speak of no exam.
-FOREIGN_TEXTS: Mapping[str, Mapping[str, str]] = foreign_texts({})
+FOREIGN_TEXTS: Mapping[str, Mapping[str, str]] = Live(lambda: foreign_texts({}, known()))
 
 
 def foreign_key(languages: Collection[str]) -> str:
     """Return the key of the sentence that names the languages of a catalog."""
-    return _KEYS[tuple(language for language in ("de", "en") if language in languages)]
+    those = tuple(language for language in known() if language in languages)
+    return _NAMED.get(those, "foreign_in_" + "_".join(those))
 
 
 def written_in(language: str, otherwise: str) -> str:

@@ -6,15 +6,16 @@ those of `texts/exam.yaml`, which name no exam.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.catalog.catalog import Country
 from bot.catalog.exam import Exam
 from bot.catalog.site import Site
+from bot.languages.files import Live, known, packaged
 from bot.sentences.emergency_texts import sentences
 from bot.sentences.foreign_texts import foreign_texts
-from bot.sentences.interface_texts import LANGUAGES, NEUTRAL_PHRASES, fixed_texts
+from bot.sentences.interface_texts import NEUTRAL_PHRASES, fixed_texts
 from bot.sentences.spelling import swiss
 
 # Buttons that call an open alarm off.
@@ -36,17 +37,21 @@ class Wording:
     @property
     def ways_out(self) -> frozenset[str]:
         """What stands on the buttons that call an open alarm off, in any language."""
-        return frozenset(self.sentences[language][key] for language in LANGUAGES for key in WAYS_OUT)
+        return frozenset(self.sentences[language][key] for language in self.phrases for key in WAYS_OUT)
 
 
-def wording_of(exam: Exam | None) -> Wording:
-    """Return all sentences as they speak of an exam; None: of "your examination"."""
+def wording_of(exam: Exam | None, spoken: Sequence[str] = ()) -> Wording:
+    """Return all sentences as they speak of an exam; None: of "your examination".
+
+    `spoken`: the languages of its catalog. Those of the package are always there, too.
+    """
     own = exam.phrases if exam is not None else {}
-    phrases = {language: {**neutral, **own.get(language, {})} for language, neutral in NEUTRAL_PHRASES.items()}
+    languages = [each for each in known() if each in (*packaged(), *spoken)]
+    phrases = {language: {**NEUTRAL_PHRASES[language], **own.get(language, {})} for language in languages}
     about = {language: said["about"] for language, said in own.items() if "about" in said}
-    foreign = foreign_texts(about | dict(exam.abroad) if exam is not None else {})
-    known = {language: {**_all(language, phrases[language]), **foreign.get(language, {})} for language in phrases}
-    return Wording({**foreign, **known}, phrases)
+    foreign = foreign_texts(about | dict(exam.abroad) if exam is not None else {}, languages)
+    said = {language: {**_all(language, phrases[language]), **foreign.get(language, {})} for language in phrases}
+    return Wording({**foreign, **said}, phrases)
 
 
 def _all(language: str, phrases: Mapping[str, str]) -> dict[str, str]:
@@ -59,7 +64,7 @@ def _all(language: str, phrases: Mapping[str, str]) -> dict[str, str]:
 
 
 # The sentences that speak of no exam: replies are made of them, and then worded for the exam in force.
-NEUTRAL = wording_of(None)
+NEUTRAL = Wording(Live(lambda: wording_of(None, known()).sentences), NEUTRAL_PHRASES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from bot.errors import AlreadyStored, BadData, GuardViolation, NoSuchChoice
 from bot.interview.manners.page_turn import PageSent, PageTurn
 from bot.interview.manners.session import Said, Saying
 from bot.interview.values.answer import Answer
+from bot.languages.files import known
 from bot.ports import Exchange, Records, StoredConversation, StoredFlag, StoredTurn
-from bot.sentences.interface_texts import LANGUAGES
 from bot.sentences.reply import (
     Content,
     Heard,
@@ -37,7 +37,8 @@ from bot.staff.desk import Desk
 from bot.talk.calling import whom_to_call
 from bot.talk.dialogue import State, offered, read_state, write_state
 from bot.talk.interviewing import Interviewer
-from bot.talk.reactions import SWITCHES, Decided, Reaction, Reactions
+from bot.talk.messages import switches_to
+from bot.talk.reactions import Decided, Reaction, Reactions
 from bot.talk.staffed import asks_nothing, beside_staff, closed_reply, set_aside, while_called, while_closed
 from bot.talk.uploads import FileLimits, FileRefused, SentFile
 from bot.text import sanitise
@@ -101,7 +102,7 @@ class Standing:
 
 def first_language(assistant: Assistant) -> str:
     """Return the language in which patients are greeted when nobody asked for another."""
-    return next(language for language in assistant.languages if language in LANGUAGES)
+    return next(language for language in assistant.languages if language in known())
 
 
 class Conversation:
@@ -383,7 +384,7 @@ class Conversation:
         if call is None or not call.is_open:
             return None
         said = turn.exchange.said if turn.exchange is not None and message.is_said else ""
-        if call.is_taken and said and said.lower() not in SWITCHES:
+        if call.is_taken and said and switches_to(said) is None:
             return "message"
         return "language" if turn.language != call.language else None
 

@@ -11,15 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal, get_args
-
-import yaml
 
 from bot.interview.reading.reading import Read
 from bot.interview.reading.yesno import beside_silence, read_yes_no
-from bot.sentences.interface_texts import LANGUAGES
+from bot.languages.files import cached, joint, known, load
 from bot.sentences.reply import interface
 from bot.text import MAX_CHARACTERS, fold, words
 
@@ -35,7 +31,6 @@ _ANSWERS = frozenset[Kind]({"cancelling", "refusal", "announcement", "hesitation
 MOST_WORDS = 24
 MOST_CALLING_OFF = 14  # words
 MOST_PICKING = 8  # words
-_FOLDER = Path(__file__).parent / "reaction_phrases"
 # "Can we do the questionnaire", unless it is asked about, refused or feared.
 _WANTS_INTERVIEW = re.compile(
     r"^(?!(?:wie|was|wann|warum|wieso|wo|wer|muss|kann|darf|soll|how|what|when|why|where|who|do i|must i|can i)\b)"
@@ -112,7 +107,7 @@ def short_reaction(text: str) -> Kind | None:
     if "?" in text or not words(text) or len(words(text)) > MOST_WORDS:
         return None
     clauses = [clause for part in _CLAUSE.split(text) if (clause := fold(part))]
-    found = (_reactions(language).of(clauses) for language in LANGUAGES)
+    found = (_reactions(language).of(clauses) for language in known())
     kinds: frozenset[Kind] = next((each for each in found if each), frozenset())
     return next((kind for kind in KINDS if kind in kinds), None)
 
@@ -126,7 +121,7 @@ def reaction_beside_answers(text: str, *, wants_words: bool) -> Kind | None:
 
 def all_beside_silence(text: str) -> list[str]:
     """Return what stands beside "I don't know" and the like, in whatever language that is said."""
-    return [beside for language in LANGUAGES if (beside := beside_silence(text, language=language))]
+    return [beside for language in known() if (beside := beside_silence(text, language=language))]
 
 
 def says_more(text: str, language: str) -> bool:
@@ -139,7 +134,7 @@ def yes_or_no_in(language: str, text: str) -> str:
     """Return "ja" as "yes" where English is spoken, and the other way round; any other message as it is."""
     if isinstance(read_yes_no(text, language=language), Read):
         return text
-    others = (read_yes_no(text, language=each) for each in LANGUAGES if each != language)
+    others = (read_yes_no(text, language=each) for each in known() if each != language)
     said = next((each for each in others if isinstance(each, Read) and each.literal and not each.remainder), None)
     if said is None:
         return text
@@ -158,14 +153,14 @@ def remarks(text: str) -> bool:
         clauses
         and _reactions(language).of(clauses[:1])
         and not _reactions(language).asking.search(" ".join(clauses[1:]))
-        for language in LANGUAGES
+        for language in known()
     )
 
 
 def refuses(text: str) -> Kind | None:
     """Return whether a message that asks nothing says somewhere that the patient calls off, or will not come."""
     said = fold(text)
-    each = [_reactions(language) for language in LANGUAGES]
+    each = [_reactions(language) for language in known()]
     if "?" in text or len(said.split()) > MOST_WORDS or any(one.asking.match(said) for one in each):
         return None
     if any(one.calling_off.search(said) for one in each):
@@ -223,6 +218,22 @@ def agrees(text: str) -> bool:
     return " ".join(words(text)) in _messages()["yes"]
 
 
+def switches_to(text: str) -> str | None:
+    """Return the language that a whole message asks for: by a command ("/english"), or in that language's own words."""
+    return _switches().get(text.strip().lower()) or _switches().get(" ".join(words(text)))
+
+
+def switch_to(language: str) -> str:
+    """Return the command that goes on in a language."""
+    return str(load(language, "language.yaml")["commands"][0])
+
+
+@cached
+def _switches() -> dict[str, str]:
+    said = {language: load(language, "language.yaml") for language in known()}
+    return {text: language for language, own in said.items() for text in (*own["commands"], *own["phrases"])}
+
+
 def wants_interview(text: str) -> bool:
     """Say whether a message asks for the questions of the radiology team."""
     said = " ".join(words(text))
@@ -251,17 +262,17 @@ def calms(text: str) -> bool:
     return len(said.split()) <= MOST_WORDS and bool(_taken_back().search(said))
 
 
-@lru_cache(maxsize=1)
+@cached
 def _taken_back() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(_load('all_clear')['anywhere'])})\b")
+    return re.compile(rf"\b(?:{'|'.join(joint('messages.yaml')['all_clear']['anywhere'])})\b")
 
 
-@lru_cache(maxsize=8)
+@cached
 def _reactions(language: str) -> _Reactions:
-    listed = _load(language)
+    listed = load(language, "reactions.yaml")
     tail = rf"(?: (?!(?:{'|'.join(listed['asking'])})\b)\w+){{0,7}}"
     filled = {
-        kind: "|".join(listed[kind]).replace("{tail}", tail).replace("{staff}", str(listed.get("staff", "")))
+        kind: "|".join(listed[kind]).replace("{tail}", tail).replace("{staff}", str(listed.get("staff") or ""))
         for kind in KINDS
     }
     return _Reactions(
@@ -274,26 +285,24 @@ def _reactions(language: str) -> _Reactions:
     )
 
 
-@lru_cache(maxsize=1)
+@cached
 def _picks() -> dict[int, tuple[re.Pattern[str], re.Pattern[str]]]:
-    listed = _load("picks")
+    listed = joint("messages.yaml")["picks"]
     fill = re.compile("|".join(listed["fill"]))
     return {place: (re.compile("|".join(phrases)), fill) for place, phrases in listed["places"].items()}
 
 
-@lru_cache(maxsize=1)
+@cached
 def _all_clear() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    listed = _load("all_clear")
+    listed = joint("messages.yaml")["all_clear"]
     return re.compile("|".join(listed["phrases"])), re.compile("|".join(listed["fill"]))
 
 
-@lru_cache(maxsize=1)
+@cached
 def _messages() -> dict[str, Any]:
-    listed = _load("messages")
+    listed = joint("messages.yaml")
     small_talk_ = {kind: frozenset(texts) for kind, texts in listed.pop("small_talk").items()}
-    return {"small_talk": small_talk_, **{name: frozenset(texts) for name, texts in listed.items()}}
-
-
-def _load(name: str) -> dict[str, Any]:
-    loaded: Any = yaml.load((_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    return dict(loaded)
+    return {
+        "small_talk": small_talk_,
+        **{name: frozenset(texts) for name, texts in listed.items() if isinstance(texts, list)},
+    }

@@ -55,6 +55,7 @@ from bot.talk.messages import (
     says_more,
     short_reaction,
     small_talk,
+    switches_to,
     tells_language,
     wants_interview,
     yes_or_no_in,
@@ -70,8 +71,6 @@ ONE_WORD_MARGIN, MARGIN = 9.0, 7.0
 
 # Commands that mean "let us go on" after a pause: "weiter" skips a question only while one is open.
 GO_ON = ("resume", "skip")
-# Commands that change the language of the whole conversation.
-SWITCHES = {"/deutsch": "de", "/english": "en"}
 # A yes that stays one beside thanks, folded.
 YES = frozenset({"ja", "jo", "joa", "gern", "gerne", "yes", "yeah", "yep", "sure", "please", "bitte"})
 # What is said to reactions that ask nothing.
@@ -224,8 +223,8 @@ class Reactions:
             return self.then_question(noted, at)
         if command in CALLS_STAFF:
             return self.then_question(self.call_staff(state, at), at)
-        if command in SWITCHES:
-            return self._switched(state, SWITCHES[command], at)
+        if (language := switches_to(text)) is not None:
+            return self._switched(state, language, at)
         return self.begin_interview(state, at) if command == "/interview" else None
 
     def _switched(self, state: State, language: str, at: datetime) -> Reaction | None:

@@ -1,23 +1,20 @@
 """What a message tells of the situation of whoever writes it, and what of that is still known later.
 
 They want simple words, cannot telephone, or say that help is on its way. The words are data
-(``reaction_phrases/situation.yaml``); who has little of the language is known by ``bot.matching.simple_words``.
+(``messages.yaml`` and ``reactions.yaml`` of each language); who has little of it is known by
+``bot.matching.simple_words``.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-import yaml
-
+from bot.languages.files import cached, joint, load
 from bot.matching.simple_words import LIKELY, SURE, plainness
 from bot.talk.dialogue import Simple, State
 from bot.text import fold
 
-_PATH = Path(__file__).parent / "reaction_phrases" / "situation.yaml"
 MOST_IN_HASTE = 14  # words
 
 
@@ -38,12 +35,12 @@ def simplicity(state: State, text: str) -> Simple:
 
 def wants_simple(text: str, language: str) -> bool:
     """Say whether somebody asks for simple words, or tells that they have little of the language."""
-    return _any("simple", language).search(fold(text)) is not None
+    return _simple(language).search(fold(text)) is not None
 
 
 def asks_for_whole(text: str) -> bool:
     """Say whether a whole message asks for the usual answers again."""
-    return fold(text) in _load()["whole"]
+    return fold(text) in _whole()
 
 
 def cannot_telephone(text: str) -> bool:
@@ -54,18 +51,30 @@ def cannot_telephone(text: str) -> bool:
 def help_comes(text: str) -> bool:
     """Say whether a short message tells that help is on its way, or there."""
     said = fold(text)
-    if "?" in text or len(said.split()) > MOST_IN_HASTE or re.search(rf"\b{_load()['doubted']}\b", said):
+    if "?" in text or len(said.split()) > MOST_IN_HASTE or _any("doubted").search(said):
         return False
     return _any("help_comes").search(said) is not None
 
 
-@lru_cache(maxsize=1)
-def _load() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.load(_PATH.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    return loaded
+@cached
+def _simple(language: str) -> re.Pattern[str]:
+    return _pattern(load(language, "reactions.yaml").get("simple") or ())
 
 
-@lru_cache(maxsize=8)
-def _any(name: str, language: str = "") -> re.Pattern[str]:
-    phrases = _load()[name].get(language, []) if language else _load()[name]
+@cached
+def _whole() -> frozenset[str]:
+    return frozenset(joint("messages.yaml")["situation"]["whole"])
+
+
+@cached
+def _situation() -> dict[str, re.Pattern[str]]:
+    listed = joint("messages.yaml")["situation"]
+    return {name: _pattern(listed[name]) for name in ("written", "help_comes", "doubted")}
+
+
+def _any(name: str) -> re.Pattern[str]:
+    return _situation()[name]
+
+
+def _pattern(phrases: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(phrases)})\b" if phrases else r"(?!)")

@@ -10,7 +10,8 @@ from bot.staff.calls import Call
 from bot.talk.calling import CALLS_STAFF, asks_who_is_there, how_it_stands
 from bot.talk.dialogue import State, known, way_out
 from bot.talk.interviewing import Interviewer
-from bot.talk.reactions import SWITCHES, Reaction, Reactions
+from bot.talk.messages import switches_to
+from bot.talk.reactions import Reaction, Reactions
 
 SAVED = ("form_saved", "form_more")
 
@@ -27,12 +28,13 @@ def beside_staff(
     if told is not None:
         return told
     said: tuple[Part, ...] = ()
-    language = SWITCHES.get(command, reactions.language_of(text, state.language))
+    switched = switches_to(text)
+    language = switched or reactions.language_of(text, state.language)
     if language != state.language:
         state = replace(state, language=language)
         if interviewer is not None and interviewer.session is not None:
             interviewer.speak(language)
-        said = (interface(language, "language_switched"),) if command in SWITCHES else ()
+        said = (interface(language, "language_switched"),) if switched else ()
     return Reaction(Reply(language, (*said, interface(language, "staff_reads")), _way_out(state)), state)
 
 

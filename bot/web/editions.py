@@ -19,6 +19,7 @@ from bot.catalog.topics import Topics, load_topics
 from bot.errors import UserFixable
 from bot.handover.handover import Handover
 from bot.interview_wiring import Interviewers
+from bot.languages.opening import open_languages
 from bot.ports import Encoder, Interviews, Records
 from bot.release.in_force import InForce
 from bot.release.release import Release, Releases, require_servable, unpack
@@ -195,8 +196,9 @@ class Editions:
         self.settings.writable_data()
         with TemporaryDirectory(dir=self.settings.data, prefix=".release-") as folder:
             place = unpack(release, self.releases.files(number), Path(folder))
+            open_languages(place.languages, tuple(release.content["shown"]))
             require_servable(release, place.exam, self.settings.country)
-            settings = replace(self.settings, site=place.site)
+            settings = replace(self.settings, site=place.site, languages=place.languages)
             return open_edition(
                 place.exam,
                 settings,

@@ -22,8 +22,11 @@ log = logging.getLogger("klartext")
 MEDIA_TYPE = "application/problem+json"
 Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
 
+
 # Somebody whose message was not taken may be in danger: every error says whom to call.
-EMERGENCY = {language: texts["emergency_notice"] for language, texts in INTERFACE_TEXTS.items()}
+def emergency_notices() -> dict[str, str]:
+    """Return whom to call, by language."""
+    return {language: texts["emergency_notice"] for language, texts in INTERFACE_TEXTS.items()}
 
 
 class ProblemView(BaseModel):
@@ -90,7 +93,7 @@ def respond(problem: Problem) -> JSONResponse:
         title=problem.status.phrase,
         status=problem.status,
         detail=problem.detail,
-        emergency_notice=EMERGENCY,
+        emergency_notice=emergency_notices(),
         request_id=request_id(),
     )
     return JSONResponse(body.model_dump(), problem.status, headers=problem.headers, media_type=MEDIA_TYPE)

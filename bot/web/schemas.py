@@ -16,7 +16,8 @@ from bot.staff.calls import Action, CallState
 from bot.talk.conversation import Taken
 from bot.talk.dialogue import told_urgency
 
-Language = Literal["de", "en"]
+# A language of the service; which ones it has, it says with the catalog.
+Language = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
 MAX_COMMENT = 1000
 TURN_ID = r"^[A-Za-z0-9_-]{1,64}$"
 

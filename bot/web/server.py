@@ -72,6 +72,7 @@ class Serving:
     terminology_server: str | None = None
     workers: int | None = None
     staff: bool = False
+    language: str = ""
 
 
 def run_server(serving: Serving) -> None:
@@ -108,7 +109,8 @@ def run_server(serving: Serving) -> None:
 def _settings(serving: Serving) -> Settings:
     """Return the settings; a patient who waits must hear soon that nothing can be stored, and whom to call."""
     settings = for_terminology(Settings.from_environment(data=serving.data), serving.terminology_server)
-    return replace(settings, database_wait_s=DATABASE_WAIT_S, workers=serving.workers or settings.workers)
+    workers = serving.workers or settings.workers
+    return replace(settings, database_wait_s=DATABASE_WAIT_S, workers=workers, first_language=serving.language)
 
 
 def _open(serving: Serving, settings: Settings, worker: Worker | None = None) -> tuple[Service, Background]:

@@ -12,10 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from operator import is_
-from pathlib import Path as FilePath
 from typing import Literal
-
-import yaml
 
 from bot.interview.form.form import Bound, Form, Item, Option, Path
 from bot.interview.manners.session import Session, Talk
@@ -32,6 +29,7 @@ from bot.interview.values.answer import Answer
 from bot.interview.values.fhir_json import JsonObject, as_object, string, translated
 from bot.interview.values.fhir_names import CHOICES
 from bot.interview.walk.engine import AskItem, Engine, Step
+from bot.languages.files import Live, known, load, parts
 from bot.text import fold, sanitise, words
 
 QuestionLike = Literal["no", "maybe", "clear"]
@@ -73,13 +71,21 @@ def _listed(text: str) -> frozenset[str]:
     return frozenset(" ".join(each.split()) for each in (text.split(",") if "," in text else text.split()))
 
 
-_LISTS = yaml.load((FilePath(__file__).parent / "words.yaml").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-# Words by which replies are recognised, folded, by the name of their list; `words.yaml` says what for.
-WORDS: Mapping[str, frozenset[str]] = {name: _listed(text) for name, text in _LISTS.items() if isinstance(text, str)}
-WORDS_OF: Mapping[str, Mapping[str, frozenset[str]]] = {
-    language: {name: _listed(texts[language]) for name, texts in _LISTS.items() if isinstance(texts, dict)}
-    for language in ("de", "en")
-}
+def _all_listed(lists: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    return {name: _listed(text or "") for name, text in lists.items()}
+
+
+# Words by which replies are recognised, folded, by the name of their list; `words.yaml` says what for. The first hold
+# in whatever language is spoken.
+FILE = "manners.yaml"
+WORDS: Mapping[str, frozenset[str]] = Live(
+    lambda: {
+        name: frozenset[str]().union(*(_listed(own.get(name) or "") for own in parts(FILE))) for name in parts(FILE)[0]
+    }
+)
+WORDS_OF: Mapping[str, Mapping[str, frozenset[str]]] = Live(
+    lambda: {language: _all_listed(load(language, FILE)) for language in known()}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,7 +410,7 @@ def usual_unit(item: Item) -> JsonObject | None:
         return None
     labels = (item.units.label.base, *item.units.label.translations.values())
     texts = (item.text.base, *item.text.translations.values())
-    for language in ("de", "en"):
+    for language in known():
         named = next((unit for label in labels if (unit := named_unit(label, language))), None)
         if named:
             return {"system": named.system, "code": named.code, "display": named.display}

@@ -39,11 +39,11 @@ from bot.interview.reading.reading import (
     settle,
 )
 from bot.interview.reading.vocabulary import (
-    LANGUAGES,
     Reply,
     Token,
     Words,
     cut,
+    known_unit_codes,
     one_after_another,
     one_slip_apart,
     text_at,
@@ -52,6 +52,7 @@ from bot.interview.reading.vocabulary import (
 )
 from bot.interview.values import units as ucum
 from bot.interview.values.answer import Answer, JsonValue
+from bot.languages.files import known
 
 MAX_UNIT_TOKENS = 6
 WARMTH = ("temp", "fieber", "fever", "warm", "grad", "degree")  # without such a word, C is no °C: "vitamin C"
@@ -90,9 +91,6 @@ _PRESSURES, _UNITLESS, _TIMES, _CALENDAR, _LENGTHS, _BARE = (
     frozenset[str](_DATA[name]) for name in ("pressures", "unitless", "times", "calendar", "lengths", "bare")
 )
 _SMALLER: dict[str, str] = _DATA["smaller"]
-_CODES = frozenset(
-    code for language in LANGUAGES for codes in words_for(language).unit_codes.values() for code in codes
-)
 _LEAST_SLIP = 6  # letters of a unit that is still known with one of them wrong
 
 
@@ -157,7 +155,7 @@ def unit_at(
     for unit in allowed:
         called = unit_key(unit.display, words.fold)
         # A form may have a code of its own for what is counted: "Tablette" is then one of its "Tabletten".
-        same = set(words.unit_codes.get(called, ())) if unit.code not in _CODES else set()
+        same = set(words.unit_codes.get(called, ())) if unit.code not in known_unit_codes() else set()
         others = (key for key, codes in words.unit_codes.items() if same.intersection(codes)) if same else ()
         for key in (called, unit_key(unit.code, words.fold), *others):
             own[key] = tuple(dict.fromkeys((*own.get(key, ()), unit.code)))
@@ -239,8 +237,8 @@ def unit_name(code: str, language: str) -> str:
 
 def is_foreign(name: str, code: str, language: str) -> bool:
     """Tell whether the name of a unit is one of another language only."""
-    known = {each: words_for(each) for each in LANGUAGES}
-    says = {each for each, words in known.items() if code in words.unit_codes.get(unit_key(name, words.fold), ())}
+    words = {each: words_for(each) for each in known()}
+    says = {each for each, own in words.items() if code in own.unit_codes.get(unit_key(name, own.fold), ())}
     return bool(says) and language not in says
 
 
@@ -275,7 +273,7 @@ def likely_amount(question: Asked, unit: str, *, language: str) -> Decimal | Non
 def _measure_of(asked: Asked, prompt: Reply, words: Words) -> Measure:
     """Return the well-known quantity that a question asks for, whatever the language of its form."""
     found = _measured(asked, prompt, words)
-    others = (words_for(each) for each in LANGUAGES) if not found.kind else ()
+    others = (words_for(each) for each in known()) if not found.kind else ()
     foreign = (_measured(asked, cut(asked.prompt, each.fold), each) for each in others if each.fold is not words.fold)
     return next((each for each in foreign if each.kind), found)
 

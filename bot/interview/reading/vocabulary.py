@@ -1,7 +1,7 @@
 """Cut a reply into folded words, and load the words of a language by which replies are read.
 
-The words are data, `words/*.yaml`, loaded on first use and folded as replies are. A further language is a further file
-with the keys of the English one, where each list is described. No other I/O.
+The words are data of each language (`bot/languages`; those of the package: `words/*.yaml`), loaded on first use and
+folded as replies are. All have the keys of the English file, where each list is described. No other I/O.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
-from functools import cached_property, lru_cache
-from pathlib import Path
+from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-import yaml
-
+from bot.languages.files import cached, known, load
 from bot.text import MAX_CHARACTERS, fold, sanitise
 
 Fold = Callable[[str], str]
@@ -342,41 +340,46 @@ _MADE: dict[str, Callable[[Any], Any]] = {
     "halves": Decimal,
     "parts_of_day": tuple,
 }
-_FILES = {path.stem: path for path in (Path(__file__).parent / "words").glob("*.yaml")}
-LANGUAGES = tuple(_FILES)
+FILE = "interview_words.yaml"
 
 
 def words_for(language: str) -> Words:
     """Return the words of a language tag such as "de-CH", by its region, else its language, else English."""
     tag = language.strip().lower().replace("_", "-")
     base = tag.split("-", maxsplit=1)[0]
-    return _loaded("en-us" if tag == "en-us" else base if base in _FILES else "en")
+    return _loaded("en-us" if tag == "en-us" else base if base in known() else "en")
 
 
-@lru_cache(maxsize=8)
+@cached
 def _loaded(name: str) -> Words:
     if name == "en-us":
         words = _loaded("en")
         return replace(words, flags=words.flags | {"month_first"})
-    return load_words(_FILES[name])
+    return load_words(load(name, FILE), f"{name}/{FILE}")
 
 
-def load_words(path: Path) -> Words:
-    """Read the words of a language; raise ValueError that names the first thing that is not as in the English file."""
-    raw, pattern = (yaml.load(each.read_text(encoding="utf-8"), yaml.CSafeLoader) for each in (path, _FILES["en"]))
-    _check_keys(raw, pattern, path.name)
+@cached
+def known_unit_codes() -> frozenset[str]:
+    """Return the codes of all units that some language has a name for."""
+    return frozenset(code for each in known() for codes in words_for(each).unit_codes.values() for code in codes)
+
+
+def load_words(raw: Any, called: str) -> Words:
+    """Read the words of a language; raise ValueError that names the first thing that is not as in English."""
+    pattern = load("en", FILE)
+    _check_keys(raw, pattern, called)
     if raw["fold"] not in FOLDS:
-        raise ValueError(f"{path.name}: `fold` must be one of {', '.join(FOLDS)}.")
+        raise ValueError(f"{called}: `fold` must be one of {', '.join(FOLDS)}.")
     loader = _Loader(FOLDS[raw["fold"]], raw["negation"].split())
     for section in pattern.keys() - {"fold", "negation"}:
-        _check_keys(raw[section], pattern[section], f"{path.name}: {section}")
+        _check_keys(raw[section], pattern[section], f"{called}: {section}")
         padding = frozenset(loader.folded(raw[section].get(_PADDING.get(section), "")))
         for key, value in raw[section].items():
             try:
                 _check_kind(value, pattern[section][key])
                 loader.take(section, key, value, padding)
             except (TypeError, AttributeError, ValueError, LookupError, ArithmeticError):
-                raise ValueError(f"{path.name}: {section}.{key} cannot be read.") from None
+                raise ValueError(f"{called}: {section}.{key} cannot be read.") from None
     return Words(loader.fold, loader.lists, loader.tables, frozenset(loader.flags), raw["wordings"], **loader.special)
 
 

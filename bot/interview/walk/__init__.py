@@ -2,5 +2,5 @@
 
 From outside: `Engine`, its steps (engine.py) and events (filling.py), `Heading`, and `carry_over` with the rules of a
 `Migration` (migration.py). Imports: values, formulas, form,
-rules, validate, errors.
+rules, validate, errors, the files of languages.
 """

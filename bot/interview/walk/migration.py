@@ -27,9 +27,9 @@ from bot.interview.walk.filling import (
     below,
     first,
 )
+from bot.languages.files import known, load
 
 ALL = "all"
-_YES_NO: Mapping[str, tuple[str, str]] = {"de": ("Ja", "Nein"), "en": ("Yes", "No")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,8 +359,8 @@ def _as_later(answer: Answer, step: _Step) -> Answer | None:
 def _in_words(answer: Answer, item: Item, language: str) -> str:
     """Return an answer as its question lists it, in the patient's language."""
     if isinstance(answer.value, bool):
-        yes, no = _YES_NO.get(language, _YES_NO["en"])
-        return yes if answer.value else no
+        said = load(language if language in known() else "en", "interview.yaml")
+        return str(said["yes" if answer.value else "no"])
     option = named_option(answer, item.options)
     return (option.label if option is not None else label_of(answer)).into(language)
 

@@ -16,11 +16,12 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from bot.catalog.look import NOTICES, Notice
 from bot.errors import NoSuchChoice, Reused
+from bot.languages.files import known
 from bot.ports import UNBOOKED, FlagReason, StoredConversation, StoredFlag
 from bot.sentences.spelling import spelt
 from bot.settings import UPLOAD_KINDS, Settings
 from bot.talk.conversation import Message, Taken
-from bot.talk.reactions import SWITCHES
+from bot.talk.messages import switch_to
 from bot.talk.reception import Reception
 from bot.talk.uploads import EXTENSIONS, FileLimits, FileRefused, Reason, SentFile
 from bot.text import sanitise
@@ -35,7 +36,6 @@ from bot.web.page.views import Block, Shown, Suggestion
 from bot.web.page.visit import LINK_S, Visit, drop, fresh_session, keep
 from bot.web.schemas import MAX_COMMENT, TURN_ID
 
-SPOKEN = {language: command for command, language in SWITCHES.items()}
 LOOK_HOURS = 24 * 180
 BACK = ("/", "/chat", "/copy", "/delete", "/end", *(f"/about/{each}" for each in NOTICES))
 REASONS: dict[str, FlagReason] = {"helpful": "helpful", "wrong": "wrong", "complicated": "complicated"}
@@ -257,12 +257,12 @@ class Pages:
         """Change size of the text, or the language of the whole conversation: any of our forms may ask it."""
         language = visit.said("language") or visit.language
         opened = self._opened(visit) if visit.said("language") else None
-        if opened is not None and language in SPOKEN and self.reception.look(opened).language != language:
-            self.reception.take(opened, Message(secrets.token_urlsafe(16), SPOKEN[language]))
+        if opened is not None and language in known() and self.reception.look(opened).language != language:
+            self.reception.take(opened, Message(secrets.token_urlsafe(16), switch_to(language)))
         size = visit.said("size")
         back = visit.said("back")
-        known = back in BACK or FORM_PATH.fullmatch(back)
-        response = _see("/chat#newest" if back == "/chat" else back if known else "/")
+        leads = back in BACK or FORM_PATH.fullmatch(back)
+        response = _see("/chat#newest" if back == "/chat" else back if leads else "/")
         large = size == "large" if size else visit.large
         keep(response, visit, "look", _look(language, large=large), hours=LOOK_HOURS)
         return response

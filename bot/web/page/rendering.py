@@ -11,37 +11,27 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from bot.catalog.look import SHIPPED, Look, is_address
-from bot.errors import BadData
+from bot.languages.files import known, load
 from bot.sentences.emergency_texts import numbers
 from bot.sentences.spelling import is_swiss
 from bot.sentences.wording import House
 from bot.web.page.visit import Visit
 
-FOLDER = Path(__file__).parent / "texts"
 Labels = Mapping[str, str]
 
 
-def load_labels(folder: Path = FOLDER) -> dict[str, Labels]:
-    """Return the labels by language.
-
-    Raises:
-        BadData: A language lacks a key, or has one that the others lack.
-    """
-    found: dict[str, Labels] = {}
-    for path in sorted(folder.glob("*.yaml")):
-        labels = yaml.safe_load(path.read_text(encoding="utf-8"))
-        first = next(iter(found.values()), labels)
-        odd = set(labels) ^ set(first)
-        if odd:
-            raise BadData(f"{path}: the keys {', '.join(sorted(odd))} are not in every language. Add or remove them.")
-        found[path.stem] = {key: str(value).strip() for key, value in labels.items()}
-    return found
+def load_labels() -> dict[str, Labels]:
+    """Return the labels by language; each language's own name is one of them."""
+    return {
+        code: {"name": load(code, "language.yaml")["name"]}
+        | {key: str(value).strip() for key, value in load(code, "page.yaml").items()}
+        for code in known()
+    }
 
 
 HERE = Path(__file__).parent

@@ -9,6 +9,7 @@ from typing import Literal
 from bot.assistant import Assistant
 from bot.catalog.catalog import Pair
 from bot.errors import GuardViolation
+from bot.languages.files import load
 from bot.ports import FlagReason, StoredFlag
 from bot.sentences.emergency_texts import Helpline, helplines, numbers
 from bot.sentences.foreign_texts import RIGHT_TO_LEFT
@@ -26,6 +27,7 @@ from bot.sentences.reply import (
     guard,
 )
 from bot.talk.conversation import Taken
+from bot.talk.messages import switches_to
 from bot.web.page.rendering import Labels
 
 Kind = Literal["answer", "place", "say", "taken", "ask", "hint", "entries", "quiet"]
@@ -42,8 +44,6 @@ COMMANDS = {
     "/staff": "call_staff",
     "/interview": "interview_heading",
     "/easy": "easier",
-    "/deutsch": "to_german",
-    "/english": "to_english",
 }
 
 
@@ -142,7 +142,7 @@ class Shown:
         return TurnView(
             number=exchange.number if exchange else 0,
             turn_id=exchange.turn_id if exchange else "",
-            said=labels[COMMANDS[said]] if said in COMMANDS else _ticked(said, choices) or said,
+            said=_called(said, labels) or _ticked(said, choices) or said,
             language=reply.language,
             blocks=tuple(self.blocks(reply)),
             alert=urgent,
@@ -246,6 +246,14 @@ def _shortened(view: TurnView, taken: Taken) -> TurnView:
     """Return the view of a turn that saved a page of the form as one line."""
     line = next((part for part in taken.reply.parts if isinstance(part, Interface) and part.key in FORM_SAVED), None)
     return view if line is None else replace(view, blocks=(Block("say", line.text),))
+
+
+def _called(said: str, labels: Labels) -> str:
+    """Return what stands on the button of a command; empty for what is none."""
+    language = switches_to(said) if said.startswith("/") else None
+    if language is not None:
+        return str(load(language, "language.yaml")["switch"])
+    return labels[COMMANDS[said]] if said in COMMANDS else ""
 
 
 def _ticked(said: str, choices: Sequence[Part]) -> str:

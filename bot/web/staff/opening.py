@@ -10,9 +10,10 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from bot.assistant import Assistant
-from bot.catalog.catalog import locate
+from bot.catalog.catalog import language_files, locate
 from bot.catalog.site import open_site
 from bot.editorial.workbench import Candidate, Workbench
+from bot.languages.opening import open_languages
 from bot.ports import Records
 from bot.release.contents import Contents, shipped_form
 from bot.release.release import Release, Releases, contents_of
@@ -63,11 +64,17 @@ class Bases:
             return contents_of(newest, self.releases.files(newest.number)), newest.name
         country = self.settings.country
         form = self.questionnaire or shipped_form(self.folder.resolve().name)
-        return Contents.gather(self.folder, site=self.site, questionnaire=form, country=country), self.folder.name
+        open_languages(self.settings.languages, tuple(language_files(self.folder)))
+        contents = Contents.gather(
+            self.folder, site=self.site, questionnaire=form, languages=self.settings.languages, country=country
+        )
+        return contents, self.folder.name
 
     def _state_of_folder(self) -> object:
         files = sorted(each for each in self.folder.rglob("*") if each.is_file())
         more = [each for each in (self.site, self.questionnaire) if each is not None and each.is_file()]
+        spoken = self.settings.languages
+        files += sorted(each for each in spoken.rglob("*") if each.is_file()) if spoken is not None else []
         return tuple((str(each), each.stat().st_mtime_ns, each.stat().st_size) for each in (*files, *more))
 
 

@@ -110,9 +110,7 @@ class ReleasePages(Area):
         tools = self.tools
         candidate = tools.candidate()
         place = candidate.write(folder, now=tools.now())
-        contents = Contents.gather(
-            place.exam, site=place.site, questionnaire=place.questionnaire, country=tools.settings.country
-        )
+        contents = self._read(place)
         in_force = tools.releases.in_force()
         old = tools.publisher.side(in_force) if in_force is not None else None
         standings = contents.standings(tools.now())
@@ -124,6 +122,15 @@ class ReleasePages(Area):
         if old is not None:
             lines += _learned(old.contents, contents)
         return contents, place, lines
+
+    def _read(self, place: Unpacked) -> Contents:
+        return Contents.gather(
+            place.exam,
+            site=place.site,
+            questionnaire=place.questionnaire,
+            languages=place.languages,
+            country=self.tools.settings.country,
+        )
 
     def make(self, visit: StaffVisit) -> Response:
         newest = self.tools.releases.newest()
@@ -253,9 +260,7 @@ class ReleasePages(Area):
             if failed:
                 raise UserFixable("; ".join(failed))
             tell(SHARE_OF_CHECKS, "")
-            contents = Contents.gather(
-                place.exam, site=place.site, questionnaire=place.questionnaire, country=tools.settings.country
-            )
+            contents = self._read(place)
             # One row in one transaction: whoever is killed before it leaves the old state, after it the new one.
             made = tools.publisher.make(contents, place.exam, by=by, note=note)
         tools.workbench.released(candidate.exam, ready, candidate.near_misses, made.number)
@@ -273,9 +278,7 @@ class ReleasePages(Area):
         verdicts = [_verdict("check_lint", lambda: require_sound(place.exam, today=tools.now().date()))]
 
         def approved() -> None:
-            contents = Contents.gather(
-                place.exam, site=place.site, questionnaire=place.questionnaire, country=tools.settings.country
-            )
+            contents = self._read(place)
             make_manifest(contents, now=tools.now(), stops=tools.releases.stops(), program=tools.publisher.program)
 
         verdicts.append(_verdict("check_approved", approved))

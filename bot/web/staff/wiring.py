@@ -12,6 +12,7 @@ from bot.editorial.login import Identity
 from bot.editorial.people import People
 from bot.editorial.workbench import Workbench
 from bot.errors import UserFixable
+from bot.languages.opening import open_languages
 from bot.ports import AuditEvent
 from bot.release.publishing import Publisher
 from bot.settings import Settings
@@ -71,6 +72,7 @@ def make_publisher(settings: Settings, now: Callable[[], datetime]) -> Publisher
         lambda number, at: services_ready_for(settings, number, now=at),
         note,
         now,
+        open_languages,
     )
 
 

@@ -1,12 +1,12 @@
 """Red flags are found, and ordinary questions are left alone, on phrasings written for this test only."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from bot import Assistant, NearCopies
 from bot.errors import BadData
+from bot.languages.files import add, forget
 from bot.matching import red_flags
 from bot.matching.decide import Candidate
 from bot.matching.red_flags import FLAGS, load_examples, load_red_flags
@@ -184,17 +184,22 @@ def test_rules_and_learned_alarm_together_miss_hardly_an_emergency_and_rarely_al
     assert sum(kind == "ordinary" for kind, _ in alarmed) <= 5, alarmed
 
 
-@pytest.mark.parametrize("name", ["de.yaml", "examples/de.yaml", "lines/de.tsv", "decision.yaml"])
+@pytest.mark.parametrize("name", ["red_flags.yaml", "red_flag_examples.yaml", "red_flag_lines.tsv", "decision.yaml"])
 def test_whatever_the_alarm_is_taught_with_changes_its_digest(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copied = shutil.copytree(red_flags.RED_FLAGS, tmp_path / "red_flags")
-    monkeypatch.setattr(red_flags, "RED_FLAGS", copied)
-    before = [red_flags.digest.__wrapped__(language) for language in LANGUAGES]
+    files = dict.fromkeys(("red_flags.yaml", "red_flag_examples.yaml", "red_flag_lines.tsv"), b"1")
+    monkeypatch.setattr(red_flags, "RED_FLAGS", tmp_path)
+    (tmp_path / "decision.yaml").write_bytes(b"1")
+    add({"xx": files, "xy": files})
+    try:
+        before = [red_flags.digest(language) for language in ("xx", "xy")]
 
-    with (copied / name).open("a", encoding="utf-8") as file:
-        file.write("\n")
+        (tmp_path / "decision.yaml").write_bytes(b"2" if name == "decision.yaml" else b"1")
+        add({"xx": {**files, name: b"2"}, "xy": {**files}})
 
-    after = [red_flags.digest.__wrapped__(language) for language in LANGUAGES]
+        after = [red_flags.digest(language) for language in ("xx", "xy")]
+    finally:
+        forget()
     assert after[0] != before[0]
     assert (after[1] != before[1]) == (name == "decision.yaml")

@@ -11,7 +11,7 @@ import pytest
 from bot.adapters.sql_records import SqlRecords
 from bot.adapters.sql_staff import SqlCalls
 from bot.catalog.site import Site
-from bot.sentences.interface_texts import LANGUAGES
+from bot.languages.files import packaged
 from bot.sentences.reply import SENTENCES, Reply, guard, interface
 from bot.sentences.wording import House
 from bot.staff.calls import Call
@@ -86,7 +86,7 @@ def test_the_day_is_counted_where_the_site_is(records: SqlRecords) -> None:
     assert desk.answer(monday_there)[1] == ("staff_opens_sunday", {"hour": 8, "minute": 0})
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", packaged())
 def test_every_day_has_a_sentence_that_passes_the_guard(language: str) -> None:
     said = [interface(language, f"staff_opens_{day}", hour=7, minute=5) for day in (*WEEKDAYS, "today")]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -255,14 +254,14 @@ def test_another_version_of_the_program_does_not_say_what_nobody_approved(
     hospital.activate(hospital.release())
     process = hospital.process()
     running = process.begin()
-    later = deepcopy(SENTENCES)
-    later["de"]["urgent"] = "Rufen Sie 112."  # type: ignore[index]
-    monkeypatch.setattr(release, "wording_of", lambda exam: replace(NEUTRAL, sentences=later))
+    later = {language: dict(own) for language, own in SENTENCES.items()}
+    later["de"]["urgent"] = "Rufen Sie 112."
+    monkeypatch.setattr(release, "wording_of", lambda exam, spoken: replace(NEUTRAL, sentences=later))
 
     with pytest.raises(UserFixable, match=r"says other sentences by itself \(de\) than were approved for release 1@"):
         hospital.process()
 
-    monkeypatch.setattr(contents, "wording_of", lambda exam: replace(NEUTRAL, sentences=later))
+    monkeypatch.setattr(contents, "wording_of", lambda exam, spoken: replace(NEUTRAL, sentences=later))
     hospital.activate(hospital.release(answer=NEW))
     assert NEW in hospital.process().hears(running)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import Assistant, BadData
+from bot import Assistant
 from bot.sentences.reply import Reply, content
 from bot.testing import HashEncoder, write_small_catalog
 from bot.web.page.rendering import Labels, load_labels
@@ -50,9 +50,8 @@ def test_only_pairs_that_may_be_shown_are_suggested(tmp_path: Path) -> None:
     assert suggested == ids[1:]
 
 
-def test_every_language_has_the_same_labels(tmp_path: Path) -> None:
-    (tmp_path / "de.yaml").write_text("a: eins\nb: zwei\n", encoding="utf-8")
-    (tmp_path / "en.yaml").write_text("a: one\n", encoding="utf-8")
+def test_every_language_has_the_same_labels() -> None:
+    first, *others = (set(labels) for labels in load_labels().values())
 
-    with pytest.raises(BadData, match="the keys b are not in every language"):
-        load_labels(tmp_path)
+    assert others
+    assert all(each == first for each in others)
