@@ -12,9 +12,9 @@ from bot.errors import BadData, KlartextError, MissingExtra, Unreachable, UserFi
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
 from bot.ports import Encoder
-from bot.resources import data_folder
+from bot.resources import data_folder, usable_cores
 from bot.response import Method, Response
-from bot.settings import Settings, usable_cores
+from bot.settings import Settings
 from bot.text import MAX_CHARACTERS, LanguageDetector, NearCopies, NearCopy, fold, sanitise, words
 from bot.wiring import make_encoder
 

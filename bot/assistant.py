@@ -41,11 +41,12 @@ from bot.matching.foreign import Emergency, Foreign
 from bot.matching.red_flags import is_spelt_out, load_red_flags
 from bot.matching.remarks import Remark, hear_remarks, is_unsure
 from bot.ports import Encoder, Neighbour, Vectors
+from bot.resources import numeric_threads
 from bot.response import Advice, DecisionName, Fixed, Method, Reason, Response, combine
 from bot.sentences.foreign_texts import URGENT, foreign_key, written_in
 from bot.sentences.spelling import released
 from bot.sentences.wording import NO_HOUSE, House, Wording, wording_of
-from bot.settings import Settings, numeric_threads
+from bot.settings import Settings
 from bot.text import AUTO, LanguageDetector, Sanitised, asking, sanitise, seen, segments
 
 if TYPE_CHECKING:

@@ -587,17 +587,3 @@ def _retention(env: Mapping[str, str]) -> Retention:
         interviews=days("KLARTEXT_KEEP_INTERVIEWS_DAYS", usual.interviews),
         sent=days("KLARTEXT_KEEP_SENT_DAYS", usual.sent),
     )
-
-
-def numeric_threads() -> int:
-    """Threads for linear algebra: half the usable cores.
-
-    Its libraries wait by spinning. With as many threads as cores, one other busy process made encoding 14 times slower
-    (12.3 instead of 0.9 ms a question on two cores); alone on the machine, half the threads cost about a third.
-    """
-    return max(1, usable_cores() // 2)
-
-
-def usable_cores() -> int:
-    """Cores this process may use (a container or taskset may give fewer than the machine has)."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)

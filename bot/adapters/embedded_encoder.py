@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bot.ports import Vectors
-from bot.settings import numeric_threads
+from bot.resources import numeric_threads
 from bot.text import sanitise
 
 DIMENSIONS = 512

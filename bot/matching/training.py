@@ -23,7 +23,7 @@ from bot.matching.red_flags import FLAGS, load_examples, load_red_flags
 from bot.matching.red_flags import digest as red_flags_digest
 from bot.matching.store import Trained
 from bot.ports import Encoder, Vectors
-from bot.settings import numeric_threads
+from bot.resources import numeric_threads
 from bot.text import NearCopies, sanitise
 
 FEW = 200  # a catalog with fewer background questions than this gets the general ones too
