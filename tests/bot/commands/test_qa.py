@@ -152,3 +152,70 @@ def test_inbox_refuses_a_since_that_is_no_moment(klartext: Run, asked: Path) -> 
 
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"klartext: --since is 'gestern', which is no moment. Write it as in")
+
+
+@pytest.fixture
+def personal(asked: Path) -> Path:
+    """The data folder with three more questions: two that are the same, and what they tell of the patient."""
+    records = make_records(Settings(data=asked))
+    for number, question in enumerate(
+        ["Ich heisse Lena Schmitz, gibt es Kaffee?", "ich heisse mehmet huber gibt es kaffee", "Darf mein Hund mit?"], 5
+    ):
+        turn = StoredTurn("c1", NOW + timedelta(days=number), "de", question, "declined", None, 0.1, "small@1")
+        records.add_turn(replace(turn, exchange=Exchange(number, f"t{number}", question, "{}", "{}")))
+    records.close()  # type: ignore[attr-defined]
+    return asked
+
+
+def test_inbox_scrubbed_shows_marks_for_personal_data_everywhere(personal: Path) -> None:
+    table = personal / "inbox.csv"
+
+    result = CliRunner().invoke(qa, ["inbox", "--scrubbed", "--csv", str(table), "--data", str(personal)])
+
+    assert result.exit_code == 0
+    assert "Ich heisse [Name], gibt es Kaffee?" in result.stdout
+    assert "Schmitz" not in result.stdout + table.read_text(encoding="utf-8")
+    assert "huber" not in result.stdout + table.read_text(encoding="utf-8")
+    assert result.stderr == "Scrubbed by rules, read before you use it.\n"
+
+
+def test_inbox_clusters_shows_a_line_a_group_with_the_pair_that_fits(personal: Path, few_alarm_examples: None) -> None:
+    folder = write_small_catalog(personal / "catalog", languages=["de"])
+    options = ("--scrubbed", "--clusters", "--catalog", folder, "--data", personal)
+
+    code, out = _run("inbox", *options)
+    groups = [json.loads(line) for line in _run("inbox", *options, "--json")[1].splitlines()]
+
+    assert code == 0
+    assert out.splitlines()[0].split()[:2] == ["2", "de"]
+    assert out.splitlines()[-1].startswith("6 open, ")
+    assert [5, 6] in [sorted(each["ids"]) for each in groups]
+    assert sorted(id_ for each in groups for id_ in each["ids"]) == [1, 2, 3, 5, 6, 7]
+    assert {each["pair_id"] for each in groups} <= {"pain", "costs", "duration"}
+
+
+def test_scrub_reports_recall_by_kind_and_what_is_taken_from_clean_questions(tmp_path: Path) -> None:
+    clean = tmp_path / "clean.txt"
+    clean.write_text("Does it hurt?\n\nI met John Smith\n", encoding="utf-8")
+
+    code, out = _run("scrub", "--lang", "en", "--clean", clean)
+
+    assert code == 0
+    assert out.splitlines()[0] == "en: 300 made-up questions with personal data"
+    assert out.splitlines()[-1] == "2 questions without: 1 removals, 50.0 in 100 questions"
+
+
+def test_clusters_reports_on_a_file_of_questions_and_refuses_others(klartext: Run, tmp_path: Path) -> None:
+    suite = tmp_path / "questions.jsonl"
+    texts = [("park", "Wo kann ich parken?"), ("park", "wo parke ich"), ("dog", "Darf der Hund mit?")]
+    lines = [json.dumps({"text": text, "lang": "de", "pair_id": pair}) for pair, text in texts]
+    suite.write_text("\n".join(lines), encoding="utf-8")
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("[]\n", encoding="utf-8")
+
+    code, out = _run("clusters", suite)
+    done = klartext("qa", "clusters", bad)
+
+    assert (code, out.splitlines()[:2]) == (0, ["de:", "3 questions, 2 things asked"])
+    assert done.returncode == 2
+    assert done.stderr.decode().endswith("line 1: an object with `text` and `lang` is wanted.\n")
