@@ -18,6 +18,7 @@ from bot.catalog.catalog import language_files, load_catalog, locate
 from bot.catalog.fhir_files import write_text
 from bot.catalog.importing import catalog_name, read_question_set, write_catalog
 from bot.catalog.lint import lint, worst
+from bot.commands.exchange import checkin, checkout
 from bot.curation.clusters import NOTHING, Suggest, Suggestion
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.matching.calibration import Judged, Limit, Row, choose_with_risk, risk_table, smallest_sample
@@ -26,6 +27,8 @@ from bot.ports import Encoder
 from bot.settings import Settings
 
 qa = typer.Typer(help="Curate question-answer pairs.", no_args_is_help=True)
+qa.command()(checkout)
+qa.command()(checkin)
 
 CatalogArgument = Annotated[str, typer.Argument(help="A shipped exam, or a catalog folder.")]
 

@@ -42,7 +42,7 @@ class Stale(Exception):
         self.theirs = theirs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draft:
     """A change that is not released: of one pair in one language, or of the site's file.
 
@@ -343,7 +343,7 @@ class Candidate:
         for language, catalog in self.base.catalogs.items():
             mine = [each for each in chosen if each.language == language]
             changed = self._signed({each.name: each.pair for each in mine if each.pair is not None}, catalog, now)
-            removed = [each.name for each in mine if each.content is None]
+            removed = [each.name for each in mine if each.content is None and each.name in catalog.by_id]
             if changed or removed:
                 file = exam / f"{language}.yaml"
                 text = edit_pairs(file.read_bytes().decode(), changed=list(changed.values()), removed=removed)

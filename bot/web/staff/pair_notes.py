@@ -21,7 +21,8 @@ from bot.catalog.lint import (
     lint_pair,
 )
 from bot.catalog.readability import measure
-from bot.catalog.statements import difficult, sentences
+from bot.catalog.statements import sentences
+from bot.curation.highlights import highlights
 
 _MEASURED = ("short_answer", "answer", "easy_answer")
 
@@ -125,4 +126,5 @@ def _measured(key: str, text: str, language: str, target: str, labels: Labels) -
             low, high = aim - off, aim + off
         good = low <= read.words <= high
         wanted = labels["pairs_wanted_answer"].format(low=low, high=high)
-    return Notes(f"{figure} {wanted}", good, hard=list(difficult(text, language)))
+    hard = {text[each.start : each.end]: each.plain for each in highlights(text, language) if not each.explained}
+    return Notes(f"{figure} {wanted}", good, hard=list(hard.items()))

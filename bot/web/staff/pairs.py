@@ -162,7 +162,8 @@ class Pairs(Area):
         candidate, pair_id = self.tools.candidate(), visit.said("id").strip()
         taken = any(candidate.pair(language, pair_id) is not None for language in candidate.base.catalogs)
         taken = taken or any(name == pair_id for _, name in candidate.drafts)
-        sides = [self._typed(visit, candidate, language, pair_id) for language in candidate.base.catalogs]
+        known_as = "" if taken else pair_id  # what is typed is not to be compared with that other pair
+        sides = [self._typed(visit, candidate, language, known_as) for language in candidate.base.catalogs]
         typed = [side for side in sides if side.fields]
         flaw = "taken" if taken else "id" if any("id" in side.flaws for side in typed) else ""
         flaw = flaw or ("id" if not 0 < len(pair_id) <= MOST_ID else "" if typed else "nothing")
