@@ -65,9 +65,7 @@ def test_figures_come_while_typing_and_a_conflict_loses_nothing(staff: Staff, op
 
 
 @pytest.mark.parametrize("device", [DESKTOP, PHONE, Device(1280, 900, dark=True)], ids=["desktop", "phone", "dark"])
-def test_every_page_is_without_barriers_and_fits_the_screen(
-    staff: Staff, open_page: OpenPage, device: Device
-) -> None:
+def test_every_page_is_without_barriers_and_fits_the_screen(staff: Staff, open_page: OpenPage, device: Device) -> None:
     pair_id = staff.console.tools.candidate().base.catalogs["de"].pairs[1].id
     page = open_page(device)
     log_in(staff, page, "barbara")

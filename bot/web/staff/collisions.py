@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Literal
 
 import yaml
@@ -25,7 +27,8 @@ log = logging.getLogger("klartext")
 MOST_TEXTS = 40  # looked at in one preview; the rest is said to be left out
 MOST_ASKED = 2000  # of patients' newest questions
 MOST_SHOWN = 12
-AT_ONCE = 128  # questions encoded at once
+AT_ONCE = 32  # questions encoded at once
+ANEW_AFTER = timedelta(hours=1)
 Kind = Literal["asked", "test", "calibration"]
 State = Literal["none", "preparing", "ready"]
 
@@ -92,6 +95,7 @@ class _Known:
     """What belongs to one assistant and language: questions with their places, added as they come."""
 
     assistant: Assistant
+    begun: datetime
     questions: list[Question] = field(default_factory=list)
     placed: Placed | None = None
     done: bool = False
@@ -154,9 +158,16 @@ class Collisions:
         head, ids = known.assistant.head(language)
         bags = [head.evidence.vocabulary.bag(sanitise(text).text) for text in texts]
         white = head.evidence.whitening.apply(vectors)
+        drawn = placed.drawn(white, bags, ids.index(own) if own in ids else None)
+        still: set[str] = set()
+        if any(questions[each.question].kind == "asked" for each in drawn):
+            # Whoever has erased what they asked is not quoted from memory.
+            still = {turn.question for turn in self.tools.records.asked(most=MOST_ASKED)}
         found = []
-        for each in placed.drawn(white, bags, ids.index(own) if own in ids else None):
+        for each in drawn:
             question, place = questions[each.question], int(placed.place[each.question])
+            if question.kind == "asked" and question.text not in still:
+                continue
             # Whoever reads this is no nurse of that patient: rules take out what tells who asked.
             text = scrub(question.text, language).text if question.kind == "asked" else question.text
             right = question.pair_id == own if question.pair_id else None
@@ -165,13 +176,21 @@ class Collisions:
         return sorted(found, key=lambda each: (each.right is True, each.right is None))
 
     def _questions(self, assistant: Assistant, language: str, catalog: Catalog) -> _Known:
+        """Return what is known; the first call, and one an hour, begins to place questions anew."""
+        now = self.tools.now()
         with self._lock:
             known = self._known.get(language)
             if known is None or known.assistant is not assistant:
-                known = self._known[language] = _Known(assistant)
-                name = f"questions-{language}"
-                threading.Thread(target=self._place, args=(known, language, catalog), daemon=True, name=name).start()
+                known = self._known[language] = _Known(assistant, now)
+                self._begin(known, language, catalog)
+            elif known.done and now - known.begun > ANEW_AFTER:
+                known.begun = now
+                self._begin(_Known(assistant, now), language, catalog)  # the old one serves until this one is done
             return known
+
+    def _begin(self, known: _Known, language: str, catalog: Catalog) -> None:
+        name = f"questions-{language}"
+        threading.Thread(target=self._place, args=(known, language, catalog), daemon=True, name=name).start()
 
     def _place(self, known: _Known, language: str, catalog: Catalog) -> None:
         """Place all questions, some at a time: what is there counts at once."""
@@ -179,13 +198,17 @@ class Collisions:
             evidence = known.assistant.head(language)[0].evidence
             questions = list(self._all(language, catalog))
             for start in range(0, len(questions), AT_ONCE):
+                began = time.monotonic()
                 some = questions[start : start + AT_ONCE]
                 texts = [sanitise(each.text).text for each in some]
                 placed = Placed.of(evidence, known.assistant.encoder.encode(texts), texts)
                 with self._lock:
                     known.placed = known.placed.joined(placed) if known.placed is not None else placed
                     known.questions += some
-            known.done = True
+                time.sleep(time.monotonic() - began)  # patients who ask meanwhile come first
+            with self._lock:
+                known.done = True
+                self._known[language] = known
         except KlartextError as error:
             log.warning("questions for previews could not be placed", exc_info=error)
 

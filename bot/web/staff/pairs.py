@@ -33,6 +33,7 @@ from bot.web.staff.tools import Tools
 from bot.web.staff.visit import StaffVisit
 
 MOST_ID = 80
+MOST_DIGITS = 3  # of the number of a source
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,9 @@ class Side:
     @property
     def sources(self) -> int:
         """How many sources to show: those that are there, and an empty one."""
-        numbers = [int(name.split(".")[1]) for name in self.fields if name.startswith("sources.")]
-        return max(numbers, default=-1) + 2
+        numbers = (name.split(".")[1] for name in self.fields if name.startswith("sources."))
+        known = [int(each) for each in numbers if each.isascii() and each.isdigit() and len(each) < MOST_DIGITS]
+        return max(known, default=-1) + 2
 
     @property
     def marks_json(self) -> str:

@@ -87,7 +87,7 @@ def test_what_was_changed_in_the_console_meanwhile_is_a_conflict_and_nothing_is_
     content = first.model_copy(update={"answer": "Aus der Konsole."}).model_dump(mode="json")
     workbench.save(Draft("exam", "de", first.id, content, pair_hash(first)), by=ada, now=NOW)
     for pair in (first, second):
-        edit(out / "exams" / "exam" / "de.yaml", pair.answer, f"Datei: {pair.id}.")
+        edit(out / "exams" / "exam" / "de.yaml", pair.answer, f"Aus der Datei {pair.id}.")
 
     told = run("checkin", str(out), "--by", "ada", "--write")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -17,6 +16,7 @@ from tests.bot.web.staff.consoles import Staff, now, running_console
 from tests.bot.web.staff.test_pairs import save
 
 ASKED = "Wie lange dauert denn so eine Untersuchung, fragt Erika Mustermann?"
+NEAR_IT = ASKED.replace("Erika Mustermann", "jemand")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_texts_of_another_pair_are_recognised_with_the_questions_that_they_would
     german = full.console.tools.candidate().base.catalogs["de"]
     pain = german.by_id["pain"]
 
-    found = ready.preview(german, new_pair(pain.question, "Wie lange dauert so eine Untersuchung?", *_asked(german)))
+    found = ready.preview(german, new_pair(pain.question, "Wie lange dauert so eine Untersuchung?", NEAR_IT))
 
     assert found.near[0].pair_id
     assert "pain" in {each.pair_id for each in found.near}
@@ -67,8 +67,14 @@ def test_texts_of_another_pair_are_recognised_with_the_questions_that_they_would
     assert all("Mustermann" not in each.question for each in asked)
 
 
-def _asked(german: object) -> list[str]:
-    return [ASKED.replace("Erika Mustermann", "jemand")]
+def test_what_a_patient_has_erased_is_not_quoted_from_memory(full: Staff, ready: Collisions) -> None:
+    records, german = full.console.tools.records, full.console.tools.candidate().base.catalogs["de"]
+    pair = new_pair("Neu?", NEAR_IT)
+    assert "asked" in {each.kind for each in ready.preview(german, pair).pulled}
+
+    records.erase("c1")
+
+    assert "asked" not in {each.kind for each in ready.preview(german, pair).pulled}
 
 
 def test_a_preview_takes_less_than_a_second(full: Staff, ready: Collisions) -> None:
