@@ -38,6 +38,7 @@ from bot.matching.emergency import CALM, Lookout, Verdict, decision_of
 from bot.matching.explain import Explanation
 from bot.matching.fit_head import Part
 from bot.matching.foreign import Emergency, Foreign
+from bot.matching.head import Head
 from bot.matching.red_flags import is_spelt_out, load_red_flags
 from bot.matching.remarks import Remark, hear_remarks, is_unsure
 from bot.ports import Encoder, Neighbour, Vectors
@@ -253,6 +254,11 @@ class Assistant:
     def nearest(self, text: str, lang: str, *, k: int) -> list[Neighbour]:
         """Return the k curated texts nearest in meaning, as the index finds them."""
         return self._of(lang).index.nearest(self._encoder.encode([sanitise(text).text])[0], k=k)
+
+    def head(self, language: str) -> tuple[Head, tuple[str, ...]]:
+        """Return what compares questions with the pairs, and the ids of the pairs in its order."""
+        opened = self._of(language)
+        return opened.trained.head, opened.shown
 
     def without(self, *parts: Part) -> Assistant:
         """Return this assistant with heads trained without parts of the matcher, for studies; nothing is stored."""

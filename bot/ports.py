@@ -410,6 +410,10 @@ class Records(Protocol):
         """Return the same turns with their numbers and what patients complained of."""
         ...
 
+    def asked(self, *, most: int) -> list[StoredTurn]:
+        """Return the newest turns that asked something of the pairs, newest first."""
+        ...
+
     def try_writing(self) -> None:
         """Raise NotWritable when nothing can be stored, Unreachable when the database does not answer, in a second."""
         ...

@@ -276,19 +276,22 @@ class NearCopies:
         for gram in grams:
             self._with_trigram[gram].append(number)
 
-    def find(self, text: str) -> NearCopy | None:
-        """Return the nearest near copy of `text` among the added texts, or None."""
+    def find(self, text: str, *, besides: str = "") -> NearCopy | None:
+        """Return the nearest near copy of `text` among the added texts, or None; `besides`: not under this label."""
         folded = tuple(words(text))
         if folded in self._equal:
             other, label, _ = self._texts[self._equal[folded]]
-            return NearCopy(other, label, 1.0)
-        return self._most_shared(_trigrams(folded))
+            if not besides or label != besides:
+                return NearCopy(other, label, 1.0)
+        return self._most_shared(_trigrams(folded), besides)
 
-    def _most_shared(self, grams: set[Trigram]) -> NearCopy | None:
+    def _most_shared(self, grams: set[Trigram], besides: str) -> NearCopy | None:
         shared = Counter(number for gram in grams for number in self._with_trigram.get(gram, ()))
         best: NearCopy | None = None
         for number, count in shared.items():
             text, label, size = self._texts[number]
+            if besides and label == besides:
+                continue
             similarity = count / (len(grams) + size - count)
             if similarity >= JACCARD and (best is None or similarity > best.similarity):
                 best = NearCopy(text, label, similarity)

@@ -178,6 +178,7 @@ def write_change(session: Session, change: InterviewChange) -> None:
 
 log = logging.getLogger("klartext")
 UNANSWERED = ("declined", "clarify")
+ASKED = ("answered", *UNANSWERED)
 TALK = "talk"  # what is no question
 _NewTurn = tuple[StoredTurn, InterviewChange | None, Stir | None]
 WAIT_S = 30.0  # for another writer to SQLite, or a free connection
@@ -362,6 +363,11 @@ class SqlRecords:
         with self._session() as session:
             rows = session.scalars(wanted.options(selectinload(TurnRow.flags)))
             return [KeptTurn(row.id, stored_turn(row), _reasons(row, ALWAYS)) for row in rows]
+
+    def asked(self, *, most: int) -> list[StoredTurn]:
+        wanted = select(TurnRow).where(TurnRow.decision.in_(ASKED)).order_by(TurnRow.id.desc()).limit(most)
+        with self._session() as session:
+            return [stored_turn(row) for row in session.scalars(wanted)]
 
     def _session(self) -> AbstractContextManager[Session]:
         return talking_to(self._engine)

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import date
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -23,6 +22,7 @@ from bot.catalog.exchange.question_set import catalog_name
 from bot.catalog.exchange.tables import Layout, columns_named, delimiter_named
 from bot.catalog.fhir_files import write_text
 from bot.catalog.lint import lint, worst
+from bot.commands.exchange import checkin, checkout
 from bot.commands.language import lint_languages
 from bot.curation.clusters import NOTHING, Suggest, Suggestion
 from bot.errors import BadData, UserFixable, friendly_errors
@@ -33,13 +33,8 @@ from bot.ports import Encoder
 from bot.settings import Settings
 
 qa = typer.Typer(help="Curate question-answer pairs.", no_args_is_help=True)
-
-
-class Language(StrEnum):
-    """A language whose questions can be taken or written."""
-
-    DE = "de"
-    EN = "en"
+qa.command()(checkout)
+qa.command()(checkin)
 
 
 CatalogArgument = Annotated[str, typer.Argument(help="A shipped exam, or a catalog folder.")]

@@ -361,7 +361,7 @@ class Candidate:
         for language, catalog in self.base.catalogs.items():
             mine = [each for each in chosen if each.language == language]
             changed = self._signed({each.name: each.pair for each in mine if each.pair is not None}, catalog, now)
-            removed = [each.name for each in mine if each.content is None]
+            removed = [each.name for each in mine if each.content is None and each.name in catalog.by_id]
             if changed or removed:
                 file = exam / f"{language}.yaml"
                 text = edit_pairs(file.read_bytes().decode(), changed=list(changed.values()), removed=removed)

@@ -303,6 +303,15 @@ class Evidence:
         meaning = self.whitening.apply(vectors) @ self.vectors.T
         return score_views(meaning, self.postings.cosines(bags), bags, self.weights)
 
+    def kernel(self, white: Floats, bags: Sequence[Bag]) -> Floats:
+        """Return how near questions are to every text, shape (questions, texts); `white`: their whitened vectors."""
+        return quadratic(white @ self.vectors.T, self.postings.cosines(bags))
+
+    @property
+    def label(self) -> Ints:
+        """Class of each text, shape (texts,)."""
+        return self.weights.label
+
 
 def quadratic(meaning: Floats, wording: Floats) -> Floats:
     """Return the quadratic kernel of two cosines: pairs of features count, not only single ones."""

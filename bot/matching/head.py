@@ -104,6 +104,11 @@ class LocalEvidence:
         urgency = np.array([one.urgency for one in found], dtype=np.float32).reshape(len(found), -1)
         return Views(scores.reshape(-1, kept + 1, len(VIEWS)), pairs.reshape(-1, kept), self.classes, urgency)
 
+    def kernel(self, white: Floats, bags: Sequence[Bag]) -> Floats:
+        """Return how near questions are to every text, shape (questions, texts); `white`: their whitened vectors."""
+        wording = (sparse_rows(bags, len(self.vocabulary)) @ self._postings).toarray()
+        return quadratic(white @ self.vectors.T, wording)
+
     def _block(self, white: Floats, bags: Sequence[Bag], start: int) -> Iterator[_Looked]:
         block = bags[start : start + BLOCK]
         meaning = white[start : start + BLOCK] @ self.vectors.T

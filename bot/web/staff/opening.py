@@ -23,14 +23,17 @@ from bot.web.staff.accounts import Accounts
 from bot.web.staff.area import Area
 from bot.web.staff.console import Console, make_console
 from bot.web.staff.overview import Overview
+from bot.web.staff.pairs import Pairs
+from bot.web.staff.place import Place
 from bot.web.staff.releases import ReleasePages
+from bot.web.staff.signing import Signing
 from bot.web.staff.tools import Tools
 from bot.web.staff.trail import Trail
 from bot.web.staff.wiring import make_acts, make_identity, make_jobs, make_people, make_publisher, make_workbench
 from bot.wiring import make_calls, make_releases
 
 # In the order of the menu. Other parts of the distribution bring areas of their own: the harness its tests.
-FIRST: Sequence[type[Area]] = (Overview, ReleasePages)
+FIRST: Sequence[type[Area]] = (Overview, Pairs, Signing, Place, ReleasePages)
 LAST: Sequence[type[Area]] = (Accounts, Trail)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -54,6 +54,7 @@ class Tools:
         assistant: Returns what answers patients now; None while nothing is ready.
         now: The clock, in the time of the place.
         identity: The hospital's identity provider; None where nobody logs in by one.
+        cluster: Returns by language what patients asked of one matter in the inbox, by its name there; None: no inbox.
         sample: Whether this is the sample: everything is shown, nothing is approved.
     """
 
@@ -70,5 +71,6 @@ class Tools:
     assistant: Callable[[], Assistant | None]
     now: Callable[[], datetime]
     identity: Identity | None = None
+    cluster: Callable[[str], Mapping[str, Sequence[str]]] | None = None
     sample: bool = False
     checks: list[Check] = field(default_factory=list)

@@ -1,0 +1,128 @@
+"""What an editor is told beside each field while typing: figures, findings of lint, hard words, what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from typing import Any
+
+from bot.catalog.catalog import Catalog, Pair
+from bot.catalog.lint import (
+    ANSWER_WORDS,
+    EASY_SHARE,
+    EASY_WORDS,
+    OFF_TARGET,
+    OFF_TARGET_WORDS,
+    SHORT_SENTENCES,
+    SHORT_WORDS,
+    lint_pair,
+)
+from bot.catalog.readability import formula, measure
+from bot.catalog.statements import sentences
+from bot.curation.highlights import highlights
+
+_MEASURED = ("short_answer", "answer", "easy_answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One remark: ``error``, ``warning`` or ``info``, and what it says; `rule`: a label of it."""
+
+    kind: str
+    rule: str
+    text: str
+
+
+@dataclass
+class Notes:
+    """All that is said beside one field.
+
+    Attributes:
+        figure: Words, sentences and reading ease, in the language of the console; empty where there is no text.
+        good: Whether the figures are as they should be.
+        items: Findings.
+        hard: Words that patients may not know, each with what to write instead.
+    """
+
+    figure: str = ""
+    good: bool = True
+    items: list[Item] = field(default_factory=list)
+    hard: list[tuple[str, str]] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+Labels = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A pair in one language as it is typed.
+
+    Attributes:
+        fields: By name.
+        flaws: What is wrong with fields that make no pair, in a word, by name.
+        pair: What they make, where they make one.
+    """
+
+    fields: Mapping[str, str]
+    flaws: Mapping[str, str]
+    pair: Pair | None
+
+
+def notes_on(
+    catalogs: Mapping[str, Catalog], written: Mapping[str, Written], labels: Labels, *, today: date
+) -> dict[str, Notes]:
+    """Return the notes by ``language.field``.
+
+    Args:
+        catalogs: That the pair belongs to, by language.
+        written: What is typed, by language.
+        labels: Of the console, in its language.
+        today: Decides whether a review has expired.
+    """
+    found: dict[str, Notes] = {}
+    for language, typed in written.items():
+        target = typed.fields.get("words_target", "")
+        for name, text in typed.fields.items():
+            key = name.rpartition(".")[2]
+            if key in _MEASURED and text:
+                found[f"{language}.{name}"] = _measured(key, text, language, target, labels)
+        for name, flaw in typed.flaws.items():
+            note = found.setdefault(f"{language}.{name}", Notes())
+            note.items.append(Item("error", labels["pairs_rule_schema"], labels[f"pairs_flaw_{flaw}"]))
+    pairs = {language: each.pair for language, each in written.items() if each.pair is not None}
+    for each in lint_pair(catalogs, pairs, today=today) if pairs else ():
+        note = found.setdefault(f"{each.language}.{each.field}", Notes())
+        rule = labels.get(f"pairs_rule_{each.finding.rule.replace('-', '_')}", each.finding.rule)
+        if each.finding.rule != "jargon":  # these are marked word by word
+            note.items.append(Item(each.finding.severity, rule, f"{each.finding.problem} {each.finding.remedy}"))
+    return found
+
+
+def _measured(key: str, text: str, language: str, target: str, labels: Labels) -> Notes:
+    read, parts, how = measure(text, language), len(sentences(text)), formula(language)
+    figure = labels["pairs_figure"].format(
+        words=read.words, sentences=parts, mean=f"{read.words_per_sentence:.0f}", ease=f"{read.reading_ease:.0f}"
+    )
+    aim = int(target) if target.isascii() and target.isdigit() and len(target) < 4 else None
+    if key == "short_answer":
+        least = how.short if how is not None else 0
+        good = parts <= SHORT_SENTENCES and read.words <= SHORT_WORDS and read.reading_ease >= least
+        wanted = labels["pairs_wanted_short"].format(n=SHORT_SENTENCES, words=SHORT_WORDS, ease=f"{least:.0f}")
+    elif key == "easy_answer":
+        most = EASY_WORDS if aim is None else max(EASY_WORDS, round(EASY_SHARE * aim))
+        least = how.easy if how is not None else 0
+        good = read.words < most and read.reading_ease >= least
+        wanted = labels["pairs_wanted_easy"].format(words=most - 1, ease=f"{least:.0f}")
+    else:
+        low, high = ANSWER_WORDS
+        if aim is not None:
+            off = max(OFF_TARGET_WORDS, round(OFF_TARGET * aim))
+            low, high = aim - off, aim + off
+        good = low <= read.words <= high
+        wanted = labels["pairs_wanted_answer"].format(low=low, high=high)
+    hard = {text[each.start : each.end]: each.plain for each in highlights(text, language) if not each.explained}
+    return Notes(f"{figure} {wanted}", good, hard=list(hard.items()))

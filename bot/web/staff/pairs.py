@@ -1,0 +1,401 @@
+"""The pairs: a list of all, and an editor of one in all its languages beside each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+
+from starlette.responses import JSONResponse, Response
+
+from bot.catalog.catalog import COUNTRIES, Pair
+from bot.editorial.pair_fields import (
+    COUNTRY_TEXTS,
+    SOURCE,
+    BadFields,
+    Typed,
+    fields_of,
+    marks_of,
+    seen_texts,
+    tidy,
+    touched,
+    unknown_names,
+)
+from bot.editorial.word_diff import Piece, word_diff
+from bot.editorial.workbench import Candidate, Draft, Stage, Stale, pair_hash
+from bot.web.staff.area import Address, Area
+from bot.web.staff.collisions import Collisions
+from bot.web.staff.pair_list import PAGE, SORTS, STAGES, Asked, Row, Shelf, as_csv, as_json, stage_counts
+from bot.web.staff.pair_notes import Notes, Written, notes_on
+from bot.web.staff.rendering import StaffProblem, StaffRenderer, go_to
+from bot.web.staff.tools import Tools
+from bot.web.staff.visit import StaffVisit
+
+MOST_ID = 80
+MOST_DIGITS = 3  # of the number of a source
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A field that somebody else has stored otherwise meanwhile; `mine`: whether the person who asks changed it."""
+
+    name: str
+    theirs: str
+    pieces: Sequence[Piece]
+    mine: bool
+
+
+@dataclass
+class Side:
+    """A pair in one language, as the editor shows it.
+
+    Attributes:
+        fields: As they are typed, or as they stand.
+        version: Of the draft that they began with; 0: there was none.
+        base: Hash of the released pair that they began with; empty: there was none.
+        marks: Short hashes of the fields that they began with.
+        stage: How far it is; empty where there is no such pair yet.
+        conflicts: What somebody else stored meanwhile.
+        changes: What changed in the release since the draft began, as (field, pieces).
+        flaws: What is wrong, in a word, by field.
+        pair: What the fields make; None: nothing, or no pair.
+    """
+
+    language: str
+    fields: dict[str, str]
+    version: int = 0
+    base: str = ""
+    marks: Mapping[str, str] = field(default_factory=dict)
+    draft: Draft | None = None
+    stage: Stage | str = ""
+    conflicts: Sequence[Conflict] = ()
+    changes: Sequence[tuple[str, Sequence[Piece]]] = ()
+    flaws: dict[str, str] = field(default_factory=dict)
+    pair: Pair | None = None
+
+    @property
+    def is_removed(self) -> bool:
+        return self.draft is not None and self.draft.content is None
+
+    @property
+    def sources(self) -> int:
+        """How many sources to show: those that are there, and an empty one."""
+        numbers = (name.split(".")[1] for name in self.fields if name.startswith("sources."))
+        known = [int(each) for each in numbers if each.isascii() and each.isdigit() and len(each) < MOST_DIGITS]
+        return max(known, default=-1) + 2
+
+    @property
+    def marks_json(self) -> str:
+        return json.dumps(dict(self.marks), sort_keys=True)
+
+
+class Pairs(Area):
+    """List and editor."""
+
+    def __init__(self, tools: Tools, renderer: StaffRenderer) -> None:
+        super().__init__(tools, renderer)
+        self._shelf = Shelf()
+        self._collisions = Collisions(tools)
+
+    def addresses(self) -> Sequence[Address]:
+        return [
+            Address("GET", "/pairs", self.list, "review", menu="menu_pairs"),
+            Address("GET", "/new-pair", self.new, "edit"),
+            Address("POST", "/new-pair", self.add, "edit"),
+            Address("GET", "/pairs/{id}", self.edit, "review"),
+            Address("POST", "/pairs/{id}", self.save, "edit"),
+            Address("GET", "/pairs/{id}/collisions", self.collisions, "review"),
+            Address("POST", "/pairs/{id}/remove", self.remove, "edit"),
+            Address("POST", "/pairs/{id}/give-up", self.give_up, "edit"),
+            Address("POST", "/pair-notes", self.notes, "edit"),
+            Address("POST", "/pair-collisions", self.typed_collisions, "edit"),
+        ]
+
+    # --- the list -----------------------------------------------------------------------------------------------------
+
+    def list(self, visit: StaffVisit) -> Response:
+        candidate, asked, now = self.tools.candidate(), Asked.of(visit.query), self.tools.now()
+        rows = self._shelf.chosen(candidate, asked, now=now)
+        if visit.wants_json:
+            return JSONResponse({"source": candidate.source, "pairs": as_json(rows)})
+        if visit.query.get("as") == "csv":
+            headers = {"Content-Disposition": f'attachment; filename="{candidate.exam}-pairs.csv"'}
+            return Response(as_csv(rows), media_type="text/csv; charset=utf-8", headers=headers)
+        start = (asked.page - 1) * PAGE
+        everything = self._shelf.rows(candidate, now=now)
+        return self.renderer.page(
+            "pairs",
+            visit,
+            rows=rows[start : start + PAGE],
+            found=len(rows),
+            pages=max(1, -(-len(rows) // PAGE)),
+            asked=asked,
+            counts=stage_counts(everything),
+            expired=_expired(everything),
+            stages=STAGES,
+            sorts=SORTS,
+            source=candidate.source,
+            exam_languages=tuple(candidate.base.catalogs),
+            today=now.date(),
+        )
+
+    # --- the editor ---------------------------------------------------------------------------------------------------
+
+    def edit(self, visit: StaffVisit) -> Response:
+        candidate, pair_id = self.tools.candidate(), visit.parts["id"]
+        sides = [self._stored(candidate, language, pair_id) for language in candidate.base.catalogs]
+        if all(side.draft is None and side.pair is None for side in sides):
+            raise StaffProblem(HTTPStatus.NOT_FOUND)
+        return self._page(visit, candidate, pair_id, sides)
+
+    def new(self, visit: StaffVisit) -> Response:
+        candidate = self.tools.candidate()
+        sides = [Side(language, {}) for language in candidate.base.catalogs]
+        # The inbox sets `Tools.cluster`: what patients asked becomes the variants of the new pair.
+        if self.tools.cluster is not None and (wanted := visit.query.get("cluster")):
+            for language, texts in self.tools.cluster(wanted).items():
+                for side in (each for each in sides if each.language == language):
+                    side.fields["variants"] = "\n".join(texts)
+                    side.fields["question"] = texts[0] if texts else ""
+        return self._page(visit, candidate, "", sides)
+
+    def add(self, visit: StaffVisit) -> Response:
+        candidate, pair_id = self.tools.candidate(), visit.said("id").strip()
+        taken = any(candidate.pair(language, pair_id) is not None for language in candidate.base.catalogs)
+        taken = taken or any(name == pair_id for _, name in candidate.drafts)
+        known_as = "" if taken else pair_id  # what is typed is not to be compared with that other pair
+        sides = [self._typed(visit, candidate, language, known_as) for language in candidate.base.catalogs]
+        typed = [side for side in sides if side.fields]
+        flaw = "taken" if taken else "id" if any("id" in side.flaws for side in typed) else ""
+        flaw = flaw or ("id" if not 0 < len(pair_id) <= MOST_ID else "" if typed else "nothing")
+        if flaw or any(side.flaws for side in typed):
+            return self._page(visit, candidate, pair_id, sides, id_flaw=flaw, status=HTTPStatus.BAD_REQUEST)
+        return self._store(visit, candidate, pair_id, sides)
+
+    def save(self, visit: StaffVisit) -> Response:
+        candidate, pair_id = self.tools.candidate(), visit.parts["id"]
+        sides = [self._typed(visit, candidate, language, pair_id) for language in candidate.base.catalogs]
+        if not any(side.draft is not None or side.marks for side in sides):
+            raise StaffProblem(HTTPStatus.NOT_FOUND)
+        if any(side.flaws or side.conflicts for side in sides):
+            status = HTTPStatus.CONFLICT if any(side.conflicts for side in sides) else HTTPStatus.BAD_REQUEST
+            return self._page(visit, candidate, pair_id, sides, status=status)
+        return self._store(visit, candidate, pair_id, sides)
+
+    def _store(self, visit: StaffVisit, candidate: Candidate, pair_id: str, sides: Sequence[Side]) -> Response:
+        """Store what was touched; where somebody was quicker, show both."""
+        stored, conflicting = 0, False
+        for number, side in enumerate(sides):
+            rebase = bool(visit.said(f"{side.language}.rebase"))
+            if side.pair is None or not (touched(side.fields, side.marks) or rebase):
+                continue
+            released = candidate.released_pair(side.language, pair_id)
+            hashed = pair_hash(released) if released is not None else ""
+            draft = side.draft or Draft(candidate.exam, side.language, pair_id, None, hashed)
+            content = side.pair.model_dump(mode="json")
+            draft = replace(draft, content=content, base=hashed if rebase else draft.base)
+            try:
+                self.tools.workbench.save(draft, by=visit.who, now=self.tools.now())
+                stored += 1
+            except Stale:
+                conflicting = True
+            if conflicting:
+                fresh = self.tools.candidate()
+                both = [self._typed(visit, fresh, each.language, pair_id) for each in sides[number:]]
+                kept = [self._stored(fresh, each.language, pair_id) for each in sides[:number]]
+                return self._page(visit, fresh, pair_id, [*kept, *both], status=HTTPStatus.CONFLICT)
+        return go_to(f"/pairs/{pair_id}", told="pairs_saved" if stored else "pairs_unchanged")
+
+    def remove(self, visit: StaffVisit) -> Response:
+        """Draft that a pair goes, in the languages that are named; a draft of what was never released just goes."""
+        candidate, pair_id = self.tools.candidate(), visit.parts["id"]
+        for language in visit.all_said("language"):
+            draft, released = candidate.drafts.get((language, pair_id)), candidate.released_pair(language, pair_id)
+            if draft is None and released is None:
+                continue
+            if str(draft.version if draft is not None else 0) != visit.said(f"{language}.version"):
+                return go_to(f"/pairs/{pair_id}", told="pairs_stale")
+            try:
+                if released is None and draft is not None:
+                    self.tools.workbench.drop(draft, by=visit.who, now=self.tools.now())
+                elif released is not None:
+                    gone = draft or Draft(candidate.exam, language, pair_id, None, pair_hash(released))
+                    gone = replace(gone, content=None)
+                    self.tools.workbench.save(gone, by=visit.who, now=self.tools.now())
+            except Stale:
+                return go_to(f"/pairs/{pair_id}", told="pairs_stale")
+        left = self.tools.candidate()
+        there = any(name == pair_id for _, name in left.drafts)
+        there = there or any(left.released_pair(language, pair_id) for language in left.base.catalogs)
+        return go_to(f"/pairs/{pair_id}" if there else "/pairs", told="pairs_removed")
+
+    def give_up(self, visit: StaffVisit) -> Response:
+        pair_id, language = visit.parts["id"], visit.said("language")
+        candidate = self.tools.candidate()
+        draft = candidate.drafts.get((language, pair_id))
+        if draft is None or str(draft.version) != visit.said("version"):
+            return go_to(f"/pairs/{pair_id}", told="pairs_stale")
+        try:
+            self.tools.workbench.drop(draft, by=visit.who, now=self.tools.now())
+        except Stale:
+            return go_to(f"/pairs/{pair_id}", told="pairs_stale")
+        there = any(name == pair_id and code != language for code, name in candidate.drafts)
+        there = there or any(candidate.released_pair(code, pair_id) for code in candidate.base.catalogs)
+        return go_to(f"/pairs/{pair_id}" if there else "/pairs", told="pairs_given_up")
+
+    # --- while somebody types -----------------------------------------------------------------------------------------
+
+    def notes(self, visit: StaffVisit) -> Response:
+        candidate, pair_id = self.tools.candidate(), visit.said("id").strip()
+        sides = [self._typed(visit, candidate, language, pair_id) for language in candidate.base.catalogs]
+        notes = self._notes(visit, candidate, sides)
+        return JSONResponse({name: each.as_json() for name, each in notes.items()})
+
+    def typed_collisions(self, visit: StaffVisit) -> Response:
+        candidate, pair_id = self.tools.candidate(), visit.said("id").strip()
+        sides = [self._typed(visit, candidate, language, pair_id) for language in candidate.base.catalogs]
+        return self._collide(visit, candidate, sides, "pair_collisions")
+
+    def collisions(self, visit: StaffVisit) -> Response:
+        candidate, pair_id = self.tools.candidate(), visit.parts["id"]
+        sides = [self._stored(candidate, language, pair_id) for language in candidate.base.catalogs]
+        if all(side.pair is None for side in sides):
+            raise StaffProblem(HTTPStatus.NOT_FOUND)
+        return self._collide(visit, candidate, sides, "pair_collisions_page", pair_id)
+
+    def _collide(
+        self, visit: StaffVisit, candidate: Candidate, sides: Sequence[Side], template: str, pair_id: str = ""
+    ) -> Response:
+        found = [
+            self._collisions.preview(candidate.base.catalogs[side.language], side.pair)
+            for side in sides
+            if side.pair is not None
+        ]
+        return self.renderer.page(template, visit, previews=found, pair_id=pair_id)
+
+    # --- what both need -----------------------------------------------------------------------------------------------
+
+    def _stored(self, candidate: Candidate, language: str, pair_id: str) -> Side:
+        """Return a side as it stands."""
+        draft = candidate.drafts.get((language, pair_id))
+        released = candidate.released_pair(language, pair_id)
+        pair = draft.pair if draft is not None else released
+        fields = fields_of(pair) if pair is not None else {}
+        side = Side(language, fields, marks=marks_of(fields), draft=draft, pair=pair)
+        self._describe(side, candidate, pair_id)
+        return side
+
+    def _describe(self, side: Side, candidate: Candidate, pair_id: str) -> None:
+        """Say of a side what it began with, and how it stands now."""
+        draft, released = side.draft, candidate.released_pair(side.language, pair_id)
+        side.version = draft.version if draft is not None else 0
+        side.base = pair_hash(released) if released is not None else ""
+        if draft is not None or released is not None:
+            side.stage = candidate.stage(side.language, pair_id, now=self.tools.now())
+        if draft is not None and candidate.is_outdated(draft):
+            old, new = dict(seen_texts(draft.pair)), dict(seen_texts(released))
+            names = dict.fromkeys([*new, *old])
+            changes = [(name, word_diff(new.get(name, ""), old.get(name, ""))) for name in names]
+            side.changes = [(name, pieces) for name, pieces in changes if any(each.kind != "same" for each in pieces)]
+
+    def _typed(self, visit: StaffVisit, candidate: Candidate, language: str, pair_id: str) -> Side:
+        """Return a side as it was typed, beside what stands now."""
+        prefix = f"{language}."
+        own = {name.removeprefix(prefix): value for name, value in visit.form if name.startswith(prefix)}
+        version, base, marks = own.pop("version", "0"), own.pop("base", ""), _marks(own.pop("marks", ""))
+        taken = {name.removeprefix("take."): value for name, value in own.items() if name.startswith("take.")}
+        fields = {
+            name: tidy(value)
+            for name, value in own.items()
+            if not name.startswith("take.") and name != "rebase" and tidy(value)
+        }
+        draft = candidate.drafts.get((language, pair_id))
+        current = draft.pair if draft is not None else candidate.released_pair(language, pair_id)
+        now = fields_of(current) if current is not None else {}
+        for name in (name for name, side in taken.items() if side == "theirs"):
+            fields[name] = now.get(name, "")
+        side = Side(language, fields, marks=marks, draft=draft)
+        self._describe(side, candidate, pair_id)
+        stands = str(side.version) == version and (side.version > 0 or side.base == base)
+        changed = touched(fields, marks)
+        if not stands and changed:
+            side.conflicts = list(_conflicts(fields, now, changed, touched(now, marks)))
+            fields |= {each.name: each.theirs for each in side.conflicts if not each.mine}
+        if not stands and not changed:
+            side.fields = fields = now
+        side.marks = marks_of(now) if not stands else marks
+        if not fields:
+            return side
+        released = candidate.released_pair(language, pair_id)
+        known = [each for each in (current, released) if each is not None]
+        try:
+            pair = Typed(fields, visit.who.name).pair(pair_id or "-", candidate.base.catalogs[language], known)
+        except BadFields as bad:
+            side.flaws = dict(bad.flaws)
+            return side
+        side.flaws = unknown_names(pair, lambda other: candidate.pair(language, other) is not None)
+        side.pair = pair
+        return side
+
+    def _notes(self, visit: StaffVisit, candidate: Candidate, sides: Sequence[Side]) -> dict[str, Notes]:
+        return notes_on(
+            candidate.base.catalogs,
+            {side.language: Written(side.fields, side.flaws, side.pair) for side in sides},
+            self.renderer.labels(visit.language),
+            today=self.tools.now().date(),
+        )
+
+    def _page(  # noqa: PLR0913 - one page, however it came about
+        self,
+        visit: StaffVisit,
+        candidate: Candidate,
+        pair_id: str,
+        sides: Sequence[Side],
+        *,
+        id_flaw: str = "",
+        status: int = 200,
+    ) -> Response:
+        labels = self.renderer.labels(visit.language)
+        line = labels[f"pairs_flaw_{id_flaw}"] if id_flaw else ""
+        if any(side.conflicts for side in sides):
+            line = labels["pairs_conflict"]
+        elif not line and any(side.flaws for side in sides):
+            line = labels["pairs_flaws"]
+        return self.renderer.page(
+            "pair",
+            visit,
+            status=int(status),
+            pair_id=pair_id,
+            is_new=visit.path.endswith("/new-pair"),
+            sides=sides,
+            notes=self._notes(visit, candidate, sides),
+            source=candidate.source,
+            countries=COUNTRIES,
+            country_texts=COUNTRY_TEXTS,
+            source_fields=SOURCE,
+            may_edit=visit.may("edit"),
+            line=line,
+        )
+
+
+def _conflicts(
+    fields: Mapping[str, str], now: Mapping[str, str], mine: Collection[str], theirs: Collection[str]
+) -> Iterator[Conflict]:
+    """Yield the fields that somebody else changed; what the person who asks left alone is taken over from them."""
+    for name in dict.fromkeys([*now, *fields, *theirs]):
+        here, there = fields.get(name, ""), now.get(name, "")
+        if name in theirs and here != there:
+            yield Conflict(name, there, word_diff(there, here), name in mine)
+
+
+def _marks(written: str) -> dict[str, str]:
+    try:
+        read = json.loads(written or "{}")
+    except ValueError:
+        return {}
+    return {str(name): str(value) for name, value in read.items()} if isinstance(read, dict) else {}
+
+
+def _expired(rows: Sequence[Row]) -> list[str]:
+    return [row.id for row in rows if any(cell.stage == "expired" for cell in row.cells.values())]

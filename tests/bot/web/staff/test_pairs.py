@@ -1,0 +1,275 @@
+"""The pairs in the console: the list, the editor, and two people who write the same pair at once."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bot.catalog.catalog import Author, Variant, load_catalog, locate
+from bot.editorial.pair_fields import BadFields, Typed, fields_of
+from bot.editorial.word_diff import word_diff
+from bot.editorial.workbench import Draft, Signature, pair_hash
+from bot.web.middleware import CONSOLE
+from tests.bot.release.exams import change_pairs, write_exam
+from tests.bot.web.browser import Browser
+from tests.bot.web.staff.consoles import Staff, now, running_console
+
+
+def typed(browser: Browser) -> dict[str, str]:
+    """Return the editor's form as a browser would send it unchanged."""
+    form = browser.page.one("form", id="pair")
+    sent = {each.get("name"): each.get("value") for each in form.all("input") if each.get("type") != "checkbox"}
+    sent |= {
+        each.get("name"): "".join(str(child) for child in each.children).removeprefix("\n")
+        for each in form.all("textarea")
+    }
+    return {name: value for name, value in sent.items() if ".take." not in name}
+
+
+def save(browser: Browser, **fields: str) -> None:
+    """Change fields of the editor, `de__answer` for `de.answer`, and save."""
+    form = browser.page.one("form", id="pair")
+    changed = {name.replace("__", "."): value for name, value in fields.items()}
+    browser._show(browser.client.post(form.get("action"), data={**typed(browser), **changed}))
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_every_shipped_pair_survives_the_form_as_it_is(language: str) -> None:
+    catalog = load_catalog(locate("mammography"), language)
+
+    for pair in catalog.pairs:
+        assert Typed(fields_of(pair), "Ada").pair(pair.id, catalog, [pair]) == pair
+
+
+def test_lines_that_stay_keep_facet_and_author_and_new_ones_are_of_who_typed_them(tmp_path: Path) -> None:
+    catalog = load_catalog(write_exam(tmp_path / "exam"), "de")
+    by = Author(kind="model", profile="test")
+    lines = ("Wie lange?", "Geht das schnell?", "Dauert es?")
+    known = tuple(Variant(text=line, facet="time", by=by) for line in lines)
+    pair = catalog.pairs[0].model_copy(update={"variants": known})
+    fields = fields_of(pair)
+
+    made = Typed({**fields, "variants": "\n".join([lines[0] + " bitte", *lines[1:], "Neu?"])}, "Ada").pair(
+        pair.id, catalog, [pair]
+    )
+
+    assert made.variants[1:-1] == pair.variants[1:]
+    assert made.variants[0].facet == pair.variants[0].facet
+    assert [(each.by.kind, each.by.name) for each in (made.variants[0], made.variants[-1]) if each.by] == [
+        ("person", "Ada")
+    ] * 2
+
+
+def test_a_changed_text_is_no_longer_approved_by_who_approved_the_old_one(tmp_path: Path) -> None:
+    catalog = load_catalog(write_exam(tmp_path / "exam"), "de")
+    pair = catalog.pairs[0]
+
+    same = Typed({**fields_of(pair), "valid_until": "2030-01-31"}, "Ada").pair(pair.id, catalog, [pair])
+    other = Typed({**fields_of(pair), "answer": "Anders."}, "Ada").pair(pair.id, catalog, [pair])
+
+    assert (same.review.status, same.review.by, str(same.review.valid_until)) == ("approved", "Dr. Test", "2030-01-31")
+    assert (other.review.status, other.review.by) == ("draft", None)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "flaw"),
+    [
+        ("answer", "", "empty"),
+        ("words_target", "viele", "number"),
+        ("words_target", "7", "range"),
+        ("valid_until", "bald", "day"),
+        ("sources.0.title", "A title alone", "empty"),
+    ],
+)
+def test_fields_that_make_no_pair_are_named(tmp_path: Path, field: str, value: str, flaw: str) -> None:
+    catalog = load_catalog(write_exam(tmp_path / "exam"), "de")
+    pair = catalog.pairs[0]
+
+    with pytest.raises(BadFields) as told:
+        Typed({**fields_of(pair), field: value}, "Ada").pair(pair.id, catalog, [pair])
+
+    assert flaw in told.value.flaws.values()
+
+
+def test_a_diff_holds_both_texts_word_by_word() -> None:
+    old, new = "Das tut nicht weh.", "Das tut meist nicht sehr weh!"
+
+    pieces = word_diff(old, new)
+
+    assert "".join(each.text for each in pieces if each.kind != "ins") == old
+    assert "".join(each.text for each in pieces if each.kind != "del") == new
+    assert [each.text.strip() for each in pieces if each.kind == "ins"] == ["meist", "sehr", "!"]
+
+
+def test_the_list_shows_searches_filters_and_leaves_as_json_and_csv(staff: Staff) -> None:
+    browser = staff.logged_in("lia", "curator")
+    browser.follow("Pairs")
+    ids = [each.text for each in browser.page.all("code")]
+    assert len(ids) == 3
+
+    browser.open(f"{CONSOLE}/pairs?q={ids[1]}")
+    found = [each.text for each in browser.page.all("code")]
+    browser.open(f"{CONSOLE}/pairs?q=unfindable")
+    empty = browser.text
+    told = browser.client.get(f"{CONSOLE}/pairs", headers={"Accept": "application/json"}).json()
+    table = list(csv.DictReader(io.StringIO(browser.client.get(f"{CONSOLE}/pairs?as=csv").text)))
+
+    assert found == [ids[1]]
+    assert "No pair fits" in empty
+    assert {each["stage"] for each in told["pairs"]} == {"unsigned"}
+    assert [(each["id"], each["language"]) for each in table] == [
+        (each["id"], each["language"]) for each in told["pairs"]
+    ]
+
+
+def test_a_curator_writes_a_draft_and_gives_it_up(staff: Staff) -> None:
+    browser = staff.logged_in("cara", "curator", name="Cara Ott")
+    pair_id = staff.console.tools.candidate().base.catalogs["de"].pairs[0].id
+    browser.open(f"{CONSOLE}/pairs/{pair_id}")
+
+    save(browser)
+    assert "Nothing was changed" in browser.text
+    save(browser, de__answer="Eine neue Antwort.", de__variants="Neu gefragt?", en__words_target="many")
+    assert "Not saved yet" in browser.text
+    assert "Eine neue Antwort." in typed(browser)["de.answer"]  # nothing typed is lost
+    assert staff.console.tools.workbench.draft("content", "de", pair_id) is None
+    save(browser, en__words_target="")
+    draft = staff.console.tools.workbench.draft("content", "de", pair_id)
+    act = staff.console.tools.acts.read(what=f"pair {pair_id} de")[0]
+
+    assert "The draft is saved" in browser.text
+    assert "The answer has 3 words, outside 50 to 120." in browser.text
+    assert draft is not None
+    assert draft.pair is not None
+    assert (draft.pair.answer, draft.pair.variants[0].by) == (
+        "Eine neue Antwort.",
+        draft.pair.variants[0].by,
+    )
+    assert staff.console.tools.workbench.draft("content", "en", pair_id) is None  # each language is its own draft
+    assert (act.action, act.by, act.after["answer"]) == ("edit", "Cara Ott", "Eine neue Antwort.")
+    browser.press("Give up the draft (German)")
+    assert staff.console.tools.workbench.draft("content", "de", pair_id) is None
+    assert "given up" in browser.text
+
+
+def test_two_people_who_write_at_once_choose_field_by_field(staff: Staff) -> None:
+    pair_id = staff.console.tools.candidate().base.catalogs["de"].pairs[1].id
+    first = staff.logged_in("uno", "curator", name="Uno")
+    second = staff.logged_in("due", "curator", name="Due")
+    for each in (first, second):
+        each.open(f"{CONSOLE}/pairs/{pair_id}")
+
+    save(first, de__answer="Von Uno.", de__easy_answer="Leicht von Uno.")
+    save(second, de__answer="Von Due.", de__question="Fragt Due?", en__answer="By Due.")
+
+    assert second.answer.status_code == 409
+    assert "Somebody else has stored this pair meanwhile" in second.text
+    assert "Uno" in second.page.one("div", class_="conflicts").text
+    now_typed = typed(second)
+    assert (now_typed["de.answer"], now_typed["de.question"]) == ("Von Due.", "Fragt Due?")
+    assert now_typed["de.easy_answer"] == "Leicht von Uno."  # Due had left it alone
+    assert [each.get("name") for each in second.page.all("input", type="radio", value="theirs")] == ["de.take.answer"]
+    save(second, **{"de.take.answer": "theirs"})
+    candidate = staff.console.tools.candidate()
+    german, english = candidate.pair("de", pair_id), candidate.pair("en", pair_id)
+    assert german is not None
+    assert english is not None
+    assert (german.answer, german.question, german.easy_answer) == ("Von Uno.", "Fragt Due?", "Leicht von Uno.")
+    assert english.answer == "By Due."
+    assert candidate.drafts["de", pair_id].editors == {
+        staff.person("uno").id,
+        staff.person("due").id,
+    }
+
+
+def test_a_new_pair_is_written_in_both_languages_and_removed_again(staff: Staff) -> None:
+    browser = staff.logged_in("nora", "curator")
+    browser.open(f"{CONSOLE}/new-pair")
+    texts = {"de__question": "Neu?", "de__answer": "Ja.", "en__question": "New?", "en__answer": "Yes."}
+
+    save(browser, id="Not an id", **texts)
+    assert "Only small letters" in browser.text
+    assert typed(browser)["de.answer"] == "Ja."
+    save(browser, id=staff.console.tools.candidate().base.catalogs["de"].pairs[0].id)
+    assert "is there already" in browser.text
+    save(browser, id="brand-new")
+    assert browser.answer.url.path == f"{CONSOLE}/pairs/brand-new"
+    assert {key for key in staff.console.tools.candidate().drafts if key[1] == "brand-new"} == {
+        ("de", "brand-new"),
+        ("en", "brand-new"),
+    }
+    form = next(each for each in browser.page.all("form") if each.get("action").endswith("/remove"))
+    sent = {each.get("name"): each.get("value") for each in form.all("input", type="hidden")}
+    browser._show(browser.client.post(form.get("action"), data={**sent, "language": ["de", "en"]}))
+
+    assert browser.answer.url.path == f"{CONSOLE}/pairs"
+    assert not [key for key in staff.console.tools.candidate().drafts if key[1] == "brand-new"]
+
+
+def test_a_draft_that_was_begun_on_an_older_release_says_so(staff: Staff) -> None:
+    tools = staff.console.tools
+    pair = tools.candidate().base.catalogs["en"].pairs[2]
+    writer = staff.person("old", "curator")
+    content = pair.model_copy(update={"answer": "Written on something older."}).model_dump(mode="json")
+    tools.workbench.save(Draft("content", "en", pair.id, content, "0" * 64), by=writer, now=now())
+    browser = staff.logged_in("vera", "curator")
+
+    browser.open(f"{CONSOLE}/pairs?warning=outdated")
+    assert [each.text for each in browser.page.all("code")] == [pair.id]
+    browser.open(f"{CONSOLE}/pairs/{pair.id}")
+    assert "This draft was begun before content" in browser.text
+    assert browser.page.all("del")
+    save(browser, **{"en.rebase": "yes"})
+
+    assert tools.candidate().drafts["en", pair.id].base == pair_hash(pair)
+
+
+def test_an_expired_pair_says_that_it_is_withheld_and_how_to_renew_it(tmp_path: Path) -> None:
+    exam = write_exam(tmp_path / "content", languages=("de", "en"))
+    change_pairs(exam, "de", review={"status": "approved", "by": "X", "on": "2020-01-01", "valid_until": "2020-12-31"})
+    with running_console(tmp_path, exam=exam) as staff:
+        tools = staff.console.tools
+        candidate = tools.candidate()
+        pair_id = candidate.base.catalogs["de"].pairs[0].id
+        for login in ("one", "two"):
+            person = staff.person(login, "approver")
+            subject = candidate.subject("de", pair_id)
+            until = now() + timedelta(days=5)
+            tools.workbench.sign(
+                candidate.exam, [Signature(subject.what, subject.text, person.id, person.name, now(), until)]
+            )
+        browser = staff.logged_in("rene", "curator")
+        browser.open(f"{CONSOLE}/pairs")
+        assert "1 pairs have expired" in browser.text
+        browser.open(f"{CONSOLE}/pairs/{pair_id}")
+        assert "withheld from patients" in browser.text
+        save(browser, de__valid_until=(now().date() + timedelta(days=100)).isoformat())
+        browser.open(f"{CONSOLE}/pairs?warning=soon")
+
+        assert [each.text for each in browser.page.all("code")] == [pair_id]
+
+
+def test_two_thousand_pairs_are_listed_in_less_than_300_ms(tmp_path: Path) -> None:
+    exam = write_exam(tmp_path / "content", languages=("de", "en"))
+    for language in ("de", "en"):
+        path = exam / f"{language}.yaml"
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        one = {**document["pairs"][0], "variants": [f"variant {number}" for number in range(20)]}
+        document["pairs"] = [{**one, "id": f"p{number}"} for number in range(2000)]
+        path.write_text(yaml.safe_dump(document, allow_unicode=True), encoding="utf-8")
+    with running_console(tmp_path, exam=exam) as staff:
+        browser = staff.logged_in("lars", "approver")
+        browser.open(f"{CONSOLE}/pairs?q=variant")
+
+        def took() -> float:
+            started = time.perf_counter()
+            assert browser.client.get(f"{CONSOLE}/pairs?q=p19&sort=until").status_code == 200
+            return time.perf_counter() - started
+
+        assert min(took() for _ in range(5)) < 0.3
