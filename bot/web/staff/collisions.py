@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Literal
 
 import yaml
@@ -103,9 +104,15 @@ class _Known:
 
 @dataclass
 class Collisions:
-    """Makes previews; what they need of past and test questions is prepared once, in the background."""
+    """Makes previews; what they need of past and test questions is prepared once, in the background.
+
+    Attributes:
+        tools: Of the console.
+        most_questions: How many questions are compared, patients' newest first.
+    """
 
     tools: Tools
+    most_questions: int = 10_000
     _known: dict[str, _Known] = field(default_factory=dict)
     _copies: dict[str, tuple[Catalog, NearCopies]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -196,7 +203,7 @@ class Collisions:
         """Place all questions, some at a time: what is there counts at once."""
         try:
             evidence = known.assistant.head(language)[0].evidence
-            questions = list(self._all(language, catalog))
+            questions = list(islice(self._all(language, catalog), self.most_questions))
             for start in range(0, len(questions), AT_ONCE):
                 began = time.monotonic()
                 some = questions[start : start + AT_ONCE]
@@ -209,7 +216,7 @@ class Collisions:
             with self._lock:
                 known.done = True
                 self._known[language] = known
-        except KlartextError as error:
+        except (KlartextError, OSError, ValueError) as error:
             log.warning("questions for previews could not be placed", exc_info=error)
 
     def _all(self, language: str, catalog: Catalog) -> Iterator[Question]:
@@ -234,7 +241,10 @@ def _test_questions(catalog: Catalog) -> Iterator[tuple[str, str]]:
         suite = yaml.safe_load(path.read_text(encoding="utf-8"))
         if (suite.get("catalog"), suite.get("language")) != (catalog.name, catalog.language):
             continue
-        for line in (path.parent / "questions.jsonl").read_text(encoding="utf-8").splitlines():
+        questions = path.parent / "questions.jsonl"
+        if not questions.is_file():
+            continue  # a suite of dialogues: what is said there depends on what was said before
+        for line in questions.read_text(encoding="utf-8").splitlines():
             question = json.loads(line)
             if question.get("pair_id") and question.get("text"):
                 yield str(question["text"]), str(question["pair_id"])
