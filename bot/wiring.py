@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
     from bot.editorial.acts import Acts
+    from bot.editorial.inbox import Inbox
     from bot.editorial.jobs import Jobs
     from bot.editorial.people import People
     from bot.editorial.workbench import Workbench
@@ -319,6 +320,13 @@ def make_jobs(settings: Settings) -> Jobs:
     return SqlJobs(_database(settings).engine)
 
 
+def make_inbox(settings: Settings, *, request_id: Callable[[], str] = lambda: "") -> Inbox:
+    """Open the inbox of curators in the same database."""
+    from bot.adapters.sql_inbox import SqlInbox
+
+    return SqlInbox(_database(settings).engine, request_id)
+
+
 def services_ready_for(settings: Settings, release: int, *, now: datetime) -> tuple[int, int]:
     """Return how many processes serve patients from this database, and how many can serve a release at once."""
     from bot.adapters.sql_encryption import prepared_by
@@ -403,6 +411,7 @@ def rekey_texts(settings: Settings) -> int:
     Raises:
         UserFixable: There is no key, or one is missing that texts are encrypted with.
     """
+    from bot.adapters import sql_inbox, sql_people  # noqa: F401  # their tables hold texts, too
     from bot.adapters.audit_log import os_user
     from bot.adapters.sql_encryption import rekey
     from bot.adapters.sql_finding import SqlFinder

@@ -334,6 +334,11 @@ class Candidate:
         return self.base.catalogs[language]
 
 
+def text_digest(text: str) -> str:
+    """Return how an origin names a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def pair_hash(pair: Pair) -> str:
     """Return the hash of all of a pair, variants and sources too: drafts say by it what they began with."""
     return hashlib.sha256(pair.model_dump_json().encode()).hexdigest()

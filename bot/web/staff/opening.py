@@ -21,13 +21,14 @@ from bot.web.logs import request_id
 from bot.web.staff.accounts import Accounts
 from bot.web.staff.area import Area
 from bot.web.staff.console import Console, make_console
+from bot.web.staff.inbox import InboxArea
 from bot.web.staff.overview import Overview
 from bot.web.staff.tools import Tools
 from bot.web.staff.trail import Trail
-from bot.wiring import make_acts, make_calls, make_jobs, make_people, make_releases, make_workbench
+from bot.wiring import make_acts, make_calls, make_inbox, make_jobs, make_people, make_releases, make_workbench
 
 # In the order of the menu. Other parts of the distribution bring areas of their own: the harness its tests.
-FIRST: Sequence[type[Area]] = (Overview,)
+FIRST: Sequence[type[Area]] = (Overview, InboxArea)
 LAST: Sequence[type[Area]] = (Accounts, Trail)
 
 
@@ -98,6 +99,7 @@ def open_console(  # noqa: PLR0913 - what a console is made of
         acts=make_acts(settings),
         workbench=workbench,
         jobs=make_jobs(settings),
+        inbox=make_inbox(settings, request_id=request_id),
         releases=releases,
         records=records,
         calls=make_calls(settings),

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from bot.assistant import Assistant
 from bot.editorial.acts import Acts
+from bot.editorial.inbox import Inbox
 from bot.editorial.jobs import Jobs
 from bot.editorial.people import People
 from bot.editorial.workbench import Candidate, Workbench
@@ -23,7 +24,7 @@ class Tools:
 
     Attributes:
         settings: Of this installation.
-        people, acts, workbench, jobs, releases, records: Where things are kept.
+        people, acts, workbench, jobs, inbox, releases, records: Where things are kept.
         calls: Patients who wait for a person; None where nobody reads them.
         candidate: Returns what the next release could be made of now.
         assistant: Returns what answers patients now; None while nothing is ready.
@@ -37,6 +38,7 @@ class Tools:
     acts: Acts
     workbench: Workbench
     jobs: Jobs
+    inbox: Inbox
     releases: Releases
     records: Records
     calls: Calls | None
