@@ -39,6 +39,7 @@ FLOORS = (
     "bot.editorial",
     "bot.settings",
     "bot.matching",
+    "bot.curation",
     "bot.response",
     "bot.testing",
     "bot.adapters",
@@ -85,7 +86,15 @@ HARNESS_ROOMS: Mapping[str, tuple[str, ...]] = {
 HARNESS_LOOSE = ("console", "files", "statistics")
 HARNESS_DOORS = ("cli", "commands", "pytest_plugin", "pytest_suite")
 # Rules without I/O. What they use of files is read once, from data that lies beside the code.
-PURE = ("bot.text", "bot.interview", "bot.sentences", "bot.matching", "bot.talk.messages", "bot.talk.dialogue")
+PURE = (
+    "bot.text",
+    "bot.interview",
+    "bot.sentences",
+    "bot.matching",
+    "bot.curation",
+    "bot.talk.messages",
+    "bot.talk.dialogue",
+)
 IMPURE = (
     "open",
     "socket",

@@ -111,11 +111,22 @@ def difficult(text: str, language: str) -> Iterator[tuple[str, str]]:
     """
     parts = sentences(text)
     for word, plain in _difficult_words(language).items():
-        flags = re.I if word.islower() else re.NOFLAG
-        named = re.compile(rf"\b{re.escape(word)}\w{{0,3}}\b", flags)
+        named = _with_endings(word)
         said = [number for number, part in enumerate(parts) if named.search(part)]
         if said and not any(_explains(parts, number, named, language) for number in said):
             yield word, plain
+
+
+def difficult_at(text: str, language: str) -> Iterator[tuple[str, str, int, int]]:
+    """Yield every difficult word, explained or not: as listed, what to write instead, where it begins and ends."""
+    for word, plain in _difficult_words(language).items():
+        for found in _with_endings(word).finditer(text):
+            yield word, plain, found.start(), found.end()
+
+
+@lru_cache(maxsize=512)
+def _with_endings(word: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{re.escape(word)}\w{{0,3}}\b", re.I if word.islower() else re.NOFLAG)
 
 
 _EXPLAINING = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
@@ -18,6 +18,7 @@ from bot.catalog.catalog import language_files, load_catalog, locate
 from bot.catalog.fhir_files import write_text
 from bot.catalog.importing import catalog_name, read_question_set, write_catalog
 from bot.catalog.lint import lint, worst
+from bot.curation.clusters import NOTHING, Suggest, Suggestion
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.matching.calibration import Judged, Limit, Row, choose_with_risk, risk_table, smallest_sample
 from bot.matching.training import judge_calibration
@@ -85,19 +86,79 @@ def inbox_(
     since: Annotated[str | None, typer.Option("--since", help="Only from this moment on.", metavar="TIME")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write them to a file, too.", metavar="FILE")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
+    scrub: Annotated[bool, typer.Option("--scrubbed", help="Replace names, dates and other personal data.")] = False,
+    by_meaning: Annotated[bool, typer.Option("--clusters", help="One line for questions that mean the same.")] = False,
+    catalog: Annotated[str, typer.Option("--catalog", help="Whose pairs --clusters suggests.")] = "mammography",
     data: Annotated[Path | None, typer.Option("--data", help="Folder of the database.")] = None,
 ) -> None:
     """List what patients asked without getting an answer, and the answers they flagged."""
-    from bot.commands.inbox import as_csv, as_rows, counted, read_inbox
+    from bot.commands import inbox
+    from bot.curation.scrub import NOTICE
 
     with friendly_errors():
-        items = read_inbox(Settings.from_environment(data=data), since)
+        items = inbox.read_inbox(Settings.from_environment(data=data), since)
+        if scrub:
+            items = inbox.scrubbed(items)
+            typer.echo(NOTICE, err=True)
         if csv is not None:
-            write_text(csv, as_csv(items))
-        for line in (json.dumps(each.as_json()) for each in items) if as_json else as_rows(items):
+            write_text(csv, inbox.as_csv(items))
+        if by_meaning:
+            suggest = _suggesting(catalog, data) if items else None
+            groups = inbox.clusters(items, EmbeddedEncoder(), suggest)
+            lines = (json.dumps(inbox.group_as_json(each)) for each in groups) if as_json else inbox.as_groups(groups)
+        else:
+            lines = (json.dumps(each.as_json()) for each in items) if as_json else inbox.as_rows(items)
+        for line in lines:
             print(line)
         if not as_json:
-            print(counted(items))
+            print(inbox.counted(items) + (f", {len(groups)} groups" if by_meaning else ""))
+
+
+def _suggesting(catalog: str, data: Path | None) -> Suggest:
+    """Return what asks the assistant which pair fits best; in a language that the catalog lacks, none does."""
+    from bot.assistant import Assistant
+
+    assistant = Assistant.open(catalog, data=data, encoder=EmbeddedEncoder(), sample=True)
+
+    def suggest(texts: Sequence[str], language: str) -> list[Suggestion]:
+        if language not in assistant.languages:
+            return [NOTHING] * len(texts)
+        answers = assistant.answer_all(texts, language, ignore_flags=True)
+        ranked = [answer.candidates[0] if answer.candidates else None for answer in answers]
+        return [Suggestion(best.pair_id, best.score) if best is not None else NOTHING for best in ranked]
+
+    return suggest
+
+
+@qa.command("scrub")
+def scrub_(
+    lang: Annotated[Literal["de", "en"], typer.Option("--lang", help="Language of the questions.")],
+    clean: Annotated[
+        Path | None, typer.Option("--clean", help="Questions without personal data, one a line.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Print how much personal data is found in made-up questions, and what is taken from questions without any."""
+    from bot.curation.scrub_cases import spliced
+    from bot.curation.scrub_report import measured
+
+    with friendly_errors():
+        if clean is not None and not clean.is_file():
+            raise BadData(f"There is no file {str(clean)!r}. Give a text file with one question a line.")
+        lines = clean.read_text(encoding="utf-8").splitlines() if clean is not None else []
+        for line in measured(list(spliced(lang)), [line for line in lines if line.strip()], lang):
+            print(line)
+
+
+@qa.command("clusters")
+def clusters(
+    files: Annotated[list[Path], typer.Argument(help="JSON lines with `text`, `lang` and `pair_id`, as in suites.")],
+) -> None:
+    """Print how well questions are put together by meaning, at several thresholds, beside two simpler ways."""
+    from bot.commands.inbox import study_files
+
+    with friendly_errors():
+        for line in study_files(files, EmbeddedEncoder()):
+            print(line)
 
 
 @qa.command("calibrate")

@@ -1,8 +1,8 @@
 """Which words are names of people, and which of them are ordinary words, too: lists, and how they are made.
 
 The names are those of Faker (https://github.com/joke2k/faker, MIT licence, 40.63), of its locales in Latin script; the
-ordinary words are those of this project's own texts. Names were taken from among the ordinary words, and words from among
-the names, by hand: `decided.yaml`. To make the lists anew: `pip install faker`, then
+ordinary words are those of this project's own texts. Names were taken from among the ordinary words, and words from
+among the names, by hand: `decided.yaml`. To make the lists anew: `pip install faker`, then
 `python -m bot.curation.name_lists`.
 """
 

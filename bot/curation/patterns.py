@@ -86,10 +86,13 @@ _ADDRESS = {
         rf"\b\p{{L}}{{3,}}e[rn]?\s(?:{_wide('straße')}|str\.?|gasse|weg|platz|allee|ring|markt){_HOUSE}{_TOWN_DE}?",
         rf"\b(?-i:\p{{Lu}})[\p{{L}}\-]{{2,}}(?:straße|strasse|gasse|allee)\b{_TOWN_DE}?",
         rf"{_NO_PLACE}\b(?-i:Am|Im|An der|An den|Auf der|Auf dem|Zum|Zur|In der|In den|Unter den|Beim|Bei der)"
-        rf"(?:\s(?-i:\p{{Lu}})[\p{{L}}\-]+){{1,3}}\s\d{{1,3}}[a-z]?\b(?!\s*(?:uhr|jahr|monat|tag|woche|[.:]\d)){_TOWN_DE}?",
-        rf"\b(?:rue|avenue|chemin|route|via|place|piazza|ruelle)\s(?:(?:de|du|des|della|di|la|les)\s|de la\s|d['’])?\p{{L}}+{_HOUSE}"
-        rf"{_TOWN_DE}?",
-        r"(?:\bwohn\w*\s(?:in\s)?(?:der\s)?|\badresse:?\s(?:ist\s)?|\bkomm\w*\saus\s(?:der\s)?)\K(?:\p{L}+\s){1,3}\d{1,4}\s?[a-z]?\b"
+        rf"(?:\s(?-i:\p{{Lu}})[\p{{L}}\-]+){{1,3}}\s\d{{1,3}}[a-z]?\b"
+        rf"(?!\s*(?:uhr|jahr|monat|tag|woche|[.:]\d)){_TOWN_DE}?",
+        r"\b(?:rue|avenue|chemin|route|via|place|piazza|ruelle)\s"
+        r"(?:(?:de|du|des|della|di|la|les)\s|de la\s|d['’])?\p{L}+"
+        rf"{_HOUSE}{_TOWN_DE}?",
+        r"(?:\bwohn\w*\s(?:in\s)?(?:der\s)?|\badresse:?\s(?:ist\s)?|\bkomm\w*\saus\s(?:der\s)?)"
+        r"\K(?:\p{L}+\s){1,3}\d{1,4}\s?[a-z]?\b"
         rf"(?!\s*(?:uhr|jahr|monat|tag|woche|kind|minute|stunde|km)){_TOWN_DE}?",
         r"\b(?:CH-|A-|D-)?\d{5}\s(?-i:\p{Lu})[\p{L}\-]+",
         r"\b(?:CH-|A-|D-)\d{4}\s\p{L}+",
@@ -138,8 +141,8 @@ _ON_EN = (
     r"|\p{L}+day)[.,:]?\s+|\()"
 )
 _MONTH_EN = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|march|mar(?=[ .]*\d)|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
+    r"(?:jan(?:uary)?|feb(?:ruary)?|march|mar(?=[ .]*\d)|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
 _TENS_EN = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _ONES_EN = "one|two|three|four|five|six|seven|eight|nine"
@@ -169,7 +172,10 @@ _DATE = {
         rf"\b{_MONTH_EN}\s(?:19|20)\d\d\b",
     ),
 }
-_AMOUNT_BEHIND = r"(?!\d|[.,/\-]\d|\s?(?:mm|cm|mg|kg|ml|g|l|%|uhr|h|hrs|hours|stunden|am|pm|euro|€|chf|£|x|prozent|percent|points|ng))"
+_AMOUNT_BEHIND = (
+    r"(?!\d|[.,/\-]\d|\s?(?:mm|cm|mg|kg|ml|g|l|%|uhr|h|hrs|hours|stunden|am|pm|euro|€|chf|£|x|prozent|percent"
+    r"|points|ng))"
+)
 _ANY_DATE = (
     r"(?<![\d.])(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)",
     r"(?<![\d.,/\-])\d{1,2}\s?[./\-]\s?\d{1,2}\s?[./\-]\s?(?:(?:19|20)\d\d|\d\d)(?![\d/])",
@@ -178,7 +184,8 @@ _ANY_DATE = (
     rf"(?<![\d.,/\-]){_D}\.\s?{_M}\.(?=\s*(?:um|ab|gegen|at|und|bis|\p{{Ll}}|[,)]))(?!\d|\s?(?:mm|cm|mg|kg|ml))",
 )
 _DAY = {
-    "de": r"(?:\b(?:mo|di|mi|do|fr|sa|so|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag)[.,]?\s(?:den\s|dem\s)?)?",
+    "de": r"(?:\b(?:mo|di|mi|do|fr|sa|so|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag)[.,]?\s"
+    r"(?:den\s|dem\s)?)?",
     "en": r"(?:\b(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)(?:(?:nes|ur)?day)?[.,]?\s(?:the\s)?)?",
 }
 _HOUR = {
@@ -186,7 +193,8 @@ _HOUR = {
     "en": r"(?:,?\s(?:at\s)\d{1,2}(?:[.:]\d\d)?(?:\s?(?:am|pm|o'clock)\b)?)?",
 }
 _BORN = (
-    r"(?:\b(?:geboren|geb\.?|jahrgang|jg\.?|geburtsjahr|born|dob|date of birth|year of birth)\s(?:in\s|im\s(?:jahr\s)?|am\s|:\s?)?)"
+    r"(?:\b(?:geboren|geb\.?|jahrgang|jg\.?|geburtsjahr|born|dob|date of birth|year of birth)\s"
+    r"(?:in\s|im\s(?:jahr\s)?|am\s|:\s?)?)"
     r"\K(?:(?:19|20)\d\d|\d{2}|\d{6}|\d{8})\b",
     r"\b\d{6}(?=\s(?:geboren|born))",
 )
