@@ -89,16 +89,22 @@ class SqlInbox:
     def sort(self, places: Mapping[int, Sorted]) -> None:
         with talking_to(self.engine) as session:
             for id_, belongs in places.items():
-                values = {"cluster": belongs.cluster, "place": belongs.place}
-                values |= {"pair": belongs.pair, "probability": belongs.probability}
-                session.execute(update(ItemRow).where(ItemRow.id == id_).values(**values))
+                mine = update(ItemRow).where(ItemRow.id == id_)
+                suggestion = {ItemRow.pair: belongs.pair, ItemRow.probability: belongs.probability}
+                session.execute(
+                    mine.values({ItemRow.cluster: belongs.cluster, ItemRow.place: belongs.place, **suggestion})
+                )
             session.commit()
 
     def rows(self, wanted: Wanted) -> list[Row]:
         columns = (ItemRow.id, TurnRow.at, TurnRow.language, ItemRow.kind, ItemRow.cluster, ItemRow.place)
         found = select(*columns, ItemRow.probability).join(TurnRow, TurnRow.id == ItemRow.turn).where(*_of(wanted))
         with talking_to(self.engine) as session:
-            return [Row(id_, in_utc(at), *rest) for id_, at, *rest in session.execute(found.order_by(ItemRow.id))]
+            rows = session.execute(found.order_by(ItemRow.id)).all()
+        return [
+            Row(id_, in_utc(at), language, kind, cluster, place, probability)  # type: ignore[arg-type]  # see `add`
+            for id_, at, language, kind, cluster, place, probability in rows
+        ]
 
     def items(self, ids: Sequence[int]) -> list[Item]:
         found: dict[int, Item] = {}
@@ -194,7 +200,7 @@ class SqlInbox:
 _OPEN = {"state": "open", "batch": "", "by": "", "target": "", "added": "", "note": ""}
 
 
-def _missing(before: datetime) -> Select[tuple[int, str, str, str, str | None, str | None]]:
+def _missing(before: datetime) -> Select[int, str, str, str, str | None, str | None]:
     """Select turns that wait for curators and have no item: their texts, and what they are judged by."""
     following = aliased(TurnRow)
     same = following.conversation == TurnRow.conversation
@@ -244,7 +250,7 @@ def _of(wanted: Wanted) -> list[ColumnElement[bool]]:
     return conditions
 
 
-def _whole() -> Select[tuple[ItemRow, datetime, str]]:
+def _whole() -> Select[ItemRow, datetime, str]:
     return select(ItemRow, TurnRow.at, TurnRow.language).join(TurnRow, TurnRow.id == ItemRow.turn)
 
 

@@ -64,6 +64,11 @@ class Serving:
     workers: int | None = None
     staff: bool = False
 
+    @property
+    def is_demo(self) -> bool:
+        """Whether staff find sample accounts and questions."""
+        return self.sample and self.staff
+
 
 def run_server(serving: Serving) -> None:
     """Serve until a signal comes.
@@ -83,20 +88,26 @@ def run_server(serving: Serving) -> None:
     if settings.workers > 1:
         require_shareable(settings, settings.workers)
         listening = _listen(serving.host, serving.port)
-        _require_near(settings, listening)
+        _require_near(serving, settings, listening)
         _announce(serving, listening)
+        _show_demo(serving, settings, listening)
         supervise(partial(_work, serving, listening), settings.workers)
     else:
         service, background = _open(serving, settings)
         listening = _listen(serving.host, serving.port)
-        _require_near(settings, listening)
+        _require_near(serving, settings, listening)
         _announce(serving, listening)
+        _show_demo(serving, settings, listening)
         _serve(service, background, listening)
 
 
 def _settings(serving: Serving) -> Settings:
     """Return the settings; a patient who waits must hear soon that nothing can be stored, and whom to call."""
     settings = for_terminology(Settings.from_environment(data=serving.data), serving.terminology_server)
+    if serving.is_demo:
+        from bot.web.staff.sample import sample_settings
+
+        settings = sample_settings(settings)
     return replace(settings, database_wait_s=DATABASE_WAIT_S, workers=serving.workers or settings.workers)
 
 
@@ -130,6 +141,10 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     )
     if tracer is not None:
         reception = TracedReception.around(reception, tracer)
+
+    def trained() -> Assistant | None:
+        return reception.serving().assistant if service.prepared.is_set() else None
+
     service = Service(
         reception,
         settings,
@@ -137,7 +152,7 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         left=lambda id_: interviewers.left(id_, at=_now()),
         background=background,
         release=lambda: editions.serving.name if editions is not None and editions.serving is not None else "",
-        console=_console(serving, settings, records, lambda: reception.serving().assistant) if serving.staff else None,
+        console=_console(serving, settings, records, trained) if serving.staff else None,
     )
     return service, background
 
@@ -295,9 +310,24 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _require_near(settings: Settings, listening: socket.socket) -> None:
-    """Raise UserFixable when calls for staff are on and others than this machine can reach the service."""
+def _show_demo(serving: Serving, settings: Settings, listening: socket.socket) -> None:
+    """Make the sample accounts, have the sample questions asked, and tell where and how to log in."""
+    if not serving.is_demo:
+        return
+    from bot.web.staff.sample import begin_sample
+
+    for line in (f"The console listens on {_shown(listening)}{CONSOLE}", *begin_sample(settings, now=_now)):
+        print(line, flush=True)
+
+
+def _require_near(serving: Serving, settings: Settings, listening: socket.socket) -> None:
+    """Raise UserFixable when others than this machine can reach calls for staff, or sample accounts."""
     host = listening.getsockname()[0]
+    if serving.is_demo and not ip_address(host).is_loopback:
+        raise UserFixable(
+            f"`--sample --staff` has sample accounts, and the service would listen on {host}: they are for this "
+            "machine only. Use `--host 127.0.0.1`, or `klartext console` with accounts of your own."
+        )
     if settings.staff is not None and not ip_address(host).is_loopback:
         raise UserFixable(
             f"KLARTEXT_STAFF_TOKEN is set, and the service would listen on {host}: until staff have logins, the staff "

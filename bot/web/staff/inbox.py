@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.responses import JSONResponse, Response
@@ -27,6 +28,7 @@ from bot.editorial.inbox import (
     Wanted,
     grouped,
 )
+from bot.editorial.jobs import Job
 from bot.editorial.people import Person
 from bot.editorial.workbench import Stale
 from bot.text import fold
@@ -34,6 +36,7 @@ from bot.web.staff.area import Address, Area, Work
 from bot.web.staff.inbox_adding import Adder, Adds, Text, draft_texts, still_there
 from bot.web.staff.inbox_sorting import Sorter
 from bot.web.staff.rendering import StaffProblem, StaffRenderer, go_to
+from bot.web.staff.sample import SAMPLE_JOB, Sample
 from bot.web.staff.tools import Tools
 from bot.web.staff.visit import StaffVisit
 
@@ -42,7 +45,7 @@ MOST_SHOWN = 100  # questions of a cluster on a page
 MOST_DECIDED = 500  # at once
 AT_A_LOOK = 20  # new turns taken in by who opens the page; more are work for a job
 FITTING = 8  # pairs that a search shows
-SORT_JOB, SAMPLE_JOB = "inbox", "inbox-sample"
+SORT_JOB = "inbox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,12 @@ class InboxArea(Area):
         return {"menu_inbox": self.tools.inbox.open()} if person.may("inbox") else {}
 
     def works(self) -> Mapping[str, Work]:
-        return {SORT_JOB: self._sorter.do}
+        return {SORT_JOB: self._sorter.do, SAMPLE_JOB: self._ask_sample}
+
+    def _ask_sample(self, job: Job, tell: Callable[[float, str], None]) -> Mapping[str, Any]:
+        """Ask the sample questions, and sort what they come to."""
+        Sample(self.tools.records, self.tools.assistant, self.tools.now).ask(tell)
+        return self._sorter.do(job, tell)
 
     def inbox(self, visit: StaffVisit) -> Response:
         self._look()
@@ -287,7 +295,7 @@ class InboxArea(Area):
         chosen = list(dict.fromkeys(ids))[:MOST_DECIDED]
         return [item for item in self.tools.inbox.items(chosen) if item.state == "open"]
 
-    def _form(
+    def _form(  # noqa: PLR0913 - what the form is for, and what stands in it
         self,
         visit: StaffVisit,
         adds: Adds,
