@@ -31,7 +31,7 @@ class Stale(Exception):
         self.theirs = theirs
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draft:
     """A change that is not released: of one pair in one language, or of the site's file.
 

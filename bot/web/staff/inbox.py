@@ -43,7 +43,7 @@ from bot.web.staff.visit import StaffVisit
 AT_ONCE = 25  # clusters on a page
 MOST_SHOWN = 100  # questions of a cluster on a page
 MOST_DECIDED = 500  # at once
-AT_A_LOOK = 20  # new turns taken in by who opens the page; more are work for a job
+AT_A_LOOK = 5  # new turns taken in by who opens the page; more are work for a job
 FITTING = 8  # pairs that a search shows
 SORT_JOB = "inbox"
 
@@ -134,6 +134,7 @@ class InboxArea(Area):
     def _ask_sample(self, job: Job, tell: Callable[[float, str], None]) -> Mapping[str, Any]:
         """Ask the sample questions, and sort what they come to."""
         Sample(self.tools.records, self.tools.assistant, self.tools.now).ask(tell)
+        self.tools.candidate()  # read now, not by who opens the first page
         return self._sorter.do(job, tell)
 
     def inbox(self, visit: StaffVisit) -> Response:
@@ -151,7 +152,8 @@ class InboxArea(Area):
             counts = {"clusters": len(groups), "items": total, "page": page, "pages": pages}
             return JSONResponse({**counts, "found": said, "token": visit.form_token})
         unsorted = self.tools.inbox.unsorted()
-        lost = still_there(self.tools.inbox.lost(), self.tools.candidate()) if visit.may("edit") else []
+        gone = self.tools.inbox.lost() if visit.may("edit") else []
+        lost = still_there(gone, self.tools.candidate()) if gone else []  # the content takes seconds the first time
         return self.renderer.page(
             "inbox",
             visit,
@@ -175,7 +177,7 @@ class InboxArea(Area):
 
     def _look(self) -> None:
         """Take in what is new; of much, the rest is left to a job."""
-        if self._sorter.take_in(AT_A_LOOK) == AT_A_LOOK:
+        if self._sorter.glance(AT_A_LOOK):
             self.tools.jobs.ask(SORT_JOB, {}, by="", now=self.tools.now())
 
     def _groups(self, asked: Filter) -> list[Group]:

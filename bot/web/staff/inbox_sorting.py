@@ -21,6 +21,7 @@ ABANDONED = timedelta(minutes=30)  # nobody chooses from a list that is older
 NEAR = 0.7  # cosine to a representative from which a new question joins its cluster, until all are put together anew
 LAST = 1_000_000  # the place in a cluster of what came after it was made
 AT_ONCE = 256
+BESIDE = 500  # texts of the catalog beside fewer questions than that
 LIKELY = 0.05  # a pair that is less likely is no suggestion
 Tell = Callable[[float, str], None]
 
@@ -41,20 +42,35 @@ class Sorter:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _known: dict[int, tuple[int, Vectors]] = field(default_factory=dict)
 
+    def glance(self, most: int) -> bool:
+        """Take in what is new for somebody who waits for a page, and say whether there may be more.
+
+        Where a job does so at the moment, nobody waits for it.
+        """
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            return self._take_in(most) == most
+        finally:
+            self._lock.release()
+
     def take_in(self, most: int) -> int:
         """Take in the oldest turns that are not there yet, and return how many."""
         with self._lock:
-            asked = self.inbox.missing(before=self.now() - ABANDONED, most=most)
-            if not asked:
-                return 0
-            texts = [scrub(each.question, each.language).text for each in asked]
-            assistant = self.assistant()
-            if assistant is None:
-                belongs = [Sorted(0, LAST)] * len(asked)
-            else:
-                belongs = self._joined(assistant, texts, [each.language for each in asked])
-            self.inbox.add(list(zip(asked, texts, belongs, strict=True)))
-            return len(asked)
+            return self._take_in(most)
+
+    def _take_in(self, most: int) -> int:
+        asked = self.inbox.missing(before=self.now() - ABANDONED, most=most)
+        if not asked:
+            return 0
+        texts = [scrub(each.question, each.language).text for each in asked]
+        assistant = self.assistant()
+        if assistant is None:
+            belongs = [Sorted(0, LAST)] * len(asked)
+        else:
+            belongs = self._joined(assistant, texts, [each.language for each in asked])
+        self.inbox.add(list(zip(asked, texts, belongs, strict=True)))
+        return len(asked)
 
     def _joined(self, assistant: Assistant, texts: Sequence[str], languages: Sequence[str]) -> list[Sorted]:
         """Return for new questions the nearest clusters, or new ones."""
@@ -106,8 +122,7 @@ class Sorter:
             tell(0.8 * (start + len(some)) / len(items), f"{start + len(some)} / {len(items)}")
         if not items:
             return {"to": "/inbox"}
-        groups = cluster([Open(each.id, each.language, each.text) for each in items], np.concatenate(vectors))
-        members = [[each.id for each in group.members] for group in groups]
+        members = _together(assistant, items, vectors)
         names = named_as_before(members, {row.id: row.cluster for row in self.inbox.rows(Wanted(state=""))})
         tell(0.95, "")
         before = {each.id: (each.cluster, each.place, each.pair, each.probability) for each in items}
@@ -121,6 +136,32 @@ class Sorter:
         }
         self.inbox.sort(changed)
         return {"to": "/inbox"}
+
+
+def _together(assistant: Assistant, items: Sequence[Item], vectors: Sequence[Vectors]) -> list[list[int]]:
+    """Return which items mean the same, the representative of each group first.
+
+    What tells questions apart is learned of all of them; where they are few, texts of the catalog stand beside them.
+    """
+    beside: list[Open] = []
+    for language in dict.fromkeys(each.language for each in items):
+        few = sum(each.language == language for each in items) < BESIDE
+        if few and language in assistant.languages:
+            texts = _of_catalog(assistant, language)
+            beside += [Open(-number, language, text) for number, text in enumerate(texts, len(beside) + 1)]
+    questions = [*(Open(each.id, each.language, each.text) for each in items), *beside]
+    more = assistant.encoder.encode([each.text for each in beside])
+    groups = cluster(questions, np.concatenate([*vectors, more]) if beside else np.concatenate(vectors))
+    members = [[each.id for each in group.members if each.id > 0] for group in groups]
+    return [ids for ids in members if ids]
+
+
+def _of_catalog(assistant: Assistant, language: str) -> list[str]:
+    """Return some texts of all of a catalog's topics."""
+    catalog = assistant.catalog(language)
+    texts = [pair.question for pair in catalog.pairs] + list(catalog.background)
+    texts += [variant.text for pair in catalog.pairs for variant in pair.variants]
+    return texts[:: max(1, len(texts) // BESIDE)][:BESIDE]
 
 
 def suggested(assistant: Assistant, texts: Sequence[str], languages: Sequence[str]) -> list[tuple[str, float]]:
