@@ -6,8 +6,23 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, DateTime, ForeignKey, Select, and_, case, exists, func, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    DateTime,
+    ForeignKey,
+    Select,
+    and_,
+    case,
+    cast,
+    exists,
+    func,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.engine import CursorResult, Engine
 from sqlalchemy.orm import Mapped, aliased, mapped_column
 
@@ -15,14 +30,28 @@ from bot.adapters.sql_acts import add_act
 from bot.adapters.sql_origins import OriginRow
 from bot.adapters.sql_tables import Base, FlagRow, PatientText, TurnRow, in_utc, talking_to
 from bot.editorial.acts import Act
-from bot.editorial.inbox import Asked, Decided, Decision, Item, Kind, Lost, Row, Sorted, Undone, Wanted
+from bot.editorial.inbox import (
+    Asked,
+    Decided,
+    Decision,
+    Group,
+    Item,
+    Kind,
+    Lost,
+    Page,
+    Row,
+    Sort,
+    Sorted,
+    Undone,
+    Wanted,
+)
 from bot.editorial.people import Person
 from bot.editorial.workbench import Origin
 from bot.errors import AlreadyStored
 from bot.outbox_ports import pseudonym
 
 AT_ONCE = 500  # numbers in one statement: databases take some thousands at most
-LAST = 1_000_000  # the place of what came after the others
+MOST_FOUND = 30_000  # numbers in one statement
 URGENT, DECLINED, CLARIFY = "urgent", "declined", "clarify"
 
 
@@ -105,6 +134,36 @@ class SqlInbox:
             Row(id_, in_utc(at), language, kind, cluster, place, probability)  # type: ignore[arg-type]  # see `add`
             for id_, at, language, kind, cluster, place, probability in rows
         ]
+
+    def page(self, wanted: Wanted, sort: Sort, *, most: int, skip: int) -> Page:
+        count, sure = func.count().label("size"), func.max(ItemRow.probability)
+        key, first = _KEY.label("key"), func.min(cast(ItemRow.place, BigInteger) * _FIRST + ItemRow.id)
+        orders: dict[Sort, tuple[ColumnElement[Any], ...]] = {
+            "size": (count.desc(), key),
+            "newest": (func.max(TurnRow.at).desc(), key),
+            "oldest": (func.min(TurnRow.at), key),
+            "probability": (sure.desc(), count.desc(), key),
+        }
+        totals = (func.count().over(), func.sum(func.count()).over())
+        found = select(key, first, count, *totals).where(*_of(wanted)).group_by(key)
+        if wanted.language or wanted.since is not None or sort in ("newest", "oldest"):  # turns are large
+            found = found.join(TurnRow, TurnRow.id == ItemRow.turn)
+        with talking_to(self.engine) as session:
+            rows = session.execute(found.order_by(*orders[sort]).limit(most).offset(skip)).all()
+            keys = [row[0] for row in rows]
+            told = select(key, ItemRow.kind, count, func.max(TurnRow.at)).join(TurnRow, TurnRow.id == ItemRow.turn)
+            of_these = [*_of(wanted), or_(ItemRow.cluster.in_(keys), and_(ItemRow.cluster == 0, _KEY.in_(keys)))]
+            kinds: dict[int, dict[Kind, int]] = {each: {} for each in keys}
+            newest: dict[int, datetime] = {}
+            for cluster, kind, many, at in session.execute(told.where(*of_these).group_by(key, ItemRow.kind)):
+                kinds[cluster][kind] = many
+                newest[cluster] = max(newest.get(cluster, in_utc(at)), in_utc(at))
+        groups = tuple(
+            Group(cluster, number % _FIRST, size, newest[cluster], kinds[cluster])
+            for cluster, number, size, *_ in rows
+            if cluster in newest  # not erased in between
+        )
+        return Page(groups, rows[0][3], int(rows[0][4])) if rows else Page()
 
     def items(self, ids: Sequence[int]) -> list[Item]:
         found: dict[int, Item] = {}
@@ -197,6 +256,9 @@ class SqlInbox:
             session.commit()
 
 
+# What is in no cluster stands for itself.
+_KEY = case((ItemRow.cluster == 0, -ItemRow.id), else_=ItemRow.cluster)
+_FIRST = 10**11  # larger than any number: the smallest of place and number together is the representative
 _OPEN = {"state": "open", "batch": "", "by": "", "target": "", "added": "", "note": ""}
 
 
@@ -245,6 +307,8 @@ def _of(wanted: Wanted) -> list[ColumnElement[bool]]:
         conditions.append(ItemRow.state == wanted.state)
     if wanted.since is not None:
         conditions.append(TurnRow.at >= wanted.since.astimezone(UTC))
+    if wanted.ids is not None:
+        conditions.append(ItemRow.id.in_(sorted(wanted.ids)[:MOST_FOUND]))
     if wanted.cluster is not None:  # what is in none stands for itself
         conditions.append(ItemRow.cluster == wanted.cluster if wanted.cluster > 0 else ItemRow.id == -wanted.cluster)
     return conditions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, get_args
@@ -112,36 +112,35 @@ class Wanted:
     state: str = "open"
     since: datetime | None = None
     cluster: int | None = None
+    ids: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A cluster, as far as its items are looked for."""
+    """A cluster, as far as its items are looked for.
+
+    Attributes:
+        cluster: Its number; below 0: an item that is in none.
+        first: The number of the representative.
+        size: How many items.
+        newest: When the last was asked.
+        kinds: How many of each kind.
+    """
 
     cluster: int
-    items: tuple[Row, ...]
+    first: int
+    size: int
+    newest: datetime
+    kinds: Mapping[Kind, int]
 
-    @property
-    def size(self) -> int:
-        return len(self.items)
 
-    @property
-    def first(self) -> Row:
-        """The representative."""
-        return min(self.items, key=lambda each: (each.place, each.id))
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some groups, of so many with so many items."""
 
-    @property
-    def newest(self) -> datetime:
-        return max(each.at for each in self.items)
-
-    @property
-    def oldest(self) -> datetime:
-        return min(each.at for each in self.items)
-
-    @property
-    def kinds(self) -> dict[Kind, int]:
-        counted = {kind: sum(each.kind == kind for each in self.items) for kind in KINDS}
-        return {kind: count for kind, count in counted.items() if count}
+    groups: tuple[Group, ...] = ()
+    clusters: int = 0
+    items: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +204,10 @@ class Inbox(Protocol):
 
     def rows(self, wanted: Wanted) -> list[Row]: ...
 
+    def page(self, wanted: Wanted, sort: Sort, *, most: int, skip: int) -> Page:
+        """Return clusters with items that are looked for, in order; what is in none stands alone."""
+        ...
+
     def items(self, ids: Sequence[int]) -> list[Item]:
         """Return items with their texts, in this order; without those that are gone."""
         ...
@@ -252,21 +255,6 @@ class Inbox(Protocol):
     def keep(self, id_: int, *, by: Person, now: datetime) -> None:
         """Let such a text stay."""
         ...
-
-
-def grouped(rows: Iterable[Row], sort: Sort = "size") -> list[Group]:
-    """Put rows together by cluster; what is in none stands alone."""
-    found: dict[int, list[Row]] = defaultdict(list)
-    for row in rows:
-        found[row.cluster or -row.id].append(row)
-    groups = [Group(cluster, tuple(items)) for cluster, items in found.items()]
-    if sort == "newest":
-        return sorted(groups, key=lambda each: (each.newest, each.cluster), reverse=True)
-    if sort == "oldest":
-        return sorted(groups, key=lambda each: (each.oldest, each.cluster))
-    if sort == "probability":
-        return sorted(groups, key=lambda each: (-each.first.probability, -each.size, each.cluster))
-    return sorted(groups, key=lambda each: (-each.size, each.cluster))
 
 
 def named_as_before(groups: Sequence[Sequence[int]], before: Mapping[int, int]) -> list[int]:

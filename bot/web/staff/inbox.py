@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any
@@ -24,9 +25,10 @@ from bot.editorial.inbox import (
     Group,
     Inbox,
     Item,
+    Page,
+    Sort,
     Standing,
     Wanted,
-    grouped,
 )
 from bot.editorial.jobs import Job
 from bot.editorial.people import Person
@@ -57,7 +59,7 @@ class Filter:
     state: str = "open"
     since: str = ""
     search: str = ""
-    sort: str = "size"
+    sort: Sort = "size"
     page: int = 1
 
     @classmethod
@@ -72,7 +74,7 @@ class Filter:
             state=state if state in STANDINGS or state == "" else "open",
             since=query.get("since", "").strip()[:10],
             search=query.get("search", "").strip()[:100],
-            sort=one_of("sort", SORTS, "size"),
+            sort=one_of("sort", SORTS, "size"),  # type: ignore[arg-type]  # one of them
             page=int(page) if page.isascii() and page.isdigit() and 0 < len(page) < 6 and int(page) else 1,
         )
 
@@ -140,16 +142,13 @@ class InboxArea(Area):
     def inbox(self, visit: StaffVisit) -> Response:
         self._look()
         asked = Filter.of(visit.query)
-        groups = self._groups(asked)
-        pages = max(1, -(-len(groups) // AT_ONCE))
-        page = min(asked.page, pages)
-        shown = groups[(page - 1) * AT_ONCE : page * AT_ONCE]
-        firsts = {item.id: item for item in self.tools.inbox.items([group.first.id for group in shown])}
-        listed = [(group, firsts[group.first.id]) for group in shown if group.first.id in firsts]
-        total = sum(group.size for group in groups)
+        found, page = self._page(asked)
+        pages = max(1, -(-found.clusters // AT_ONCE))
+        firsts = {item.id: item for item in self.tools.inbox.items([group.first for group in found.groups])}
+        listed = [(group, firsts[group.first]) for group in found.groups if group.first in firsts]
         if visit.wants_json:
             said = [_group_as_json(group, first) for group, first in listed]
-            counts = {"clusters": len(groups), "items": total, "page": page, "pages": pages}
+            counts = {"clusters": found.clusters, "items": found.items, "page": page, "pages": pages}
             return JSONResponse({**counts, "found": said, "token": visit.form_token})
         unsorted = self.tools.inbox.unsorted()
         gone = self.tools.inbox.lost() if visit.may("edit") else []
@@ -159,8 +158,8 @@ class InboxArea(Area):
             visit,
             asked=asked,
             listed=listed,
-            clusters=len(groups),
-            total=total,
+            clusters=found.clusters,
+            total=found.items,
             page_number=page,
             pages=pages,
             kinds=KINDS,
@@ -180,12 +179,16 @@ class InboxArea(Area):
         if self._sorter.glance(AT_A_LOOK):
             self.tools.jobs.ask(SORT_JOB, {}, by="", now=self.tools.now())
 
-    def _groups(self, asked: Filter) -> list[Group]:
-        rows = self.tools.inbox.rows(asked.wanted(self.tools.now()))
+    def _page(self, asked: Filter) -> tuple[Page, int]:
+        """Return what is found, and the number of its page: the first, where the wanted one is not there any more."""
+        wanted = asked.wanted(self.tools.now())
         if asked.search:
-            holding = self._texts.holding(asked.search)
-            rows = [row for row in rows if row.id in holding]
-        return grouped(rows, asked.sort)  # type: ignore[arg-type]  # one of SORTS
+            wanted = replace(wanted, ids=self._texts.holding(asked.search))
+        for number in (asked.page, 1):
+            found = self.tools.inbox.page(wanted, asked.sort, most=AT_ONCE, skip=(number - 1) * AT_ONCE)
+            if found.groups:
+                break
+        return found, number
 
     def cluster(self, visit: StaffVisit) -> Response:
         return self._cluster_page(visit, _cluster_number(visit.parts["id"]))
@@ -195,7 +198,7 @@ class InboxArea(Area):
         rows = self.tools.inbox.rows(Wanted(state=state if state in STANDINGS else "", cluster=number))
         if not rows:
             raise StaffProblem(HTTPStatus.NOT_FOUND)
-        (group,) = grouped(rows)
+        kinds = dict(Counter(row.kind for row in rows).items())
         ordered = sorted(rows, key=lambda row: (row.place, row.id))
         asked = Filter.of(visit.query)
         pages = max(1, -(-len(ordered) // MOST_SHOWN))
@@ -205,7 +208,7 @@ class InboxArea(Area):
             raise StaffProblem(HTTPStatus.NOT_FOUND)
         if visit.wants_json:
             said = [_item_as_json(item) for item in items]
-            return JSONResponse({"cluster": number, "size": group.size, "page": page, "pages": pages, "items": said})
+            return JSONResponse({"cluster": number, "size": len(rows), "page": page, "pages": pages, "items": said})
         find = visit.query.get("find", "").strip()[:100]
         return self.renderer.page(
             "inbox_cluster",
@@ -213,7 +216,8 @@ class InboxArea(Area):
             status=status,
             line=line,
             number=number,
-            group=group,
+            size=len(rows),
+            kinds=kinds,
             items=items,
             page_number=page,
             pages=pages,
@@ -416,6 +420,6 @@ def _group_as_json(group: Group, first: Item) -> dict[str, object]:
         "cluster": group.cluster,
         "size": group.size,
         "newest": group.newest.isoformat(),
-        "kinds": group.kinds,
+        "kinds": dict(group.kinds),
         "representative": _item_as_json(first),
     }
