@@ -15,6 +15,7 @@ from sqlalchemy import (
     ForeignKey,
     Select,
     and_,
+    bindparam,
     case,
     cast,
     exists,
@@ -51,7 +52,6 @@ from bot.errors import AlreadyStored
 from bot.outbox_ports import pseudonym
 
 AT_ONCE = 500  # numbers in one statement: databases take some thousands at most
-MOST_FOUND = 30_000  # numbers in one statement
 URGENT, DECLINED, CLARIFY = "urgent", "declined", "clarify"
 
 
@@ -308,7 +308,8 @@ def _of(wanted: Wanted) -> list[ColumnElement[bool]]:
     if wanted.since is not None:
         conditions.append(TurnRow.at >= wanted.since.astimezone(UTC))
     if wanted.ids is not None:
-        conditions.append(ItemRow.id.in_(sorted(wanted.ids)[:MOST_FOUND]))
+        # Written into the statement: they are ours, and binding thousands of numbers takes longer than finding them.
+        conditions.append(ItemRow.id.in_(bindparam("ids", sorted(wanted.ids), expanding=True, literal_execute=True)))
     if wanted.cluster is not None:  # what is in none stands for itself
         conditions.append(ItemRow.cluster == wanted.cluster if wanted.cluster > 0 else ItemRow.id == -wanted.cluster)
     return conditions
