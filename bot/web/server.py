@@ -78,6 +78,7 @@ def run_server(serving: Serving) -> None:
     """
     logs.configure()
     _share_memory()
+    _require_demo_here(serving)
     settings = _settings(serving)
     names_patients = settings.link_key or settings.portals
     if names_patients and settings.fhir.url and not settings.fhir.patient_system:
@@ -88,14 +89,14 @@ def run_server(serving: Serving) -> None:
     if settings.workers > 1:
         require_shareable(settings, settings.workers)
         listening = _listen(serving.host, serving.port)
-        _require_near(serving, settings, listening)
+        _require_near(settings, listening)
         _announce(serving, listening)
         _show_demo(serving, settings, listening)
         supervise(partial(_work, serving, listening), settings.workers)
     else:
         service, background = _open(serving, settings)
         listening = _listen(serving.host, serving.port)
-        _require_near(serving, settings, listening)
+        _require_near(settings, listening)
         _announce(serving, listening)
         _show_demo(serving, settings, listening)
         _serve(service, background, listening)
@@ -320,14 +321,19 @@ def _show_demo(serving: Serving, settings: Settings, listening: socket.socket) -
         print(line, flush=True)
 
 
-def _require_near(serving: Serving, settings: Settings, listening: socket.socket) -> None:
-    """Raise UserFixable when others than this machine can reach calls for staff, or sample accounts."""
-    host = listening.getsockname()[0]
-    if serving.is_demo and not ip_address(host).is_loopback:
+def _require_demo_here(serving: Serving) -> None:
+    """Raise UserFixable when others than this machine could log in with sample accounts."""
+    host = socket.getaddrinfo(serving.host, None)[0][4][0] if serving.is_demo else "127.0.0.1"
+    if not ip_address(host).is_loopback:
         raise UserFixable(
             f"`--sample --staff` has sample accounts, and the service would listen on {host}: they are for this "
             "machine only. Use `--host 127.0.0.1`, or `klartext console` with accounts of your own."
         )
+
+
+def _require_near(settings: Settings, listening: socket.socket) -> None:
+    """Raise UserFixable when calls for staff are on and others than this machine can reach the service."""
+    host = listening.getsockname()[0]
     if settings.staff is not None and not ip_address(host).is_loopback:
         raise UserFixable(
             f"KLARTEXT_STAFF_TOKEN is set, and the service would listen on {host}: until staff have logins, the staff "

@@ -12,14 +12,12 @@ from pathlib import Path
 import pytest
 
 from bot import Assistant
-from bot.adapters.embedded_encoder import EmbeddedEncoder
 from bot.adapters.sql_inbox import SqlInbox
 from bot.editorial.inbox import Wanted
 from bot.outbox_ports import pseudonym
 from bot.ports import Records, StoredTurn
 from bot.web.middleware import CONSOLE
 from bot.web.staff.inbox_sorting import AT_ONCE
-from tests.bot.release.exams import write_exam
 from tests.bot.web.browser import Browser
 from tests.bot.web.staff.asking import ask
 from tests.bot.web.staff.consoles import Staff, now, running_console
@@ -75,15 +73,6 @@ def _token(browser: Browser) -> dict[str, str]:
 def _found(browser: Browser, **query: str) -> list[str]:
     said = browser.client.get(f"{CONSOLE}/inbox", params=query, headers=JSON).json()
     return [each["representative"]["text"] for each in said["found"]]
-
-
-@pytest.fixture(scope="module")
-def answering(tmp_path_factory: pytest.TempPathFactory, embedded_encoder: EmbeddedEncoder) -> tuple[Path, Assistant]:
-    folder = tmp_path_factory.mktemp("small")
-    exam = write_exam(folder / "content", languages=("de", "en"))
-    assistant = Assistant.open(exam, data=folder / "data", encoder=embedded_encoder, sample=True)
-    assistant.prepare()
-    return exam, assistant
 
 
 @pytest.fixture

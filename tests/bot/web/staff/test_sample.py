@@ -59,7 +59,10 @@ def test_sample_accounts_are_for_this_machine_only(tmp_path: Path, small_folder:
     assert not (tmp_path / "sample-password").exists()
 
 
-def test_sample_questions_are_asked_as_patients_ask_and_each_only_once(tmp_path: Path, small: Assistant) -> None:
+def test_sample_questions_are_asked_as_patients_ask_and_each_only_once(
+    tmp_path: Path, answering: tuple[Path, Assistant]
+) -> None:
+    _, small = answering
     records = make_records(_settings(tmp_path))
     assert isinstance(records, SqlRecords)
     sample = Sample(records, lambda: small, now)
