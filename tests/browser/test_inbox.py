@@ -55,7 +55,7 @@ def test_a_question_is_confirmed_as_a_variant_on_every_device(
 
     page.goto(f"{staff.url}{CONSOLE}/inbox")
     _require_open_to_all(page, device)
-    page.get_by_text("tut das Pressen weh").first.click()
+    page.locator(".said a", has_text="tut das Pressen weh").first.click()
     page.fill("[name=find]", "weh")
     page.locator("#find button").click()
     page.locator("input[name=pair][value=pain]").check()
