@@ -410,6 +410,7 @@ def rekey_texts(settings: Settings) -> int:
     Raises:
         UserFixable: There is no key, or one is missing that texts are encrypted with.
     """
+    from bot.adapters import sql_inbox, sql_people  # noqa: F401  # their tables hold texts, too
     from bot.adapters.audit_log import os_user
     from bot.adapters.sql_encryption import rekey
     from bot.adapters.sql_finding import SqlFinder

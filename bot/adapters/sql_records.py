@@ -30,6 +30,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column, selectinload
 
 from bot.adapters.blind_keys import BlindKeys
 from bot.adapters.sql_encryption import open_texts
+from bot.adapters.sql_origins import ERASED, note_gone
 from bot.adapters.sql_outbox import OutboxRow, put
 from bot.adapters.sql_probe import clean_up, probe_of, try_writing
 from bot.adapters.sql_staff import note_deleted, stir_call
@@ -327,6 +328,7 @@ class SqlRecords:
             session.execute(delete(TurnRow).where(TurnRow.conversation == conversation))  # flags go with them
             session.execute(delete(InterviewRow).where(InterviewRow.conversation == conversation))  # and its events
             session.execute(delete(OutboxRow).where(OutboxRow.conversation == conversation))
+            note_gone(session, [conversation], ERASED, at=by_patient_at or datetime.now(UTC))
             session.commit()
         log.info("erased", extra={"fields": {"conversation": pseudonym(conversation)}})
         if gone is not None and gone.kind == "urgent" and gone.since is not None:

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Delete, Select, Update, delete, exists, fu
 from sqlalchemy.engine import CursorResult, Engine
 from sqlalchemy.orm import Session
 
+from bot.adapters.sql_origins import PURGED, note_gone
 from bot.adapters.sql_outbox import OutboxRow
 from bot.adapters.sql_probe import clean_up
 from bot.adapters.sql_records import UNANSWERED, InterviewRow
@@ -78,6 +79,7 @@ class SqlRetention:
                 kept = _detach(session, batch) if cutoffs.questions_stay else 0
                 session.execute(delete(TurnRow).where(TurnRow.conversation.in_(batch)))  # flags go with them
                 session.execute(delete(InterviewRow).where(InterviewRow.conversation.in_(batch)))  # and its events
+                note_gone(session, batch, PURGED, at=datetime.now(UTC))
                 if self._audit is not None:
                     # Last, and before it is final: nothing goes that the log does not name.
                     self._audit.note(AuditEvent(action, RETENTION, batch, counts={"conversations": len(batch)}))

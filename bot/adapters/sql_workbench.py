@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,11 +13,12 @@ from sqlalchemy.engine import CursorResult, Engine
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from bot.adapters.sql_acts import add_act
+from bot.adapters.sql_origins import OriginRow
 from bot.adapters.sql_tables import Base, in_utc, talking_to
 from bot.catalog.catalog import NearMiss
 from bot.editorial.acts import Act
 from bot.editorial.people import Person
-from bot.editorial.workbench import AddedNearMiss, Draft, Origin, Signature, Stale
+from bot.editorial.workbench import AddedNearMiss, Draft, Origin, Signature, Stale, text_digest
 from bot.errors import AlreadyStored
 
 
@@ -66,19 +66,6 @@ class SignatureRow(Base):
     name: Mapped[str]
     at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     until: Mapped[datetime] = mapped_column(DateTime(timezone=True))
-
-
-class OriginRow(Base):
-    """Where a text came from."""
-
-    __tablename__ = "draft_origins"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    exam: Mapped[str]
-    language: Mapped[str]
-    pair: Mapped[str]
-    text: Mapped[str]
-    pseudonym: Mapped[str] = mapped_column(index=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,11 +193,6 @@ class SqlWorkbench:
                 same += [getattr(NearMissRow, name) == value for name, value in told.items()]
                 session.execute(delete(NearMissRow).where(*same))
             session.commit()
-
-
-def text_digest(text: str) -> str:
-    """Return how an origin names a text."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _named(draft: Draft) -> str:

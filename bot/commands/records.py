@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from bot.adapters.audit_log import os_user
 from bot.catalog.fhir_files import write_text
 from bot.commands.auditing import audit, erase_again
 from bot.commands.finding import find
+from bot.editorial.workbench import Workbench
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import NotJson, dump, parse
@@ -27,6 +29,7 @@ from bot.outbox_ports import Outbox, pseudonym
 from bot.ports import Audit, AuditEvent, Finder, Interviews, Records, Sought, StoredConversation, StoredTurn
 from bot.settings import Settings
 from bot.staff.calls import Calls
+from bot.web.staff.wiring import make_workbench
 from bot.wiring import (
     make_audit,
     make_calls,
@@ -52,6 +55,7 @@ class Archive:
     calls: Calls
     finder: Finder
     audit: Audit
+    workbench: Workbench
 
     def chosen(self, conversation: str | None, patient: str | None) -> list[str]:
         """Return the ids of one conversation, or of all of a patient.
@@ -222,12 +226,18 @@ def erase(
             archive.finder.index_patients()
         ids = archive.chosen(conversation, patient)
         dossiers = [archive.dossier(id_) for id_ in ids]
+        origins = [each for id_ in ids for each in archive.workbench.origins(pseudonym(id_))]
         if not dry_run:
             archive.erase(ids, patient)
         for id_, found in zip(ids, dossiers, strict=True):
             print(f"{'would erase' if dry_run else 'erased'} {pseudonym(id_)}: {_counted(found)}")
         if patient is not None:
             print(f"{len(ids)} conversations {'would be ' if dry_run else ''}erased")
+        for (pair, language), count in Counter((each.pair, each.language) for each in origins).items():
+            print(
+                f"{count} texts of pair {pair} ({language}) were made of it: the inbox of the console shows them to "
+                "curators, who take them out or let them stay."
+            )
         sent = [each for found in dossiers for each in _list(found, "outbox")]
         if any(isinstance(each, dict) and each["accepted_at"] for each in sent):
             print("What was sent to the FHIR server is still there: delete it there.", file=sys.stderr)
@@ -292,6 +302,7 @@ def _archive(data: Path | None) -> Archive:
         make_calls(settings),
         make_finder(settings),
         make_audit(settings),
+        make_workbench(settings),
     )
 
 

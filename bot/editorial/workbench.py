@@ -423,6 +423,11 @@ def _is_over(review: Review, now: datetime) -> bool:
     return review.valid_until is not None and review.valid_until < now.date()
 
 
+def text_digest(text: str) -> str:
+    """Return how an origin names a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def pair_hash(pair: Pair) -> str:
     """Return the hash of a pair, variants and sources too, but not who approved it: drafts say by it what they began
     with.

@@ -74,6 +74,11 @@ class Serving:
     staff: bool = False
     language: str = ""
 
+    @property
+    def is_demo(self) -> bool:
+        """Whether staff find sample accounts and questions."""
+        return self.sample and self.staff
+
 
 def run_server(serving: Serving) -> None:
     """Serve until a signal comes.
@@ -83,6 +88,7 @@ def run_server(serving: Serving) -> None:
     """
     logs.configure()
     _share_memory()
+    _require_demo_here(serving)
     settings = _settings(serving)
     require_chroma(settings)
     names_patients = settings.link_key or settings.portals
@@ -97,18 +103,24 @@ def run_server(serving: Serving) -> None:
         listening = _listen(serving.host, serving.port)
         _require_near(settings, listening)
         _announce(serving, listening)
+        _show_demo(serving, settings, listening)
         supervise(partial(_work, serving, listening), settings.workers)
     else:
         service, background = _open(serving, settings)
         listening = _listen(serving.host, serving.port)
         _require_near(settings, listening)
         _announce(serving, listening)
+        _show_demo(serving, settings, listening)
         _serve(service, background, listening)
 
 
 def _settings(serving: Serving) -> Settings:
     """Return the settings; a patient who waits must hear soon that nothing can be stored, and whom to call."""
     settings = for_terminology(Settings.from_environment(data=serving.data), serving.terminology_server)
+    if serving.is_demo:
+        from bot.web.staff.sample import sample_settings
+
+        settings = sample_settings(settings)
     workers = serving.workers or settings.workers
     return replace(settings, database_wait_s=DATABASE_WAIT_S, workers=workers, first_language=serving.language)
 
@@ -143,6 +155,10 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
     )
     if tracer is not None:
         reception = TracedReception.around(reception, tracer)
+
+    def trained() -> Assistant | None:
+        return reception.serving().assistant if service.prepared.is_set() else None
+
     service = Service(
         reception,
         settings,
@@ -151,7 +167,7 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         background=background,
         launcher=make_launcher(settings),
         release=lambda: editions.serving.name if editions is not None and editions.serving is not None else "",
-        console=_console(serving, settings, records, lambda: reception.serving().assistant) if serving.staff else None,
+        console=_console(serving, settings, records, trained) if serving.staff else None,
     )
     return service, background
 
@@ -312,6 +328,26 @@ def _listen(host: str, port: int) -> socket.socket:
         raise Unreachable(
             f"Nothing can listen on {host} port {port} ({error}). Choose others with `--host` and `--port`."
         ) from error
+
+
+def _show_demo(serving: Serving, settings: Settings, listening: socket.socket) -> None:
+    """Make the sample accounts, have the sample questions asked, and tell where and how to log in."""
+    if not serving.is_demo:
+        return
+    from bot.web.staff.sample import begin_sample
+
+    for line in (f"The console listens on {_shown(listening)}{CONSOLE}", *begin_sample(settings, now=_now)):
+        print(line, flush=True)
+
+
+def _require_demo_here(serving: Serving) -> None:
+    """Raise UserFixable when others than this machine could log in with sample accounts."""
+    host = socket.getaddrinfo(serving.host, None)[0][4][0] if serving.is_demo else "127.0.0.1"
+    if not ip_address(host).is_loopback:
+        raise UserFixable(
+            f"`--sample --staff` has sample accounts, and the service would listen on {host}: they are for this "
+            "machine only. Use `--host 127.0.0.1`, or `klartext console` with accounts of your own."
+        )
 
 
 def _require_near(settings: Settings, listening: socket.socket) -> None:

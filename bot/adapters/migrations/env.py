@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from bot.adapters import sql_encryption, sql_outbox, sql_probe, sql_records, sql_staff
+from bot.adapters import sql_encryption, sql_inbox, sql_outbox, sql_probe, sql_records, sql_staff
 from bot.adapters.sql_tables import Base
 
 # All modules with tables are loaded.
@@ -16,6 +16,7 @@ TABLES = (
     sql_staff.CallRow,
     sql_staff.ActionRow,
     sql_staff.DeletedRow,
+    sql_inbox.ItemRow,
 )
 
 context.configure(

@@ -6,12 +6,14 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from bot.assistant import Assistant
 from bot.catalog.catalog import language_files, locate
 from bot.catalog.site import open_site
+from bot.editorial.inbox import asked_of
 from bot.editorial.workbench import Candidate, Workbench
 from bot.languages.opening import open_languages
 from bot.ports import Records
@@ -22,6 +24,7 @@ from bot.web.logs import request_id
 from bot.web.staff.accounts import Accounts
 from bot.web.staff.area import Area
 from bot.web.staff.console import Console, make_console
+from bot.web.staff.inbox import InboxArea
 from bot.web.staff.overview import Overview
 from bot.web.staff.pairs import Pairs
 from bot.web.staff.place import Place
@@ -29,11 +32,19 @@ from bot.web.staff.releases import ReleasePages
 from bot.web.staff.signing import Signing
 from bot.web.staff.tools import Tools
 from bot.web.staff.trail import Trail
-from bot.web.staff.wiring import make_acts, make_identity, make_jobs, make_people, make_publisher, make_workbench
+from bot.web.staff.wiring import (
+    make_acts,
+    make_identity,
+    make_inbox,
+    make_jobs,
+    make_people,
+    make_publisher,
+    make_workbench,
+)
 from bot.wiring import make_calls, make_releases
 
 # In the order of the menu. Other parts of the distribution bring areas of their own: the harness its tests.
-FIRST: Sequence[type[Area]] = (Overview, Pairs, Signing, Place, ReleasePages)
+FIRST: Sequence[type[Area]] = (Overview, InboxArea, Pairs, Signing, Place, ReleasePages)
 LAST: Sequence[type[Area]] = (Accounts, Trail)
 
 
@@ -104,12 +115,14 @@ def open_console(  # noqa: PLR0913 - what a console is made of
         return Candidate.of(*bases.newest(), workbench)
 
     zone, place = _place(settings, folder, sample=sample)
+    inbox = make_inbox(settings, request_id=request_id)
     tools = Tools(
         settings=settings,
         people=make_people(settings, now, request_id=request_id),
         acts=make_acts(settings),
         workbench=workbench,
         jobs=make_jobs(settings),
+        inbox=inbox,
         releases=releases,
         records=records,
         calls=make_calls(settings),
@@ -118,6 +131,7 @@ def open_console(  # noqa: PLR0913 - what a console is made of
         assistant=assistant,
         now=now,
         identity=make_identity(settings),
+        cluster=partial(asked_of, inbox),
         sample=sample,
     )
     brought: list[type[Area]] = [part.load() for part in entry_points(group="klartext.console")]

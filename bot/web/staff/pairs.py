@@ -10,6 +10,7 @@ from http import HTTPStatus
 from starlette.responses import JSONResponse, Response
 
 from bot.catalog.catalog import COUNTRIES, Pair
+from bot.editorial.inbox import MARK
 from bot.editorial.pair_fields import (
     COUNTRY_TEXTS,
     SOURCE,
@@ -23,7 +24,7 @@ from bot.editorial.pair_fields import (
     unknown_names,
 )
 from bot.editorial.word_diff import Piece, word_diff
-from bot.editorial.workbench import Candidate, Draft, Stage, Stale, pair_hash
+from bot.editorial.workbench import Candidate, Draft, Origin, Stage, Stale, pair_hash, text_digest
 from bot.web.staff.area import Address, Area
 from bot.web.staff.collisions import Collisions
 from bot.web.staff.pair_list import PAGE, SORTS, STAGES, Asked, Row, Shelf, as_csv, as_json, stage_counts
@@ -152,12 +153,11 @@ class Pairs(Area):
     def new(self, visit: StaffVisit) -> Response:
         candidate = self.tools.candidate()
         sides = [Side(language, {}) for language in candidate.base.catalogs]
-        # The inbox sets `Tools.cluster`: what patients asked becomes the variants of the new pair.
-        if self.tools.cluster is not None and (wanted := visit.query.get("cluster")):
-            for language, texts in self.tools.cluster(wanted).items():
-                for side in (each for each in sides if each.language == language):
-                    side.fields["variants"] = "\n".join(texts)
-                    side.fields["question"] = texts[0] if texts else ""
+        # What patients asked, as the inbox has it, becomes the variants of the new pair.
+        for language, texts in self.tools.cluster(visit.query.get("cluster", "")).items():
+            for side in (each for each in sides if each.language == language):
+                side.fields["variants"] = "\n".join(texts)
+                side.fields["question"] = next(iter(texts), "")
         return self._page(visit, candidate, "", sides)
 
     def add(self, visit: StaffVisit) -> Response:
@@ -196,7 +196,8 @@ class Pairs(Area):
             content = side.pair.model_dump(mode="json")
             draft = replace(draft, content=content, base=hashed if rebase else draft.base)
             try:
-                self.tools.workbench.save(draft, by=visit.who, now=self.tools.now())
+                origins = self._origins(visit, draft)
+                self.tools.workbench.save(draft, by=visit.who, now=self.tools.now(), origins=origins)
                 stored += 1
             except Stale:
                 conflicting = True
@@ -206,6 +207,21 @@ class Pairs(Area):
                 kept = [self._stored(fresh, each.language, pair_id) for each in sides[:number]]
                 return self._page(visit, fresh, pair_id, [*kept, *both], status=HTTPStatus.CONFLICT)
         return go_to(f"/pairs/{pair_id}", told="pairs_saved" if stored else "pairs_unchanged")
+
+    def _origins(self, visit: StaffVisit, draft: Draft) -> Sequence[Origin]:
+        """Return from which conversations the texts of a pair come that was begun in the inbox.
+
+        A text that was put in other words may come from any of them.
+        """
+        asked = self.tools.cluster(visit.said("cluster")).get(draft.language, {})
+        pair, everybody = draft.pair, sorted({name for name in asked.values() if name})
+        if pair is None or not everybody:
+            return []
+        return [
+            Origin(draft.exam, draft.language, draft.name, text_digest(text), name)
+            for text in (pair.question, *(each.text for each in pair.variants))
+            for name in ([asked[text]] if asked.get(text) else everybody)
+        ]
 
     def remove(self, visit: StaffVisit) -> Response:
         """Draft that a pair goes, in the languages that are named; a draft of what was never released just goes."""
@@ -335,6 +351,9 @@ class Pairs(Area):
             side.flaws = dict(bad.flaws)
             return side
         side.flaws = unknown_names(pair, lambda other: candidate.pair(language, other) is not None)
+        # What rules took out of a patient's question stands there as a mark: it is no way to ask.
+        marked = {"question": pair.question, "variants": "\n".join(each.text for each in pair.variants)}
+        side.flaws |= {name: "mark" for name, text in marked.items() if MARK.search(text)}
         side.pair = pair
         return side
 
@@ -374,6 +393,7 @@ class Pairs(Area):
             countries=COUNTRIES,
             country_texts=COUNTRY_TEXTS,
             source_fields=SOURCE,
+            cluster=visit.query.get("cluster", "") or visit.said("cluster"),
             may_edit=visit.may("edit"),
             line=line,
         )

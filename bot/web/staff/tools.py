@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.assistant import Assistant
 from bot.editorial.acts import Acts
+from bot.editorial.inbox import Inbox
 from bot.editorial.jobs import Jobs
 from bot.editorial.login import Identity
 from bot.editorial.people import People
@@ -46,7 +47,7 @@ class Tools:
 
     Attributes:
         settings: Of this installation.
-        people, acts, workbench, jobs, releases, records: Where things are kept.
+        people, acts, workbench, jobs, inbox, releases, records: Where things are kept.
         calls: Patients who wait for a person; None where nobody reads them.
         candidate: Returns what the next release could be made of now.
         publisher: Makes releases and puts them into force.
@@ -54,7 +55,8 @@ class Tools:
         assistant: Returns what answers patients now; None while nothing is ready.
         now: The clock, in the time of the place.
         identity: The hospital's identity provider; None where nobody logs in by one.
-        cluster: Returns by language what patients asked of one matter in the inbox, by its name there; None: no inbox.
+        cluster: Returns what patients asked of one matter in the inbox, by its number: by language, each scrubbed text
+            with the name that logs have for its conversation.
         sample: Whether this is the sample: everything is shown, nothing is approved.
     """
 
@@ -63,6 +65,7 @@ class Tools:
     acts: Acts
     workbench: Workbench
     jobs: Jobs
+    inbox: Inbox
     releases: Releases
     records: Records
     calls: Calls | None
@@ -71,6 +74,6 @@ class Tools:
     assistant: Callable[[], Assistant | None]
     now: Callable[[], datetime]
     identity: Identity | None = None
-    cluster: Callable[[str], Mapping[str, Sequence[str]]] | None = None
+    cluster: Callable[[str], Mapping[str, Mapping[str, str]]] = field(default=lambda _: {})
     sample: bool = False
     checks: list[Check] = field(default_factory=list)

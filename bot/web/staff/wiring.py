@@ -7,6 +7,7 @@ from datetime import datetime
 from importlib.metadata import version
 
 from bot.editorial.acts import Acts
+from bot.editorial.inbox import Inbox
 from bot.editorial.jobs import Jobs
 from bot.editorial.login import Identity
 from bot.editorial.people import People
@@ -51,6 +52,13 @@ def make_jobs(settings: Settings) -> Jobs:
     from bot.adapters.sql_jobs import SqlJobs
 
     return SqlJobs(database(settings))
+
+
+def make_inbox(settings: Settings, *, request_id: Callable[[], str] = lambda: "") -> Inbox:
+    """Open the inbox of curators in the same database."""
+    from bot.adapters.sql_inbox import SqlInbox
+
+    return SqlInbox(database(settings), request_id)
 
 
 def make_publisher(settings: Settings, now: Callable[[], datetime]) -> Publisher:
