@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -13,6 +14,7 @@ from typing import Any, Literal, Protocol, Self
 import yaml
 
 from bot.catalog.approval import (
+    PEOPLE,
     SITE,
     Approvals,
     Standing,
@@ -30,6 +32,8 @@ from bot.release.contents import EXAMS, LANGUAGES, SITE_FILE, Contents
 from bot.release.release import Unpacked
 
 SITE_DRAFT = "@site"  # stands for a pair's id where the draft is of the site's file
+# A site's `review`, in one line or with what is indented below it.
+_REVIEW = re.compile(r"^review:.*\n?(?:[ \t]+.*\n?)*", re.MULTILINE)
 # How a text stands on its way to patients: a draft that nobody signed, signed by one, by two, shown; or run out.
 Stage = Literal["draft", "reviewed", "approved", "released", "changed", "expired", "unsigned"]
 
@@ -369,8 +373,7 @@ class Candidate:
             self._write_near_misses(exam, language)
         write_approvals(exam, self._approvals_with(chosen))
         site = folder / SITE_FILE
-        if any(each.name == SITE_DRAFT for each in chosen):
-            site.write_bytes(self.site_text.encode())
+        self._write_site(site, drafted=any(each.name == SITE_DRAFT for each in chosen))
         forms = sorted((folder / "questionnaires").glob("*.json"))
         spoken = folder / LANGUAGES
         return Unpacked(
@@ -402,6 +405,20 @@ class Candidate:
                 found[pair.id] = own.model_copy(update={"review": review})
         return found
 
+    def _write_site(self, site: Path, *, drafted: bool) -> None:
+        """Write the site's file, as drafted or as released; signed by two people, it says who approved it."""
+        said = self.site if drafted else self.base.site
+        if said is None:
+            return
+        text = self.site_text if drafted else self.released_site_text
+        signed = self.approval(site_subject(said)).signed.get(SITE)
+        if signed is not None and signed.people >= PEOPLE:
+            until = Review.model_validate(said.get("review") or {}).valid_until
+            on = max(at for _, at in signed.by).date()
+            review = Review(status="approved", by=signed.names, on=on, valid_until=until)
+            text = with_review(text, review)
+        site.write_bytes(text.encode())
+
     def _write_near_misses(self, exam: Path, language: str) -> None:
         added = [each.near_miss for each in self.near_misses if each.language == language]
         if not added:
@@ -417,6 +434,15 @@ class Candidate:
         if language not in self.base.catalogs:
             raise BadData(f"{self.exam} has no language {language!r}.")
         return self.base.catalogs[language]
+
+
+def with_review(text: str, review: Review) -> str:
+    """Return a site's file with another `review`; all else keeps every byte."""
+    written = yaml.safe_dump(
+        {"review": review.model_dump(exclude_none=True)}, allow_unicode=True, default_flow_style=None, width=1000
+    )
+    kept = _REVIEW.sub("", text)
+    return f"{kept.rstrip(chr(10))}\n{written}" if kept.strip() else written
 
 
 def _is_over(review: Review, now: datetime) -> bool:

@@ -114,7 +114,7 @@ def open_console(  # noqa: PLR0913 - what a console is made of
     def candidate() -> Candidate:
         return Candidate.of(*bases.newest(), workbench)
 
-    zone, place = _place(settings, folder, sample=sample)
+    zone, place = _place(settings, folder)
     inbox = make_inbox(settings, request_id=request_id)
     tools = Tools(
         settings=settings,
@@ -138,11 +138,12 @@ def open_console(  # noqa: PLR0913 - what a console is made of
     return make_console(tools, [*FIRST, *brought, *LAST], zone=zone, place=place)
 
 
-def _place(settings: Settings, folder: Path, *, sample: bool) -> tuple[tzinfo | None, str]:
+def _place(settings: Settings, folder: Path) -> tuple[tzinfo | None, str]:
     if settings.site is None:
         return None, ""
     today = datetime.now().astimezone().date()
-    site = open_site(settings.site, exam=folder, languages=(), sample=sample, today=today)
+    # Here its file is read and signed: it need not be approved yet.
+    site = open_site(settings.site, exam=folder, languages=(), sample=True, today=today)
     return (site.timezone, site.name) if site is not None else (None, "")
 
 

@@ -233,7 +233,7 @@ def test_a_new_pair_is_begun_with_the_number_of_the_group_and_no_text(department
         f"{CONSOLE}/inbox", data={"do": "new pair", "item": str(item), **_token(browser)}, follow_redirects=False
     )
 
-    assert answer.headers["location"].startswith(f"{CONSOLE}/pairs/new?language=en&cluster=")
+    assert answer.headers["location"].startswith(f"{CONSOLE}/new-pair?cluster=")
     assert "dog" not in answer.headers["location"]
 
 
