@@ -30,6 +30,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column, selectinload
 
 from bot.adapters.blind_keys import BlindKeys
 from bot.adapters.sql_encryption import open_texts
+from bot.adapters.sql_faults import cannot_use
 from bot.adapters.sql_outbox import OutboxRow, put
 from bot.adapters.sql_probe import clean_up, probe_of, try_writing
 from bot.adapters.sql_staff import note_deleted, stir_call
@@ -395,10 +396,7 @@ def connect(url: str | URL, *, wait_s: float = WAIT_S, upgrade: bool = True) -> 
             engine.dispose()
             raise
     except (SQLAlchemyError, OSError, ImportError, CommandError) as error:
-        raise Unreachable(
-            f"The database {_shown(url)} cannot be used ({type(error).__name__}). "
-            "Check KLARTEXT_DATABASE_URL, or choose another folder with `--data`."
-        ) from error
+        raise cannot_use(_shown(url), error) from error
     return engine
 
 

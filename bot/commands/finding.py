@@ -14,7 +14,8 @@ from typing import Annotated
 import typer
 
 from bot.adapters.audit_log import os_user
-from bot.commands.moments import local_zone, moment
+from bot.commands.installation import ForceOption, require_served
+from bot.commands.moments import in_zone, local_zone, moment
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.outbox_ports import pseudonym
 from bot.ports import AuditEvent, Finder, FoundConversation, Records, Sought, StoredReply, StoredTurn
@@ -44,6 +45,7 @@ def find(
     ] = None,
     show: Annotated[bool, typer.Option("--show", help="Print what was written and shown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    force: ForceOption = False,
     data: Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")] = None,
 ) -> None:
     """Find conversations by patient, moment, name in the logs, or by what was shown in them."""
@@ -54,6 +56,7 @@ def find(
         if shown is None and sought == Sought():
             raise UserFixable("Say what to find: `--patient`, `--at`, `--pseudonym` or `--shown`.")
         text = _Text.of(shown) if shown is not None else None
+        require_served(settings, force=force)
         search = _Search(make_finder(settings), make_records(settings), make_calls(settings), sought, zone)
         if text is not None and not text.hash:
             listed = search.texts(text)
@@ -73,7 +76,7 @@ def find(
                 print(f"  {line}")
         print(f"{len(found)} conversations")
         if not found and at is not None and (nearest := search.nearest()) is not None:
-            when = f"{nearest.astimezone(zone):%Y-%m-%d %H:%M}"
+            when = in_zone(nearest, zone)
             print(f"The nearest turn of what was sought is of {when}: see `--window`.", file=sys.stderr)
 
 
@@ -183,7 +186,7 @@ class _Search:
 
     def line(self, found: _Found) -> str:
         one, last = found.stored.conversation, found.stored.last_turn
-        ended = self._at(last) if last is not None else "-" * 16
+        ended = self._at(last) if last is not None else "-" * 20
         begun = f"{one.id}  {self._at(one.begun)}  {ended}  {one.channel:8}  {one.language}"
         shown = found.shown_at
         if not shown:
@@ -194,7 +197,7 @@ class _Search:
     def turns(self, found: _Found) -> Iterator[str]:
         """Yield what the patient wrote and saw, line by line."""
         for each in self._told(found):
-            at = f"{each.at.astimezone(self.zone):%Y-%m-%d %H:%M:%S}"
+            at = f"{each.at.astimezone(self.zone):%Y-%m-%d %H:%M:%S %Z}"
             if isinstance(each, Action):
                 yield f"{at}  staff ({each.name}): {each.text or each.what}"
                 continue
@@ -247,7 +250,7 @@ class _Search:
                 yield stored, shown
 
     def _at(self, at: datetime) -> str:
-        return f"{at.astimezone(self.zone):%Y-%m-%d %H:%M}"
+        return in_zone(at, self.zone)
 
 
 def _reply(turn: StoredTurn) -> Reply | None:
@@ -290,7 +293,7 @@ def _action_json(action: Action) -> Mapping[str, object]:
 def _texts(listed: Sequence[_Listed], text: _Text, zone: tzinfo | None) -> str:
     lines = []
     for each in listed:
-        first, last = (f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for at in (min(each.moments), max(each.moments)))
+        first, last = (in_zone(at, zone) for at in (min(each.moments), max(each.moments)))
         lines.append(
             f"{each.text.name}  {each.text.field:12}  {each.text.language}  {each.times} times in "
             f"{len(each.conversations)} conversations, first {first}, last {last}"

@@ -18,8 +18,9 @@ import typer
 
 from bot.adapters.audit_log import os_user
 from bot.catalog.fhir_files import write_text
-from bot.commands.auditing import audit, erase_again
+from bot.commands.auditing import after_restore, audit, erase_again
 from bot.commands.finding import find
+from bot.commands.installation import ForceOption, require_served
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import NotJson, dump, parse
@@ -176,6 +177,7 @@ records = typer.Typer(help="Export, erase and encrypt what is stored of patients
 
 records.command()(find)
 records.command()(audit)
+records.command("after-restore")(after_restore)
 records.command("erase-again")(erase_again)
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
@@ -213,10 +215,12 @@ def erase(
     conversation: ConversationArgument = None,
     patient: PatientOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be erased.")] = False,
+    force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
     """Delete a conversation, or all of a patient's, for good, with what of it waits to be sent."""
     with friendly_errors():
+        require_served(Settings.from_environment(data=data), force=force)
         archive = _archive(data)
         if not dry_run:
             archive.finder.index_patients()
@@ -259,11 +263,13 @@ def rekey(data: DataOption = None) -> None:
 def purge(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be deleted.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+    force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
     """Delete what is older than the settings say; the service may run meanwhile."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
+        require_served(settings, force=force)
         if not dry_run:
             make_finder(settings).index_patients()
         purged = make_keeper(settings).purge(settings.retention.cutoffs(datetime.now(UTC)), dry_run=dry_run)

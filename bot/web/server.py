@@ -46,6 +46,7 @@ from bot.wiring import (
     make_records,
     make_tracer,
     require_chroma,
+    stops_taken_back,
 )
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ def run_server(serving: Serving) -> None:
             "KLARTEXT_PORTAL_KEYS), and the FHIR server (KLARTEXT_FHIR_URL) must be told in which system."
         )
     make_launcher(settings)  # what is missing for that is said before anything starts
+    if not serving.sample:
+        _require_stops(settings)
     if settings.workers > 1:
         require_shareable(settings, settings.workers)
         listening = _listen(serving.host, serving.port)
@@ -103,6 +106,26 @@ def run_server(serving: Serving) -> None:
         _require_near(settings, listening)
         _announce(serving, listening)
         _serve(service, background, listening)
+
+
+def _require_stops(settings: Settings) -> None:
+    """Raise UserFixable when the audit log knows of stops that the database has lost: patients would see those texts.
+
+    Raises:
+        UserFixable: A backup was restored, and nobody has done again what was stopped since.
+    """
+    lost = stops_taken_back(settings)
+    if lost.stops:
+        named = ", ".join(dict.fromkeys(stop.pair_id or "the chat" for stop in lost.stops))
+        raise UserFixable(
+            f"The audit log knows of emergency stops that are not in the database, as after a backup was restored: "
+            f"{named}. Run `klartext records after-restore`, then start the service."
+        )
+    if lost.in_force is not None:
+        number = lost.in_force.release
+        log.warning(
+            "the audit log says that release %d was put into force last: see `klartext records after-restore`", number
+        )
 
 
 def _settings(serving: Serving) -> Settings:
