@@ -183,7 +183,7 @@ class Publisher:
         if taken_back is not None:
             raise BadData(
                 f"Before release {taken_back.number}, which was gone back to at {taken_back.at:%Y-%m-%d %H:%M} UTC, "
-                "no other was in force. Choose one of `klartext release list` with `--to`, also one that was rolled back."
+                "no other was in force. Choose one of `klartext release list` with `--to`."
             )
         raise BadData("No other release was ever in force. Choose one of `klartext release list` with `--to`.")
 

@@ -23,6 +23,7 @@ from bot.assistant import Assistant
 from bot.errors import KlartextError, Unreachable, UserFixable
 from bot.interview_wiring import Interviewers, for_terminology
 from bot.ports import Records
+from bot.release.in_force import ChatState
 from bot.settings import Settings
 from bot.talk.reception import Reception
 from bot.talk.reception import Serving as Serves
@@ -171,6 +172,7 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         left=lambda id_: interviewers.left(id_, at=_now()),
         background=background,
         launcher=make_launcher(settings),
+        chat=lambda: editions.state if editions is not None else ChatState(),
         release=lambda: editions.serving.name if editions is not None and editions.serving is not None else "",
         console=_console(serving, settings, records, lambda: reception.serving().assistant) if serving.staff else None,
     )

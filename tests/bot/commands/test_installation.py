@@ -15,7 +15,6 @@ from bot.adapters.sql_records import SqlRecords
 from bot.errors import Unreachable
 from tests.conftest import Run
 
-
 COMMANDS = [
     ("stop", "pair", "pain"),
     ("stop", "chat"),
