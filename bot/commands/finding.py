@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Annotated
@@ -74,7 +74,11 @@ def find(
             print(search.line(each))
             for line in search.turns(each) if show else ():
                 print(f"  {line}")
-        print(f"{len(found)} conversations")
+        print(_counted(len(found), "conversation"))
+        if text is not None and not found and not search.knows(text):
+            print(
+                f"No text {shown} was ever shown here: `--shown {text.pair_id}` lists those that were.", file=sys.stderr
+            )
         if not found and at is not None and (nearest := search.nearest()) is not None:
             when = in_zone(nearest, zone)
             print(f"The nearest turn of what was sought is of {when}: see `--window`.", file=sys.stderr)
@@ -172,6 +176,11 @@ class _Search:
         found = self.finder.find(Sought(ids=frozenset(moments)))
         return [_Found(each, tuple(moments[each.conversation.id])) for each in found]
 
+    def knows(self, text: _Text) -> bool:
+        """Say whether a text was ever shown, whoever and whenever is sought."""
+        everywhere = replace(self, sought=Sought())
+        return any(True for _ in everywhere._showing(text))
+
     def nearest(self) -> datetime | None:
         """Return the turn nearest to the moment, of the patient or conversation that was sought; None for none."""
         if self.sought.patient is None and self.sought.pseudonym is None:
@@ -190,9 +199,9 @@ class _Search:
         begun = f"{one.id}  {self._at(one.begun)}  {ended}  {one.channel:8}  {one.language}"
         shown = found.shown_at
         if not shown:
-            return f"{begun}  {found.stored.turns} turns"
-        times = f"shown {len(shown)} times, first {self._at(min(shown))}, last {self._at(max(shown))}"
-        return f"{begun}  {found.stored.turns} turns  patient {one.patient or '(anonymous)'}  {times}"
+            return f"{begun}  {_counted(found.stored.turns, 'turn')}"
+        times = f"shown {_counted(len(shown), 'time')}, first {self._at(min(shown))}, last {self._at(max(shown))}"
+        return f"{begun}  {_counted(found.stored.turns, 'turn')}  patient {one.patient or '(anonymous)'}  {times}"
 
     def turns(self, found: _Found) -> Iterator[str]:
         """Yield what the patient wrote and saw, line by line."""
@@ -253,6 +262,10 @@ class _Search:
         return in_zone(at, self.zone)
 
 
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def _reply(turn: StoredTurn) -> Reply | None:
     try:
         return read_reply(turn.exchange.reply) if turn.exchange is not None else None
@@ -295,7 +308,9 @@ def _texts(listed: Sequence[_Listed], text: _Text, zone: tzinfo | None) -> str:
     for each in listed:
         first, last = (in_zone(at, zone) for at in (min(each.moments), max(each.moments)))
         lines.append(
-            f"{each.text.name}  {each.text.field:12}  {each.text.language}  {each.times} times in "
-            f"{len(each.conversations)} conversations, first {first}, last {last}"
+            f"{each.text.name}  {each.text.field:12}  {each.text.language}  {_counted(each.times, 'time')} in "
+            f"{_counted(len(each.conversations), 'conversation')}, first {first}, last {last}"
         )
-    return "\n".join([*lines, f"{len(listed)} texts of {text.pair_id!r} were shown"])
+    return "\n".join(
+        [*lines, f"{_counted(len(listed), 'text')} of {text.pair_id!r} {'was' if len(listed) == 1 else 'were'} shown"]
+    )

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from bot.sentences.reply import SENTENCES
 from tests.bot.release.departments import Department
 from tests.bot.release.exams import change_pairs
+from tests.bot.web.serving import always_open
 from tests.conftest import Run
 
 
@@ -40,6 +42,25 @@ def test_a_release_is_made_activated_compared_and_taken_back(department: Departm
         (1, True, 2),
         (2, False, 1),
     ]
+
+
+def test_what_is_signed_can_be_read_word_by_word_and_drafts_are_named(department: Department) -> None:
+    change_pairs(department.exam, "de", only="costs", review={"status": "draft"})
+    zone = {"KLARTEXT_SITE": str(always_open(department.exam.parent)["KLARTEXT_SITE"])}
+    department.environ |= {"TZ": "UTC"}
+    shown = department.run("qa", "approve", department.exam, "--show").stdout
+    department.environ |= zone  # of Berlin
+
+    department.run("qa", "approve", department.exam, "--by", "A", "--until", "2099-01-31")
+    said = department.run("qa", "approve", department.exam, "--by", "B", "--until", "2099-01-31").stdout
+
+    assert "--- pair pain de\nid: pain\n" in shown
+    assert SENTENCES["de"]["chat_closed"][:20] in shown.split("--- sentences de")[1]
+    assert "is printed by the same command with `--show`" in said
+    assert "  pair costs de: signed (signed by A, B), but its review says 'draft': set `review: " in said
+    assert "until: '2099-02-01T00:00+01:00'" in (department.exam / "approvals.yaml").read_text()
+    refused = department.run("qa", "approve", department.exam, "--by", " ", fails=True).stderr
+    assert "`--by` is empty" in refused
 
 
 def test_going_back_twice_does_not_lead_to_the_release_that_was_gone_back_from(department: Department) -> None:
