@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.adapters.audit_log import os_user
+from bot.adapters.audit_log import running_as
 from bot.errors import UserFixable
 from bot.settings import Settings
 from bot.wiring import served
@@ -26,7 +24,7 @@ ForceOption = Annotated[
 def tell_database(settings: Settings) -> Served:
     """Say on standard error who acts on which database, and how many processes serve patients from it."""
     found = served(settings, now=datetime.now(UTC))
-    print(f"klartext: {_user()} on {found.database}: {_processes(found)}.", file=sys.stderr)
+    print(f"klartext: {running_as()} on {found.database}: {_processes(found)}.", file=sys.stderr)
     return found
 
 
@@ -41,18 +39,9 @@ def require_served(settings: Settings, *, force: bool) -> Served:
         return tell_database(settings)
     raise UserFixable(
         f"Nothing was done: no service has ever served anybody from {found.database} "
-        f"(as user {_user()}). Run the command as the user and with the settings of the service, with "
+        f"(as user {running_as()}). Run the command as the user and with the settings of the service, with "
         "`klartext-admin` of docs/operations.md; or add `--force` if this is the database."
     )
-
-
-def _user() -> str:
-    """Return as whom this process runs: what `klartext-admin` says of who called it does not count here."""
-    with suppress(ImportError, KeyError):  # not on Windows; containers without a list of users
-        import pwd
-
-        return pwd.getpwuid(os.geteuid()).pw_name
-    return os_user()
 
 
 def _processes(found: Served) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import logging
+import os
 import socket
 import threading
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from importlib.metadata import version
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +22,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from bot.assistant import Assistant
-from bot.errors import KlartextError, Unreachable, UserFixable
+from bot.errors import KlartextError, Unreachable, UserFixable, full_disk
 from bot.interview_wiring import Interviewers, for_terminology
 from bot.ports import Records
 from bot.release.in_force import ChatState
@@ -36,6 +38,7 @@ from bot.web.metrics import Metrics
 from bot.web.middleware import CONSOLE, Proxied
 from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
+from bot.web.surroundings import addresses_of, require_surroundings
 from bot.web.tracing import TracedApp, TracedReception
 from bot.web.workers import Worker, require_shareable, supervise
 from bot.wiring import (
@@ -46,7 +49,6 @@ from bot.wiring import (
     make_launcher,
     make_records,
     make_tracer,
-    require_chroma,
     stops_taken_back,
 )
 
@@ -85,7 +87,7 @@ def run_server(serving: Serving) -> None:
     logs.configure()
     _share_memory()
     settings = _settings(serving)
-    require_chroma(settings)
+    require_surroundings(settings, os.environ)
     names_patients = settings.link_key or settings.portals
     if names_patients and settings.fhir.url and not settings.fhir.patient_system:
         raise UserFixable(
@@ -221,10 +223,15 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
             service.metrics.ready(workers=service.settings.workers)
             if worker is not None:
                 worker.ready.set()
-            fields = {"sample": assistant.sample, **({"release": assistant.release} if assistant.release else {})}
+            fields: dict[str, object] = {"version": version("klartext"), "workers": service.settings.workers}
+            fields |= {"sample": assistant.sample, **({"release": assistant.release} if assistant.release else {})}
             log.info("ready", extra={"fields": fields})
         except KlartextError as error:
             failed.append(error)
+            server.should_exit = True
+        except OSError as error:
+            log.critical("the catalog cannot be prepared", exc_info=error)
+            failed.append(full_disk(error) or UserFixable(f"The catalog cannot be prepared ({error.strerror})."))
             server.should_exit = True
         except BaseException as error:  # nobody may find a service that starts for ever
             log.critical("the catalog cannot be prepared", exc_info=error)
@@ -315,7 +322,7 @@ def _config(service: Service, settings: Settings) -> uvicorn.Config:
 
 
 def _uvicorn_config(app: ASGIApp, settings: Settings, tracer: OtlpTracer | None = None) -> uvicorn.Config:
-    app = Proxied(app, settings.trusted_proxies) if settings.trusted_proxies else app
+    app = Proxied(app, addresses_of(settings.trusted_proxies)) if settings.trusted_proxies else app
     return uvicorn.Config(
         TracedApp(app, tracer) if tracer is not None else app,
         http=ImpatientProtocol,

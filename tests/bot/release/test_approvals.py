@@ -139,7 +139,7 @@ def test_two_countries_sign_a_site_each_in_the_folder_of_one_exam(folder: Path, 
     sign(folder, "A", "B", gathered=gathered("DE"))
     sign(folder, "A", "B", gathered=gathered("CH"))
 
-    assert [gathered(country).standings(NOW)["site"] for country in ("DE", "CH")] == ["approved", "approved"]  # type: ignore[arg-type]
+    assert [gathered(country).standings(NOW)["site"] for country in ("DE", "CH")] == ["approved", "approved"]
     file = folder / "approvals.yaml"
     assert sorted(re.findall("what: (site.*)", file.read_text())) == ["site CH", "site DE"]
     # What was signed before sites had a country counts for each that has no other.
