@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -69,6 +70,9 @@ from bot.staff.calls import Stir
 
 if TYPE_CHECKING:
     from alembic.config import Config
+
+
+_COMMAND = re.compile(r"/[a-zäöü]{1,20}", re.IGNORECASE)
 
 
 class InterviewRow(Base):
@@ -362,7 +366,9 @@ class SqlRecords:
             wanted = wanted.where(TurnRow.at >= since.astimezone(UTC))
         with self._session() as session:
             rows = session.scalars(wanted.options(selectinload(TurnRow.flags)))
-            return [KeptTurn(row.id, stored_turn(row), _reasons(row, ALWAYS)) for row in rows]
+            # What a button sends is no question, where the program does not know it: "/english" for a German catalog.
+            asked = [row for row in rows if row.flags or not _COMMAND.fullmatch(row.question.strip())]
+            return [KeptTurn(row.id, stored_turn(row), _reasons(row, ALWAYS)) for row in asked]
 
     def _session(self) -> AbstractContextManager[Session]:
         return talking_to(self._engine)

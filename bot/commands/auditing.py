@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from bot.adapters.audit_log import AuditLine, AuditTrail, os_user, returned
-from bot.commands.installation import ForceOption, require_served
+from bot.commands.installation import ForceOption, require_served, tell
 from bot.commands.moments import in_zone, local_zone, moment
 from bot.errors import UserFixable, friendly_errors
 from bot.outbox_ports import pseudonym
@@ -72,7 +72,9 @@ def erase_again(
     """After a backup was restored: erase what the audit log says was erased; exit 1 if some of it cannot be told."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
-        require_served(settings, force=force)
+        found = require_served(settings, force=force)
+        make_audit(settings).require()
+        tell(found)
         whole = _erase_again(settings, dry_run=dry_run)
     raise typer.Exit(0 if whole else 1)
 
@@ -117,8 +119,9 @@ def after_restore(
     """
     with friendly_errors():
         settings = Settings.from_environment(data=data)
-        require_served(settings, force=force)
+        found = require_served(settings, force=force)
         make_audit(settings).require()
+        tell(found)
         zone, lost, releases = local_zone(settings), stops_taken_back(settings), make_releases(settings)
         if lost.stops and not dry_run:
             make_audit(settings).note(AuditEvent("stop-again", os_user(), counts={"stops": len(lost.stops)}))

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from bot.adapters.audit_log import os_user
-from bot.commands.installation import ForceOption, require_served
+from bot.commands.installation import ForceOption, require_served, tell
 from bot.commands.moments import in_zone, local_zone, moment
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.outbox_ports import pseudonym
@@ -56,7 +56,7 @@ def find(
         if shown is None and sought == Sought():
             raise UserFixable("Say what to find: `--patient`, `--at`, `--pseudonym` or `--shown`.")
         text = _Text.of(shown) if shown is not None else None
-        require_served(settings, force=force)
+        tell(require_served(settings, force=force))
         search = _Search(make_finder(settings), make_records(settings), make_calls(settings), sought, zone)
         if text is not None and not text.hash:
             listed = search.texts(text)

@@ -21,22 +21,25 @@ ForceOption = Annotated[
 ]
 
 
-def tell_database(settings: Settings) -> Served:
+def tell_database(settings: Settings) -> None:
     """Say on standard error who acts on which database, and how many processes serve patients from it."""
-    found = served(settings, now=datetime.now(UTC))
+    tell(served(settings, now=datetime.now(UTC)))
+
+
+def tell(found: Served) -> None:
+    """Say the same of what is known."""
     print(f"klartext: {running_as()} on {found.database}: {_processes(found)}.", file=sys.stderr)
-    return found
 
 
 def require_served(settings: Settings, *, force: bool) -> Served:
-    """Say the same, and refuse where no service has ever run: nothing that is done there reaches a patient.
+    """Return what is known of the services, and refuse where none has ever run: what is done there reaches no patient.
 
     Raises:
         UserFixable: Nobody was ever served from this database.
     """
     found = served(settings, now=datetime.now(UTC))
     if force or found.ever:
-        return tell_database(settings)
+        return found
     raise UserFixable(
         f"Nothing was done: no service has ever served anybody from {found.database} "
         f"(as user {running_as()}). Run the command as the user and with the settings of the service, with "

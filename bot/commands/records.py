@@ -20,7 +20,7 @@ from bot.adapters.audit_log import os_user
 from bot.catalog.fhir_files import write_text
 from bot.commands.auditing import after_restore, audit, erase_again
 from bot.commands.finding import find
-from bot.commands.installation import ForceOption, require_served
+from bot.commands.installation import ForceOption, require_served, tell
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.interview.values.answer import JsonValue
 from bot.interview.values.fhir_json import NotJson, dump, parse
@@ -220,19 +220,20 @@ def erase(
 ) -> None:
     """Delete a conversation, or all of a patient's, for good, with what of it waits to be sent."""
     with friendly_errors():
-        require_served(Settings.from_environment(data=data), force=force)
+        found = require_served(Settings.from_environment(data=data), force=force)
         archive = _archive(data)
         if not dry_run:
             archive.finder.index_patients()
         ids = archive.chosen(conversation, patient)
         dossiers = [archive.dossier(id_) for id_ in ids]
+        tell(found)
         if not dry_run:
             archive.erase(ids, patient)
-        for id_, found in zip(ids, dossiers, strict=True):
-            print(f"{'would erase' if dry_run else 'erased'} {pseudonym(id_)}: {_counted(found)}")
+        for id_, dossier in zip(ids, dossiers, strict=True):
+            print(f"{'would erase' if dry_run else 'erased'} {pseudonym(id_)}: {_counted(dossier)}")
         if patient is not None:
             print(f"{len(ids)} conversations {'would be ' if dry_run else ''}erased")
-        sent = [each for found in dossiers for each in _list(found, "outbox")]
+        sent = [each for dossier in dossiers for each in _list(dossier, "outbox")]
         if any(isinstance(each, dict) and each["accepted_at"] for each in sent):
             print("What was sent to the FHIR server is still there: delete it there.", file=sys.stderr)
 
@@ -269,7 +270,7 @@ def purge(
     """Delete what is older than the settings say; the service may run meanwhile."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
-        require_served(settings, force=force)
+        tell(require_served(settings, force=force))
         if not dry_run:
             make_finder(settings).index_patients()
         purged = make_keeper(settings).purge(settings.retention.cutoffs(datetime.now(UTC)), dry_run=dry_run)

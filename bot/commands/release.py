@@ -13,7 +13,7 @@ import typer
 
 from bot.adapters.audit_log import os_user
 from bot.catalog.catalog import locate
-from bot.commands.installation import ForceOption, require_served, tell_database
+from bot.commands.installation import ForceOption, require_served, tell, tell_database
 from bot.commands.moments import in_zone, local_zone
 from bot.errors import friendly_errors
 from bot.release.contents import Contents, shipped_form
@@ -249,6 +249,7 @@ def list_stops(data: DataOption = None) -> None:
 def _stopping(data: Path | None, *, force: bool) -> tuple[Publisher, Served]:
     settings = Settings.from_environment(data=data)
     found = require_served(settings, force=force)
+    tell(found)
     return make_publisher(settings, _now), found
 
 
