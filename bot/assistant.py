@@ -51,7 +51,7 @@ from bot.settings import Settings
 from bot.text import AUTO, LanguageDetector, Sanitised, asking, sanitise, seen, segments
 
 if TYPE_CHECKING:
-    from bot.release.in_force import InForce
+    from bot.release.in_force import ChatState, InForce
 
 LISTED = 5  # candidates reported with every decision
 BATCH = 256  # questions scored at once: more would only cost memory
@@ -190,6 +190,11 @@ class Assistant:
     def is_closed(self) -> bool:
         """Whether nothing but emergencies is answered now."""
         return self._in_force is not None and self._in_force.is_closed
+
+    @property
+    def chat_state(self) -> ChatState | None:
+        """How the chat stands now: whether it is closed, and what has expired; None where there is no release."""
+        return self._in_force.state if self._in_force is not None else None
 
     def catalog(self, language: str) -> Catalog:
         """Return the catalog of a language, spelt as in the country; raise BadData when it is not open."""

@@ -24,6 +24,7 @@ Messages never quote what a patient wrote.
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -191,6 +192,14 @@ class GuardViolation(KlartextError):
     """A reply held text that is neither approved content nor fixed interface text."""
 
 
+def full_disk(error: OSError) -> UserFixable | None:
+    """Return what is to be said of a disk that is full; None where that is not what is wrong."""
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        return None
+    place = f" of {error.filename}" if error.filename else ""
+    return UserFixable(f"The disk{place} is full. Make room (`df -h`), then run this again.")
+
+
 @contextmanager
 def friendly_errors() -> Iterator[None]:
     """Turn errors that a person can mend into one line on standard error and exit code 2."""
@@ -203,3 +212,9 @@ def friendly_errors() -> Iterator[None]:
         # The reader (head, less) has seen enough; standard output must not complain at exit.
         sys.stdout = None
         raise SystemExit(0) from None
+    except OSError as error:
+        told = full_disk(error)
+        if told is None:
+            raise
+        print(f"klartext: {told}", file=sys.stderr)
+        raise SystemExit(2) from None

@@ -56,9 +56,11 @@ if TYPE_CHECKING:
     from bot.adapters.blind_keys import BlindKeys
     from bot.adapters.otlp_tracing import OtlpTracer
     from bot.adapters.smart_launch import SmartLauncher
+    from bot.adapters.sql_encryption import Served
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
     from bot.release.release import Releases
+    from bot.release.restored import TakenBack
 
 
 # Heads that are in use, by their key: two releases that differ in answers only share one.
@@ -309,6 +311,13 @@ def services_ready_for(settings: Settings, release: int, *, now: datetime) -> tu
     return len(prepared), sum(each == release for each in prepared)
 
 
+def served(settings: Settings, *, now: datetime) -> Served:
+    """Return which services run on the database of the settings, or have run, and where it is."""
+    from bot.adapters.sql_encryption import services_on
+
+    return services_on(_database(settings).engine, now)
+
+
 def make_desk(settings: Settings, *, opens: Callable[[datetime], datetime | None] = lambda _: None) -> Desk | None:
     """Return where patients' calls for a person arrive; None where nobody reads them.
 
@@ -504,6 +513,22 @@ def make_audit(settings: Settings, *, request_id: Callable[[], str] = lambda: ""
 
     path = settings.audit_log or settings.writable_data() / "audit.jsonl"
     return AuditLog(path, blind_keys(settings), text_cipher(settings), request_id)
+
+
+def stops_taken_back(settings: Settings) -> TakenBack:
+    """Return which stops and releases the audit log tells of, and the database does not: a restored backup lost them.
+
+    Lines that no key vouches for are not believed.
+    """
+    from bot.release.restored import Noted, taken_back
+
+    noted = [
+        Noted(line.at, line.actor, line.action, line.counts.get("release", 0))
+        for line in make_audit(settings).read().lines
+        if line.vouched and line.at is not None
+    ]
+    releases = make_releases(settings)
+    return taken_back(noted, releases.stops(), releases.switches())
 
 
 def make_witness(settings: Settings) -> Witness:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
+import socket
 import subprocess
+import threading
+import time
+from collections.abc import Iterator
 from configparser import ConfigParser
+from contextlib import suppress
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx
 import pytest
 import yaml
 
+from bot.catalog.catalog import COUNTRIES
+from bot.sentences.emergency_texts import numbers
 from tests.conftest import Run
 
 ROOT = Path(__file__).parents[1]
@@ -34,7 +46,9 @@ def test_every_setting_that_is_named_is_one(name: str) -> None:
 def test_every_file_is_told_of_and_every_file_that_is_told_of_is_there() -> None:
     told = set(
         re.findall(
-            r"`((?:klartext|nginx|prometheus-rules|grafana-dashboard|compose)\.[a-z]+|Caddyfile|Containerfile)`", PAGE
+            r"`((?:klartext|klartext@|chroma|nginx|prometheus-rules|grafana-dashboard|compose|away)\.[a-z]+"
+            r"|klartext-admin|Caddyfile|Containerfile)`",
+            PAGE,
         )
     )
 
@@ -42,10 +56,11 @@ def test_every_file_is_told_of_and_every_file_that_is_told_of_is_there() -> None
     assert [each for each in told if not (FOLDER / each).is_file()] == []
 
 
-def test_the_unit_starts_the_service_with_options_that_it_has(klartext: Run) -> None:
+@pytest.mark.parametrize("name", ["klartext.service", "klartext@.service"])
+def test_the_unit_starts_the_service_with_options_that_it_has(klartext: Run, name: str) -> None:
     unit = ConfigParser(strict=False, interpolation=None)
     unit.optionxform = str  # type: ignore[assignment, method-assign]
-    unit.read(FOLDER / "klartext.service")
+    unit.read(FOLDER / name)
     command = shlex.split(unit["Service"]["ExecStart"])
 
     assert command[0].endswith("/klartext")
@@ -59,13 +74,13 @@ def test_commands_that_are_shown_are_commands(klartext: Run) -> None:
     shown = [
         shlex.split(line, comments=True)
         for line in lines
-        if re.search(r"(^|\s)klartext (qa|release|records|purge|stop)\b", line)
+        if re.search(r"(^|\s)klartext(-admin)? (qa|release|records|purge|stop|serve)\b", line)
     ]
     assert len(shown) >= 8
 
     for line in shown:
-        words = line[line.index("klartext") + 1 :]
-        command = words[: 1 if words[0] == "purge" else 2]
+        words = line[next(at for at, word in enumerate(line) if word in ("klartext", "klartext-admin")) + 1 :]
+        command = words[: 1 if words[0] in ("purge", "serve") else 2]
         ran = klartext(*command, "--help")
         assert ran.returncode == 0, command
         assert [each for each in words if each.startswith("--") and each not in ran.stdout.decode()] == [], command
@@ -79,23 +94,118 @@ def test_the_compose_file_is_yaml_and_says_that_it_is_untested() -> None:
     assert (FOLDER / "Containerfile").read_text(encoding="utf-8").startswith("# Untested")
 
 
-def test_nginx_takes_the_file(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    """The shipped nginx.conf, on ports of this machine, in front of a service that answers and can go away."""
     try:
         subprocess.run(["nginx", "-v"], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("nginx is not installed")
+    folder = tmp_path_factory.mktemp("nginx")
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=chat.example.org", "-days", "1"]
-    subprocess.run(
-        [*made, "-keyout", tmp_path / "key.pem", "-out", tmp_path / "cert.pem"], check=True, capture_output=True
-    )
+    subprocess.run([*made, "-keyout", folder / "key.pem", "-out", folder / "cert.pem"], check=True, capture_output=True)
+    shutil.copy(FOLDER / "away.html", folder)
+    service = ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
+    threading.Thread(target=service.serve_forever, daemon=True).start()
+    tls, plain = _free_port(), _free_port()
     text = (FOLDER / "nginx.conf").read_text(encoding="utf-8")
-    text = text.replace("/etc/ssl/klartext/fullchain.pem", str(tmp_path / "cert.pem"))
-    text = text.replace("/etc/ssl/klartext/key.pem", str(tmp_path / "key.pem"))
-    text = text.replace("/var/log/nginx/klartext.log", str(tmp_path / "log"))
-    (tmp_path / "nginx.conf").write_text(f"pid {tmp_path}/pid;\nevents {{}}\nhttp {{\n{text}\n}}\n")
-
-    ran = subprocess.run(
-        ["nginx", "-t", "-c", str(tmp_path / "nginx.conf")], capture_output=True, text=True, check=False
+    for there, here in {
+        "/etc/ssl/klartext/fullchain.pem": folder / "cert.pem",
+        "/etc/ssl/klartext/key.pem": folder / "key.pem",
+        "/var/log/nginx/klartext.log": folder / "log",
+        "/usr/share/klartext": folder,
+        "127.0.0.1:8000": f"127.0.0.1:{service.server_port}",
+        "    listen 443 ssl http2;": f"    listen 127.0.0.1:{tls} ssl http2;",
+        "    listen 80;": f"    listen 127.0.0.1:{plain};",
+    }.items():
+        assert there in text
+        text = text.replace(there, str(here))
+    text = re.sub(r"    listen \[::\].*\n", "", text)
+    user = "user root;" if os.geteuid() == 0 else ""
+    (folder / "nginx.conf").write_text(
+        f"{user} daemon off; pid {folder}/pid; error_log {folder}/errors;\nevents {{}}\n"
+        f"http {{ access_log {folder}/further;\n{text}\n}}\n"
     )
+    process = subprocess.Popen(["nginx", "-c", str(folder / "nginx.conf")])
+    found = Proxy(f"https://127.0.0.1:{tls}", f"http://127.0.0.1:{plain}", folder, service)
+    for _ in range(100):
+        with suppress(httpx.TransportError):
+            httpx.get(found.url, verify=False)
+            break
+        time.sleep(0.05)
+    yield found
+    process.terminate()
+    process.wait(10)
 
-    assert ran.returncode == 0, ran.stderr
+
+@dataclass(frozen=True)
+class Proxy:
+    """A running nginx: its addresses, the folder of its logs, and the service behind it."""
+
+    url: str
+    plain: str
+    folder: Path
+    service: ThreadingHTTPServer
+
+    def logged(self) -> str:
+        return "".join((self.folder / name).read_text() for name in ("log", "errors", "further"))
+
+
+class _Answers(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *_: object) -> None:
+        """Not here."""
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+def test_nginx_writes_no_patients_link_down_also_while_the_service_is_away(proxy: Proxy) -> None:
+    paths = ("/start/SECRET-a", "/smart/callback?code=SECRET-b", "//start/SECRET-c", "/START/SECRET-d", "/ordinary")
+    with httpx.Client(verify=False) as client:
+        answers = [client.get(base + path).status_code for base in (proxy.url, proxy.plain) for path in paths]
+        inside = [client.get(proxy.url + path).status_code for path in ("/metrics", "/healthz", "/staff/inbox")]
+        proxy.service.shutdown()
+        proxy.service.server_close()
+        away = [client.get(proxy.url + path) for path in paths]
+        time.sleep(0.2)
+
+    assert answers == [200] * len(paths) + [301] * len(paths)
+    assert inside == [404, 404, 404]
+    assert {each.status_code for each in away} == {502}
+    assert all('href="tel:112"' in each.text for each in away)
+    assert "SECRET" not in proxy.logged()
+    assert proxy.logged().count("/ordinary") >= 3  # what is no patient's link is logged
+
+
+def test_the_page_of_a_service_that_is_away_names_the_numbers_of_each_country() -> None:
+    page = (FOLDER / "away.html").read_text(encoding="utf-8")
+
+    for country in COUNTRIES:
+        assert any(number in page for number in numbers(country, "de")), country
+
+
+def test_commands_run_with_the_settings_of_the_service_by_klartext_admin(tmp_path: Path) -> None:
+    (tmp_path / "ch.env").write_text(
+        '# settings\nKLARTEXT_COUNTRY=CH\nKLARTEXT_SMART="https://a.example/r4 klartext"\n'
+    )
+    program = tmp_path / "program"
+    program.write_text('#!/bin/sh\necho "$KLARTEXT_COUNTRY|$KLARTEXT_SMART|$LOGNAME|$*"\n')
+    program.chmod(0o755)
+    me = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
+    environ = {"PATH": os.environ["PATH"], "PROGRAM": str(program), "RUN_AS": me, "SUDO_USER": "anna"}
+
+    def run(**more: str) -> subprocess.CompletedProcess[str]:
+        command = [str(FOLDER / "klartext-admin"), "stop", "pair", "x"]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environ | more)
+
+    assert run(ENV_FILE=str(tmp_path / "ch.env")).stdout == "CH|https://a.example/r4 klartext|anna|stop pair x\n"
+    refused = run(ENV_FILE=str(tmp_path / "no.env"))
+    assert (refused.returncode, "no.env cannot be read. Run this as root" in refused.stderr) == (2, True)

@@ -246,6 +246,15 @@ class AuditLog:
         except (OSError, Timeout) as error:
             raise self._cannot(error) from error
 
+    def _owner(self) -> str:
+        """Say whose the first of file, lock and folder is that belongs to somebody else; empty where none does."""
+        for path in (self.path, Path(f"{self.path}.lock"), self.path.parent):
+            with suppress(OSError):
+                uid = path.stat().st_uid
+                if hasattr(os, "geteuid") and uid != os.geteuid():
+                    return f"{path.name} belongs to {_name_of(uid)}"
+        return ""
+
     def _locked(self) -> FileLock:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         return FileLock(f"{self.path}.lock", timeout=LOCK_S, mode=0o600)
@@ -270,11 +279,32 @@ class AuditLog:
         return found
 
     def _cannot(self, error: OSError | Timeout) -> Unreachable:
+        owner = self._owner()
+        if isinstance(error, PermissionError) and owner:
+            return Unreachable(
+                f"The audit log {self.path} cannot be written, so nothing was done: {owner}, and this is "
+                f"{running_as()}. Run the command as the user of the service; or, where the file got a wrong owner: "
+                f"`chown {running_as()} {self.path}*`."
+            )
         why = "locked by another process" if isinstance(error, Timeout) else error.strerror or type(error).__name__
         return Unreachable(
             f"The audit log {self.path} cannot be written ({why}), so nothing was done. "
             "Make room, or set KLARTEXT_AUDIT_LOG to a file that can be written."
         )
+
+
+def running_as() -> str:
+    """Return as whom this process runs, whoever called it."""
+    return _name_of(os.geteuid()) if hasattr(os, "geteuid") else os_user()
+
+
+def _name_of(uid: int) -> str:
+    try:
+        import pwd  # not on Windows
+
+        return pwd.getpwuid(uid).pw_name
+    except (ImportError, KeyError):
+        return f"uid {uid}"
 
 
 def os_user() -> str:

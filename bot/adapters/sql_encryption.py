@@ -24,7 +24,8 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, mapped_column
 
-from bot.adapters.sql_tables import Base, PatientText, in_utc, use_cipher
+from bot.adapters.sql_probe import WriteProbeRow
+from bot.adapters.sql_tables import Base, ConversationRow, PatientText, TurnRow, in_utc, use_cipher
 from bot.adapters.text_cipher import TextCipher
 from bot.errors import UserFixable
 
@@ -73,6 +74,34 @@ def prepared_by(engine: Engine, now: datetime) -> list[int]:
     with engine.connect() as connection:
         rows = connection.execute(select(ServiceRow.release, ServiceRow.seen)).all()
     return [release for release, seen in rows if release is not None and now - in_utc(seen) < GONE_AFTER]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What is known of the services on a database.
+
+    Attributes:
+        database: Its address, without what opens it.
+        running: How many processes serve patients from it now.
+        ever: Whether a service has run on it, or patients' conversations lie in it.
+    """
+
+    database: str
+    running: int
+    ever: bool
+
+
+def services_on(engine: Engine, now: datetime) -> Served:
+    """Return which services run on a database, or have run."""
+    with engine.connect() as connection:
+        seen = connection.scalars(select(ServiceRow.seen)).all()
+        # Nobody but a service tries whether the database can be written.
+        tried = connection.scalar(select(exists().where(WriteProbeRow.written > 0)))
+        begun = connection.scalar(select(exists().select_from(ConversationRow)))
+        talked = connection.scalar(select(exists().select_from(TurnRow)))
+    running = sum(now - in_utc(each) < GONE_AFTER for each in seen)
+    url = engine.url.set(query={}).render_as_string(hide_password=True)
+    return Served(url, running, bool(seen or tried or begun or talked))
 
 
 def require_known_to_all(connection: Connection, key: str, now: datetime, *, encrypted: bool) -> None:

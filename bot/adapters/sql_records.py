@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -30,6 +31,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column, selectinload
 
 from bot.adapters.blind_keys import BlindKeys
 from bot.adapters.sql_encryption import open_texts
+from bot.adapters.sql_faults import cannot_use
 from bot.adapters.sql_origins import ERASED, note_gone
 from bot.adapters.sql_outbox import OutboxRow, put
 from bot.adapters.sql_probe import clean_up, probe_of, try_writing
@@ -69,6 +71,9 @@ from bot.staff.calls import Stir
 
 if TYPE_CHECKING:
     from alembic.config import Config
+
+
+_COMMAND = re.compile(r"/[a-zäöü]{1,20}", re.IGNORECASE)
 
 
 class InterviewRow(Base):
@@ -364,7 +369,9 @@ class SqlRecords:
             wanted = wanted.where(TurnRow.at >= since.astimezone(UTC))
         with self._session() as session:
             rows = session.scalars(wanted.options(selectinload(TurnRow.flags)))
-            return [KeptTurn(row.id, stored_turn(row), _reasons(row, ALWAYS)) for row in rows]
+            # What a button sends is no question, where the program does not know it: "/english" for a German catalog.
+            asked = [row for row in rows if row.flags or not _COMMAND.fullmatch(row.question.strip())]
+            return [KeptTurn(row.id, stored_turn(row), _reasons(row, ALWAYS)) for row in asked]
 
     def asked(self, *, most: int) -> list[StoredTurn]:
         wanted = select(TurnRow).where(TurnRow.decision.in_(ASKED)).order_by(TurnRow.id.desc()).limit(most)
@@ -403,10 +410,7 @@ def connect(url: str | URL, *, wait_s: float = WAIT_S, upgrade: bool = True) -> 
             engine.dispose()
             raise
     except (SQLAlchemyError, OSError, ImportError, CommandError) as error:
-        raise Unreachable(
-            f"The database {_shown(url)} cannot be used ({type(error).__name__}). "
-            "Check KLARTEXT_DATABASE_URL, or choose another folder with `--data`."
-        ) from error
+        raise cannot_use(_shown(url), error) from error
     return engine
 
 

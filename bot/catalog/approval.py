@@ -95,9 +95,17 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class Approvals:
-    """All approvals of a catalog's folder, by what was approved."""
+    """All approvals of a catalog's folder, by what was approved.
+
+    Attributes:
+        signed: What counts here.
+        country: Of this installation: each has a site of its own, and they may share the folder of an exam.
+        elsewhere: What was signed of the sites of other countries.
+    """
 
     signed: Mapping[str, Signed] = field(default_factory=dict)
+    country: str | None = None
+    elsewhere: Mapping[str, Signed] = field(default_factory=dict)
 
     def standing(self, subject: Subject, *, now: datetime) -> Standing:
         """Return whether a text may be shown now, and if not, why."""
@@ -109,6 +117,10 @@ class Approvals:
         if now >= found.until:
             return "expired"
         return "approved" if found.people >= PEOPLE else "one signature"
+
+    def is_signed(self, subject: Subject, *, now: datetime) -> bool:
+        """Say whether enough people have signed a text as it is, whatever else may stand in its way."""
+        return self.standing(subject, now=now) == "approved"
 
     def until(self, subject: Subject) -> datetime | None:
         """Return from when on a text may not be shown any more; None where this text was not signed."""
@@ -132,26 +144,44 @@ class Approvals:
                 continue
             others = tuple(each for each in known.by if _person(each[0]) != _person(name))
             signed[subject.what] = replace(known, by=(*others, (name, at)), until=min(until, known.until))
-        return Approvals(signed)
+        return replace(self, signed=signed)
 
     def without(self, what: str) -> Approvals:
         """Return the approvals without that of one subject."""
-        return Approvals({name: each for name, each in self.signed.items() if name != what})
+        return replace(self, signed={name: each for name, each in self.signed.items() if name != what})
+
+    def by_name(self) -> dict[str, Signed]:
+        """Return all of them as they stand in the file: sites with their country."""
+        own = {
+            (f"{SITE} {self.country}" if what == SITE and self.country else what): each
+            for what, each in self.signed.items()
+        }
+        return {**self.elsewhere, **own}
+
+    @classmethod
+    def of_file(cls, named: Mapping[str, Signed], country: str | None) -> Approvals:
+        """Return those that count in a country; a site that was signed without one counts where there is no other."""
+        sites = {name: each for name, each in named.items() if name.split()[0] == SITE}
+        own = f"{SITE} {country}" if f"{SITE} {country}" in sites else SITE
+        signed = {name: each for name, each in named.items() if name not in sites}
+        if own in sites:
+            signed[SITE] = sites.pop(own)
+        return cls(signed, country, sites)
 
 
 def _person(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-def approvals_in(folder: Path) -> Approvals:
-    """Read the approvals of a folder; none where it has no such file.
+def approvals_in(folder: Path, country: str | None = None) -> Approvals:
+    """Read the approvals of a folder that count in a country; none where it has no such file.
 
     Raises:
         BadData: The file cannot be read as approvals, or names something twice.
     """
     path = folder / FILE
     if not path.is_file():
-        return Approvals()
+        return Approvals(country=country)
     findings: list[Finding] = []
     document = read_yaml(path, findings)
     if document is None or findings:
@@ -168,12 +198,11 @@ def approvals_in(folder: Path) -> Approvals:
     names = [each.what for each in file.approvals]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadData(f"{path}: {twice!r} stands there twice. Keep the entry that was signed last.")
-    return Approvals(
-        {
-            each.what: Signed(each.text, each.until, tuple((one.name, one.at) for one in each.by))
-            for each in file.approvals
-        }
-    )
+    named = {
+        each.what: Signed(each.text, each.until, tuple((one.name, one.at) for one in each.by))
+        for each in file.approvals
+    }
+    return Approvals.of_file(named, country)
 
 
 def write_approvals(folder: Path, approvals: Approvals) -> None:
@@ -186,7 +215,7 @@ def write_approvals(folder: Path, approvals: Approvals) -> None:
             "until": each.until.isoformat(timespec="minutes"),
             "by": [{"name": name, "at": at.isoformat(timespec="seconds")} for name, at in each.by],
         }
-        for what, each in sorted(approvals.signed.items())
+        for what, each in sorted(approvals.by_name().items())
     ]
     text = _HEAD + yaml.safe_dump({"approvals": entries}, allow_unicode=True, sort_keys=False, width=120)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
@@ -199,12 +228,16 @@ def write_approvals(folder: Path, approvals: Approvals) -> None:
 
 def pair_subject(catalog: Catalog, pair: Pair) -> Subject:
     """Return what is approved of a pair: every field that patients see, of all countries, and its meaning: its id."""
-    seen = pair.model_dump(
+    return Subject(f"pair {pair.id} {catalog.language}", text_hash([catalog.name, catalog.language, seen_of(pair)]))
+
+
+def seen_of(pair: Pair) -> dict[str, Any]:
+    """Return what patients see of a pair, and its id."""
+    return pair.model_dump(
         mode="json",
         include={"id", "question", "short_answer", "answer", "easy_answer", "extracts", "countries", "quizzes"},
         exclude={"countries": {"__all__": {"sources"}}},
     )
-    return Subject(f"pair {pair.id} {catalog.language}", text_hash([catalog.name, catalog.language, seen]))
 
 
 def sentences_subject(language: str, sentences: Mapping[str, str]) -> Subject:

@@ -1,23 +1,34 @@
-"""`klartext records audit` and `erase-again`: who did what, and to keep it so when a backup is restored."""
+"""`klartext records audit`, `after-restore`, `erase-again`: who did what, and to keep it so after a backup."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bot.adapters.audit_log import AuditLine, AuditTrail, os_user, returned
-from bot.commands.moments import local_zone, moment
+from bot.commands.installation import ForceOption, require_served, tell
+from bot.commands.moments import in_zone, local_zone, moment
 from bot.errors import UserFixable, friendly_errors
 from bot.outbox_ports import pseudonym
 from bot.ports import AuditEvent, SeenAudit
+from bot.release.release import Releases
+from bot.release.restored import Noted
 from bot.settings import Settings
-from bot.wiring import make_audit, make_finder, make_keeper, make_records, make_witness
+from bot.wiring import (
+    make_audit,
+    make_finder,
+    make_keeper,
+    make_records,
+    make_releases,
+    make_witness,
+    stops_taken_back,
+)
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
 
@@ -46,7 +57,7 @@ def audit(
         for line in [] if verify or rotate else trail.lines:
             if line.at is not None and (first is None or line.at >= first):
                 told = {"line": line.number, **line.said}
-                print(json.dumps(told) if as_json else _row(line, f"{line.at.astimezone(zone):%Y-%m-%d %H:%M:%S}"))
+                print(json.dumps(told) if as_json else _row(line, f"{line.at.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"))
         if verify:
             print(json.dumps(_verdict(trail, seen)) if as_json else _sentence(trail, seen))
         _tell_flaws(trail, seen)
@@ -55,36 +66,95 @@ def audit(
 
 def erase_again(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be erased.")] = False,
+    force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
     """After a backup was restored: erase what the audit log says was erased; exit 1 if some of it cannot be told."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
-        log, finder = make_audit(settings), make_finder(settings)
-        log.require()
-        trail, seen = log.read(), make_witness(settings).seen()
-        back = returned(trail, finder.lives())
-        if not dry_run:
-            finder.index_patients()
-            if back.by_people:
-                counts = {"conversations": len(back.by_people)}
-                log.note(AuditEvent("erase-again", os_user(), back.by_people, counts=counts))
-            records = make_records(settings)
-            for id_ in back.by_people:
-                records.erase(id_)
-            if back.by_retention:
-                make_keeper(settings).purge_again(back.by_retention, settings.retention.cutoffs(datetime.now(UTC)))
-        for id_ in (*back.by_people, *back.by_retention):
-            print(f"{'would erase' if dry_run else 'erased'} {pseudonym(id_)}")
-        print(f"{len(back.by_people)} erased before by patients or staff, {len(back.by_retention)} by age")
-        _tell_flaws(trail, seen)
-        if back.unreadable:
+        found = require_served(settings, force=force)
+        make_audit(settings).require()
+        tell(found)
+        whole = _erase_again(settings, dry_run=dry_run)
+    raise typer.Exit(0 if whole else 1)
+
+
+def _erase_again(settings: Settings, *, dry_run: bool) -> bool:
+    """Erase what the audit log says was erased; say whether all of it could be told."""
+    log, finder = make_audit(settings), make_finder(settings)
+    log.require()
+    trail, seen = log.read(), make_witness(settings).seen()
+    back = returned(trail, finder.lives())
+    if not dry_run:
+        finder.index_patients()
+        if back.by_people:
+            counts = {"conversations": len(back.by_people)}
+            log.note(AuditEvent("erase-again", os_user(), back.by_people, counts=counts))
+        records = make_records(settings)
+        for id_ in back.by_people:
+            records.erase(id_)
+        if back.by_retention:
+            make_keeper(settings).purge_again(back.by_retention, settings.retention.cutoffs(datetime.now(UTC)))
+    for id_ in (*back.by_people, *back.by_retention):
+        print(f"{'would erase' if dry_run else 'erased'} {pseudonym(id_)}")
+    print(f"{len(back.by_people)} erased before by patients or staff, {len(back.by_retention)} by age")
+    _tell_flaws(trail, seen)
+    if back.unreadable:
+        print(
+            f"{back.unreadable} lines about erasures are of keys {', '.join(_missing(trail))}, which are "
+            "not here: add the text key of that time behind the others in KLARTEXT_TEXT_KEY, and run this again.",
+            file=sys.stderr,
+        )
+    return not (trail.flaws or trail.lacks(seen) or back.unreadable)
+
+
+def after_restore(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    force: ForceOption = False,
+    data: DataOption = None,
+) -> None:
+    """After a backup was restored: stop again what was stopped since, erase again what was erased, name the release.
+
+    Exit 1 if something is left to be done by people.
+    """
+    with friendly_errors():
+        settings = Settings.from_environment(data=data)
+        found = require_served(settings, force=force)
+        make_audit(settings).require()
+        tell(found)
+        zone, lost, releases = local_zone(settings), stops_taken_back(settings), make_releases(settings)
+        if lost.stops and not dry_run:
+            make_audit(settings).note(AuditEvent("stop-again", os_user(), counts={"stops": len(lost.stops)}))
+        for stop in lost.stops:
+            if not dry_run:
+                releases.stop(stop)
+            what = f"{stop.pair_id} is withdrawn" if stop.pair_id else "the chat is closed"
+            done = "would be done" if dry_run else "done"
+            print(f"{done} again: {what}, as on {in_zone(stop.at, zone)} by {stop.by}")
+        if lost.opened is not None:
             print(
-                f"{back.unreadable} lines about erasures are of keys {', '.join(_missing(trail))}, which are "
-                "not here: add the text key of that time behind the others in KLARTEXT_TEXT_KEY, and run this again.",
-                file=sys.stderr,
+                f"The chat stays closed. It was opened again on {in_zone(lost.opened.at, zone)} by {lost.opened.by}: "
+                "two people open it with `klartext stop end`."
             )
-    raise typer.Exit(1 if trail.flaws or trail.lacks(seen) or back.unreadable else 0)
+        if lost.in_force is not None:
+            print(_release_lost(lost.in_force, releases, zone))
+        left = lost.opened is not None or lost.in_force is not None
+        erased = _erase_again(settings, dry_run=dry_run)
+    raise typer.Exit(1 if left or not erased else 0)
+
+
+def _release_lost(last: Noted, releases: Releases, zone: tzinfo | None) -> str:
+    now = releases.in_force()
+    known = releases.get(last.release) is not None
+    what_to_do = (
+        f"put it into force with `klartext release activate {last.release}`"
+        if known
+        else "it is not in this database any more: make it again from the files of the exam, and put it into force"
+    )
+    return (
+        f"Release {last.release} was put into force on {in_zone(last.at, zone)} by {last.by}, and now "
+        f"{f'release {now} is in force' if now is not None else 'none is'}. If that is not meant, {what_to_do}."
+    )
 
 
 def _seen(settings: Settings) -> SeenAudit | None:

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,8 @@ from typing import Annotated
 import typer
 
 from bot.adapters.audit_log import os_user
-from bot.commands.moments import local_zone, moment
+from bot.commands.installation import ForceOption, require_served, tell
+from bot.commands.moments import in_zone, local_zone, moment
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.outbox_ports import pseudonym
 from bot.ports import AuditEvent, Finder, FoundConversation, Records, Sought, StoredReply, StoredTurn
@@ -44,6 +45,7 @@ def find(
     ] = None,
     show: Annotated[bool, typer.Option("--show", help="Print what was written and shown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    force: ForceOption = False,
     data: Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")] = None,
 ) -> None:
     """Find conversations by patient, moment, name in the logs, or by what was shown in them."""
@@ -54,6 +56,7 @@ def find(
         if shown is None and sought == Sought():
             raise UserFixable("Say what to find: `--patient`, `--at`, `--pseudonym` or `--shown`.")
         text = _Text.of(shown) if shown is not None else None
+        tell(require_served(settings, force=force))
         search = _Search(make_finder(settings), make_records(settings), make_calls(settings), sought, zone)
         if text is not None and not text.hash:
             listed = search.texts(text)
@@ -71,9 +74,13 @@ def find(
             print(search.line(each))
             for line in search.turns(each) if show else ():
                 print(f"  {line}")
-        print(f"{len(found)} conversations")
+        print(_counted(len(found), "conversation"))
+        if text is not None and not found and not search.knows(text):
+            print(
+                f"No text {shown} was ever shown here: `--shown {text.pair_id}` lists those that were.", file=sys.stderr
+            )
         if not found and at is not None and (nearest := search.nearest()) is not None:
-            when = f"{nearest.astimezone(zone):%Y-%m-%d %H:%M}"
+            when = in_zone(nearest, zone)
             print(f"The nearest turn of what was sought is of {when}: see `--window`.", file=sys.stderr)
 
 
@@ -169,6 +176,11 @@ class _Search:
         found = self.finder.find(Sought(ids=frozenset(moments)))
         return [_Found(each, tuple(moments[each.conversation.id])) for each in found]
 
+    def knows(self, text: _Text) -> bool:
+        """Say whether a text was ever shown, whoever and whenever is sought."""
+        everywhere = replace(self, sought=Sought())
+        return any(True for _ in everywhere._showing(text))
+
     def nearest(self) -> datetime | None:
         """Return the turn nearest to the moment, of the patient or conversation that was sought; None for none."""
         if self.sought.patient is None and self.sought.pseudonym is None:
@@ -183,18 +195,18 @@ class _Search:
 
     def line(self, found: _Found) -> str:
         one, last = found.stored.conversation, found.stored.last_turn
-        ended = self._at(last) if last is not None else "-" * 16
+        ended = self._at(last) if last is not None else "-" * 20
         begun = f"{one.id}  {self._at(one.begun)}  {ended}  {one.channel:8}  {one.language}"
         shown = found.shown_at
         if not shown:
-            return f"{begun}  {found.stored.turns} turns"
-        times = f"shown {len(shown)} times, first {self._at(min(shown))}, last {self._at(max(shown))}"
-        return f"{begun}  {found.stored.turns} turns  patient {one.patient or '(anonymous)'}  {times}"
+            return f"{begun}  {_counted(found.stored.turns, 'turn')}"
+        times = f"shown {_counted(len(shown), 'time')}, first {self._at(min(shown))}, last {self._at(max(shown))}"
+        return f"{begun}  {_counted(found.stored.turns, 'turn')}  patient {one.patient or '(anonymous)'}  {times}"
 
     def turns(self, found: _Found) -> Iterator[str]:
         """Yield what the patient wrote and saw, line by line."""
         for each in self._told(found):
-            at = f"{each.at.astimezone(self.zone):%Y-%m-%d %H:%M:%S}"
+            at = f"{each.at.astimezone(self.zone):%Y-%m-%d %H:%M:%S %Z}"
             if isinstance(each, Action):
                 yield f"{at}  staff ({each.name}): {each.text or each.what}"
                 continue
@@ -247,7 +259,11 @@ class _Search:
                 yield stored, shown
 
     def _at(self, at: datetime) -> str:
-        return f"{at.astimezone(self.zone):%Y-%m-%d %H:%M}"
+        return in_zone(at, self.zone)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _reply(turn: StoredTurn) -> Reply | None:
@@ -290,9 +306,11 @@ def _action_json(action: Action) -> Mapping[str, object]:
 def _texts(listed: Sequence[_Listed], text: _Text, zone: tzinfo | None) -> str:
     lines = []
     for each in listed:
-        first, last = (f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for at in (min(each.moments), max(each.moments)))
+        first, last = (in_zone(at, zone) for at in (min(each.moments), max(each.moments)))
         lines.append(
-            f"{each.text.name}  {each.text.field:12}  {each.text.language}  {each.times} times in "
-            f"{len(each.conversations)} conversations, first {first}, last {last}"
+            f"{each.text.name}  {each.text.field:12}  {each.text.language}  {_counted(each.times, 'time')} in "
+            f"{_counted(len(each.conversations), 'conversation')}, first {first}, last {last}"
         )
-    return "\n".join([*lines, f"{len(listed)} texts of {text.pair_id!r} were shown"])
+    return "\n".join(
+        [*lines, f"{_counted(len(listed), 'text')} of {text.pair_id!r} {'was' if len(listed) == 1 else 'were'} shown"]
+    )

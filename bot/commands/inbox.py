@@ -151,7 +151,8 @@ def group_as_json(each: Cluster) -> dict[str, object]:
 def as_rows(items: Sequence[InboxItem]) -> Iterator[str]:
     for each in items:
         state = ", ".join(each.states) + (f": {each.pair_id}" if each.pair_id else "")
-        yield f"{each.id:6}  {each.at:%Y-%m-%d %H:%M}  {each.language}  {each.in_logs:12}  {state:12}  {each.question}"
+        about = f"{each.at:%Y-%m-%d %H:%M %Z}  {each.language}  {each.in_logs:12}  {state:12}"
+        yield f"{each.id:6}  {about}  {each.question}"
 
 
 def counted(items: Sequence[InboxItem]) -> str:

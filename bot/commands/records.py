@@ -19,8 +19,9 @@ import typer
 
 from bot.adapters.audit_log import os_user
 from bot.catalog.fhir_files import write_text
-from bot.commands.auditing import audit, erase_again
+from bot.commands.auditing import after_restore, audit, erase_again
 from bot.commands.finding import find
+from bot.commands.installation import ForceOption, require_served, tell
 from bot.editorial.workbench import Workbench
 from bot.errors import BadData, UserFixable, friendly_errors
 from bot.interview.values.answer import JsonValue
@@ -180,6 +181,7 @@ records = typer.Typer(help="Export, erase and encrypt what is stored of patients
 
 records.command()(find)
 records.command()(audit)
+records.command("after-restore")(after_restore)
 records.command("erase-again")(erase_again)
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
@@ -217,20 +219,23 @@ def erase(
     conversation: ConversationArgument = None,
     patient: PatientOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be erased.")] = False,
+    force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
     """Delete a conversation, or all of a patient's, for good, with what of it waits to be sent."""
     with friendly_errors():
+        found = require_served(Settings.from_environment(data=data), force=force)
         archive = _archive(data)
         if not dry_run:
             archive.finder.index_patients()
         ids = archive.chosen(conversation, patient)
         dossiers = [archive.dossier(id_) for id_ in ids]
+        tell(found)
         origins = [each for id_ in ids for each in archive.workbench.origins(pseudonym(id_))]
         if not dry_run:
             archive.erase(ids, patient)
-        for id_, found in zip(ids, dossiers, strict=True):
-            print(f"{'would erase' if dry_run else 'erased'} {pseudonym(id_)}: {_counted(found)}")
+        for id_, dossier in zip(ids, dossiers, strict=True):
+            print(f"{'would erase' if dry_run else 'erased'} {pseudonym(id_)}: {_counted(dossier)}")
         if patient is not None:
             print(f"{len(ids)} conversations {'would be ' if dry_run else ''}erased")
         for (pair, language), count in Counter((each.pair, each.language) for each in origins).items():
@@ -238,7 +243,7 @@ def erase(
                 f"{count} texts of pair {pair} ({language}) were made of it: the inbox of the console shows them to "
                 "curators, who take them out or let them stay."
             )
-        sent = [each for found in dossiers for each in _list(found, "outbox")]
+        sent = [each for dossier in dossiers for each in _list(dossier, "outbox")]
         if any(isinstance(each, dict) and each["accepted_at"] for each in sent):
             print("What was sent to the FHIR server is still there: delete it there.", file=sys.stderr)
 
@@ -269,11 +274,13 @@ def rekey(data: DataOption = None) -> None:
 def purge(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be deleted.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+    force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
     """Delete what is older than the settings say; the service may run meanwhile."""
     with friendly_errors():
         settings = Settings.from_environment(data=data)
+        tell(require_served(settings, force=force))
         if not dry_run:
             make_finder(settings).index_patients()
         purged = make_keeper(settings).purge(settings.retention.cutoffs(datetime.now(UTC)), dry_run=dry_run)

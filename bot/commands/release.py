@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.adapters.audit_log import os_user
 from bot.catalog.catalog import language_files, locate
+from bot.commands.installation import ForceOption, require_served, tell, tell_database
+from bot.commands.moments import in_zone, local_zone
 from bot.errors import friendly_errors
 from bot.languages.opening import open_languages
 from bot.release.contents import Contents, shipped_form
-from bot.release.publishing import summary
+from bot.release.publishing import Publisher, summary
 from bot.release.release import differences
 from bot.release.stops import Stops
 from bot.settings import Settings
 from bot.web.staff.wiring import make_publisher
 from bot.wiring import make_releases
 
+if TYPE_CHECKING:
+    from bot.adapters.sql_encryption import Served
+
 release = typer.Typer(help="Make what patients are shown, and put it into force.", no_args_is_help=True)
 stop = typer.Typer(help="Stop at once: one person is enough.", no_args_is_help=True)
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder of the database. Default: KLARTEXT_DATA.")]
 ByOption = Annotated[str, typer.Option("--by", help="Who does it. Default: the user of this machine.", metavar="NAME")]
+RUNNING = (
+    "Conversations that have begun keep their release: a text that is wrong is withdrawn from them, too, by "
+    "`klartext stop pair`."
+)
 NumberArgument = Annotated[int, typer.Argument(help="Number of the release.", min=1)]
 
 
@@ -83,6 +93,7 @@ def make(
     with friendly_errors():
         settings = Settings.from_environment(data=data)
         contents = Files(catalog, questionnaire, site).gather(settings)
+        tell_database(settings)
         made = make_publisher(settings, _now).make(contents, locate(catalog), by=_who(by), note=note)
         print(f"Release {made.name}: {summary(made)}")
         for language, pairs in made.content["left_out"].items():
@@ -97,7 +108,8 @@ def list_(
 ) -> None:
     """List the releases, and which one is in force."""
     with friendly_errors():
-        releases = make_releases(Settings.from_environment(data=data))
+        settings = Settings.from_environment(data=data)
+        releases, zone = make_releases(settings), local_zone(settings)
         in_force, switches = releases.in_force(), releases.switches()
         for each in releases.all():
             since = [switch.at for switch in switches if switch.number == each.number and switch.move != "prepare"]
@@ -109,7 +121,7 @@ def list_(
                 )
                 continue
             mark = "in force" if each.number == in_force else "was in force" if since else ""
-            print(f"{each.name:>18}  {each.made:%Y-%m-%d %H:%M}  {mark:12}  {each.by}: {each.note or summary(each)}")
+            print(f"{each.name:>18}  {in_zone(each.made, zone)}  {mark:12}  {each.by}: {each.note or summary(each)}")
         if not releases.all() and not as_json:
             print("No releases. Make one with `klartext release make CATALOG`.")
 
@@ -142,23 +154,30 @@ def activate(
 ) -> None:
     """Put a release into force for all conversations that begin from now on, in all processes at once."""
     with friendly_errors():
-        publisher = make_publisher(Settings.from_environment(data=data), _now)
+        settings = Settings.from_environment(data=data)
+        tell_database(settings)
+        publisher = make_publisher(settings, _now)
         chosen = publisher.activate(number, by=_who(by), wait_s=wait, tell=_say)
-        print(f"Release {chosen.name} is in force.")
+        print(f"Release {chosen.name} is in force. {RUNNING}")
 
 
 @release.command()
 def rollback(
     by: ByOption = "",
     to: Annotated[int | None, typer.Option(help="Which release. Default: the one before.", min=1)] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Even if approvals in it have expired: what has expired is not shown.")
+    ] = False,
     wait: Annotated[int, typer.Option(help="Seconds to wait until every process is ready.", min=0)] = 900,
     data: DataOption = None,
 ) -> None:
     """Put the release that was in force before into force again; running conversations stay on theirs."""
     with friendly_errors():
-        publisher = make_publisher(Settings.from_environment(data=data), _now)
-        chosen = publisher.roll_back(to, by=_who(by), wait_s=wait, tell=_say)
-        print(f"Release {chosen.name} is in force.")
+        settings = Settings.from_environment(data=data)
+        tell_database(settings)
+        publisher = make_publisher(settings, _now)
+        chosen = publisher.roll_back(to, by=_who(by), wait_s=wait, tell=_say, force=force)
+        print(f"Release {chosen.name} is in force. {RUNNING}")
 
 
 def _who(by: str) -> str:
@@ -182,42 +201,69 @@ def pair(
     pair_id: Annotated[str, typer.Argument(help="Id of the pair.", metavar="PAIR")],
     by: ByOption = "",
     why: WhyOption = "",
+    force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
     """Withdraw a pair at once, in all languages, releases and processes. It comes back with a later release only."""
     with friendly_errors():
-        publisher = make_publisher(Settings.from_environment(data=data), _now)
+        publisher, found = _stopping(data, force=force)
         publisher.withdraw(pair_id, by=_who(by), why=why)
         print(f"{pair_id} is withdrawn. Patients who ask for it are told that the answer is being checked.")
+        _tell_reach(found)
 
 
 @stop.command()
-def chat(by: ByOption = "", why: WhyOption = "", data: DataOption = None) -> None:
+def chat(by: ByOption = "", why: WhyOption = "", force: ForceOption = False, data: DataOption = None) -> None:
     """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call."""
     with friendly_errors():
-        make_publisher(Settings.from_environment(data=data), _now).close(by=_who(by), why=why)
+        publisher, found = _stopping(data, force=force)
+        publisher.close(by=_who(by), why=why)
         print("The chat is closed. Two people open it again with `klartext stop end --by NAME --by NAME`.")
+        _tell_reach(found)
 
 
 @stop.command()
 def end(
     by: Annotated[list[str], typer.Option("--by", help="Two different people.", metavar="NAME")],
     why: WhyOption = "",
+    force: ForceOption = False,
     data: DataOption = None,
 ) -> None:
     """Open the chat again; that takes two people."""
     with friendly_errors():
-        make_publisher(Settings.from_environment(data=data), _now).open_again(*by, why=why)
+        publisher, found = _stopping(data, force=force)
+        publisher.open_again(*by, why=why)
         print("The chat is open again.")
+        _tell_reach(found)
 
 
 @stop.command("list")
 def list_stops(data: DataOption = None) -> None:
     """List what was stopped, by whom, and what is stopped now."""
     with friendly_errors():
-        acts = make_releases(Settings.from_environment(data=data)).stops()
+        settings = Settings.from_environment(data=data)
+        acts, zone = make_releases(settings).stops(), local_zone(settings)
         for act in acts:
-            print(f"{act.at.astimezone():%Y-%m-%d %H:%M}  {act.kind:8}  {act.pair_id or 'chat'}  {act.by}: {act.why}")
+            print(f"{in_zone(act.at, zone)}  {act.kind:8}  {act.pair_id or 'chat'}  {act.by}: {act.why}")
         now = Stops.of(acts)
         withdrawn = ", ".join(f"{each} (up to release {last})" for each, last in now.withdrawn.items())
         print(f"Now: the chat is {'closed' if now.closed else 'open'}; withdrawn: {withdrawn or 'nothing'}.")
+
+
+def _stopping(data: Path | None, *, force: bool) -> tuple[Publisher, Served]:
+    settings = Settings.from_environment(data=data)
+    found = require_served(settings, force=force)
+    tell(found)
+    return make_publisher(settings, _now), found
+
+
+def _tell_reach(found: Served) -> None:
+    """Say how many processes hear of it: where none does, another database may be the one that patients see."""
+    if found.running:
+        print(f"Processes that serve patients from this database: {found.running}. It holds there within a second.")
+    else:
+        print(
+            "klartext: no process serves patients from this database just now. If the chat runs, it runs on another "
+            "one, and patients see no change.",
+            file=sys.stderr,
+        )

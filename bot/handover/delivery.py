@@ -163,7 +163,7 @@ class Delivery:
         try:
             handover = self.sources.handover(conversation)
             if hand_over_new(handover, self.sources.interviews, at=at):
-                log.info("handed over", extra={"fields": {"conversation": pseudonym(conversation)}})
+                log.info("queued for the FHIR server", extra={"fields": {"conversation": pseudonym(conversation)}})
         except Exception:
             self._broken[conversation] = at
             log.exception("not handed over", extra={"fields": {"conversation": pseudonym(conversation)}})

@@ -98,6 +98,8 @@ def send(outbox: Outbox, server: FhirServer, claimed: Claimed, clock: Callable[[
         raise
     else:
         outbox.accept(claimed, at=clock())
+        fields = {"entry": claimed.number, "urgent": claimed.is_urgent}
+        log.info("delivered to the FHIR server", extra={"fields": fields})
         return None
     outbox.release(claimed, failure.reason, retry_at=clock() + pause(claimed))
     return failure

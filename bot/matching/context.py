@@ -208,6 +208,18 @@ class Context:
         fits = weights is not None and weights.encoder == self._encoder.name and len(self._ids) > 1
         return weights if fits else None
 
+    def asked_by(self, text: str) -> frozenset[str]:
+        """Return the pairs of which a text is a question or variant, but for case, accents and punctuation."""
+        return self._asked.get(" ".join(words(text)), frozenset())
+
+    @cached_property
+    def _asked(self) -> Mapping[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for pair in (self._catalog.pair(pair_id) for pair_id in self._ids):
+            for text in (pair.question, *(variant.text for variant in pair.variants)):
+                found.setdefault(" ".join(words(text)), set()).add(pair.id)
+        return {text: frozenset(pairs) for text, pairs in found.items() if text}
+
     def move(self, said: Said) -> Move:
         """Decide on a message; without weights every message stands alone."""
         if self.weights is None:

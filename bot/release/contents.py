@@ -116,7 +116,7 @@ class Contents:
             for path in (questionnaire, *questionnaire.parent.glob(f"{questionnaire.stem}*.migration.yaml")):
                 files[f"{FORMS}/{path.name}"] = _bytes(path)
         wording, namespaces = wording_of(load_exam(folder), tuple(catalogs)), namespaces_of(site, folder)
-        return cls(exam, country, files, catalogs, form, said, wording, namespaces, own, approvals_in(folder))
+        return cls(exam, country, files, catalogs, form, said, wording, namespaces, own, approvals_in(folder, country))
 
     @cached_property
     def pair_subjects(self) -> Mapping[tuple[str, str], Subject]:
@@ -150,15 +150,21 @@ class Contents:
             if pair.review.valid_until is not None
         }
 
-    def standings(self, now: datetime) -> dict[str, Standing]:
-        """Return how each text stands, by its name; a pair whose review says other than approved is unsigned."""
-        found = {subject.what: self.approvals.standing(subject, now=now) for subject in self.subjects()}
-        drafts = {
-            f"pair {pair.id} {language}"
+    def drafts(self, now: datetime) -> dict[str, str]:
+        """Return of each pair whose own review stands in the way, by its name, what its review says."""
+        return {
+            f"pair {pair.id} {language}": (
+                "its review is over" if pair.review.status == "approved" else f"its review says {pair.review.status!r}"
+            )
             for language, catalog in self.catalogs.items()
             for pair in catalog.pairs
             if not pair.review.is_approved(now.date())
         }
+
+    def standings(self, now: datetime) -> dict[str, Standing]:
+        """Return how each text stands, by its name; a pair whose review says other than approved is unsigned."""
+        found = {subject.what: self.approvals.standing(subject, now=now) for subject in self.subjects()}
+        drafts = self.drafts(now)
         return {
             what: "unsigned" if what in drafts and standing == "approved" else standing
             for what, standing in found.items()

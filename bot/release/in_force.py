@@ -6,11 +6,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, get_args
 
 from bot.catalog.approval import FORM, SITE
 from bot.release.release import Release
 from bot.release.stops import Stops
+
+ClosedBecause = Literal["", "stopped", "sentences_expired"]
+# What of a release is approved as a whole, by the first word of its name; pairs go one by one.
+Whole = Literal["sentences", "questionnaire", "site"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatState:
+    """How the chat stands.
+
+    Attributes:
+        closed: Why nothing is answered but emergencies; empty while the chat is open.
+        expired: What patients miss because its approval has ended: the chat, the questions, or what the site tells.
+    """
+
+    closed: ClosedBecause = ""
+    expired: tuple[Whole, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,9 +93,21 @@ class InForce:
     @property
     def is_closed(self) -> bool:
         """Whether the chat answers nothing but emergencies: somebody closed it, or its own sentences have expired."""
-        return self.stops().closed or any(
-            self._has_expired(f"{what} {language}") for what in ("sentences", "language") for language in self.shown
-        )
+        return bool(self.state.closed)
+
+    @property
+    def state(self) -> ChatState:
+        """How the chat stands now."""
+        parts = get_args(Whole)
+        expired = tuple(part for part in parts if any(self._has_expired(each) for each in self._names(part)))
+        closed: ClosedBecause = "sentences_expired" if "sentences" in expired else ""
+        return ChatState("stopped" if self.stops().closed else closed, expired)
+
+    def _names(self, part: Whole) -> list[str]:
+        """Return under which names a part was approved; a site's own language is one with the program's sentences."""
+        if part != "sentences":
+            return [part]
+        return [f"{what} {language}" for what in ("sentences", "language") for language in self.shown]
 
     def _has_expired(self, what: str) -> bool:
         until = self._until.get(what)

@@ -26,9 +26,11 @@ from bot.release.release import (
     require_servable,
     unpack,
 )
+from bot.release.restored import ACTIVATE, GIVEN_UP, ROLLBACK, STOP_CHAT, STOP_END, STOP_PAIR
 from bot.release.stops import Stop, Stops
 
 LOOK_S = 0.5  # between looks at whether all processes are ready
+TELL_S = 15.0  # between two lines that tell how far they are
 
 
 class Keys(Protocol):
@@ -95,18 +97,39 @@ class Publisher:
         self._require_servable(chosen)
         if expired := self._expired(chosen):
             raise UserFixable(
-                f"Release {chosen.name} cannot be put into force: the approval of {expired} has expired. Have it "
-                "signed again, and make a new release."
+                f"Release {chosen.name} cannot be put into force: the approval of {_named(expired)} has expired. Have "
+                "it signed again, and make a new release."
             )
-        self.note("release-activate", by, {"release": number})
+        self.note(ACTIVATE, by, {"release": number})
         return self._switch(Switch(self.now(), by, "activate", number), wait_s, tell)
 
-    def roll_back(self, to: int | None, *, by: str, wait_s: float, tell: Callable[[str], None]) -> Release:
-        """Put the release that was in force before, or `to`, into force again; running conversations stay on theirs."""
-        number = to if to is not None else self.before()
-        self._require_servable(self.existing(number))
-        self.note("release-rollback", by, {"release": number})
-        return self._switch(Switch(self.now(), by, "rollback", number), wait_s, tell)
+    def roll_back(
+        self, to: int | None, *, by: str, wait_s: float, tell: Callable[[str], None], force: bool = False
+    ) -> Release:
+        """Put the release that was in force before, or `to`, into force again; running conversations stay on theirs.
+
+        `force`: also one of which approvals of pairs, form or site have expired, where the one in force is worse: what
+        has expired is not shown. The program's own sentences must be approved, else the chat would be closed.
+
+        Raises:
+            UserFixable: As for `activate`; or what was before is a release that was rolled back itself.
+        """
+        chosen = self.existing(to if to is not None else self.before())
+        self._require_servable(chosen)
+        expired = self._expired(chosen)
+        if any(what.startswith("sentences") for what in expired):
+            raise UserFixable(
+                f"Release {chosen.name} cannot be put into force: the approval of {_named(expired)} has expired: "
+                "the chat would close. Have it signed again and make a new release; `klartext stop chat` closes the "
+                "chat at once."
+            )
+        if expired and not force:
+            raise UserFixable(
+                f"The approval of {_named(expired)} of release {chosen.name} has expired: patients would not be shown "
+                "that. Withdraw a wrong text with `klartext stop pair`, or add `--force` if what is in force is worse."
+            )
+        self.note(ROLLBACK, by, {"release": chosen.number})
+        return self._switch(Switch(self.now(), by, "rollback", chosen.number), wait_s, tell)
 
     def withdraw(self, pair_id: str, *, by: str, why: str) -> None:
         """Withdraw a pair at once, in all languages, releases and processes; only a later release brings it back."""
@@ -114,12 +137,12 @@ class Publisher:
         if pair_id not in known:
             some = ", ".join(sorted(known)[:5]) or "none"
             raise BadData(f"No release shows a pair {pair_id!r}. Name one that is shown: {some} …")
-        self.note(f"stop-pair {pair_id}", by, {})
+        self.note(f"{STOP_PAIR}{pair_id}", by, {})
         self.releases.stop(Stop(self.now(), by, "withdraw", pair_id, why=why))
 
     def close(self, *, by: str, why: str) -> None:
         """Close the chat at once: nothing is answered but emergencies, and patients are told whom to call."""
-        self.note("stop-chat", by, {})
+        self.note(STOP_CHAT, by, {})
         self.releases.stop(Stop(self.now(), by, "close", why=why))
 
     def open_again(self, *names: str, why: str) -> None:
@@ -130,7 +153,7 @@ class Publisher:
         if not Stops.of(self.releases.stops()).closed:
             raise BadData("The chat is open. See `klartext stop list`.")
         both = ", ".join(different.values())
-        self.note("stop-end", both, {})
+        self.note(STOP_END, both, {})
         self.releases.stop(Stop(self.now(), both, "open", why=why))
 
     def existing(self, number: int) -> Release:
@@ -141,13 +164,30 @@ class Publisher:
         return found
 
     def before(self) -> int:
-        """Return the release that was in force before the one that is; raise BadData when there is none."""
-        in_force = self.releases.in_force()
-        earlier = [each.number for each in self.releases.switches() if each.move == "activate"]
-        other = [number for number in earlier if number != in_force]
-        if not other:
-            raise BadData("No other release was ever in force. Choose one of `klartext release list` with `--to`.")
-        return other[-1]
+        """Return the release to go back to: of those that were in force, the last that was not rolled back itself.
+
+        Raises:
+            BadData: There is none.
+        """
+        path = list[int]()  # what was put into force, without what was taken back
+        taken_back: Switch | None = None
+        for each in self.releases.switches():
+            if each.move == "prepare":
+                continue
+            if each.move == "rollback" and each.number in path:
+                while path[-1] != each.number:
+                    path.pop()
+                taken_back = each
+            elif path[-1:] != [each.number]:
+                path.append(each.number)
+        if len(path) > 1:
+            return path[-2]
+        if taken_back is not None:
+            raise BadData(
+                f"Before release {taken_back.number}, which was gone back to at {taken_back.at:%Y-%m-%d %H:%M} UTC, "
+                "no other was in force. Choose one of `klartext release list` with `--to`."
+            )
+        raise BadData("No other release was ever in force. Choose one of `klartext release list` with `--to`.")
 
     def side(self, number: int) -> Side:
         """Return what a release shows, to compare it."""
@@ -158,19 +198,22 @@ class Publisher:
         """Have every process prepare a release, then put it into force at one moment."""
         number, move = switch.number, switch.move
         self.releases.switch(Switch(switch.at, switch.by, "prepare", number))
-        until_s = time.monotonic() + wait_s
+        begun_s = told_s = time.monotonic()
         running, ready = self.ready_for(number, self.now())
         said = -1
-        while ready < running and time.monotonic() < until_s:
-            if said != ready:
-                said = ready
-                tell(f"{running} process{'es' if running > 1 else ''} prepare release {number} …")
+        while ready < running and time.monotonic() - begun_s < wait_s:
+            now_s = time.monotonic()
+            if said != ready or now_s - told_s >= TELL_S:
+                said, told_s = ready, now_s
+                tell(f"{ready} of {running} processes are ready for release {number}, after {now_s - begun_s:.0f} s …")
             time.sleep(LOOK_S)
             running, ready = self.ready_for(number, self.now())
         if ready < running:
+            self.note(GIVEN_UP, switch.by, {"release": number})
             raise UserFixable(
                 f"{running - ready} of {running} processes are not ready for release {number} after {wait_s:g} s; "
-                "what was in force still is. See their logs, or wait longer with `--wait`."
+                "what was in force still is. They go on preparing: run the command again later, or wait longer with "
+                "`--wait`; their logs say what is in the way."
             )
         put: Move = move
         self.releases.switch(Switch(self.now(), switch.by, put, number))
@@ -184,12 +227,14 @@ class Publisher:
             self.open_languages(place.languages, tuple(chosen.content["shown"]))
             require_servable(chosen, place.exam, self.country)
 
-    def _expired(self, chosen: Release) -> str:
-        """Return what of a release is not approved any more; empty for nothing."""
+    def _expired(self, chosen: Release) -> list[str]:
+        """Return what of a release is not approved any more."""
         now = self.now()
-        gone = [what for what, until in chosen.content["until"].items() if datetime.fromisoformat(until) <= now]
-        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
-        return f"{gone[0]}{more}" if gone else ""
+        return [what for what, until in chosen.content["until"].items() if datetime.fromisoformat(until) <= now]
+
+
+def _named(expired: list[str]) -> str:
+    return f"{expired[0]}{f' and {len(expired) - 1} more' if len(expired) > 1 else ''}"
 
 
 def require_sound(folder: Path, *, today: date) -> None:

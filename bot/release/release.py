@@ -24,6 +24,7 @@ from bot.sentences.wording import wording_of
 
 FORMAT = 1
 SHOWN_HASH = 12  # digits of a hash that people are shown
+SET_REVIEW = "set `review: {{status: approved, by: NAME, on: DATE}}` of the pair in {file}, signatures stay"
 MOST_NAMED = 3  # of what is in the way, in one line
 # What patients see of a pair, in the order in which a comparison lists it.
 FIELDS = ("question", "short_answer", "answer", "easy_answer", "extracts", "countries")
@@ -118,7 +119,7 @@ class Releases(Protocol):
         ...
 
     def stop(self, stop: Stop) -> None:
-        """Withdraw a pair, close the chat, or open it again, at once."""
+        """Withdraw a pair from all releases so far, close the chat, or open it again, at once."""
         ...
 
     def stops(self) -> list[Stop]: ...
@@ -130,7 +131,7 @@ def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], progr
     Raises:
         UserFixable: Something that has to be approved is not, or no pair is.
     """
-    standings = contents.standings(now)
+    standings, drafts = contents.standings(now), contents.drafts(now)
     for what, standing in standings.items():
         if not what.startswith("pair ") and standing != "approved":
             raise UserFixable(
@@ -143,7 +144,8 @@ def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], progr
         shown[language], left_out[language] = [], {}
         for pair in catalog.pairs:
             subject = pair_subject(catalog, pair)
-            reason = _in_the_way(standings[subject.what], pair.id, contents, subject.what, stops)
+            draft = drafts.get(subject.what, "") if contents.approvals.is_signed(subject, now=now) else ""
+            reason = draft or _in_the_way(standings[subject.what], pair.id, contents, subject.what, stops)
             if reason:
                 left_out[language][pair.id] = reason
                 continue
@@ -152,10 +154,10 @@ def make_manifest(contents: Contents, *, now: datetime, stops: list[Stop], progr
         lacking = next(language for language, pairs in shown.items() if not pairs)
         missing = left_out[lacking]
         some = "; ".join(f"{pair}: {why}" for pair, why in list(missing.items())[:MOST_NAMED])
-        raise UserFixable(
-            f"No pair of {contents.exam} ({lacking}) may be shown ({some}). Have two people sign them with "
-            "`klartext qa approve`."
-        )
+        sign = "Have two people sign them with `klartext qa approve`."
+        if all("review" in why for why in missing.values()):
+            sign = f"They are signed; {SET_REVIEW.format(file=f'{lacking}.yaml')}."
+        raise UserFixable(f"No pair of {contents.exam} ({lacking}) may be shown ({some}). {sign}")
     kept = {f"pair {pair_id} {language}" for language, pairs in shown.items() for pair_id in pairs}
     texts = {
         each.what: each.text for each in contents.subjects() if not each.what.startswith("pair ") or each.what in kept

@@ -85,6 +85,10 @@ def _heard(assistant: Assistant, state: State, text: str, language: str) -> Hear
         or shown not in assistant.shown(language)
     ):
         return _answered(assistant, state, response)
+    if (asked := _asked_for(assistant, state, text, language)) is not None:
+        return _answered(
+            assistant, state, replace(response, decision="answered", pair_id=asked, answer=None, choices=())
+        )
     here = replace(state, language=language)
     if felt_again(assistant, here, response) and "?" not in text:
         return Heard(*meet(assistant, known(here), response.remarks[0].kind), response)
@@ -98,6 +102,16 @@ def _heard(assistant: Assistant, state: State, text: str, language: str) -> Hear
     if state.complaint is not None and (leans or asks_to_wait(text)):
         return _about_complaint(assistant, here, response, move, state.complaint)
     return _moved(assistant, here, response, move)
+
+
+def _asked_for(assistant: Assistant, state: State, text: str, language: str) -> str | None:
+    """Return the pair whose own question a message is, letter by letter: curators have said what it means.
+
+    None where it is a question of the pair shown, too, or of several; and after a complaint, which it may be about.
+    """
+    asked = assistant.context(language).asked_by(text) & assistant.shown(language)
+    is_other = len(asked) == 1 and state.last_pair not in asked and state.complaint is None
+    return next(iter(asked)) if is_other else None
 
 
 def _about_complaint(assistant: Assistant, state: State, response: Response, move: Move, told: Told) -> Heard:

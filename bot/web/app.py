@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from http import HTTPStatus
@@ -16,8 +16,10 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Scope
 
 from bot.assistant import Assistant
+from bot.errors import KlartextError
 from bot.matching.red_flags import load_red_flags
 from bot.ports import Launcher
+from bot.release.in_force import ChatState
 from bot.sentences.spelling import spelt
 from bot.settings import Settings
 from bot.talk.conversation import first_language
@@ -94,6 +96,7 @@ class Service:
         background: What runs beside it; None where nothing does.
         launcher: Signs in patients who come from a portal or EHR; None where none may come from there.
         release: Returns the name of the release in force; empty where there is none.
+        chat: Returns how the chat stands, as far as is known without asking the database.
         console: Pages for staff; None where they are served elsewhere, or not at all.
     """
 
@@ -105,6 +108,7 @@ class Service:
     background: Background | None = None
     launcher: Launcher | None = None
     release: Callable[[], str] = field(default=lambda: "")
+    chat: Callable[[], ChatState] = field(default=ChatState)
     console: Console | None = None
 
     @cached_property
@@ -123,11 +127,14 @@ class Service:
         """
         status = await self.storage.look() or ("ready" if self.prepared.is_set() else "starting")
         response.status_code = HTTPStatus.OK if status == "ready" else HTTPStatus.SERVICE_UNAVAILABLE
+        chat, known = self.chat(), dict[str, object]()
+        if name := self.release():
+            known = {"release": name, "chat": "closed" if chat.closed else "open", "chat_closed": chat.closed or None}
+            known["expired"] = list(chat.expired) or None
         if self.background is None:
-            return HealthView.model_validate({"status": status})
+            return HealthView.model_validate({"status": status, **known})
         standing, waiting = self.background.standing(), self.background.waiting()
-        known: dict[str, object] = {
-            "release": self.release() or None,
+        known |= {
             "delivery": standing.verdict,
             "oldest_urgent_s": round(standing.oldest_urgent_s, 1),
             "reason": standing.reason or None,
@@ -300,8 +307,8 @@ def _people(service: Service, crowd: Crowd) -> Side:
             labels,
             house=assistant.house,
             sample=assistant.sample,
-            default=first_language(assistant),
             dictation=settings.dictation,
+            spoken=lambda: _spoken(reception),
         ),
         labels=labels,
     )
@@ -311,6 +318,16 @@ def _people(service: Service, crowd: Crowd) -> Side:
 
     answers = crowd.around(build_pages(pages, is_ready=service.prepared.is_set, launcher=service.launcher))
     return Side(answers, too_much, page_headers(settings))
+
+
+def _spoken(reception: Reception) -> Sequence[str]:
+    """Return the languages that new patients are served in, the default first, as far as the database tells."""
+    try:
+        assistant = reception.serving().assistant
+    except KlartextError:
+        assistant = reception.assistant
+    first = first_language(assistant)
+    return [first, *(each for each in assistant.languages if each != first)]
 
 
 def _with_problems(app: FastAPI) -> FastAPI:

@@ -365,7 +365,7 @@ def _keep_up(editions: Editions, presence: Presence, telling: Telling, stopping:
             if in_force is not None:
                 # An approval that ends soon has to be seen before patients miss the answer.
                 left_s = (in_force.first_expiry - telling.now()).total_seconds()
-                telling.metrics.released(serving.release, left_s, closed=serving.is_closed)
+                telling.metrics.released(serving.release, left_s, editions.look())
             telling.pulse.beat("releases")
         except Exception:
             log.exception("a release cannot be made ready")

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -21,9 +21,9 @@ from bot.handover.handover import Handover
 from bot.interview_wiring import Interviewers
 from bot.languages.opening import open_languages
 from bot.ports import Encoder, Interviews, Records
-from bot.release.in_force import InForce
+from bot.release.in_force import ChatState, InForce
 from bot.release.release import Release, Releases, require_servable, unpack
-from bot.release.stops import Stops
+from bot.release.stops import Stop, Stops
 from bot.settings import Settings
 from bot.wiring import make_encoder, make_releases
 
@@ -96,6 +96,7 @@ class Editions:
         now: The clock.
         encoder: For all of them.
         prepared: The newest release that this process can serve at once, as far as somebody asked for it.
+        state: How the chat stood when somebody looked last; nothing is asked for it.
     """
 
     settings: Settings
@@ -105,6 +106,8 @@ class Editions:
     now: Callable[[], datetime]
     encoder: str | Encoder = "embedded"
     prepared: int | None = None
+    state: ChatState = field(default_factory=ChatState)
+    _acts: int | None = None
     _refused: int | None = None
     _open: OrderedDict[int, Edition] = field(default_factory=OrderedDict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -169,9 +172,31 @@ class Editions:
         """
         at_s, known = self._stops
         if time.monotonic() - at_s > STOPS_GOOD_FOR_S:
-            known = Stops.of(self.releases.stops())
+            acts = self.releases.stops()
+            known = Stops.of(acts)
             self._stops = (time.monotonic(), known)
+            self._tell_acts(acts)
         return known
+
+    def _tell_acts(self, acts: Sequence[Stop]) -> None:
+        """Log what was stopped, or opened again, since somebody looked last: who did it, and why."""
+        known, self._acts = self._acts, len(acts)
+        for act in acts[known:] if known is not None else ():
+            fields = {"kind": act.kind, "pair": act.pair_id, "by": act.by, "why": act.why}
+            log.warning("emergency stop", extra={"fields": fields})
+
+    def look(self) -> ChatState:
+        """Look how the chat stands; what has changed is logged, once."""
+        serving = self._serving
+        state = serving.state if serving is not None else ChatState()
+        if state != self.state:
+            self.state = state
+            fields = {"closed": state.closed, "expired": list(state.expired)}
+            if state.closed or state.expired:
+                log.error("patients miss something: %s", _missed(state), extra={"fields": fields})
+            else:
+                log.info("the chat is open, and nothing of the release has expired", extra={"fields": fields})
+        return state
 
     def _read_or_in_force(self, number: int) -> Edition:
         """Open a release; one in whose place another has come, and that cannot be served any more, by that one.
@@ -207,6 +232,14 @@ class Editions:
                 in_force=in_force,
                 encoder=self.encoder,
             )
+
+
+def _missed(state: ChatState) -> str:
+    if state.closed == "stopped":
+        return "the chat was closed, see `klartext stop list`"
+    if state.closed:
+        return "the chat is closed, the approval of its own sentences has ended: sign them, and make a release"
+    return f"the approval of {' and '.join(state.expired)} has ended: have it signed, and make a release"
 
 
 def _in_force(releases: Releases) -> int:

@@ -11,14 +11,19 @@ import json
 import logging
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from types import TracebackType
 
+from bot.errors import NotSent, Unreachable
+
 SPOKEN = ("klartext", "uvicorn")
 FRAMES = 12
+OUTAGES = (Unreachable, NotSent)
+REPEAT_S = 60.0
 
 
 # Of the request that is being answered, in the thread that answers it; empty beside requests.
@@ -49,14 +54,44 @@ class JsonLines(logging.Formatter):
             line["request_id"] = request_id()
         if record.exc_info and record.exc_info[0]:
             line["error"] = record.exc_info[0].__name__
-            line["frames"] = _frames(record.exc_info[2])
+            if not isinstance(record.exc_info[1], OUTAGES):  # where it was noticed says nothing of why
+                line["frames"] = _frames(record.exc_info[2])
         return json.dumps(line)
+
+
+class OncePerMinute(logging.Filter):
+    """Lets one line a minute through of what cannot be reached, for each message and kind of error, with a count.
+
+    While a database or server is away each request and each round says the same: what is new must not drown in it.
+    """
+
+    def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock_s = clock_s
+        self._lock = threading.Lock()
+        self._told: dict[tuple[str, str, str], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, OUTAGES):
+            return True
+        cause, now_s = (record.name, str(record.msg), type(error).__name__), self._clock_s()
+        with self._lock:
+            told_s, kept = self._told.get(cause, (float("-inf"), 0))
+            if now_s - told_s < REPEAT_S:
+                self._told[cause] = (told_s, kept + 1)
+                return False
+            self._told[cause] = (now_s, 0)
+        if kept:
+            record.fields = {**getattr(record, "fields", {}), "more_in_the_last_minute": kept}
+        return True
 
 
 def configure() -> None:
     """Send every log, warning and uncaught error of this process through `JsonLines` to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
+    handler.addFilter(OncePerMinute())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)

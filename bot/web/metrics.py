@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -16,6 +17,7 @@ from bot.handover.causes import CAUSES, Since, Undelivered
 from bot.handover.urgent import Waiting
 from bot.outbox_ports import Lane
 from bot.ports import Purged
+from bot.release.in_force import ChatState, Whole
 from bot.sentences.reply import is_safe_reply
 from bot.staff.calls import OPEN, Tally
 from bot.talk.conversation import Taken
@@ -113,6 +115,13 @@ class Metrics:
         self._closed = Gauge(
             "klartext_chat_closed",
             "1 while nothing but emergencies is answered.",
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._expired = Gauge(
+            "klartext_release_expired",
+            "1 where an approval in the release in force has ended: of the chat's sentences, the questions, the site.",
+            ["what"],
             registry=registry,
             multiprocess_mode="mostrecent",
         )
@@ -230,12 +239,14 @@ class Metrics:
         self._ready.set(1)
         self._wanted.set(workers)
 
-    def released(self, release: str, first_expiry_s: float, *, closed: bool) -> None:
+    def released(self, release: str, first_expiry_s: float, state: ChatState) -> None:
         self._known_releases.add(release)
         for each in self._known_releases:
             self._release.labels(each).set(each == release)
         self._expiry_s.set(first_expiry_s)
-        self._closed.set(closed)
+        self._closed.set(bool(state.closed))
+        for part in get_args(Whole):
+            self._expired.labels(part).set(part in state.expired)
 
     def waits(self, waiting: Waiting, urgent_s: float) -> None:
         self._waiting.set(waiting.backlog.waiting)

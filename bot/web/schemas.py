@@ -221,6 +221,15 @@ class HealthView(BaseModel):
 
     status: Literal["ready", "starting", "no database", "cannot write", "alive"]
     release: str | None = Field(default=None, description="The release in force: `number@hash`; none in sample mode.")
+    chat: Literal["open", "closed"] | None = Field(
+        default=None, description="Closed: nothing is answered but emergencies. It does not change the status."
+    )
+    chat_closed: Literal["stopped", "sentences_expired"] | None = Field(
+        default=None, description="Why: somebody closed it, or the approval of its own sentences has ended."
+    )
+    expired: list[Literal["sentences", "questionnaire", "site"]] | None = Field(
+        default=None, description="What patients miss because its approval has ended; pairs are not listed."
+    )
     outbox_waiting: int | None = Field(default=None, description="Entries that the FHIR server has not taken yet.")
     urgent_waiting_s: float | None = Field(
         default=None, description="Age of the oldest red flag that it has not taken; or 0."

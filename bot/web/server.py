@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import logging
+import os
 import socket
 import threading
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from importlib.metadata import version
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,9 +22,10 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from bot.assistant import Assistant
-from bot.errors import KlartextError, Unreachable, UserFixable
+from bot.errors import KlartextError, Unreachable, UserFixable, full_disk
 from bot.interview_wiring import Interviewers, for_terminology
 from bot.ports import Records
+from bot.release.in_force import ChatState
 from bot.settings import Settings
 from bot.talk.reception import Reception
 from bot.talk.reception import Serving as Serves
@@ -35,6 +38,7 @@ from bot.web.metrics import Metrics
 from bot.web.middleware import CONSOLE, Proxied
 from bot.web.pulse import Pulse
 from bot.web.slowloris import ImpatientProtocol
+from bot.web.surroundings import addresses_of, require_surroundings
 from bot.web.tracing import TracedApp, TracedReception
 from bot.web.workers import Worker, require_shareable, supervise
 from bot.wiring import (
@@ -45,7 +49,7 @@ from bot.wiring import (
     make_launcher,
     make_records,
     make_tracer,
-    require_chroma,
+    stops_taken_back,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +94,7 @@ def run_server(serving: Serving) -> None:
     _share_memory()
     _require_demo_here(serving)
     settings = _settings(serving)
-    require_chroma(settings)
+    require_surroundings(settings, os.environ)
     names_patients = settings.link_key or settings.portals
     if names_patients and settings.fhir.url and not settings.fhir.patient_system:
         raise UserFixable(
@@ -98,6 +102,8 @@ def run_server(serving: Serving) -> None:
             "KLARTEXT_PORTAL_KEYS), and the FHIR server (KLARTEXT_FHIR_URL) must be told in which system."
         )
     make_launcher(settings)  # what is missing for that is said before anything starts
+    if not serving.sample:
+        _require_stops(settings)
     if settings.workers > 1:
         require_shareable(settings, settings.workers)
         listening = _listen(serving.host, serving.port)
@@ -112,6 +118,26 @@ def run_server(serving: Serving) -> None:
         _announce(serving, listening)
         _show_demo(serving, settings, listening)
         _serve(service, background, listening)
+
+
+def _require_stops(settings: Settings) -> None:
+    """Raise UserFixable when the audit log knows of stops that the database has lost: patients would see those texts.
+
+    Raises:
+        UserFixable: A backup was restored, and nobody has done again what was stopped since.
+    """
+    lost = stops_taken_back(settings)
+    if lost.stops:
+        named = ", ".join(dict.fromkeys(stop.pair_id or "the chat" for stop in lost.stops))
+        raise UserFixable(
+            f"The audit log knows of emergency stops that are not in the database, as after a backup was restored: "
+            f"{named}. Run `klartext records after-restore`, then start the service."
+        )
+    if lost.in_force is not None:
+        number = lost.in_force.release
+        log.warning(
+            "the audit log says that release %d was put into force last: see `klartext records after-restore`", number
+        )
 
 
 def _settings(serving: Serving) -> Settings:
@@ -166,6 +192,7 @@ def _open(serving: Serving, settings: Settings, worker: Worker | None = None) ->
         left=lambda id_: interviewers.left(id_, at=_now()),
         background=background,
         launcher=make_launcher(settings),
+        chat=lambda: editions.state if editions is not None else ChatState(),
         release=lambda: editions.serving.name if editions is not None and editions.serving is not None else "",
         console=_console(serving, settings, records, trained) if serving.staff else None,
     )
@@ -214,10 +241,15 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
             service.metrics.ready(workers=service.settings.workers)
             if worker is not None:
                 worker.ready.set()
-            fields = {"sample": assistant.sample, **({"release": assistant.release} if assistant.release else {})}
+            fields: dict[str, object] = {"version": version("klartext"), "workers": service.settings.workers}
+            fields |= {"sample": assistant.sample, **({"release": assistant.release} if assistant.release else {})}
             log.info("ready", extra={"fields": fields})
         except KlartextError as error:
             failed.append(error)
+            server.should_exit = True
+        except OSError as error:
+            log.critical("the catalog cannot be prepared", exc_info=error)
+            failed.append(full_disk(error) or UserFixable(f"The catalog cannot be prepared ({error.strerror})."))
             server.should_exit = True
         except BaseException as error:  # nobody may find a service that starts for ever
             log.critical("the catalog cannot be prepared", exc_info=error)
@@ -308,7 +340,7 @@ def _config(service: Service, settings: Settings) -> uvicorn.Config:
 
 
 def _uvicorn_config(app: ASGIApp, settings: Settings, tracer: OtlpTracer | None = None) -> uvicorn.Config:
-    app = Proxied(app, settings.trusted_proxies) if settings.trusted_proxies else app
+    app = Proxied(app, addresses_of(settings.trusted_proxies)) if settings.trusted_proxies else app
     return uvicorn.Config(
         TracedApp(app, tracer) if tracer is not None else app,
         http=ImpatientProtocol,

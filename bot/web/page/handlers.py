@@ -92,14 +92,19 @@ class Pages:
         if opened is not None and invitation is not None and invitation.patient != opened.patient:
             opened, visit = None, replace(visit, session="")  # a device that somebody else used before
         begins = visit if visit.session else replace(visit, session=fresh_session())
+        serving = self.reception.serving()
+        closed = serving.assistant.is_closed
+        site, language = serving.assistant.site, self.renderer.language_of(visit)
         response = self.renderer.page(
             "start",
             begins,
+            closed=closed,
+            reached=(site.text("phone", language) or "") if closed and site is not None else "",
+            asks=not closed and serving.assistant.asks and serving.interviewer("") is not None,
             opened=opened,
             invited=invitation is not None,
             note=_note(visit),
             heading=self._phrases[self.renderer.language_of(visit)]["heading"],
-            asks=self.reception.asks,
         )
         if begins is not visit:
             keep(response, visit, "session", begins.session, hours=self.settings.session_hours)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -75,8 +75,15 @@ class Renderer:
     """Makes pages of templates, labels and what a handler found."""
 
     def __init__(
-        self, labels: Mapping[str, Labels], *, house: House, sample: bool, default: str, dictation: str
+        self,
+        labels: Mapping[str, Labels],
+        *,
+        house: House,
+        sample: bool,
+        dictation: str,
+        spoken: Callable[[], Sequence[str]],
     ) -> None:
+        """`spoken`: returns the languages that new patients are answered in, first that of whoever asks for none."""
         country, site = house.country, house.site
         self._environment = Environment(
             loader=FileSystemLoader(HERE / "templates"),
@@ -89,7 +96,7 @@ class Renderer:
         self._environment.filters["tag"] = lambda language: "de-CH" if is_swiss(language, country) else language
         self._labels = labels
         self._country = country
-        self._default = default
+        self._spoken = spoken
         self.files = static = static_files(site.look if site is not None else SHIPPED)
         logo = static[LOGO].content if LOGO in static else b""
         own = static[COLOURS].content.decode() if COLOURS in static else ""
@@ -104,14 +111,15 @@ class Renderer:
             "notices": site.look.notices if site is not None else {},
             "sample": sample,
             "dictation": dictation,
-            "languages": {code: each["name"] for code, each in labels.items()},
             "all_labels": labels,
         }
 
     def language_of(self, visit: Visit, fallback: str = "") -> str:
         """Return the language of the labels: chosen, else the one that it began in, else what the browser prefers."""
-        wanted = (visit.language, fallback, *visit.accepted, self._default)
-        return next(language for language in wanted if language in self._labels)
+        spoken = self._spoken()
+        wanted = (visit.language, fallback, *visit.accepted)
+        fitting = (each for each in wanted if each in self._labels and (each in spoken or each == fallback))
+        return next(fitting, spoken[0])
 
     def speaks(self, language: str) -> bool:
         return language in self._labels
@@ -136,6 +144,7 @@ class Renderer:
             page=name,
             t=self._labels[own],
             lang=own,
+            languages={code: each["name"] for code, each in self._labels.items() if code in self._spoken()},
             emergency_numbers=numbers(self._country, own),
             visit=visit,
         )

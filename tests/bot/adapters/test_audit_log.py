@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -227,3 +229,15 @@ def test_many_write_while_files_are_closed(log: AuditLog) -> None:
     trail = log.read()
     assert trail.flaws == []
     assert sum(line.action == "erase" for line in trail.lines) == 24 * 3
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs two users")
+def test_a_log_of_another_user_names_its_owner_and_what_to_do(log: AuditLog) -> None:
+    _three(log)
+    os.chown(log.path, 65534, 65534)
+
+    said = str(log._cannot(PermissionError(errno.EACCES, "Permission denied")))  # root itself is never refused
+
+    assert "audit.jsonl belongs to nobody, and this is root" in said
+    assert "as the user of the service" in said
+    assert f"`chown root {log.path}*`" in said

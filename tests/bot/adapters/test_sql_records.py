@@ -285,3 +285,12 @@ def test_thanks_for_an_answer_are_kept_but_are_no_complaint(records: SqlRecords)
     records.flag("c1", StoredFlag("t1", "complicated", "", NOW))
     assert len(records.open_questions()) == 1
     assert [kept.flags for kept in records.kept("c1")] == [("complicated",)]
+
+
+def test_commands_of_buttons_are_no_questions_for_curators(records: SqlRecords) -> None:
+    for question in ("/english", " /Deutsch", "Darf ich km/h fahren?", "/ geht das", "/english bitte"):
+        records.add_turn(_turn(question))
+
+    assert [turn.question for turn in records.open_questions()] == [
+        "Darf ich km/h fahren?", "/ geht das", "/english bitte",
+    ]  # fmt: skip

@@ -125,9 +125,9 @@ def test_inbox_lists_what_was_not_answered_with_its_states_and_counts(asked: Pat
     name = pseudonym("c1")
     assert code == 0
     assert [" ".join(line.split()) for line in out.splitlines()] == [
-        f"1 2026-11-02 12:30 de {name} unanswered, flagged complicated Quark?",
-        f"2 2026-11-03 12:30 de {name} asked back =1+1 Kosten?",
-        f"3 2026-11-04 12:30 de {name} flagged wrong: pain weh?",
+        f"1 2026-11-02 12:30 UTC de {name} unanswered, flagged complicated Quark?",
+        f"2 2026-11-03 12:30 UTC de {name} asked back =1+1 Kosten?",
+        f"3 2026-11-04 12:30 UTC de {name} flagged wrong: pain weh?",
         "3 open, 1 unanswered, 1 flagged complicated, 1 asked back, 1 flagged wrong",
     ]
 

@@ -33,8 +33,12 @@ class Department:
         self.environ["KLARTEXT_RELEASE_KEY_FILE"] = str(folder / "key.pem")
 
     def run(self, *arguments: str | Path, fails: bool = False) -> Ran:
+        return self.stopped(*arguments, code=2 if fails else 0)
+
+    def stopped(self, *arguments: str | Path, code: int) -> Ran:
+        """Run a command that ends with an exit code."""
         ran = self._klartext(*arguments, environ=self.environ)
-        assert ran.returncode == (2 if fails else 0), ran.stderr
+        assert ran.returncode == code, ran.stderr
         return Ran(ran)
 
     def approve(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -9,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from bot.catalog.approval import approvals_in, pair_subject
-from bot.errors import BadData
+from bot.catalog.catalog import Country
+from bot.errors import BadData, UserFixable
 from bot.release.contents import Contents
+from bot.release.release import make_manifest
+from bot.resources import data_folder
 from tests.bot.release.exams import NOW, UNTIL, change_pairs, gather, sign, write_exam
 
 PAIN = "pair pain de"
@@ -120,3 +124,33 @@ def test_the_same_text_twice_is_refused(folder: Path) -> None:
 
     with pytest.raises(BadData, match="stands there twice"):
         approvals_in(folder)
+
+
+def test_two_countries_sign_a_site_each_in_the_folder_of_one_exam(folder: Path, tmp_path: Path) -> None:
+    sites = {}
+    for country, place in (("DE", "Berlin"), ("CH", "Bern")):
+        sites[country] = tmp_path / f"{country}.yaml"
+        text = (data_folder("qa_pairs") / "site.yaml").read_text(encoding="utf-8")
+        sites[country].write_text(re.sub("(?m)^site: .*$", f"site: Radiologie {place}", text), encoding="utf-8")
+
+    def gathered(country: Country) -> Contents:
+        return Contents.gather(folder, site=sites[country], questionnaire=None, country=country)
+
+    sign(folder, "A", "B", gathered=gathered("DE"))
+    sign(folder, "A", "B", gathered=gathered("CH"))
+
+    assert [gathered(country).standings(NOW)["site"] for country in ("DE", "CH")] == ["approved", "approved"]
+    file = folder / "approvals.yaml"
+    assert sorted(re.findall("what: (site.*)", file.read_text())) == ["site CH", "site DE"]
+    # What was signed before sites had a country counts for each that has no other.
+    file.write_text(re.sub("(?s)- what: site CH.*?(?=- what)", "", file.read_text()).replace("site DE", "site"))
+    assert gathered("DE").standings(NOW)["site"] == "approved"
+    assert gathered("CH").standings(NOW)["site"] == "changed"
+
+
+def test_a_release_of_drafts_that_two_people_signed_says_what_is_in_the_way(folder: Path) -> None:
+    change_pairs(folder, "de", review={"status": "draft"})
+    contents = sign(folder, "A", "B")
+
+    with pytest.raises(UserFixable, match=r"its review says 'draft'.*They are signed; set `review: .*in de\.yaml"):
+        make_manifest(contents, now=NOW, stops=[], program="test")

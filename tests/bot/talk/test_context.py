@@ -1,17 +1,23 @@
 """What a message means after an answer, in the shipped catalog and its fitted weights."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from bot import Assistant
+from bot.catalog.catalog import load_catalog
+from bot.matching.context import Context
+from bot.matching.head import Head
 from bot.sentences.interface_texts import INTERFACE_TEXTS
 from bot.sentences.reply import Content, Place, guard, worded
 from bot.talk.dialogue import State, read_state, write_state
 from bot.talk.messages import picks
 from bot.talk.reactions import Reaction, Reactions
+from bot.testing import HashEncoder, write_small_catalog
 
 NOW = datetime(2026, 11, 22, 10, 30, tzinfo=UTC)
 AFTER_PAIN = State("de", last_pair="pain", last_question="Tut die Mammographie weh?")
@@ -212,3 +218,37 @@ def test_shipped_dialogues_name_pairs_of_the_catalog(shipped: Assistant) -> None
         dialogues = read_dialogues(folder / f"{language}.tsv", sorted(shipped.shown(language)))
         assert len({dialogue.author for dialogue in dialogues}) >= 3
         assert all(len(dialogue.turns) > 1 for dialogue in dialogues)
+
+
+@pytest.mark.parametrize("mark", ["", "?", " ?!"])
+def test_the_own_question_of_another_pair_is_answered_by_that_pair_whatever_was_shown(
+    shipped: Assistant, mark: str
+) -> None:
+    catalog, context = shipped.catalog("de"), shipped.context("de")
+    own = [
+        (pair.id, variant.text)
+        for pair in catalog.pairs
+        for variant in pair.variants
+        if len(variant.text.split()) <= 3 and context.asked_by(variant.text) == {pair.id}
+    ][:200:10]
+    assert len(own) > 5
+    for pair_id, text in own:
+        shown = "pain" if pair_id != "pain" else "costs"
+        state = State("de", last_pair=shown, last_question=catalog.pair(shown).question)
+        alone, after = _react(shipped, State("de"), text), _react(shipped, state, text.upper() + mark)
+        if alone.decided is not None and alone.decided.decision == "answered":
+            assert after.decided is not None
+            assert (after.decided.decision, after.decided.pair_id) == ("answered", pair_id), text
+            assert "same_intro" not in _keys(after)
+
+
+def test_a_text_that_the_shown_pair_has_too_is_left_to_what_was_shown(tmp_path: Path) -> None:
+    catalog = load_catalog(write_small_catalog(tmp_path / "exam", languages=["de"]), "de")
+    pain, costs = catalog.pair("pain"), catalog.pair("costs")
+    both = replace(catalog, pairs=(pain, costs.model_copy(update={"variants": pain.variants})))
+
+    context = Context(both, ["pain", "costs"], cast(Head, None), HashEncoder())
+
+    assert context.asked_by(pain.question.upper()) == {"pain"}
+    assert context.asked_by(pain.variants[0].text) == {"pain", "costs"}
+    assert context.asked_by("") == frozenset()

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from bot.adapters.release_keys import Trust
 from bot.adapters.sql_records import SqlRecords
@@ -25,9 +26,11 @@ from bot.settings import Settings
 from bot.talk.conversation import Message, Taken
 from bot.talk.reception import Reception, Serving
 from bot.testing import HashEncoder
+from bot.web.app import Service, build_app
 from bot.web.background import Telling, _keep_up
 from bot.web.editions import ByRelease, Editions
 from bot.web.metrics import Metrics
+from bot.web.page.rendering import load_labels
 from bot.web.pulse import Pulse
 from bot.wiring import make_presence
 from tests.bot.release.exams import NOW, UNTIL, Site, change_pairs, sign, write_exam
@@ -286,7 +289,9 @@ def test_a_process_never_says_that_it_is_ready_for_a_release_that_it_cannot_serv
     assert OLD in process.hears(process.begin())
 
 
-APPROVALS = {"KlartextApprovalEndsIn30Days", "KlartextApprovalEndsIn7Days"}
+SOON = {"KlartextApprovalEndsIn30Days", "KlartextApprovalEndsIn7Days"}
+APPROVALS = {*SOON, "KlartextApprovalEnded"}
+LABELS = load_labels()["de"]
 
 
 def _alerts(process: Process, hospital: Hospital, wanted: float) -> set[str]:
@@ -310,9 +315,73 @@ def test_an_approval_that_ends_soon_is_told_a_month_and_a_week_before(hospital: 
     hospital.activate(hospital.release())
     process = hospital.process()
     fired = {}
-    for days in (31, 29, 8, 6, -1):
+    for days in (31, 29, 8, 6):
         hospital.clock[0] = UNTIL - timedelta(days=days)
         fired[days] = _alerts(process, hospital, days * 86400.0)
 
     month = {"KlartextApprovalEndsIn30Days"}
-    assert fired == {31: set(), 29: month, 8: month, 6: APPROVALS, -1: APPROVALS}
+    assert fired == {31: set(), 29: month, 8: month, 6: SOON}
+    hospital.clock[0] = UNTIL + timedelta(days=1)
+    assert _alerts(process, hospital, -86400.0) == SOON | {"KlartextApprovalEnded"}
+
+
+def test_sentences_that_expire_are_told_in_the_log_in_health_and_before_consent(
+    hospital: Hospital, caplog: pytest.LogCaptureFixture
+) -> None:
+    sign(hospital.folder, "A", "B", what="sentences", until=NOW + timedelta(minutes=5))
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    editions = process.editions
+    service = Service(process.reception, hospital.settings, release=lambda: "1@x", chat=lambda: editions.state)
+    service.prepared.set()
+    browser = TestClient(build_app(service))
+    editions.look()
+    health, start = browser.get("/healthz").json(), browser.get("/").text
+    assert (health["chat"], "chat_closed" in health) == ("open", False)
+    assert (LABELS["closed_heading"] in start, LABELS["can_1"] in start) == (False, True)
+
+    hospital.clock[0] += timedelta(minutes=5)
+    with caplog.at_level("INFO", "klartext"):
+        editions.look()
+        editions.look()
+
+    said = [record.getMessage() for record in caplog.records if "patients miss" in record.getMessage()]
+    assert len(said) == 1
+    assert "the approval of its own sentences has ended" in said[0]
+    health, start = browser.get("/healthz"), browser.get("/").text
+    assert health.status_code == 200  # a load balancer must not cut patients off from emergency numbers
+    assert {
+        "chat": "closed",
+        "chat_closed": "sentences_expired",
+        "expired": ["sentences"],
+    }.items() <= health.json().items()
+    assert (LABELS["closed_heading"] in start, LABELS["can_1"] in start) == (True, False)
+    assert start.index(LABELS["closed_heading"]) < start.index(LABELS["consent_box"])
+
+
+def test_a_page_offers_the_languages_and_the_questions_that_there_are(hospital: Hospital) -> None:
+    hospital.activate(hospital.release())
+    service = Service(hospital.process().reception, hospital.settings)
+    service.prepared.set()
+
+    start = TestClient(build_app(service)).get("/", headers={"Accept-Language": "en"}).text
+
+    assert '<html lang="de"' in start
+    assert 'value="en"' not in start
+    assert LABELS["can_2"] not in start  # this exam has no Questionnaire
+
+
+def test_who_stops_and_why_stands_in_the_log_of_each_process(
+    hospital: Hospital, caplog: pytest.LogCaptureFixture
+) -> None:
+    hospital.activate(hospital.release())
+    process = hospital.process()
+    process.hears(process.begin())
+    hospital.site.releases.stop(Stop(NOW, "Anna", "withdraw", "pain", why="wrong number"))
+    process.ask_anew()
+
+    with caplog.at_level("WARNING", "klartext"):
+        process.editions.stops()
+
+    (told,) = [record.fields for record in caplog.records if record.getMessage() == "emergency stop"]  # type: ignore[attr-defined]
+    assert told == {"kind": "withdraw", "pair": "pain", "by": "Anna", "why": "wrong number"}

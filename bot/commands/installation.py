@@ -1,0 +1,53 @@
+"""On which installation a command acts: the wrong user, or one without the settings, has a database of their own."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.adapters.audit_log import running_as
+from bot.errors import UserFixable
+from bot.settings import Settings
+from bot.wiring import served
+
+if TYPE_CHECKING:
+    from bot.adapters.sql_encryption import Served
+
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Even if no service has ever run on this database, or it holds no patients.")
+]
+
+
+def tell_database(settings: Settings) -> None:
+    """Say on standard error who acts on which database, and how many processes serve patients from it."""
+    tell(served(settings, now=datetime.now(UTC)))
+
+
+def tell(found: Served) -> None:
+    """Say the same of what is known."""
+    print(f"klartext: {running_as()} on {found.database}: {_processes(found)}.", file=sys.stderr)
+
+
+def require_served(settings: Settings, *, force: bool) -> Served:
+    """Return what is known of the services, and refuse where none has ever run: what is done there reaches no patient.
+
+    Raises:
+        UserFixable: Nobody was ever served from this database.
+    """
+    found = served(settings, now=datetime.now(UTC))
+    if force or found.ever:
+        return found
+    raise UserFixable(
+        f"Nothing was done: no service has ever served anybody from {found.database} "
+        f"(as user {running_as()}). Run the command as the user and with the settings of the service, with "
+        "`klartext-admin` of docs/operations.md; or add `--force` if this is the database."
+    )
+
+
+def _processes(found: Served) -> str:
+    if found.running:
+        return f"{found.running} process{'es serve' if found.running > 1 else ' serves'} from it"
+    return "no process serves from it just now" if found.ever else "no service has run on it yet"

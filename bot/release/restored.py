@@ -1,0 +1,81 @@
+"""What a restored backup took back of stops and releases: the audit log lies outside the database, and knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.release.release import Switch
+from bot.release.stops import Stop, StopKind
+
+STOP_PAIR = "stop-pair "  # followed by the pair's id
+STOP_CHAT, STOP_END = "stop-chat", "stop-end"
+ACTIVATE, ROLLBACK, GIVEN_UP = "release-activate", "release-rollback", "release-given-up"
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """An act as the audit log tells of it; `release`: the number of the release that it is about, or 0."""
+
+    at: datetime
+    by: str
+    action: str
+    release: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What the audit log tells of, and the database does not.
+
+    Attributes:
+        stops: To be done again, in order: pairs that were withdrawn, and the chat where it was closed last.
+        opened: Who opened the chat again where the database holds it closed: it stays closed, two people open it.
+        in_force: The release that was put into force last, where another one, or none, is.
+    """
+
+    stops: tuple[Stop, ...] = ()
+    opened: Noted | None = None
+    in_force: Noted | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.stops or self.opened or self.in_force)
+
+
+def taken_back(noted: Sequence[Noted], acts: Sequence[Stop], switches: Sequence[Switch]) -> TakenBack:
+    """Compare the acts that the audit log tells of, in order, with those in the database.
+
+    An act is noted before it is done; what is done again keeps its moment, so that it is found the next time.
+    """
+    again = list[Stop]()
+    for each in noted:
+        pair_id = each.action.removeprefix(STOP_PAIR)
+        if pair_id != each.action and not any(act.pair_id == pair_id and act.at >= each.at for act in acts):
+            again.append(_again(each, "withdraw", pair_id))
+    opened, of_chat = None, [each for each in noted if each.action in (STOP_CHAT, STOP_END)]
+    in_database = [act for act in acts if act.kind != "withdraw"]
+    if of_chat and (not in_database or in_database[-1].at < of_chat[-1].at):
+        last, closed = of_chat[-1], bool(in_database) and in_database[-1].kind == "close"
+        if last.action == STOP_CHAT and not closed:
+            again.append(_again(last, "close"))
+        elif last.action == STOP_END and closed:
+            opened = last
+    return TakenBack(tuple(again), opened, _other_in_force(noted, switches))
+
+
+def _again(each: Noted, kind: StopKind, pair_id: str = "") -> Stop:
+    return Stop(each.at, each.by, kind, pair_id, why="done again: a restored backup had lost it")
+
+
+def _other_in_force(noted: Sequence[Noted], switches: Sequence[Switch]) -> Noted | None:
+    """Return what was put into force last, where it is not in force, and nothing was put into force after it."""
+    last: Noted | None = None
+    for each in noted:
+        if each.action in (ACTIVATE, ROLLBACK):
+            before, last = last, each
+        elif each.action == GIVEN_UP and last is not None and last.release == each.release:
+            last = before  # processes were not ready in time: it never came into force
+    known = [each for each in switches if each.move != "prepare"]
+    if last is None or (known and (known[-1].number == last.release or known[-1].at > last.at)):
+        return None
+    return last
