@@ -291,11 +291,14 @@ def make_leaving(settings: Settings) -> Leaving:
     return SqlLeaving(_database(settings).engine)
 
 
-def make_calls(settings: Settings) -> Calls:
-    """Open the calls for staff in the same database."""
+def make_calls(settings: Settings, *, request_id: Callable[[], str] | None = None) -> Calls:
+    """Open the calls for staff in the same database.
+
+    `request_id`: where whoever acts has logged in; what they do then goes into the trail of the console, too.
+    """
     from bot.adapters.sql_staff import SqlCalls
 
-    return SqlCalls(_database(settings).engine)
+    return SqlCalls(_database(settings).engine, request_id)
 
 
 def make_releases(settings: Settings) -> Releases:

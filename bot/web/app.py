@@ -175,10 +175,9 @@ def routes(service: Service) -> list[Route]:
         found.append(Route("DELETE", one + "/turns/{turn_id}/file", api.remove_file, TurnView, gone))
     if service.reception.desk is not None:
         found.append(Route("GET", one + "/staff", api.staff, StaffView, OF_CONVERSATIONS))
-    if service.reception.desk is not None and service.settings.staff is not None:
-        found += _staff_routes(
-            StaffApi(service.reception, service.reception.desk.calls, token=service.settings.staff.token)
-        )
+    staff_token = service.settings.staff.token if service.settings.staff is not None else None
+    if service.reception.desk is not None and staff_token is not None:
+        found += _staff_routes(StaffApi(service.reception, service.reception.desk.calls, token=staff_token))
     if service.settings.channel_token is not None:
         token = service.settings.channel_token
         channel = RestChannel(service.reception, service.metrics, turns, _labels(service.settings), token=token)

@@ -21,6 +21,7 @@ from bot.web.logs import request_id
 from bot.web.staff.accounts import Accounts
 from bot.web.staff.area import Area
 from bot.web.staff.console import Console, make_console
+from bot.web.staff.desk import LiveDesk
 from bot.web.staff.overview import Overview
 from bot.web.staff.releases import ReleasePages
 from bot.web.staff.tools import Tools
@@ -28,7 +29,7 @@ from bot.web.staff.trail import Trail
 from bot.wiring import make_acts, make_calls, make_jobs, make_people, make_publisher, make_releases, make_workbench
 
 # In the order of the menu. Other parts of the distribution bring areas of their own: the harness its tests.
-FIRST: Sequence[type[Area]] = (Overview, ReleasePages)
+FIRST: Sequence[type[Area]] = (Overview, LiveDesk, ReleasePages)
 LAST: Sequence[type[Area]] = (Accounts, Trail)
 
 
@@ -101,7 +102,7 @@ def open_console(  # noqa: PLR0913 - what a console is made of
         jobs=make_jobs(settings),
         releases=releases,
         records=records,
-        calls=make_calls(settings),
+        calls=make_calls(settings, request_id=request_id) if settings.staff is not None else None,
         candidate=candidate,
         publisher=make_publisher(settings, now),
         assistant=assistant,
