@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
     from bot.editorial.acts import Acts
+    from bot.editorial.figures import Figures
     from bot.editorial.jobs import Jobs
     from bot.editorial.people import People
     from bot.editorial.workbench import Workbench
@@ -299,6 +300,13 @@ def make_calls(settings: Settings, *, request_id: Callable[[], str] | None = Non
     from bot.adapters.sql_staff import SqlCalls
 
     return SqlCalls(_database(settings).engine, request_id)
+
+
+def make_figures(settings: Settings) -> Figures:
+    """Open the same database to count what is stored."""
+    from bot.adapters.sql_figures import SqlFigures
+
+    return SqlFigures(_database(settings).engine)
 
 
 def make_releases(settings: Settings) -> Releases:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from bot.editorial.jobs import Job
 from bot.editorial.people import Person, Task
 from bot.web.staff.rendering import StaffRenderer
-from bot.web.staff.tools import Check, Tools
+from bot.web.staff.tools import Check, Tools, Top
 from bot.web.staff.visit import StaffVisit
 
 Handler = Callable[[StaffVisit], Response]
@@ -60,6 +60,11 @@ class Area:
         """Return by label of the menu how much waits there for somebody."""
         del person
         return {}
+
+    def tops(self, person: Person, language: str) -> Sequence[Top]:
+        """Return what the dashboard shows of it: the first few of what waits here, for somebody who may see them."""
+        del person, language
+        return []
 
     def works(self) -> Mapping[str, Work]:
         """Return what does its jobs, by kind."""

@@ -51,6 +51,7 @@ class Console:
         ]
         self.renderer.badges = self._badges
         self.tools.checks.extend(check for area in self.areas for check in area.checks())
+        self.tools.tops.extend(area.tops for area in self.areas)
 
     @cached_property
     def addresses(self) -> Sequence[Address]:

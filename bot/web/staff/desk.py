@@ -96,7 +96,7 @@ class LiveDesk(Area):
         calls = self.tools.calls
         listed = [self._waiting(call) for call in calls.open()] if calls is not None else []
         signals = _signals([each.call for each in listed])
-        shown = {"listed": listed, "deleted": calls.tally().deleted if calls is not None else 0}
+        shown: dict[str, Any] = {"listed": listed, "deleted": calls.tally().deleted if calls is not None else 0}
         if visit.wants_json:
             return JSONResponse({**signals, "html": self._html("desk_list", visit, shown)})
         return self.renderer.page("desk", visit, is_on=calls is not None, poll_s=POLL_S, **shown, **signals)
@@ -283,8 +283,10 @@ def _line_of(action: Action) -> Line:
 
 
 def _promise(turns: Sequence[StoredTurn]) -> str:
+    """Return what was said of staff last, or, where that is later, in an emergency."""
     for turn in reversed(turns):
-        told = [part.text for part in _shown(turn)[0] if isinstance(part, Interface) and part.key.startswith("staff_")]
+        fixed = [part for part in _shown(turn)[0] if isinstance(part, Interface)]
+        told = [part.text for part in fixed if part.key.startswith("staff_") or turn.decision == "urgent"]
         if told:
             return " ".join(told)
     return ""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.assistant import Assistant
 from bot.editorial.acts import Acts
 from bot.editorial.jobs import Jobs
-from bot.editorial.people import People
+from bot.editorial.people import People, Person
 from bot.editorial.workbench import Candidate, Workbench
 from bot.ports import Records
 from bot.release.publishing import Publisher
@@ -35,6 +35,21 @@ class Verdict:
     to: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Top:
+    """One of the first of what waits in an area, for the dashboard.
+
+    Attributes:
+        line: What it is, in one line, as whoever asked may see it.
+        count: How much of it there is.
+        to: Its page, below `/console`.
+    """
+
+    line: str
+    count: int
+    to: str
+
+
 # Is given a candidate's files, and what to call with the share that is done and a few words, which raises Cancelled.
 Check = Callable[[Unpacked, Callable[[float, str], None]], Verdict]
 
@@ -54,6 +69,7 @@ class Tools:
         now: The clock, in the time of the place.
         identity: The hospital's identity provider; None where nobody logs in by one.
         sample: Whether this is the sample: everything is shown, nothing is approved.
+        tops: Return what areas let the dashboard show to somebody, in a language.
     """
 
     settings: Settings
@@ -71,3 +87,4 @@ class Tools:
     identity: str | None = None
     sample: bool = False
     checks: list[Check] = field(default_factory=list)
+    tops: list[Callable[[Person, str], Sequence[Top]]] = field(default_factory=list)
