@@ -22,6 +22,7 @@ from bot.web.staff.accounts import Accounts
 from bot.web.staff.area import Area
 from bot.web.staff.console import Console, make_console
 from bot.web.staff.desk import LiveDesk
+from bot.web.staff.exchange import ExchangePages
 from bot.web.staff.figures import FigurePages
 from bot.web.staff.overview import Overview
 from bot.web.staff.releases import ReleasePages
@@ -30,7 +31,7 @@ from bot.web.staff.trail import Trail
 from bot.wiring import make_acts, make_calls, make_jobs, make_people, make_publisher, make_releases, make_workbench
 
 # In the order of the menu. Other parts of the distribution bring areas of their own: the harness its tests.
-FIRST: Sequence[type[Area]] = (Overview, LiveDesk, FigurePages, ReleasePages)
+FIRST: Sequence[type[Area]] = (Overview, LiveDesk, FigurePages, ExchangePages, ReleasePages)
 LAST: Sequence[type[Area]] = (Accounts, Trail)
 
 

@@ -35,6 +35,7 @@ class StaffVisit:
         secure: Whether cookies are for https only.
         own_form: Whether the browser says that the request came from our own page, or from no page at all.
         wants_json: Whether a program asks, not a person.
+        file: Name and bytes of the file that came with the form; None where there was none.
     """
 
     path: str
@@ -47,6 +48,7 @@ class StaffVisit:
     secure: bool = True
     own_form: bool = True
     wants_json: bool = False
+    file: tuple[str, bytes] | None = None
 
     @property
     def who(self) -> Person:
