@@ -136,7 +136,7 @@ class LiveDesk(Area):
                 **_signals(self._calls.open()),
                 "next": cursor,
                 "stand": standing["stand"],
-                "lines": self._html("desk_lines", visit, {"lines": lines}) if lines else "",
+                "lines": self._html("desk_lines", visit, {"lines": lines, "call": call}) if lines else "",
                 "acts": self._html("desk_acts", visit, {**standing, **more}),
             }
         )
