@@ -186,6 +186,7 @@ class CallRefused(KlartextError):
     def __init__(self, reason: CallReason, name: str = "") -> None:
         super().__init__(_OF_CALLS[reason].format(name=name or "Somebody"))
         self.reason = reason
+        self.name = name
 
 
 class GuardViolation(KlartextError):

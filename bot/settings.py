@@ -258,10 +258,10 @@ _MAIL = re.compile(r"mailto:[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+")
 
 @dataclass(frozen=True, slots=True)
 class StaffCalls:
-    """Calls for staff; there is none of this where nobody reads them (without ``KLARTEXT_STAFF_TOKEN``).
+    """Calls for staff; there is none of this where nobody reads them (``KLARTEXT_STAFF_CALLS``: on or off).
 
     Attributes:
-        token: Opens the staff API (``KLARTEXT_STAFF_TOKEN``).
+        token: Opens the staff API (``KLARTEXT_STAFF_TOKEN``); None: calls are read in the console only.
         minutes: That a call waits for each of the contacts (``KLARTEXT_STAFF_MINUTES``).
         contacts: Who is told of a call that nobody acknowledges, in order: webhooks and ``mailto:`` addresses
             (``KLARTEXT_STAFF_NEXT``, by commas). They may hold secrets.
@@ -270,7 +270,7 @@ class StaffCalls:
         sender: Of mail (``KLARTEXT_SMTP_FROM``).
     """
 
-    token: str = field(repr=False)
+    token: str | None = field(default=None, repr=False)
     minutes: int = STAFF_MINUTES
     contacts: tuple[str, ...] = field(default=(), repr=False)
     inbox: str | None = None
@@ -278,19 +278,23 @@ class StaffCalls:
     sender: str = STAFF_SENDER
 
     @classmethod
-    def from_environment(cls, env: Mapping[str, str]) -> StaffCalls | None:
-        """Read what concerns calls for staff; None where they are off, as by default.
+    def from_environment(cls, env: Mapping[str, str], *, console: bool | None = None) -> StaffCalls | None:
+        """Read what concerns calls for staff; None where they are off: by default, where nobody could read them.
+
+        `console`: as of `Settings.from_environment`.
 
         Raises:
             UserFixable: A contact or the mail server cannot be used; contacts are numbered, never quoted.
         """
         token = secret(env, "KLARTEXT_STAFF_TOKEN", at_least=MIN_STAFF_TOKEN)
         contacts = tuple(each.strip() for each in (secret(env, "KLARTEXT_STAFF_NEXT") or "").split(",") if each.strip())
-        if token is None:
-            if contacts:
+        said = _one_of(env, "KLARTEXT_STAFF_CALLS", ("on", "off", "where read"), "where read")
+        if said == "off" or (said == "where read" and token is None and not console):
+            if contacts and said != "off" and console is not None:
                 raise UserFixable(
                     "KLARTEXT_STAFF_NEXT is set and KLARTEXT_STAFF_TOKEN is not: nobody could acknowledge a call. "
-                    "Set the token too, or neither."
+                    "Serve the console too (`--staff`), set the token, or KLARTEXT_STAFF_CALLS=on where a console of "
+                    "its own reads calls."
                 )
             return None
         smtp = _mail_server(env)
@@ -466,8 +470,14 @@ class Settings:
     otlp_url: str | None = None
 
     @classmethod
-    def from_environment(cls, environ: Mapping[str, str] | None = None, *, data: Path | None = None) -> Settings:
-        """Read the settings; an explicit `data` wins over ``KLARTEXT_DATA``, which wins over the platform's folder."""
+    def from_environment(
+        cls, environ: Mapping[str, str] | None = None, *, data: Path | None = None, console: bool | None = None
+    ) -> Settings:
+        """Read the settings; an explicit `data` wins over ``KLARTEXT_DATA``, which wins over the platform's folder.
+
+        `console`: whether the service that these are for serves the pages for staff, where calls are read; None: they
+        are for no service.
+        """
         env = os.environ if environ is None else environ
         folder = data or (Path(env["KLARTEXT_DATA"]) if env.get("KLARTEXT_DATA") else None)
         return cls(
@@ -501,7 +511,7 @@ class Settings:
             fhir=FhirAccess.from_environment(env),
             terminology_url=env.get("KLARTEXT_TERMINOLOGY_SERVER") or None,
             uploads=Uploads.from_environment(env),
-            staff=StaffCalls.from_environment(env),
+            staff=StaffCalls.from_environment(env, console=console),
             staff_login=StaffLogin.from_environment(env),
             ask_who=_ASK_WHO[_one_of(env, "KLARTEXT_ASK_WHO", tuple(_ASK_WHO), "shipped")],
             prefill=_one_of(env, "KLARTEXT_PREFILL", ("yes", "no"), "no") == "yes",

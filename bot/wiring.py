@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from bot.adapters.sql_encryption import Served
     from bot.adapters.sql_records import SqlRecords
     from bot.adapters.text_cipher import TextCipher
+    from bot.editorial.figures import Figures
     from bot.release.release import Releases
     from bot.release.restored import TakenBack
 
@@ -289,11 +290,21 @@ def make_leaving(settings: Settings) -> Leaving:
     return SqlLeaving(_database(settings).engine)
 
 
-def make_calls(settings: Settings) -> Calls:
-    """Open the calls for staff in the same database."""
+def make_calls(settings: Settings, *, request_id: Callable[[], str] | None = None) -> Calls:
+    """Open the calls for staff in the same database.
+
+    `request_id`: where whoever acts has logged in; what they do then goes into the trail of the console, too.
+    """
     from bot.adapters.sql_staff import SqlCalls
 
-    return SqlCalls(_database(settings).engine)
+    return SqlCalls(_database(settings).engine, request_id)
+
+
+def make_figures(settings: Settings) -> Figures:
+    """Open the same database to count what is stored."""
+    from bot.adapters.sql_figures import SqlFigures
+
+    return SqlFigures(_database(settings).engine)
 
 
 def make_releases(settings: Settings) -> Releases:

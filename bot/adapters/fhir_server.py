@@ -28,7 +28,7 @@ _ISSUE_CODE = re.compile(r"[a-z][a-z-]{1,29}")
 _ELEMENT = re.compile(r"[A-Za-z][A-Za-z0-9_.\[\]]{0,119}")
 _DONE = re.compile(r"2\d\d(\s.*)?", re.DOTALL)
 # What a look for a transaction of ours asks for: see `HttpFhirServer._arrived`.
-_MARKER = re.compile(r"(Provenance|Task)/([0-9a-f-]{36})")
+_MARKER = re.compile(r"(Provenance|Task|Library)/([0-9a-f-]{36})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +10,9 @@ from sqlalchemy import ColumnElement, DateTime, ForeignKey, Select, and_, case, 
 from sqlalchemy.engine import CursorResult, Engine
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, Session, mapped_column
 
+from bot.adapters.sql_acts import add_act
 from bot.adapters.sql_tables import Base, ConversationRow, PatientText, TurnRow, in_utc, talking_to
+from bot.editorial.acts import Act
 from bot.errors import CallReason, CallRefused
 from bot.outbox_ports import pseudonym
 from bot.ports import StoredTurn
@@ -132,8 +134,10 @@ def note_deleted(session: Session, conversation: str, *, at: datetime) -> Delete
 class SqlCalls:
     """Fulfils `bot.staff.calls.Calls`. Every write is committed before it returns."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, request_id: Callable[[], str] | None = None) -> None:
+        """`request_id`: where names are of people who have logged in. What they do then goes into the trail, too."""
         self._engine = engine
+        self._request_id = request_id
 
     def call(self, conversation: str) -> Call | None:
         with talking_to(self._engine) as session:
@@ -173,7 +177,7 @@ class SqlCalls:
             else:
                 free = [CallRow.state.in_(("waiting", "acknowledged"))]
                 done = self._change(session, conversation, free, {**_SEEN, **taken})
-            return self._did(session, conversation, "take", done, at=at, name=name)
+            return self._did(session, conversation, "take", done, at=at, name=name, from_=from_)
 
     def write(self, conversation: str, name: str, text: str, *, at: datetime) -> Call:
         with talking_to(self._engine) as session:
@@ -292,6 +296,7 @@ class SqlCalls:
         at: datetime,
         name: str,
         text: str = "",
+        from_: str = "",
     ) -> Call:
         """Store who did what, with what it changed; raise CallRefused where it changed nothing."""
         row = session.get(CallRow, conversation, populate_existing=True)
@@ -299,6 +304,10 @@ class SqlCalls:
             named = row.name or "" if row is not None and row.state == "taken" else ""
             raise CallRefused(_reason(session, conversation, row, what), named)
         self._add(session, conversation, what, at=at, name=name, text=text)
+        if self._request_id is not None:
+            before = {"name": from_} if from_ else {}
+            about = f"conversation {pseudonym(conversation)}"
+            add_act(session, Act(_utc(at), name, what, about, before, {"state": row.state}, self._request_id()))
         left = _left(session, conversation)
         session.commit()
         return _call(row, left=left)

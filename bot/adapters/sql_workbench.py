@@ -114,6 +114,19 @@ class SqlWorkbench:
             raise Stale(self.draft(*key)) from None
         return made
 
+    def add_all(self, drafts: Sequence[Draft], *, by: Person, now: datetime) -> None:
+        more = {"version": 1, "editors": frozenset({by.id}), "changed_by": by.name, "changed_at": now.astimezone(UTC)}
+        try:
+            with talking_to(self.engine) as session:
+                for draft in drafts:
+                    made = replace(draft, **more)  # type: ignore[arg-type]
+                    session.add(DraftRow(**_columns(made), exam=made.exam, language=made.language, name=made.name))
+                    after = dict(made.content or {})
+                    add_act(session, Act(now, by.name, "import", _named(made), {}, after, self.request_id()))
+                session.commit()
+        except AlreadyStored:
+            raise Stale(None) from None
+
     def drop(self, draft: Draft, *, by: Person, now: datetime) -> None:
         mine = delete(DraftRow).where(*_same(draft))
         with talking_to(self.engine) as session:

@@ -13,17 +13,19 @@ import typer
 
 from bot.adapters.audit_log import os_user
 from bot.catalog.catalog import language_files, locate
+from bot.catalog.fhir_files import write_text
 from bot.commands.installation import ForceOption, require_served, tell, tell_database
 from bot.commands.moments import in_zone, local_zone
-from bot.errors import friendly_errors
+from bot.errors import BadData, NotSent, UserFixable, friendly_errors
+from bot.interview.values.fhir_json import as_object
 from bot.languages.opening import open_languages
 from bot.release.contents import Contents, shipped_form
 from bot.release.publishing import Publisher, summary
-from bot.release.release import differences
-from bot.release.stops import Stops
+from bot.release.release import Release, differences
+from bot.release.stops import Stop, Stops
 from bot.settings import Settings
 from bot.web.staff.wiring import make_publisher
-from bot.wiring import make_releases
+from bot.wiring import for_server, make_fhir_server, make_releases
 
 if TYPE_CHECKING:
     from bot.adapters.sql_encryption import Served
@@ -159,6 +161,59 @@ def activate(
         publisher = make_publisher(settings, _now)
         chosen = publisher.activate(number, by=_who(by), wait_s=wait, tell=_say)
         print(f"Release {chosen.name} is in force. {RUNNING}")
+
+
+@release.command("fhir")
+def as_fhir(
+    number: NumberArgument,
+    out: Annotated[Path | None, typer.Option("--out", help="File to write.", metavar="FILE")] = None,
+    push: Annotated[bool, typer.Option("--push", help="Put it on the FHIR server; twice changes nothing.")] = False,
+    server: Annotated[str | None, typer.Option(help="Base URL. Default: KLARTEXT_FHIR_URL.", metavar="URL")] = None,
+    data: DataOption = None,
+) -> None:
+    """Write what a release shows as FHIR (a Library for each language), or put it on a FHIR server."""
+    from bot.handover.flaws import flaws  # these take most of a second
+    from bot.release.fhir_library import bundle, libraries
+
+    with friendly_errors():
+        if (out is None) is not push:
+            raise UserFixable("Say where to: `--out FILE`, or `--push` for the FHIR server.")
+        settings = for_server(Settings.from_environment(data=data), server)
+        publisher = make_publisher(settings, _now)
+        chosen = publisher.existing(number)
+        publisher.keys.require(chosen)
+        _require_not_withdrawn(chosen, publisher.releases.stops())
+        contents = publisher.side(number).contents
+        made = libraries(chosen, contents, contents.namespaces)
+        for each in made:
+            if found := next(iter(flaws(as_object(each), "Library")), None):
+                raise BadData(
+                    f"Release {chosen.name} is no sound FHIR: {found.reason} ({found.path}). Nothing was sent."
+                )
+        if out is not None:
+            write_text(out, json.dumps(bundle(made, settings.fhir.ids), ensure_ascii=False, indent=1))
+            print(f"{out}: {len(made)} Libraries of release {chosen.name}")
+            return
+        fhir_server = make_fhir_server(settings)
+        try:
+            fhir_server.check()
+            for each in made:  # alone, so that what has arrived is recognised by its id
+                fhir_server.send(json.dumps(bundle([each], settings.fhir.ids), ensure_ascii=False), again=True)
+        except NotSent as error:
+            raise UserFixable(f"{error} Nothing is there twice if you try again.") from None
+        finally:
+            fhir_server.close()
+        print(f"Release {chosen.name} is on the FHIR server: {len(made)} Libraries.")
+
+
+def _require_not_withdrawn(chosen: Release, stops: list[Stop]) -> None:
+    """Raise UserFixable where a release holds what was withdrawn: nobody may be handed that any more."""
+    shown = {pair for pairs in chosen.content["shown"].values() for pair in pairs}
+    if held := sorted(shown & Stops.of(stops).pairs(chosen.number)):
+        raise UserFixable(
+            f"Release {chosen.name} holds {held[0]}, which was withdrawn. Hand out a newer release: "
+            "`klartext release make`."
+        )
 
 
 @release.command()

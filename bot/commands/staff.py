@@ -47,7 +47,9 @@ def console(
 
     with friendly_errors():
         run_console(
-            Serving(host=host, port=port, catalog=catalog, data=data, sample=False, questionnaire=questionnaire)
+            Serving(
+                host=host, port=port, catalog=catalog, data=data, sample=False, questionnaire=questionnaire, staff=True
+            )
         )
 
 

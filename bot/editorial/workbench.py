@@ -134,6 +134,14 @@ class Workbench(Protocol):
         """
         ...
 
+    def add_all(self, drafts: Sequence[Draft], *, by: Person, now: datetime) -> None:
+        """Store new drafts: all, or none.
+
+        Raises:
+            Stale: One of them is there already.
+        """
+        ...
+
     def drop(self, draft: Draft, *, by: Person, now: datetime) -> None:
         """Give a draft up; what is released stays. Raise Stale as `save` does."""
         ...

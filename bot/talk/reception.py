@@ -164,10 +164,7 @@ class Reception:
         return None if self._has_expired(stored) else stored
 
     def _has_expired(self, stored: StoredConversation) -> bool:
-        """Browsers forget their cookie after a while; who copied it does not."""
-        if stored.channel != "page" or self.page_session is None:
-            return False
-        return self.now() >= stored.begun + self.page_session
+        return self.page_session is not None and has_expired(stored, self.page_session, self.now())
 
     def take(self, opened: StoredConversation, message: Message) -> Taken:
         """Take one turn, or repeat the reply to a turn that was taken before.
@@ -283,6 +280,11 @@ def _shown_again(turn: StoredTurn, assistant: Assistant, form: Form | None) -> R
         return guard(reply, catalog, shown=shown, heard=heard, house=assistant.house)
     except (GuardViolation, BadData):
         return Reply(language, (interface(language, "withdrawn"),))
+
+
+def has_expired(stored: StoredConversation, page_session: timedelta, now: datetime) -> bool:
+    """Say whether the page opens a conversation no more: browsers forget their cookie; who copied it does not."""
+    return stored.channel == "page" and now >= stored.begun + page_session
 
 
 def hash_of(secret: str) -> str:

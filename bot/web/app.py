@@ -39,7 +39,6 @@ from bot.web.problems import HANDLERS, Problem, ProblemView, documented, not_rea
 from bot.web.receiving import Gate, takes_file
 from bot.web.rest_channel import ChannelReply, RestChannel
 from bot.web.schemas import ConversationView, ExportView, FlagView, HealthView, StaffView, TranscriptView, TurnView
-from bot.web.staff.console import MOST_BYTES as MOST_BYTES_OF_STAFF
 from bot.web.staff.console import Console, staff_headers
 from bot.web.staff_api import CallView, InboxView, LiveView, StaffApi
 from bot.wiring import make_scanner
@@ -185,10 +184,9 @@ def routes(service: Service) -> list[Route]:
         found.append(Route("DELETE", one + "/turns/{turn_id}/file", api.remove_file, TurnView, gone))
     if service.reception.desk is not None:
         found.append(Route("GET", one + "/staff", api.staff, StaffView, OF_CONVERSATIONS))
-    if service.reception.desk is not None and service.settings.staff is not None:
-        found += _staff_routes(
-            StaffApi(service.reception, service.reception.desk.calls, token=service.settings.staff.token)
-        )
+    staff_token = service.settings.staff.token if service.settings.staff is not None else None
+    if service.reception.desk is not None and staff_token is not None:
+        found += _staff_routes(StaffApi(service.reception, service.reception.desk.calls, token=staff_token))
     if service.settings.channel_token is not None:
         token = service.settings.channel_token
         channel = RestChannel(service.reception, service.metrics, turns, _labels(service.settings), token=token)
@@ -246,7 +244,7 @@ def build_app(service: Service) -> ASGIApp:
 
     def most_bytes(scope: Scope) -> int | None:
         if service.console is not None and is_console(scope):
-            return _most_bytes_of_staff(scope)
+            return service.console.most_bytes(scope.get("path", ""))
         # The gate says itself that a file is too large: beside the field, not on a page of its own.
         return None if gate is not None and takes_file(scope) else MAX_BODY_BYTES
 
@@ -259,16 +257,16 @@ def console_alone(console: Console, metrics: Metrics, settings: Settings) -> ASG
     """Return an application that serves the console and nothing else."""
     nothing = Side(respond(Problem(HTTPStatus.NOT_FOUND, "The console is at /console.")), respond, HEADERS)
     addresses = RateLimit(settings.requests_per_minute, clock_s=time.monotonic)
-    return Envelope(Sides(nothing, nothing, _staff(console)), metrics, addresses, _most_bytes_of_staff)
+
+    def most_bytes(scope: Scope) -> int | None:
+        return console.most_bytes(scope.get("path", ""))
+
+    return Envelope(Sides(nothing, nothing, _staff(console)), metrics, addresses, most_bytes)
 
 
 def _staff(console: Console) -> Side:
     """Return the pages for staff."""
     return Side(console.app, respond, staff_headers())
-
-
-def _most_bytes_of_staff(_: Scope) -> int | None:
-    return MOST_BYTES_OF_STAFF
 
 
 def _gate(service: Service) -> Gate | None:

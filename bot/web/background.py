@@ -137,10 +137,10 @@ class Background:
             tasks["purge"] = partial(_daily, purge, stopping)
         return cls(stopping, deliveries, escalation, tasks, storage, telling)
 
-    def start(self, address: str) -> None:
-        """Begin; `address`: that the service listens on."""
+    def start(self, inbox: str) -> None:
+        """Begin; `inbox`: where staff see calls, unless the settings say where."""
         if self.escalation is not None:
-            self.escalation.inbox = self.escalation.inbox or f"{address}/staff/inbox"
+            self.escalation.inbox = self.escalation.inbox or inbox
         for name, run in self.tasks.items():
             watched = self.telling.pulse.watched(name, run, ending=self.stopping.is_set)
             thread = threading.Thread(target=watched, daemon=True, name=name)

@@ -134,7 +134,7 @@ class Gate:
         """Return the fields that came with a file, and the file or why it is refused."""
         headers = Request(scope).headers
         if scope["path"] == PAGE:
-            fields, name, content = _form(headers.get("content-type", ""), body)
+            fields, name, content = multipart_form(headers.get("content-type", ""), body)
         else:
             fields, name, content = [], _name(headers.get("content-disposition", "")), body
         try:
@@ -165,7 +165,7 @@ def _sent_once(body: bytes) -> Receive:
     return receive
 
 
-def _form(kind: str, body: bytes) -> tuple[list[tuple[str, str]], str, bytes]:
+def multipart_form(kind: str, body: bytes) -> tuple[list[tuple[str, str]], str, bytes]:
     """Return the fields, the name and the bytes of the file of a multipart form; what cannot be read is left out."""
     head = Head()
     head["content-type"] = kind

@@ -142,7 +142,9 @@ def _require_stops(settings: Settings) -> None:
 
 def _settings(serving: Serving) -> Settings:
     """Return the settings; a patient who waits must hear soon that nothing can be stored, and whom to call."""
-    settings = for_terminology(Settings.from_environment(data=serving.data), serving.terminology_server)
+    settings = for_terminology(
+        Settings.from_environment(data=serving.data, console=serving.staff), serving.terminology_server
+    )
     if serving.is_demo:
         from bot.web.staff.sample import sample_settings
 
@@ -266,7 +268,8 @@ def _serve(service: Service, background: Background, listening: socket.socket, w
     else:
         threading.Thread(target=prepare, daemon=True, name="prepare").start()
     if not failed:
-        background.start(_shown(listening))
+        inbox = f"{CONSOLE}/desk" if service.console is not None else "/staff/inbox"
+        background.start(f"{_shown(listening)}{inbox}")
         if service.console is not None:
             service.console.start()
         server.run(sockets=[listening])
@@ -383,12 +386,14 @@ def _require_demo_here(serving: Serving) -> None:
 
 
 def _require_near(settings: Settings, listening: socket.socket) -> None:
-    """Raise UserFixable when calls for staff are on and others than this machine can reach the service."""
+    """Raise UserFixable when the staff API is on and others than this machine can reach the service."""
     host = listening.getsockname()[0]
-    if settings.staff is not None and not ip_address(host).is_loopback:
+    has_api = settings.staff is not None and settings.staff.token is not None
+    if has_api and not ip_address(host).is_loopback:
         raise UserFixable(
-            f"KLARTEXT_STAFF_TOKEN is set, and the service would listen on {host}: until staff have logins, the staff "
-            "API is served on this machine only. Use `--host 127.0.0.1` with a proxy in front, or unset the token."
+            f"KLARTEXT_STAFF_TOKEN is set, and the service would listen on {host}: the staff API knows no logins, and "
+            "is served on this machine only. Use `--host 127.0.0.1` with a proxy in front, or unset the token: the "
+            "console (`--staff`) needs none."
         )
 
 

@@ -366,10 +366,40 @@ def test_calls_for_staff_are_read_where_a_site_says_so() -> None:
 
 
 @pytest.mark.parametrize(
+    ("environ", "console", "read"),
+    [
+        ({}, False, False),
+        ({}, True, True),
+        ({"KLARTEXT_STAFF_CALLS": "off"}, True, False),
+        ({"KLARTEXT_STAFF_CALLS": "off", "KLARTEXT_STAFF_TOKEN": TOKEN}, False, False),
+        ({"KLARTEXT_STAFF_CALLS": "on"}, False, True),  # a console of its own reads them
+        ({"KLARTEXT_STAFF_TOKEN": TOKEN}, False, True),
+    ],
+)
+def test_calls_are_offered_where_a_console_or_the_api_reads_them(
+    environ: dict[str, str], console: bool, read: bool
+) -> None:
+    staff = Settings.from_environment(environ, console=console).staff
+
+    assert (staff is not None) == read
+
+
+def test_contacts_are_told_of_calls_that_only_the_console_reads() -> None:
+    environ = {"KLARTEXT_STAFF_NEXT": "https://hooks.example.org/x", "KLARTEXT_STAFF_MINUTES": "7"}
+
+    staff = Settings.from_environment(environ, console=True).staff
+
+    assert staff is not None
+    assert (staff.token, staff.contacts, staff.minutes) == (None, ("https://hooks.example.org/x",), 7)
+    assert Settings.from_environment(environ).staff is None  # a command beside it: nothing to refuse
+
+
+@pytest.mark.parametrize(
     ("environ", "said"),
     [
         ({"KLARTEXT_STAFF_TOKEN": "t" * 31}, "KLARTEXT_STAFF_TOKEN has 31 characters and needs 32"),
         ({"KLARTEXT_STAFF_TOKEN": "", "KLARTEXT_STAFF_NEXT": "https://h"}, "KLARTEXT_STAFF_TOKEN is not"),
+        ({"KLARTEXT_STAFF_CALLS": "maybe"}, "KLARTEXT_STAFF_CALLS is 'maybe'"),
         ({"KLARTEXT_STAFF_MINUTES": "0"}, "KLARTEXT_STAFF_MINUTES is '0'"),
         ({"KLARTEXT_STAFF_NEXT": "https://h, http://hidden.example"}, "Contact 2 in KLARTEXT_STAFF_NEXT is neither"),
         ({"KLARTEXT_STAFF_NEXT": "https://h:port"}, "Contact 1 in KLARTEXT_STAFF_NEXT is neither"),
@@ -384,6 +414,6 @@ def test_calls_for_staff_are_read_where_a_site_says_so() -> None:
 )
 def test_a_setting_of_calls_that_cannot_be_meant_is_refused(environ: dict[str, str], said: str) -> None:
     with pytest.raises(UserFixable, match=re.escape(said)) as refused:
-        Settings.from_environment({"KLARTEXT_STAFF_TOKEN": TOKEN, **environ})
+        Settings.from_environment({"KLARTEXT_STAFF_TOKEN": TOKEN, **environ}, console=False)
 
     assert "hidden" not in str(refused.value)

@@ -297,6 +297,12 @@ def _place(files: Mapping[str, bytes], path: Path, shape: str) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
+def zipped_folder(folder: Path) -> bytes:
+    """Return a written folder as one file that can be sent."""
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return _zipped(dict(sorted(files.items())))
+
+
 def _zipped(files: Mapping[str, bytes]) -> bytes:
     raw = io.BytesIO()
     with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:

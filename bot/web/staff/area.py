@@ -12,9 +12,10 @@ from starlette.responses import Response
 from bot.editorial.jobs import Job
 from bot.editorial.people import Person, Task
 from bot.web.staff.rendering import StaffRenderer
-from bot.web.staff.tools import Check, Tools
+from bot.web.staff.tools import Check, Tools, Top
 from bot.web.staff.visit import StaffVisit
 
+MOST_FILE_BYTES = 20 * 1024 * 1024
 Handler = Callable[[StaffVisit], Response]
 # Does a job; is given what to call with the share that is done and a few words, which raises Cancelled.
 Work = Callable[[Job, Callable[[float, str], None]], Mapping[str, Any]]
@@ -30,6 +31,7 @@ class Address:
         handler: Answers, in a thread.
         task: What whoever asks must be allowed to do; None: anybody, also who is not logged in.
         menu: The label under which the menu names it; empty: not in the menu.
+        takes_file: Whether its form comes with a file, which may be larger than other forms (`MOST_FILE_BYTES`).
     """
 
     method: str
@@ -37,6 +39,7 @@ class Address:
     handler: Handler
     task: Task | None
     menu: str = ""
+    takes_file: bool = False
 
 
 class Area:
@@ -60,6 +63,11 @@ class Area:
         """Return by label of the menu how much waits there for somebody."""
         del person
         return {}
+
+    def tops(self, person: Person, language: str) -> Sequence[Top]:
+        """Return what the dashboard shows of it: the first few of what waits here, for somebody who may see them."""
+        del person, language
+        return []
 
     def works(self) -> Mapping[str, Work]:
         """Return what does its jobs, by kind."""

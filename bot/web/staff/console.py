@@ -10,6 +10,7 @@ from datetime import tzinfo
 from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -24,8 +25,9 @@ from bot.editorial.people import Person
 from bot.errors import BadData, KlartextError, Unreachable
 from bot.web.logs import request_id
 from bot.web.middleware import CONSOLE
-from bot.web.page.visit import FORM
-from bot.web.staff.area import Address, Area, Work
+from bot.web.page.visit import FORM, MULTIPART
+from bot.web.receiving import multipart_form
+from bot.web.staff.area import MOST_FILE_BYTES, Address, Area, Work
 from bot.web.staff.rendering import HERE, LANGUAGES, MenuItem, StaffProblem, StaffRenderer
 from bot.web.staff.tools import Tools
 from bot.web.staff.visit import StaffVisit, read_staff_visit
@@ -51,6 +53,7 @@ class Console:
         ]
         self.renderer.badges = self._badges
         self.tools.checks.extend(check for area in self.areas for check in area.checks())
+        self.tools.tops.extend(area.tops for area in self.areas)
 
     @cached_property
     def addresses(self) -> Sequence[Address]:
@@ -98,21 +101,43 @@ class Console:
 
     def _endpoint(self, address: Address) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
-            body = await _body(request)
+            if address.takes_file:
+                # Before anything of it is read: strangers send no large files.
+                refused = await run_in_threadpool(lambda: self._refused(address, self._known(request, b"")))
+                if refused is not None:
+                    return refused
+            body = await _body(request, address)
             return await run_in_threadpool(self._answer, address, request, body)
 
         return endpoint
 
     def _answer(self, address: Address, request: Request, body: bytes) -> Response:
-        visit = self._known(request, body)
-        if address.task is not None:
-            if visit.person is None:
-                return self._to_login(visit)
-            if not visit.may(address.task):
-                raise StaffProblem(HTTPStatus.FORBIDDEN)
+        file: tuple[str, bytes] | None = None
+        if address.takes_file:
+            fields, name, content = multipart_form(request.headers.get("content-type", ""), body)
+            body, file = urlencode(fields).encode(), (name, content) if name or content else None
+        visit = replace(self._known(request, body), file=file)
+        refused = self._refused(address, visit)
+        if refused is not None:
+            return refused
         if address.method == "POST" and not visit.is_honest:
             raise StaffProblem(HTTPStatus.FORBIDDEN, "error_form")
         return address.handler(visit)
+
+    def _refused(self, address: Address, visit: StaffVisit) -> Response | None:
+        """Return what is answered to whoever is not logged in; raise StaffProblem where the roles do not allow it."""
+        if address.task is None:
+            return None
+        if visit.person is None:
+            return self._to_login(visit)
+        if not visit.may(address.task):
+            raise StaffProblem(HTTPStatus.FORBIDDEN)
+        return None
+
+    def most_bytes(self, path: str) -> int:
+        """Return how long the body of a request may be."""
+        takes_file = any(each.takes_file and path == CONSOLE + each.path for each in self.addresses)
+        return MOST_FILE_BYTES + MOST_BYTES if takes_file else MOST_BYTES
 
     def _known(self, request: Request, body: bytes) -> StaffVisit:
         try:
@@ -201,15 +226,16 @@ def make_console(tools: Tools, areas: Sequence[type[Area]], *, zone: tzinfo | No
     return Console(tools, renderer, [make(tools, renderer) for make in areas])
 
 
-async def _body(request: Request) -> bytes:
+async def _body(request: Request, address: Address) -> bytes:
     body = bytearray()
+    kind, most = (MULTIPART, MOST_FILE_BYTES + MOST_BYTES) if address.takes_file else (FORM, MOST_BYTES)
     if request.method == "POST":
-        if request.headers.get("content-type", "").partition(";")[0].strip() != FORM:
+        if request.headers.get("content-type", "").partition(";")[0].strip() != kind:
             raise StaffProblem(HTTPStatus.BAD_REQUEST)
         try:
             async for chunk in request.stream():
                 body += chunk
-                if len(body) > MOST_BYTES:
+                if len(body) > most:
                     raise StaffProblem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         except ClientDisconnect:
             raise StaffProblem(HTTPStatus.BAD_REQUEST) from None

@@ -24,6 +24,9 @@ from bot.web.logs import request_id
 from bot.web.staff.accounts import Accounts
 from bot.web.staff.area import Area
 from bot.web.staff.console import Console, make_console
+from bot.web.staff.desk import LiveDesk
+from bot.web.staff.exchange import ExchangePages
+from bot.web.staff.figures import FigurePages
 from bot.web.staff.inbox import InboxArea
 from bot.web.staff.overview import Overview
 from bot.web.staff.pairs import Pairs
@@ -44,7 +47,17 @@ from bot.web.staff.wiring import (
 from bot.wiring import make_calls, make_releases
 
 # In the order of the menu. Other parts of the distribution bring areas of their own: the harness its tests.
-FIRST: Sequence[type[Area]] = (Overview, InboxArea, Pairs, Signing, Place, ReleasePages)
+FIRST: Sequence[type[Area]] = (
+    Overview,
+    LiveDesk,
+    InboxArea,
+    Pairs,
+    Signing,
+    Place,
+    ReleasePages,
+    FigurePages,
+    ExchangePages,
+)
 LAST: Sequence[type[Area]] = (Accounts, Trail)
 
 
@@ -125,7 +138,7 @@ def open_console(  # noqa: PLR0913 - what a console is made of
         inbox=inbox,
         releases=releases,
         records=records,
-        calls=make_calls(settings),
+        calls=make_calls(settings, request_id=request_id) if settings.staff is not None else None,
         candidate=candidate,
         publisher=make_publisher(settings, now),
         assistant=assistant,

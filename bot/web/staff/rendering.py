@@ -65,7 +65,7 @@ def load_texts(folders: Sequence[Path]) -> dict[str, dict[str, str]]:
 
 
 class StaffRenderer:
-    """Makes pages of templates, labels and what a handler found."""
+    """Makes pages of templates, labels and what a handler found; `zone`: of the place, None: of this machine."""
 
     def __init__(self, folders: Sequence[Path], *, zone: tzinfo | None, place: str, sample: bool) -> None:
         self._environment = Environment(
@@ -75,7 +75,7 @@ class StaffRenderer:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._zone = zone
+        self.zone = zone
         self._environment.filters |= {"moment": self._moment, "day": self._day, "percent": _percent}
         self._labels = load_texts(folders)
         contents = {name: (PAGE / "static" / name).read_bytes() for name in SHARED}
@@ -115,10 +115,10 @@ class StaffRenderer:
         return HTMLResponse(text, status)
 
     def _moment(self, at: datetime | None) -> str:
-        return at.astimezone(self._zone).strftime("%d.%m.%Y %H:%M") if at is not None else ""
+        return at.astimezone(self.zone).strftime("%d.%m.%Y %H:%M") if at is not None else ""
 
     def _day(self, at: datetime | None) -> str:
-        return at.astimezone(self._zone).strftime("%d.%m.%Y") if at is not None else ""
+        return at.astimezone(self.zone).strftime("%d.%m.%Y") if at is not None else ""
 
 
 def go_to(path: str, *, told: str = "") -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from bot.editorial.acts import Acts
 from bot.editorial.inbox import Inbox
 from bot.editorial.jobs import Jobs
 from bot.editorial.login import Identity
-from bot.editorial.people import People
+from bot.editorial.people import People, Person
 from bot.editorial.workbench import Candidate, Workbench
 from bot.ports import Records
 from bot.release.publishing import Publisher
@@ -37,6 +37,21 @@ class Verdict:
     to: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Top:
+    """One of the first of what waits in an area, for the dashboard.
+
+    Attributes:
+        line: What it is, in one line, as whoever asked may see it.
+        count: How much of it there is.
+        to: Its page, below `/console`.
+    """
+
+    line: str
+    count: int
+    to: str
+
+
 # Is given a candidate's files, and what to call with the share that is done and a few words, which raises Cancelled.
 Check = Callable[[Unpacked, Callable[[float, str], None]], Verdict]
 
@@ -58,6 +73,7 @@ class Tools:
         cluster: Returns what patients asked of one matter in the inbox, by its number: by language, each scrubbed text
             with the name that logs have for its conversation.
         sample: Whether this is the sample: everything is shown, nothing is approved.
+        tops: Return what areas let the dashboard show to somebody, in a language.
     """
 
     settings: Settings
@@ -77,3 +93,4 @@ class Tools:
     cluster: Callable[[str], Mapping[str, Mapping[str, str]]] = field(default=lambda _: {})
     sample: bool = False
     checks: list[Check] = field(default_factory=list)
+    tops: list[Callable[[Person, str], Sequence[Top]]] = field(default_factory=list)

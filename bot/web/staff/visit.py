@@ -36,6 +36,7 @@ class StaffVisit:
         own_form: Whether the browser says that the request came from our own page, or from no page at all.
         wants_json: Whether a program asks, not a person.
         pending: What the browser must come back with from the identity provider; empty where it went to none.
+        file: Name and bytes of the file that came with the form; None where there was none.
     """
 
     path: str
@@ -49,6 +50,7 @@ class StaffVisit:
     own_form: bool = True
     wants_json: bool = False
     pending: str = ""
+    file: tuple[str, bytes] | None = None
 
     @property
     def who(self) -> Person:

@@ -1,0 +1,99 @@
+"""The live desk in a real browser: it looks for itself what is new, says so, and loses nothing that was typed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot import Assistant
+from bot.editorial.people import Person
+from bot.settings import Settings
+from bot.web.middleware import CONSOLE
+from bot.web.staff.wiring import make_people
+from tests.bot.web.serving import Patient, Server, always_open
+from tests.bot.web.staff.consoles import PASSWORD, now
+from tests.browser.chromium import DESKTOP, PHONE, Device, barriers, sideways
+from tests.browser.conftest import OpenPage
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+@pytest.fixture(scope="module")
+def service(shipped: Assistant, shipped_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    assert shipped.sample
+    folder = tmp_path_factory.mktemp("desk")
+    running = Server(folder, shipped_data, always_open(folder))
+    running.start("--staff")
+    people = make_people(Settings(data=folder, database_url=f"sqlite:///{running.database()}"), now)
+    for name in ("Anna Keller", "Berta Kuhn"):
+        people.add(Person(0, name.split()[0].lower(), name, frozenset({"frontdesk", "curator"})), PASSWORD, by="a test")
+    yield running
+    running.kill()
+
+
+def log_in(page: Page, service: Server, login: str) -> None:
+    page.goto(f"{service.url}{CONSOLE}/login")
+    page.locator("[name=login]").fill(login)
+    page.locator("[name=password]").fill(PASSWORD)
+    page.locator("main button").first.click()
+    page.wait_for_url(f"{service.url}{CONSOLE}")
+
+
+def look(page: Page, device: Device, name: str) -> None:
+    """Check a page as it is now; keep a picture where KLARTEXT_PICTURES names a folder."""
+    if pictures := os.environ.get("KLARTEXT_PICTURES"):
+        mode = "dark" if device.dark else "light"
+        page.screenshot(path=Path(pictures) / f"{name}-{device.width}-{mode}.png", full_page=True)
+    assert barriers(page) == []
+    assert sideways(page) == 0
+
+
+@pytest.mark.parametrize("device", [replace(DESKTOP, dark=True), replace(PHONE, width=390)], ids=["desktop", "phone"])
+def test_the_desk_says_by_itself_who_came_and_a_conversation_goes_on_without_reloading(
+    service: Server, open_page: OpenPage, device: Device
+) -> None:
+    page = open_page(device)
+    log_in(page, service, "anna")
+    page.goto(f"{service.url}{CONSOLE}/desk")
+    look(page, device, "desk-empty")
+    sound = page.locator("#desk-sound")
+    assert sound.get_attribute("aria-pressed") == "false"
+    sound.click()
+    page.wait_for_function("document.getElementById('desk-sound').getAttribute('aria-pressed') === 'true'")
+    assert page.evaluate("document.documentElement.dataset.rang") == "1"
+
+    patient = Patient(service)
+    patient.say("ich krieg keine luft mehr")
+    page.locator(".desk-call.urgent").wait_for(timeout=15_000)
+    assert page.title().startswith("(1) ")
+    assert page.locator('[data-badge="menu_desk"].urgent').inner_text() == "1"
+    assert page.locator("#desk-told").inner_text() != ""
+    assert page.evaluate("document.documentElement.dataset.rang") == "2"
+    look(page, device, "desk")
+
+    page.locator(".desk-call a").click()
+    page.locator("button.main").click()
+    page.locator("#desk-text").fill("Ich schreibe gerade")
+    patient.say("ich krieg keine luft mehr bitte")
+    page.locator(".desk-line.patient.urgent").nth(1).wait_for(timeout=15_000)
+    assert page.locator("#desk-text").input_value() == "Ich schreibe gerade"
+    look(page, device, "desk-call")
+    page.locator(".desk-write button").click()
+    page.locator(".desk-line.staff").wait_for()
+
+    page.locator("#desk-text").fill("Noch etwas")
+    colleague = open_page(DESKTOP)
+    log_in(colleague, service, "berta")
+    colleague.goto(page.url)
+    colleague.on("dialog", lambda dialog: dialog.accept())
+    colleague.locator("form[data-confirm] button").click()
+    page.locator("#desk-kept").wait_for(timeout=15_000)
+    assert page.locator("#desk-kept").input_value() == "Noch etwas"  # what was typed is not lost
+    colleague.locator("form[action$='/return'] button").click()
+    page.wait_for_url(f"{service.url}{CONSOLE}/desk", timeout=15_000)
