@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from bot.editorial.acts import Acts
 from bot.editorial.jobs import Jobs
 from bot.editorial.people import People
 from bot.editorial.workbench import Candidate, Workbench
+from bot.errors import UserFixable
 from bot.ports import Records
 from bot.release.publishing import Publisher
 from bot.release.release import Releases, Unpacked
@@ -33,6 +34,14 @@ class Verdict:
     passed: bool | None
     line: str
     to: str = ""
+
+
+class Refused(UserFixable):
+    """A check is in the way of a release; `verdicts`: what all of them found."""
+
+    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+        super().__init__("; ".join(each.line for each in verdicts if each.passed is False))
+        self.verdicts = verdicts
 
 
 # Is given a candidate's files, and what to call with the share that is done and a few words, which raises Cancelled.
