@@ -23,7 +23,7 @@ from bot.web.staff.visit import StaffVisit
 from harness.files import without_controls
 from harness.labelling.labels import VERDICTS, Item, Verdicts, label_files, load_labels, load_reasons, reasons_for
 from harness.labelling.rater_files import QUEUES, queue_file, queue_of
-from harness.labelling.screen import KEYS, Given, screen_words
+from harness.labelling.screen import KEYS, Given, ScreenWords, screen_words
 from harness.labelling.session import RunTexts, Session, disputed_items, open_adjudication, open_rating
 from harness.running.run import suite_of
 from harness.staff_pages.runs import HERE
@@ -110,7 +110,7 @@ class RatingPages(Area):
             visit,
             line=line,
             status=status,
-            name=folder.name,
+            folder=folder.name,
             suite=Path(suite_of(folder)).name,
             deciding=_is_deciding(visit),
             item=item,
@@ -193,7 +193,7 @@ def _is_deciding(visit: StaffVisit) -> bool:
     return visit.path.endswith(f"/{visit.parts['name']}/decide")
 
 
-def told_of(note: str, told: Mapping[str, str]) -> str:
+def told_of(note: str, told: ScreenWords) -> str:
     """Return a sentence of the screen that an address names."""
     return str(told[note]) if note in ("taken_back", "nothing_to_undo") else ""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from bot import BadData, Catalog, Encoder, make_encoder
+from bot import BadData, Catalog, Encoder, Method, make_encoder
 from bot.editorial.jobs import Cancelled
 from bot.release.release import Unpacked
 from bot.web.staff.serving import Serving, open_files, open_release
@@ -35,7 +35,7 @@ T = TypeVar("T")
 BEAT_S = 1.0  # between signs of life: whoever gives none is taken for dead and begun again
 MOST_NAMED = 3  # of what failed, in one line
 LEARNING = "Learning what changed; that takes minutes."
-METHOD = "hybrid"
+METHOD: Method = "hybrid"
 NOT_SET_UP = "Nothing is set up: no suite asks about {exam}. Put one into {folder}, or name one in harness.yaml."
 
 
@@ -172,17 +172,18 @@ def rehearse(place: Unpacked, bench: Bench, say: Tell) -> Verdict:
     limits = rules.baseline.model_copy(update={"alpha": rules.baseline.alpha / max(1, len(parts))})
     judged = [_judge(each, rules.model_copy(update={"baseline": limits})) for each in parts]
     report = merge(*(each.report for each in judged))
+    release = before.name if before is not None else ""
     record = {
         "made": tools.now().isoformat(timespec="seconds"),
         "exam": exam,
-        "release": before.name if before is not None else "",
+        "release": release,
         "limits": used.name,
         "status": "failed" if report.failed else "open" if report.undecided else "passed",
         "suites": [each.as_json() for each in judged],
     }
     name = shelf.keep_rehearsal(record)
     passed = False if report.failed else None if report.undecided else True
-    return Verdict("check_rehearsal", passed, _line(judged, record["release"]), to=f"/runs/rehearsals/{name}")
+    return Verdict("check_rehearsal", passed, _line(judged, release), to=f"/runs/rehearsals/{name}")
 
 
 @dataclass(frozen=True, slots=True)

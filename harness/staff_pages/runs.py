@@ -180,7 +180,7 @@ class RunPages(Area):
             visit,
             line=line,
             status=status,
-            name=folder.name,
+            folder=folder.name,
             run=run,
             about=about(folder),
             limits=used.name,
