@@ -2,64 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bot.web.middleware import CONSOLE
-from harness.labelling.labels import load_labels
+from harness.labelling.labels import Rater, load_labels
 from harness.labelling.rater_files import file_name, queue_of
-from harness.labelling.session import Rater
-from harness.running.outcomes import Outcome
-from harness.running.run import ANSWERS, load_outcomes
+from harness.running.run import load_outcomes
 from tests.bot.web.browser import Browser
 from tests.bot.web.staff.consoles import Staff, running_console
-from tests.harness.runs import write_run
-
-ANSWER = {"pain": "Nein, das tut kaum weh.", "costs": "Es kostet nichts.", "duration": "Zehn Minuten."}
-ASKED = [
-    ("n1", "Darf mein Hund mit?", "pain"),
-    ("n2", "Kostet das Parken etwas?", "costs"),
-    ("n3", "Und danach?", "duration"),
-]
-
-
-def outcome(id_: str, text: str, shown: str, *, dialogue: str | None = None) -> Outcome:
-    return Outcome(
-        id=id_,
-        text=text,
-        lang="de",
-        vignette="low-health-literacy",
-        kind="novel",
-        pair_id=None,
-        decision="answered",
-        answered_with=shown,
-        score=0.9,
-        candidates=(shown,),
-        choices=(),
-        right=None,
-        offered=None,
-        top1=None,
-        elapsed_ms=1.0,
-        expected="unanswered" if dialogue else None,
-        dialogue=dialogue,
-    )
+from tests.harness.staff_pages.labelled import ANSWER, ASKED, make_run
 
 
 @pytest.fixture(scope="module")
 def staff(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Staff]:
     with running_console(tmp_path_factory.mktemp("rating")) as running:
         yield running
-
-
-def make_run(staff: Staff, name: str) -> Path:
-    runs = staff.console.tools.settings.data / "runs"
-    runs.mkdir(exist_ok=True)
-    folder = write_run(runs / name, [outcome(*each, dialogue="d" if each[0] != "n1" else None) for each in ASKED])
-    (folder / ANSWERS).write_text(json.dumps(ANSWER), encoding="utf-8")
-    return folder
 
 
 def labels_of(run: Path, name: str, *, adjudicator: bool = False) -> list[tuple[str, str, str]]:

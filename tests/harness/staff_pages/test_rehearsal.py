@@ -6,12 +6,13 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bot.adapters.release_keys import new_key
-from bot.catalog.catalog import Variant
+from bot.catalog.catalog import Pair, Variant
 from bot.editorial.jobs import Cancelled
 from bot.editorial.workbench import changed_draft
 from bot.matching import remarks as heard_remarks
@@ -69,10 +70,8 @@ def swap_dialect(staff: Staff) -> None:
         own = MATTERS[names[(number + 1) % len(names)]][1]
         candidate = tools.candidate()
         kept = candidate.base.catalogs["de"].by_id[name].variants[: -len(DIALECT)]
-        variants = (*kept, *(Variant(text=each.format(own)) for each in DIALECT))
-        made = changed_draft(
-            candidate, "de", name, lambda pair, new=variants: pair.model_copy(update={"variants": new})
-        )
+        changed = {"variants": (*kept, *(Variant(text=each.format(own)) for each in DIALECT))}
+        made = changed_draft(candidate, "de", name, partial(Pair.model_copy, update=changed))
         tools.workbench.save(made, by=staff.person("curt", "curator"), now=now())
 
 
