@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
@@ -99,8 +100,8 @@ class RunPages(Area):
         if visit.wants_json:
             told = [{"name": one.name, "begun": one.begun.isoformat(), "release": one.release} for one in runs]
             return JSONResponse(told)
-        rules, used = self.shelf.rules()
-        suites = sorted(self.shelf.suites(catalog_name(self.tools)))
+        _, used = self.shelf.rules()
+        exam = catalog_name(self.tools)
         return self.renderer.page(
             "runs",
             visit,
@@ -108,12 +109,15 @@ class RunPages(Area):
             n=len(names),
             number=page,
             pages=pages,
-            suites=suites,
-            rehearsed=[name for name in rules.rehearsal or () if name in suites],
+            suites=sorted(self.shelf.suites(exam)),
+            rehearsed=self.shelf.rehearsed(exam),
             limits=used.name,
             releases=[each.number for each in reversed(self.tools.releases.all())],
             in_force=self.tools.releases.in_force(),
-            rehearsals=self.shelf.rehearsals(most=MOST_REHEARSALS),
+            rehearsals=[
+                (name, found["status"], datetime.fromisoformat(found["made"]))
+                for name, found in self.shelf.rehearsals(most=MOST_REHEARSALS)
+            ],
             jobs=[each for each in self.tools.jobs.newest(ASK, most=5) if not each.is_over or each.state == "failed"],
         )
 
@@ -164,7 +168,14 @@ class RunPages(Area):
         if visit.wants_json:
             return JSONResponse(dict(found))
         gates = [[_gate(GateResult(**each), visit.language) for each in suite["gates"]] for suite in found["suites"]]
-        return self.renderer.page("rehearsal", visit, found=found, gates=gates, titles=titles(visit.language))
+        return self.renderer.page(
+            "rehearsal",
+            visit,
+            found=found,
+            made=datetime.fromisoformat(found["made"]),
+            gates=gates,
+            titles=titles(visit.language),
+        )
 
     def one(self, visit: StaffVisit, *, line: str = "", status: int = 200) -> Response:
         folder = self._chosen(visit)
@@ -264,10 +275,11 @@ def _gate(result: GateResult, language: str) -> Mapping[str, str]:
     """Return a limit as people read it in a language."""
     told = words(language)
     translate: Callable[[str], str] = told.translate
+    about_ = result.name.partition(": ")[2] or result.name
     return {
         "status": result.status,
         "said": str(told["status"][result.status]),
-        "name": told.gate(result.name),
+        "name": told.gate(result.name).replace(about_, titles(language).get(about_, about_)),
         "value": translate(result.value),
         "limit": translate(result.limit),
         "detail": translate(result.detail),

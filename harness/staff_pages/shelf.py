@@ -68,21 +68,26 @@ class Shelf:
         found = {**suites_in(), **suites_in(self.data / SUITES)}
         return {name: folder for name, folder in found.items() if open_suite_meta(folder) == exam}
 
-    def to_rehearse(self, exam: str) -> list[Suite]:
-        """Return the suites that are asked before a release: those of the data folder, and those that the limits name.
+    def rehearsed(self, exam: str) -> list[str]:
+        """Return which suites are asked before a release: those of the data folder, and those that the limits name.
 
         Raises:
-            BadData: One of them was changed, or there is none of that name.
+            BadData: There is none of that name.
         """
-        rules, _ = self.rules()
+        rules, used = self.rules()
         if not rules.rehearsal:
             return []
         known, own = self.suites(exam), suites_in(self.data / SUITES)
         unknown = [name for name in rules.rehearsal if name not in {**suites_in(), **own}]
         if unknown:
-            raise BadData(f"`rehearsal` of {LOCAL} names {unknown[0]!r}, and there is no such suite. Correct it.")
+            raise BadData(f"`rehearsal` of {used} names {unknown[0]!r}, and there is no such suite. Correct it.")
         chosen = dict.fromkeys([*(name for name in own if name in known), *rules.rehearsal])
-        return [load_suite(known[name]) for name in chosen if name in known]
+        return [name for name in chosen if name in known]
+
+    def to_rehearse(self, exam: str) -> list[Suite]:
+        """Return these suites; raise BadData when one of them was changed."""
+        known = self.suites(exam)
+        return [load_suite(known[name]) for name in self.rehearsed(exam)]
 
     def place_of(self, suite: Suite, digest: str) -> Path:
         """Return the folder of a run of a suite on what has this digest."""
