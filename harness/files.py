@@ -108,10 +108,10 @@ def writing(path: Path, remedy: str = "Choose another file with `--out`.") -> It
 
 
 @contextmanager
-def held(lock: Path, busy: str) -> Iterator[None]:
+def held(lock: Path, busy: str, *, wait_s: float = 0) -> Iterator[None]:
     """Keep other processes out of this block; the lock ends with the process, however it ends.
 
-    The file stays: only one that is never replaced or removed can keep others out.
+    The file stays: only one that is never replaced or removed can keep others out. `wait_s`: for another one to end.
 
     Raises:
         BadData: Another process holds it; `busy` is the message.
@@ -121,7 +121,7 @@ def held(lock: Path, busy: str) -> Iterator[None]:
 
     own = FileLock(lock)
     try:
-        own.acquire(timeout=0)
+        own.acquire(timeout=wait_s)
     except Timeout as error:
         raise BadData(busy) from error
     try:

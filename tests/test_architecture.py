@@ -57,11 +57,21 @@ FLOORS = (
     "bot",
 )
 # What the harness may enter the assistant by: the front door; the chat, for the demo; patients' chats, for suites of
-# what is said in them; and of the interview, which the benchmarks walk through, what its rooms offer to others.
+# what is said in them; of the interview, which the benchmarks walk through, what its rooms offer to others; and of the
+# staff console what its areas are made of.
 DOORS = {
     "bot",
     "bot.commands.chat",
+    "bot.editorial.acts",
+    "bot.editorial.jobs",
+    "bot.editorial.people",
+    "bot.release.release",
     "bot.talk.chats",
+    "bot.web.staff.area",
+    "bot.web.staff.rendering",
+    "bot.web.staff.serving",
+    "bot.web.staff.tools",
+    "bot.web.staff.visit",
     "bot.catalog.fhir_files",
     "bot.interview.form.indexed",
     "bot.interview.load",
@@ -86,6 +96,7 @@ HARNESS_ROOMS: Mapping[str, tuple[str, ...]] = {
     "reporting": ("advice", "judging", "labelling", "scoring", "running", "patients"),
     "study": ("scoring", "running", "patients"),
     "benches": ("reporting", "scoring", "running", "systems", "patients"),
+    "staff_pages": ("reporting", "judging", "labelling", "scoring", "running", "systems", "patients"),
 }
 HARNESS_LOOSE = ("console", "files", "statistics")
 HARNESS_DOORS = ("cli", "commands", "pytest_plugin", "pytest_suite")
@@ -216,6 +227,9 @@ def test_the_harness_enters_the_assistant_by_its_front_door_only() -> None:
     assert {module for module, name in used if name != "bot"} == {
         "harness.benches.assistant",
         "harness.commands.running",
+        "harness.staff_pages.rating",
+        "harness.staff_pages.rehearsal",
+        "harness.staff_pages.runs",
         "harness.systems.system",
     }
 

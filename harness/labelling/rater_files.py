@@ -67,8 +67,10 @@ class RaterFile:
 
 
 @contextmanager
-def open_rater_file(run: Path, rater: Rater, *, adjudicator: bool = False) -> Iterator[RaterFile]:
+def open_rater_file(run: Path, rater: Rater, *, adjudicator: bool = False, wait_s: float = 0) -> Iterator[RaterFile]:
     """Open a rater's file in a run for reading and appending; a line that a kill left unfinished is cut off.
+
+    `wait_s`: for another one who has it open.
 
     Raises:
         BadData: The file cannot be written, holds something else, or is open in another terminal.
@@ -77,7 +79,7 @@ def open_rater_file(run: Path, rater: Rater, *, adjudicator: bool = False) -> It
     busy = f"{rater.name!r} is labelling in another terminal ({path} is in use). Go on there, or end it first."
     with ExitStack() as stack:
         with writing(path, "Make the run's folder writable."):
-            stack.enter_context(held(path.with_name(f".{path.stem}.lock"), busy))
+            stack.enter_context(held(path.with_name(f".{path.stem}.lock"), busy, wait_s=wait_s))
             stream = stack.enter_context(path.open("a+b"))
         cut_unfinished(stream)
         opened = RaterFile(path, stream, load_labels([path]))

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Literal, Self
 
 from rich.console import Console
 
@@ -26,7 +26,7 @@ from harness.labelling.screen import (
     screen_words,
 )
 from harness.running.outcomes import Outcome
-from harness.running.run import load_outcomes
+from harness.running.run import kept_answers, load_outcomes
 
 
 @dataclass
@@ -49,27 +49,26 @@ class Session:
         note = ""
         while True:
             if not self.todo:
-                if self.skipped or asker.finished(self._view(self.items[-1], "")) != "undo":
+                if self.skipped or asker.finished(self.view(self.items[-1], "")) != "undo":
                     return
-                note = self._undo()
+                note = self.undo()
                 continue
             item = self.todo[0]
-            reply = asker.ask(self._view(item, note))
+            reply = asker.ask(self.view(item, note))
             note = ""
             if isinstance(reply, Given):
-                self.own.append(self._label(item, reply))
-                self.todo.popleft()
-                self.back.clear()
+                self.give(item, reply)
             elif reply == "skip":
                 self.back.append(self.todo.popleft())
                 self.skipped.append(item)
             elif reply == "undo":
-                note = self._undo()
+                note = self.undo()
             else:
                 return
 
-    def _label(self, item: Item, given: Given) -> Label:
-        return Label(
+    def give(self, item: Item, given: Given) -> None:
+        """Store a label of something that is left."""
+        label = Label(
             question_id=item.outcome.id,
             pair_id=item.pair_id,
             label=given.verdict,
@@ -79,8 +78,11 @@ class Session:
             time=now(),
             role=self.role,
         )
+        self.own.append(label)
+        self.todo.remove(item)
+        self.back.clear()
 
-    def _undo(self) -> str:
+    def undo(self) -> str:
         """Bring back what was skipped or labelled last."""
         if self.back:
             self.skipped.remove(item := self.back.pop())
@@ -96,7 +98,8 @@ class Session:
         self.todo.appendleft(again)
         return str(self.words["taken_back"])
 
-    def _view(self, item: Item, note: str) -> View:
+    def view(self, item: Item, note: str = "") -> View:
+        """Return what is shown of an item."""
         done = len(self.items) - len(self.todo) - len(self.skipped)
         labels = self.labels.get(item.key, ())
         return View(
@@ -125,18 +128,108 @@ def label_in_terminal(run: Path, *, rater: str, catalog: str, console: Console |
         BadData: The run, the queue or the rater's file cannot be used.
     """
     console = console or Console(highlight=False)
-    person = Rater(kind="person", name=checked_name(rater))
-    outcomes = load_outcomes(run)
-    items = queue_of(run, outcomes, rater)
-    answers = shown_answers(items, outcomes, catalog)
-    with open_rater_file(run, person) as own:
+    texts = RunTexts.of(run, catalog)
+    with open_rating(run, checked_name(rater), texts) as session:
+        if not session.todo:
+            console.print(screen_words(texts.language)["nothing_left"])
+            return
+        converse(session, console)
+
+
+@dataclass(frozen=True)
+class RunTexts:
+    """What was asked and shown in a run.
+
+    Attributes:
+        outcomes: Of the run.
+        answers: What each pair says, by id.
+        catalog: That they come from, as people call it.
+    """
+
+    outcomes: Sequence[Outcome]
+    answers: Mapping[str, str]
+    catalog: str = "the catalog of this run"
+
+    @classmethod
+    def of(cls, run: Path, catalog: str = "") -> Self:
+        """Read a run; its pairs' texts from beside it, else from the catalog."""
+        outcomes = load_outcomes(run)
+        kept = kept_answers(run)
+        if kept is not None or not outcomes:
+            return cls(outcomes, kept or {})
+        return cls.from_catalog(outcomes, catalog)
+
+    @classmethod
+    def from_catalog(cls, outcomes: Sequence[Outcome], catalog: str) -> Self:
+        """Take the texts from a catalog, by name or folder."""
+        found = load_catalog(locate(catalog), outcomes[0].lang)
+        return cls(outcomes, {pair.id: pair.answer for pair in found.pairs}, f"{found.ref} ({found.language})")
+
+    @property
+    def language(self) -> str:
+        return self.outcomes[0].lang if self.outcomes else "en"
+
+    def shown(self, items: Sequence[Item]) -> dict[str, str]:
+        """Return the text of every pair that will be shown; raise BadData now rather than in the middle."""
+        free = {one.shown: one.said for one in (*self.outcomes, *(item.outcome for item in items)) if one.said}
+        missing = next((item.pair_id for item in items if item.pair_id not in {*free, *self.answers}), None)
+        if missing is not None:
+            raise BadData(f"There is no pair {missing!r} in {self.catalog}. Name the run's catalog with `--catalog`.")
+        return {item.pair_id: free.get(item.pair_id) or self.answers[item.pair_id] for item in items}
+
+    def before(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        """Return what was said in a conversation before each of its turns: (patient, system), as far as it is known."""
+        found: dict[str, tuple[tuple[str, str], ...]] = {}
+        turns: dict[str, tuple[tuple[str, str], ...]] = {}
+        for one in self.outcomes:
+            if one.dialogue is None:
+                continue
+            found[one.id] = turns.get(one.dialogue, ())
+            answer = one.said or self.answers.get(one.answered_with or "", f"[{one.decision}]")
+            turns[one.dialogue] = (*found[one.id], (one.text, answer))
+        return found
+
+
+@contextmanager
+def open_rating(run: Path, rater: str, texts: RunTexts, *, wait_s: float = 0) -> Iterator[Session]:
+    """Open a rater's session on a run; what they have not labelled yet is to do.
+
+    Raises:
+        BadData: The queue or the rater's file cannot be used, or it is open elsewhere, after `wait_s`.
+    """
+    person = Rater(kind="person", name=rater)
+    items = queue_of(run, texts.outcomes, rater)
+    answers = texts.shown(items)
+    with open_rater_file(run, person, wait_s=wait_s) as own:
         given = Verdicts([label for label in load_labels(label_files(run)) if label.rater == person])
         todo = deque(item for item in items if given.label_of(person.id, *item.key) is None)
-        if not todo:
-            console.print(screen_words(outcomes[0].lang if outcomes else "en")["nothing_left"])
-            return
-        before = said_before(outcomes, catalog) if any(item.outcome.dialogue for item in items) else {}
-        converse(Session(person, "rating", items, todo, answers, own, before=before), console)
+        yield Session(person, "rating", items, todo, answers, own, before=texts.before())
+
+
+@contextmanager
+def open_adjudication(
+    run: Path, rater: str, texts: RunTexts, *, suite: str = "", wait_s: float = 0
+) -> Iterator[Session]:
+    """Open the session of a third person, who decides what raters differ on; whoever labelled an item is not shown it.
+
+    `suite`: whose shipped labels count too.
+
+    Raises:
+        BadData: The person labelled all the disputed items, or a file cannot be used.
+    """
+    person = Rater(kind="person", name=rater)
+    labels = load_labels(label_files(run, suite))
+    verdicts = Verdicts([label for label in labels if (label.role, label.rater) != ("adjudication", person)])
+    disputed = disputed_items(texts.outcomes, verdicts)
+    items = [item for item in disputed if verdicts.label_of(person.id, *item.key) is None]
+    if disputed and not items:
+        raise BadData(f"{rater!r} labelled all {len(disputed)} disputed items. Let a third person decide: `--rater`.")
+    answers = texts.shown(items)
+    with open_rater_file(run, person, adjudicator=True, wait_s=wait_s) as own:
+        decided = {label.item for label in own.labels}
+        todo = deque(item for item in items if item.key not in decided)
+        seen = {item.key: _mixed(item, verdicts) for item in items}
+        yield Session(person, "adjudication", items, todo, answers, own, seen, before=texts.before())
 
 
 def converse(session: Session, console: Console) -> None:
@@ -166,24 +259,7 @@ def shown_answers(items: Sequence[Item], outcomes: Sequence[Outcome], catalog: s
     """Return the text of every pair that will be shown; raise BadData now rather than in the middle."""
     if not items:
         return {}
-    free = {outcome.shown: outcome.said for outcome in (*outcomes, *(item.outcome for item in items)) if outcome.said}
-    pairs = load_catalog(locate(catalog), outcomes[0].lang)
-    return {item.pair_id: free.get(item.pair_id) or pairs.pair(item.pair_id).answer for item in items}
-
-
-def said_before(outcomes: Sequence[Outcome], catalog: str) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return what was said in a conversation before each of its turns: (patient, system), as far as the run kept it."""
-    pairs = load_catalog(locate(catalog), outcomes[0].lang).by_id
-    found: dict[str, tuple[tuple[str, str], ...]] = {}
-    turns: dict[str, tuple[tuple[str, str], ...]] = {}
-    for one in outcomes:
-        if one.dialogue is None:
-            continue
-        found[one.id] = turns.get(one.dialogue, ())
-        pair = pairs.get(one.answered_with or "")
-        answer = one.said or (pair.answer if pair is not None else f"[{one.decision}]")
-        turns[one.dialogue] = (*found[one.id], (one.text, answer))
-    return found
+    return RunTexts.from_catalog(outcomes, catalog).shown(items)
 
 
 def checked_name(name: str) -> str:
@@ -193,7 +269,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-def disputed_items(outcomes: list[Outcome], verdicts: Verdicts) -> list[Item]:
+def disputed_items(outcomes: Sequence[Outcome], verdicts: Verdicts) -> list[Item]:
     """Return what was shown and is disputed, in the order of the run."""
     return [
         Item(outcome, outcome.shown)
@@ -218,24 +294,12 @@ def adjudicate_in_terminal(
         BadData: The person labelled all the disputed items, or a file cannot be used.
     """
     console = console or Console(highlight=False)
-    person = Rater(kind="person", name=checked_name(rater))
-    outcomes = load_outcomes(run)
-    labels = load_labels(label_files(run, suite))
-    verdicts = Verdicts([label for label in labels if (label.role, label.rater) != ("adjudication", person)])
-    disputed = disputed_items(outcomes, verdicts)
-    items = [item for item in disputed if verdicts.label_of(person.id, *item.key) is None]
-    if disputed and not items:
-        raise BadData(f"{rater!r} labelled all {len(disputed)} disputed items. Let a third person decide: `--rater`.")
-    answers = shown_answers(items, outcomes, catalog)
-    with open_rater_file(run, person, adjudicator=True) as own:
-        decided = {label.item for label in own.labels}
-        todo = deque(item for item in items if item.key not in decided)
-        if not todo:
-            console.print(screen_words(outcomes[0].lang if outcomes else "en")["nothing_disputed"])
+    texts = RunTexts.of(run, catalog)
+    with open_adjudication(run, checked_name(rater), texts, suite=suite) as session:
+        if not session.todo:
+            console.print(screen_words(texts.language)["nothing_disputed"])
             return
-        seen = {item.key: _mixed(item, verdicts) for item in items}
-        before = said_before(outcomes, catalog) if any(item.outcome.dialogue for item in items) else {}
-        converse(Session(person, "adjudication", items, todo, answers, own, seen, before=before), console)
+        converse(session, console)
 
 
 def _mixed(item: Item, verdicts: Verdicts) -> tuple[Label, ...]:

@@ -218,6 +218,12 @@ def load_suite(name_or_path: str | Path) -> Suite:
     return Suite(opened.meta, tuple(opened.questions))
 
 
+def suites_in(folder: Path | None = None) -> dict[str, Path]:
+    """Return the folders of the suites in a folder by name; without one, of those that are shipped."""
+    found = (data_folder("vignettes") / "suites" if folder is None else folder).glob(f"*/{META}")
+    return {path.parent.name: path.parent for path in sorted(found)}
+
+
 def open_suite(name_or_path: str | Path) -> SuiteOnDisk:
     """Open a suite whose questions are read when they are asked: as many as the disk holds.
 
@@ -227,9 +233,8 @@ def open_suite(name_or_path: str | Path) -> SuiteOnDisk:
     for folder in (Path(name_or_path), data_folder("vignettes") / "suites" / str(name_or_path)):
         if (folder / META).is_file():
             return _open(folder)
-    shipped = sorted(path.parent.name for path in (data_folder("vignettes") / "suites").glob(f"*/{META}"))
     raise BadData(
-        f"There is no suite {str(name_or_path)!r}. Shipped suites: {', '.join(shipped) or 'none'}. "
+        f"There is no suite {str(name_or_path)!r}. Shipped suites: {', '.join(suites_in()) or 'none'}. "
         "Run `klartext harness suite make --answers FILE` to make one."
     )
 

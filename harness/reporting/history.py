@@ -18,7 +18,7 @@ from harness.reporting.board import TEMPLATES, Verdict, Words, latencies, verdic
 from harness.running.outcomes import ERROR
 from harness.running.run import Counted, Run, begun_at, load_run
 from harness.running.store import RUN
-from harness.scoring.gate import load_config
+from harness.scoring.gate import Gates, load_config
 from harness.scoring.judged import check_judged
 from harness.scoring.score import Score, summarise
 
@@ -68,19 +68,22 @@ def runs_below(folder: Path, config: Path | None = None) -> tuple[list[PastRun],
     for record in sorted(folder.rglob(RUN)):
         name = str(record.parent.relative_to(folder))
         try:
-            run = load_run(record.parent)
-            if not run.outcomes:
-                raise BadData("it holds no outcomes")
-            judged = by_people(run)
-            run = judged.run
-            report = check_judged(Counted.of(run), rules.gates, judged.found)
+            found.append(past_run(record.parent, name, rules.gates))
         except BadData:
             unread.append(name)
-            continue
-        found.append(_past(name, run, begun_at(record.parent), verdict_of(report)))
     if not found:
         raise BadData(f"{folder} holds no run. Give the folder that holds the folders of your runs.")
     return sorted(found, key=lambda one: (one.begun, one.name)), unread
+
+
+def past_run(folder: Path, name: str, gates: Gates) -> PastRun:
+    """Return how a run fared, by people's labels where there are any; raise BadData when it cannot be read."""
+    run = load_run(folder)
+    if not run.outcomes:
+        raise BadData(f"{folder} holds no outcomes.")
+    judged = by_people(run)
+    report = check_judged(Counted.of(judged.run), gates, judged.found)
+    return _past(name, judged.run, begun_at(folder), verdict_of(report))
 
 
 def _past(name: str, run: Run, begun: datetime, verdict: Verdict) -> PastRun:

@@ -14,7 +14,7 @@ from harness.labelling.labels import verdicts_on
 from harness.patients.vignettes import ALL, load_vignettes
 from harness.reporting.board import Board
 from harness.reporting.facts import Context, Facts, facts_of, load_costs
-from harness.running.run import Run, load_run, nothing_answered
+from harness.running.run import Run, kept_answers, load_run, nothing_answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Sources:
     """What a report is made from, besides the run.
 
     Attributes:
-        catalog: That of the run, by name or folder: it knows the answers' texts.
+        catalog: That of the run, by name or folder: it knows the answers' texts; empty: they are kept beside the run.
         data: Where the assistant keeps what it has parsed: reading a catalog anew takes seconds.
         baseline: Folder of an earlier run.
         costs: What the questions cost; None: ``costs.json`` of the run, if it has one.
@@ -59,7 +59,9 @@ def gather(run: Run, sources: Sources) -> Facts:
     name = run.identity.get("catalog", "").partition("@")[0]
     answers: dict[str, str] = {}
     stale, approved = False, None
-    if name:
+    if not sources.catalog:
+        answers = kept_answers(run.folder) or {}
+    elif name:
         opened = Assistant.open(sources.catalog, data=sources.data, sample=True, languages=[language])
         loaded = opened.catalog(language)
         if loaded.name != name:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bot import BadData, Catalog, Unreachable
-from harness.files import held
+from harness.files import held, replace_text, unreadable
 from harness.patients.suites import CONTEXT, AnySuite, Question, contamination
 from harness.running.chunks import MOST_FAILURES, Asking, Batch, Format, Here
 from harness.running.dialogues import require_conversing
@@ -27,6 +27,7 @@ from harness.systems.system import IN_PROCESS, InProcess, Opening, System
 
 LOCK = "run.lock"
 COUNT = "questions"
+ANSWERS = "answers.json"  # texts of the pairs, where they are kept beside the run
 CATALOG_AT = "catalog_path"  # where the catalog was: a name, or a folder
 SUITE_AT = "suite_path"  # the folder of a suite that is not shipped
 BEGUN = "begun"  # when, in UTC
@@ -377,6 +378,23 @@ def catalog_of(folder: Path, given: str | None = None) -> str:
     if Path(at).is_absolute() and not Path(at).is_dir():
         raise BadData(f"The catalog of {folder} was in {at}, and is gone. Say where it is with `--catalog`.")
     return at or "mammography"
+
+
+def keep_answers(folder: Path, catalog: Catalog) -> None:
+    """Keep what the pairs said beside a run whose catalog will be gone: raters and reports need the texts."""
+    texts = {pair.id: pair.answer for pair in catalog.pairs}
+    replace_text(folder / ANSWERS, json.dumps(texts, ensure_ascii=False))
+
+
+def kept_answers(folder: Path) -> dict[str, str] | None:
+    """Return what the pairs of a run said, by id; None where that was not kept beside it."""
+    path = folder / ANSWERS
+    if not path.is_file():
+        return None
+    try:
+        return {str(pair_id): str(text) for pair_id, text in json.loads(path.read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, AttributeError) as error:
+        raise BadData(f"{path} does not say what the pairs answered ({unreadable(error)}). Run it again.") from error
 
 
 def suite_of(folder: Path) -> str:

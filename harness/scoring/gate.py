@@ -152,11 +152,13 @@ class GateConfig(Record):
     Attributes:
         gates: For the run itself.
         baseline: For the change since another run.
+        rehearsal: Suites that are asked before a release is made, by name; those about other exams are passed over.
         too_little_data: Exit code when nothing failed, but something could not be said: 3, or 1 (as failed), or 0.
     """
 
     gates: Gates
     baseline: BaselineLimits = BaselineLimits()
+    rehearsal: tuple[str, ...] | None = None
     too_little_data: TooLittle = 3
 
 
@@ -168,7 +170,11 @@ def load_config(path: Path | None) -> tuple[GateConfig, Path]:
         return GateConfig.model_validate(raw), chosen
     except ValidationError as error:
         first = error.errors()[0]
-        known = ", ".join(Gates.model_fields) if first["loc"][:1] == ("gates",) else "gates, baseline, too_little_data"
+        known = (
+            ", ".join(Gates.model_fields)
+            if first["loc"][:1] == ("gates",)
+            else "gates, baseline, rehearsal, too_little_data"
+        )
         unknown = first["type"] == "extra_forbidden" or "[key]" in first["loc"]
         if first["loc"][:2] == ("gates", "expectations"):
             known = ", ".join(get_args(ExpectedKind)) if "[key]" in first["loc"] else "min, by, worst, least"

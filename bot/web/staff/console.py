@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import tzinfo
 from functools import cached_property
 from http import HTTPStatus
@@ -29,7 +29,7 @@ from bot.web.page.visit import FORM, MULTIPART
 from bot.web.receiving import multipart_form
 from bot.web.staff.area import MOST_FILE_BYTES, Address, Area, Work
 from bot.web.staff.rendering import HERE, LANGUAGES, MenuItem, StaffProblem, StaffRenderer
-from bot.web.staff.tools import Tools
+from bot.web.staff.tools import Refused, Tools
 from bot.web.staff.visit import StaffVisit, read_staff_visit
 
 log = logging.getLogger("klartext")
@@ -192,6 +192,9 @@ class Console:
                 self.tools.jobs.end(job.id, "done", "", result, now=self.tools.now())
             except Cancelled:
                 log.info("job stopped", extra={"fields": {"job": job.id, "kind": job.kind}})
+            except Refused as error:
+                found = {"verdicts": [asdict(each) for each in error.verdicts]}
+                self.tools.jobs.end(job.id, "failed", str(error), found, now=self.tools.now())
             except KlartextError as error:
                 self.tools.jobs.end(job.id, "failed", str(error), {}, now=self.tools.now())
             except Exception as error:

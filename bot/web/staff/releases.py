@@ -21,7 +21,7 @@ from bot.release.release import Release, Side, Unpacked, differences, make_manif
 from bot.release.stops import Stops
 from bot.web.staff.area import Address, Area, Work
 from bot.web.staff.rendering import StaffProblem, go_to
-from bot.web.staff.tools import Verdict
+from bot.web.staff.tools import Refused, Verdict
 from bot.web.staff.visit import StaffVisit
 
 PUBLISH, CHECK, SWITCH = "publish", "check", "switch"  # kinds of jobs
@@ -256,9 +256,8 @@ class ReleasePages(Area):
         with TemporaryDirectory() as folder:
             place = candidate.write(Path(folder), now=tools.now(), drafts=ready)
             verdicts = self._checked(place, tell)
-            failed = [each["line"] for each in verdicts if each["passed"] is False]
-            if failed:
-                raise UserFixable("; ".join(failed))
+            if any(each["passed"] is False for each in verdicts):
+                raise Refused([Verdict(**each) for each in verdicts])
             tell(SHARE_OF_CHECKS, "")
             contents = self._read(place)
             # One row in one transaction: whoever is killed before it leaves the old state, after it the new one.

@@ -13,6 +13,7 @@ from bot.editorial.jobs import Jobs
 from bot.editorial.login import Identity
 from bot.editorial.people import People, Person
 from bot.editorial.workbench import Candidate, Workbench
+from bot.errors import UserFixable
 from bot.ports import Records
 from bot.release.publishing import Publisher
 from bot.release.release import Releases, Unpacked
@@ -50,6 +51,14 @@ class Top:
     line: str
     count: int
     to: str
+
+
+class Refused(UserFixable):
+    """A check is in the way of a release; `verdicts`: what all of them found."""
+
+    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+        super().__init__("; ".join(each.line for each in verdicts if each.passed is False))
+        self.verdicts = verdicts
 
 
 # Is given a candidate's files, and what to call with the share that is done and a few words, which raises Cancelled.

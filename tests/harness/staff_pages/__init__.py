@@ -1,0 +1,1 @@
+"""Tests of the harness in the staff console."""
