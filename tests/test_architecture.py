@@ -70,6 +70,7 @@ DOORS = {
     "bot.web.staff.area",
     "bot.web.staff.rendering",
     "bot.web.staff.serving",
+    "bot.web.staff.simulated",
     "bot.web.staff.tools",
     "bot.web.staff.visit",
     "bot.catalog.fhir_files",

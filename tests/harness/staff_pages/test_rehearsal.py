@@ -18,6 +18,7 @@ from bot.editorial.workbench import changed_draft
 from bot.matching import remarks as heard_remarks
 from bot.matching import training
 from bot.web.middleware import CONSOLE
+from bot.web.staff.simulated import read_simulated
 from harness.running.run import load_outcomes
 from harness.running.store import OUTCOMES
 from harness.staff_pages.rehearsal import while_telling
@@ -83,6 +84,10 @@ def test_a_first_release_is_asked_by_itself_and_its_rates_are_written_for_others
     rates = json.loads((runs_of(staff) / "rates.json").read_text())
 
     assert rates["suite"] == SUITE
+    simulated = read_simulated(staff.console.tools.settings.data)  # what the dashboard compares real questions with
+    assert simulated is not None
+    asked = sum(sum(counts.values()) for counts in simulated.counts.values())
+    assert asked == sum(group["n"] for group in rates["groups"].values())
     assert set(rates["groups"]) == {"high-health-literacy", "low-language-literacy"}
     for group in rates["groups"].values():
         assert group["answered"] + group["asked_back"] + group["declined"] == pytest.approx(1, abs=0.001)
